@@ -1,0 +1,54 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+let package = Package(
+    name: "Strongroom",
+    platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8)],
+    products: [
+        .library(name: "Strongroom", targets: ["Strongroom"]),
+        // The raw sqlite3_* calls, sqlite3_key and sqlite3_rekey included.
+        .library(name: "CSQLCipher", targets: ["CSQLCipher"]),
+        .executable(name: "strongroom", targets: ["StrongroomCLI"]),
+    ],
+    traits: [
+        .trait(name: "OpenCombine", description: "Database publishers where Apple's Combine is absent."),
+    ],
+    dependencies: [
+        // SQLCipher's log lines and ours go where the application sends its logs.
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        // The command line only.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        // Publishers on Linux; the trait keeps it away from everyone else.
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CSQLCipher",
+            path: "Shim/CSQLCipher",
+            pkgConfig: "sqlcipher",
+            providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]),
+        .target(
+            name: "CStrongroom",
+            dependencies: ["CSQLCipher"],
+            path: "Shim/CStrongroom",
+            linkerSettings: [.linkedLibrary("crypto", .when(platforms: [.linux]))]),
+        .target(
+            name: "Strongroom",
+            dependencies: [
+                "CSQLCipher",
+                "CStrongroom",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+            ]),
+        .executableTarget(
+            name: "StrongroomCLI",
+            dependencies: [
+                "Strongroom",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .testTarget(name: "StrongroomTests", dependencies: ["Strongroom", "CSQLCipher"]),
+        .testTarget(name: "IntegrationTests", dependencies: ["Strongroom", "CSQLCipher", "StrongroomCLI"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
