@@ -1,0 +1,97 @@
+#include "CStrongroom.h"
+#include <stdlib.h>
+
+int strongroom_connection_open(const char *path, int flags, const char *vfs, strongroom_connection **out, char **message) {
+    *out = NULL;
+    *message = NULL;
+    sqlite3 *db = NULL;
+    int code = sqlite3_open_v2(path, &db, flags, vfs);
+    if (code != SQLITE_OK) {
+        // Even a failed open leaves a connection behind, with the reason in it.
+        if (db != NULL) {
+            *message = sqlite3_mprintf("%s", sqlite3_errmsg(db));
+            code = sqlite3_extended_errcode(db);
+        }
+        sqlite3_close_v2(db);
+        return code;
+    }
+    strongroom_connection *connection = calloc(1, sizeof *connection);
+    if (connection == NULL) {
+        sqlite3_close_v2(db);
+        return SQLITE_NOMEM;
+    }
+    connection->db = db;
+    pthread_mutex_init(&connection->lock, NULL);
+    sqlite3_extended_result_codes(db, 1);
+    *out = connection;
+    return SQLITE_OK;
+}
+
+static void finalize_orphans(strongroom_connection *connection) {
+    for (int i = 0; i < connection->orphan_count; i++) sqlite3_finalize(connection->orphans[i]);
+    __atomic_store_n(&connection->orphan_count, 0, __ATOMIC_RELAXED);
+}
+
+int strongroom_connection_close(strongroom_connection *connection) {
+    pthread_mutex_lock(&connection->lock);
+    int code = SQLITE_OK;
+    if (connection->db != NULL) {
+        finalize_orphans(connection);
+        code = sqlite3_close(connection->db);
+        if (code == SQLITE_OK) connection->db = NULL;
+    }
+    pthread_mutex_unlock(&connection->lock);
+    return code;
+}
+
+void strongroom_connection_abandon(strongroom_connection *connection) {
+    pthread_mutex_lock(&connection->lock);
+    if (connection->db != NULL) {
+        finalize_orphans(connection);
+        sqlite3_close_v2(connection->db);
+        connection->db = NULL;
+        connection->zombie = true;
+    }
+    pthread_mutex_unlock(&connection->lock);
+}
+
+void strongroom_connection_free(strongroom_connection *connection) {
+    pthread_mutex_destroy(&connection->lock);
+    free(connection->orphans);
+    free(connection);
+}
+
+void strongroom_connection_interrupt(strongroom_connection *connection) {
+    pthread_mutex_lock(&connection->lock);
+    if (connection->db != NULL) sqlite3_interrupt(connection->db);
+    pthread_mutex_unlock(&connection->lock);
+}
+
+void strongroom_statement_release(strongroom_connection *connection, sqlite3_stmt *statement) {
+    if (strongroom_has_access(connection)) {
+        sqlite3_finalize(statement);
+        return;
+    }
+    pthread_mutex_lock(&connection->lock);
+    if (connection->zombie) {
+        // Nobody has access to an abandoned connection: the lock alone orders its last statements.
+        sqlite3_finalize(statement);
+    } else {
+        if (connection->orphan_count == connection->orphan_capacity) {
+            int capacity = connection->orphan_capacity == 0 ? 8 : 2 * connection->orphan_capacity;
+            sqlite3_stmt **grown = realloc(connection->orphans, (size_t)capacity * sizeof *grown);
+            if (grown == NULL) abort();
+            connection->orphans = grown;
+            connection->orphan_capacity = capacity;
+        }
+        connection->orphans[connection->orphan_count] = statement;
+        __atomic_store_n(&connection->orphan_count, connection->orphan_count + 1, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&connection->lock);
+}
+
+void strongroom_connection_collect(strongroom_connection *connection) {
+    pthread_mutex_lock(&connection->lock);
+    finalize_orphans(connection);
+    pthread_mutex_unlock(&connection->lock);
+}

@@ -1,0 +1,47 @@
+#include "CStrongroom.h"
+
+int strongroom_db_config(sqlite3 *db, int option, int on, int *state) {
+    return sqlite3_db_config(db, option, on, state);
+}
+
+int strongroom_persist_wal(sqlite3 *db, const char *schema, int on, int *state) {
+    int flag = on;
+    int code = sqlite3_file_control(db, schema, SQLITE_FCNTL_PERSIST_WAL, &flag);
+    if (state != NULL) *state = flag;
+    return code;
+}
+
+int strongroom_data_version(sqlite3 *db, const char *schema, uint32_t *version) {
+    unsigned int found = 0;
+    int code = sqlite3_file_control(db, schema, SQLITE_FCNTL_DATA_VERSION, &found);
+    *version = found;
+    return code;
+}
+
+int strongroom_bind_text(sqlite3_stmt *statement, int index, const char *text, int64_t length) {
+    return sqlite3_bind_text64(statement, index, text, (sqlite3_uint64)length, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+int strongroom_bind_text_static(sqlite3_stmt *statement, int index, const char *text, int64_t length) {
+    return sqlite3_bind_text64(statement, index, text, (sqlite3_uint64)length, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+int strongroom_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int64_t length) {
+    // A NULL pointer would bind NULL: an empty blob needs an address.
+    if (length == 0) return sqlite3_bind_zeroblob(statement, index, 0);
+    return sqlite3_bind_blob64(statement, index, bytes, (sqlite3_uint64)length, SQLITE_TRANSIENT);
+}
+
+int strongroom_bind_blob_static(sqlite3_stmt *statement, int index, const void *bytes, int64_t length) {
+    if (length == 0) return sqlite3_bind_zeroblob(statement, index, 0);
+    return sqlite3_bind_blob64(statement, index, bytes, (sqlite3_uint64)length, SQLITE_STATIC);
+}
+
+void strongroom_result_text(sqlite3_context *context, const char *text, int64_t length) {
+    sqlite3_result_text64(context, text, (sqlite3_uint64)length, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+void strongroom_result_blob(sqlite3_context *context, const void *bytes, int64_t length) {
+    if (length == 0) sqlite3_result_zeroblob(context, 0);
+    else sqlite3_result_blob64(context, bytes, (sqlite3_uint64)length, SQLITE_TRANSIENT);
+}

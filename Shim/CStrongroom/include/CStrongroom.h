@@ -1,0 +1,12 @@
+// What Swift cannot call, or cannot call safely, of SQLCipher's C interface. Each wrapper says why it exists.
+
+#ifndef STRONGROOM_H
+#define STRONGROOM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "../../CSQLCipher/sqlcipher.h"
+#include "strongroom_connection.h"
+#include "strongroom_controls.h"
+
+#endif

@@ -1,0 +1,70 @@
+// One owner per connection: the handle closes it, finalizes what outlived it, and interrupts it from any thread.
+
+#ifndef STRONGROOM_CONNECTION_H
+#define STRONGROOM_CONNECTION_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "../../CSQLCipher/sqlcipher.h"
+
+/// What a connection's users share across threads. Fields are touched through the functions below only: Swift has no
+/// atomic access to imported fields.
+typedef struct strongroom_connection {
+    sqlite3 *db;              ///< NULL once closed. Guarded by `lock`.
+    pthread_mutex_t lock;     ///< Shared by interrupt and close: a late interrupt meets NULL, never freed memory.
+    uintptr_t owner;          ///< The thread that has access now, 0 when none.
+    bool zombie;              ///< Closed while statements were alive; the last of them frees it.
+    sqlite3_stmt **orphans;   ///< Statements released by threads without access, to be finalized by the next access.
+    int orphan_count;
+    int orphan_capacity;
+} strongroom_connection;
+
+/// Opens a connection; `*out` is set only on SQLITE_OK. `message` receives SQLite's words, to be freed with sqlite3_free.
+int strongroom_connection_open(const char *path, int flags, const char *vfs, strongroom_connection **out, char **message);
+
+/// Closes the connection: SQLITE_BUSY, and nothing changed, when statements are alive.
+int strongroom_connection_close(strongroom_connection *connection);
+
+/// Closes the connection for good: SQLite frees it when its last statement is finalized.
+void strongroom_connection_abandon(strongroom_connection *connection);
+
+/// Frees the handle itself, after close or abandon and after the last statement.
+void strongroom_connection_free(strongroom_connection *connection);
+
+/// Interrupts what runs at this moment, if the connection is still open. Safe from any thread.
+void strongroom_connection_interrupt(strongroom_connection *connection);
+
+/// Finalizes a statement, now if the calling thread has access, else at the next access or at closing.
+void strongroom_statement_release(strongroom_connection *connection, sqlite3_stmt *statement);
+
+/// Finalizes the statements that other threads released. The calling thread has access.
+void strongroom_connection_collect(strongroom_connection *connection);
+
+/// A number that tells the calling thread from all others that run.
+static inline uintptr_t strongroom_thread(void) {
+#if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__)) && defined(__linux__)
+    // One instruction, where pthread_self is a call: rows ask this for every value they give.
+    return (uintptr_t)__builtin_thread_pointer();
+#else
+    return (uintptr_t)pthread_self();
+#endif
+}
+
+/// Whether the calling thread has access to the connection.
+static inline bool strongroom_has_access(const strongroom_connection *connection) {
+    return __atomic_load_n(&connection->owner, __ATOMIC_RELAXED) == strongroom_thread();
+}
+
+/// Gives access to the calling thread; returns the former owner, to be restored on exit.
+static inline uintptr_t strongroom_enter(strongroom_connection *connection) {
+    uintptr_t former = __atomic_exchange_n(&connection->owner, strongroom_thread(), __ATOMIC_ACQ_REL);
+    if (__atomic_load_n(&connection->orphan_count, __ATOMIC_RELAXED) != 0) strongroom_connection_collect(connection);
+    return former;
+}
+
+static inline void strongroom_exit(strongroom_connection *connection, uintptr_t former) {
+    __atomic_store_n(&connection->owner, former, __ATOMIC_RELEASE);
+}
+
+#endif

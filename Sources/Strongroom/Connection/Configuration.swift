@@ -1,0 +1,114 @@
+import Dispatch
+import Foundation
+
+/// How connections are opened and used.
+public struct Configuration: Sendable {
+    // MARK: - What connections may do
+
+    /// Whether the database is opened for reading only. Default: false.
+    public var readonly: Bool = false
+
+    /// Whether foreign keys are enforced. Default: true. <https://www.sqlite.org/foreignkeys.html>
+    public var foreignKeysEnabled: Bool = true
+
+    /// What a connection does when another one holds the lock it needs. Default: `.immediateError`.
+    public var busyMode: Database.BusyMode = .immediateError
+
+    /// The journal of a writable database. Default: WAL for pools, whatever the file has for queues.
+    public var journalMode: JournalModeConfiguration = .default
+
+    /// Whether `"text"` in double quotes may be a string. Default: false. <https://www.sqlite.org/quirks.html#dblquote>
+    public var acceptsDoubleQuotedStringLiterals: Bool = false
+
+    /// Whether a database access may leave a transaction open. Default: false.
+    public var allowsUnsafeTransactions: Bool = false
+
+    // MARK: - Set-up
+
+    /// The encryption of the database; nil when the key is set in ``prepareDatabase(_:)``, or for clear text.
+    ///
+    /// Default: nil.
+    public var encryption: Encryption?
+
+    private(set) var setups: [@Sendable (Database) throws -> Void] = []
+
+    /// Adds a function that every new connection runs before its first use: set the key, add functions.
+    public mutating func prepareDatabase(_ setup: @escaping @Sendable (Database) throws -> Void) {
+        setups.append(setup)
+    }
+
+    // MARK: - What is shown
+
+    /// A name for the connections' queues and descriptions. Default: nil.
+    public var label: String?
+
+    /// Whether the arguments of statements appear in errors and traces. They may be secrets. Default: false.
+    public var publicStatementArguments: Bool = false
+
+    // MARK: - Transactions
+
+    /// How write transactions begin when nothing else is said. Default: `.immediate`, which waits for the lock as
+    /// ``busyMode`` says; a deferred transaction may fail to get it later, when it can't be waited for.
+    ///
+    /// Transactions of read-only connections are always deferred.
+    public var defaultTransactionKind: Database.TransactionKind = .immediate
+
+    /// The clock of ``Database/transactionDate``. Default: the system's.
+    public var transactionClock: any TransactionClock = .default
+
+    // MARK: - Concurrency
+
+    /// The number of readers of a pool. Default: 5.
+    public var maximumReaderCount: Int = 5
+
+    /// Whether a pool keeps its readers for good, instead of closing them under memory pressure. Default: false.
+    public var persistentReadOnlyConnections: Bool = false
+
+    /// Whether the database lets go of its locks at ``Database/suspendNotification``. Default: false.
+    public var observesSuspensionNotifications: Bool = false
+
+    /// The quality of service of database work. Default: `.userInitiated`.
+    public var qos: DispatchQoS = .userInitiated
+
+    /// The quality of service of reads.
+    public var readQoS: DispatchQoS { targetQueue?.qos ?? qos }
+
+    /// The quality of service of writes.
+    public var writeQoS: DispatchQoS { (writeTargetQueue ?? targetQueue)?.qos ?? qos }
+
+    /// The queue under the connections' queues. Default: nil.
+    public var targetQueue: DispatchQueue?
+
+    /// The queue under the writer's queue, instead of `targetQueue`. Default: nil.
+    public var writeTargetQueue: DispatchQueue?
+
+    /// The default settings.
+    public init() {}
+
+    /// The journal of writable connections.
+    public enum JournalModeConfiguration: Sendable {
+        /// WAL for pools, whatever the file has for queues.
+        case `default`
+
+        /// WAL. <https://www.sqlite.org/wal.html>
+        case wal
+    }
+}
+
+extension Database {
+    /// What a connection does when another one holds the lock it needs.
+    public enum BusyMode: Sendable {
+        /// Throws `SQLITE_BUSY` at once.
+        case immediateError
+
+        /// Throws `SQLITE_BUSY` after so many seconds of trying. <https://www.sqlite.org/c3ref/busy_timeout.html>
+        case timeout(TimeInterval)
+
+        /// Asks the function, which gets the number of tries so far, whether to try again.
+        /// <https://www.sqlite.org/c3ref/busy_handler.html>
+        case callback(BusyCallback)
+    }
+
+    /// Answers whether to try again, after so many tries.
+    public typealias BusyCallback = @Sendable (_ numberOfTries: Int) -> Bool
+}

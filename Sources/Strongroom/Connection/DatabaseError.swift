@@ -1,0 +1,96 @@
+import CSQLCipher
+import CStrongroom
+import Foundation
+
+/// What SQLite, SQLCipher or Strongroom refused to do: code, message and SQL.
+///
+/// Statement arguments may be secrets: `description` shows them only when the configuration sets
+/// ``Configuration/publicStatementArguments``.
+public struct DatabaseError: Error, Sendable {
+    /// The primary code, without its extension.
+    public var resultCode: ResultCode { extendedResultCode.primaryResultCode }
+
+    /// The code as SQLite gave it, extension included.
+    public let extendedResultCode: ResultCode
+
+    /// What happened, in SQLite's words or ours.
+    public let message: String?
+
+    /// The statement that failed, without the values of its arguments.
+    public let sql: String?
+
+    /// The arguments of the statement. Not public: they leave through `expandedDescription` only.
+    let arguments: StatementArguments?
+    let publicStatementArguments: Bool
+
+    /// An error with SQLite's words for `resultCode` when `message` is nil.
+    public init(
+        resultCode: ResultCode = .SQLITE_ERROR,
+        message: String? = nil,
+        sql: String? = nil,
+        arguments: StatementArguments? = nil,
+        publicStatementArguments: Bool = false)
+    {
+        self.extendedResultCode = resultCode
+        self.message = message ?? resultCode.errorString
+        self.sql = sql
+        self.arguments = arguments
+        self.publicStatementArguments = publicStatementArguments
+    }
+
+    /// Whether an interruption, a suspension or a rollback forced by either stopped the database access.
+    ///
+    /// True for `SQLITE_INTERRUPT` and `SQLITE_ABORT`. The access may succeed when tried again.
+    public var isInterruptionError: Bool {
+        switch resultCode {
+        case .SQLITE_INTERRUPT, .SQLITE_ABORT: true
+        default: false
+        }
+    }
+}
+
+extension DatabaseError: CustomStringConvertible {
+    /// Code, message and SQL; arguments only where the configuration made them public.
+    public var description: String {
+        words(withArguments: publicStatementArguments)
+    }
+
+    /// Code, message, SQL and arguments. May contain secrets.
+    public var expandedDescription: String {
+        words(withArguments: true)
+    }
+
+    private func words(withArguments: Bool) -> String {
+        var text = "SQLite error \(resultCode.rawValue)"
+        if let message { text += ": \(message)" }
+        if let sql { text += " - while executing `\(sql)`" }
+        if withArguments, let arguments, !arguments.isEmpty { text += " with arguments \(arguments)" }
+        return text
+    }
+}
+
+extension DatabaseError: CustomNSError {
+    public static var errorDomain: String { "Strongroom.DatabaseError" }
+
+    public var errorCode: Int { Int(extendedResultCode.rawValue) }
+
+    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+}
+
+extension DatabaseError {
+    /// The error that a connection reports for `code`: the one place where SQLite's state becomes an error.
+    init(
+        _ code: CInt,
+        on connection: SQLiteConnection?,
+        sql: String? = nil,
+        arguments: StatementArguments? = nil,
+        publicStatementArguments: Bool = false)
+    {
+        self.init(
+            resultCode: ResultCode(rawValue: code),
+            message: connection.map { String(cString: sqlite3_errmsg($0)) },
+            sql: sql,
+            arguments: arguments,
+            publicStatementArguments: publicStatementArguments)
+    }
+}

@@ -1,0 +1,41 @@
+import CSQLCipher
+
+/// A result code of SQLite, primary (`SQLITE_CONSTRAINT`) or extended (`SQLITE_CONSTRAINT_UNIQUE`).
+///
+/// Source: <https://www.sqlite.org/rescode.html>.
+public struct ResultCode: RawRepresentable, Equatable, Sendable {
+    public let rawValue: CInt
+
+    public init(rawValue: CInt) {
+        self.rawValue = rawValue
+    }
+
+    /// The code without its extension: `SQLITE_CONSTRAINT` for `SQLITE_CONSTRAINT_UNIQUE`.
+    public var primaryResultCode: ResultCode {
+        ResultCode(rawValue: rawValue & 0xFF)
+    }
+
+    var isPrimary: Bool { self == primaryResultCode }
+
+    /// True when `code` is `pattern`, or when `pattern` is the primary code that `code` extends.
+    public static func ~= (pattern: ResultCode, code: ResultCode) -> Bool {
+        pattern.isPrimary ? pattern == code.primaryResultCode : pattern == code
+    }
+
+    /// Lets `catch ResultCode.SQLITE_BUSY` match a ``DatabaseError``.
+    public static func ~= (pattern: ResultCode, error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return false }
+        return pattern ~= error.extendedResultCode
+    }
+
+    /// SQLite's own words for the code, from `sqlite3_errstr`.
+    var errorString: String? {
+        sqlite3_errstr(rawValue).map { String(cString: $0) }
+    }
+}
+
+extension ResultCode: CustomStringConvertible {
+    public var description: String {
+        "\(rawValue) (\(errorString ?? "unknown result code"))"
+    }
+}

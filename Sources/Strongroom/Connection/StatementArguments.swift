@@ -1,0 +1,173 @@
+import Foundation
+
+/// The values of a statement's parameters, by position, by name, or both.
+///
+/// ```swift
+/// try db.execute(sql: "INSERT INTO player (name, score) VALUES (?, ?)", arguments: ["Arthur", 1000])
+/// try db.execute(sql: "INSERT INTO player (name, score) VALUES (:name, :score)", arguments: ["name": "Arthur", "score": 1000])
+/// ```
+///
+/// Names go without their `:`, `@` or `$`. Parameters that no named value fits take the positional values in order.
+///
+/// Source: <https://www.sqlite.org/lang_expr.html#varparam>.
+public struct StatementArguments: Hashable, Sendable {
+    var values: [DatabaseValue]
+    var namedValues: [String: DatabaseValue]
+
+    public var isEmpty: Bool { values.isEmpty && namedValues.isEmpty }
+
+    init(values: [DatabaseValue], namedValues: [String: DatabaseValue] = [:]) {
+        self.values = values
+        self.namedValues = namedValues
+    }
+
+    // MARK: - By position
+
+    /// No arguments.
+    public init() {
+        self.init(values: [])
+    }
+
+    public init(_ values: some Sequence<(any DatabaseValueConvertible)?>) {
+        self.init(values: values.map { $0?.databaseValue ?? .null })
+    }
+
+    public init<S: Sequence>(_ values: S) where S.Element: DatabaseValueConvertible {
+        self.init(values: values.map(\.databaseValue))
+    }
+
+    /// Nil when an element can't be stored in a database.
+    public init?(_ array: [Any]) {
+        var values: [DatabaseValue] = []
+        for element in array {
+            guard let value = DatabaseValue(value: element) else { return nil }
+            values.append(value)
+        }
+        self.init(values: values)
+    }
+
+    // MARK: - By name
+
+    public init(_ dictionary: [String: (any DatabaseValueConvertible)?]) {
+        self.init(values: [], namedValues: dictionary.mapValues { $0?.databaseValue ?? .null })
+    }
+
+    /// The last value wins where a key comes twice.
+    public init(_ keysAndValues: some Sequence<(String, (any DatabaseValueConvertible)?)>) {
+        let pairs = keysAndValues.map { ($0.0, $0.1?.databaseValue ?? .null) }
+        self.init(values: [], namedValues: Dictionary(pairs, uniquingKeysWith: { $1 }))
+    }
+
+    /// Nil when a key is not a string, or when a value can't be stored in a database.
+    public init?(_ dictionary: [AnyHashable: Any]) {
+        var namedValues: [String: DatabaseValue] = [:]
+        for (key, element) in dictionary {
+            guard let name = key as? String, let value = DatabaseValue(value: element) else { return nil }
+            namedValues[name] = value
+        }
+        self.init(values: [], namedValues: namedValues)
+    }
+
+    // MARK: - Adding up
+
+    /// Appends positional values, and adds named ones; the values that were replaced are returned by their names.
+    public mutating func append(contentsOf arguments: StatementArguments) -> [String: DatabaseValue] {
+        var replaced: [String: DatabaseValue] = [:]
+        values.append(contentsOf: arguments.values)
+        for (name, value) in arguments.namedValues {
+            replaced[name] = namedValues.updateValue(value, forKey: name)
+        }
+        return replaced
+    }
+
+    /// - Precondition: no name comes twice. Use `&+` to let the right side win.
+    public static func + (lhs: StatementArguments, rhs: StatementArguments) -> StatementArguments {
+        var sum = lhs
+        sum += rhs
+        return sum
+    }
+
+    /// Like `+`, but a name of the right side replaces the same name of the left side.
+    public static func &+ (lhs: StatementArguments, rhs: StatementArguments) -> StatementArguments {
+        var sum = lhs
+        _ = sum.append(contentsOf: rhs)
+        return sum
+    }
+
+    /// - Precondition: no name comes twice. Use `append(contentsOf:)` to let the right side win.
+    public static func += (lhs: inout StatementArguments, rhs: StatementArguments) {
+        let replaced = lhs.append(contentsOf: rhs)
+        if !replaced.isEmpty {
+            let names = replaced.keys.sorted().joined(separator: ", ")
+            fatalError("already defined statement argument: \(names). Use &+ to replace values.")
+        }
+    }
+}
+
+extension StatementArguments: ExpressibleByArrayLiteral {
+    public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) {
+        self.init(elements)
+    }
+}
+
+extension StatementArguments: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
+        self.init(elements)
+    }
+}
+
+extension StatementArguments: CustomStringConvertible {
+    /// The values as they would stand in a Swift literal. They may be secrets: keep them out of logs.
+    public var description: String {
+        let named = namedValues.sorted { $0.key < $1.key }.map { "\($0.key.debugDescription): \($0.value)" }
+        let elements = values.map(\.description) + named
+        return elements.isEmpty && namedValues.isEmpty ? "[]" : "[" + elements.joined(separator: ", ") + "]"
+    }
+}
+
+extension StatementArguments {
+    /// Takes the values of the parameters out of the arguments, in the order of the parameters.
+    ///
+    /// Positional values are used up; named ones stay, for the statements that follow in the same SQL string.
+    ///
+    /// - parameter names: for each parameter its name without prefix, nil when it has none.
+    /// - throws: `SQLITE_MISUSE` when values are missing.
+    mutating func take(for names: [String?]) throws -> [DatabaseValue] {
+        if namedValues.isEmpty, values.count == names.count {
+            defer { values = [] }
+            return values
+        }
+        var taken: [DatabaseValue] = []
+        var next = values.startIndex
+        var missing: [String] = []
+        for (index, name) in names.enumerated() {
+            if let name, let value = namedValues[name] {
+                taken.append(value)
+            } else if next < values.endIndex {
+                taken.append(values[next])
+                next += 1
+            } else {
+                missing.append(name ?? "?\(index + 1)")
+            }
+        }
+        guard missing.isEmpty else { throw Self.missing(missing, of: names, given: values.count) }
+        values.removeFirst(next)
+        return taken
+    }
+
+    private static func missing(_ missing: [String], of names: [String?], given: Int) -> DatabaseError {
+        let named = missing.filter { !$0.hasPrefix("?") }
+        return DatabaseError(
+            resultCode: .SQLITE_MISUSE,
+            message: named.isEmpty
+                ? "wrong number of statement arguments: \(given), where the statement has \(names.count) parameters"
+                : "missing statement argument(s): \(named.joined(separator: ", "))")
+    }
+
+    /// - throws: `SQLITE_MISUSE` when positional values are left over.
+    func requireAllTaken(of given: Int) throws {
+        guard values.isEmpty else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "wrong number of statement arguments: \(given)")
+        }
+    }
+}

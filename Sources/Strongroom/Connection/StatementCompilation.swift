@@ -1,0 +1,131 @@
+import CSQLCipher
+
+/// What SQLite's compiler says of a statement: what it reads and changes, and whether it touches schema or transactions.
+///
+/// Source: <https://www.sqlite.org/c3ref/set_authorizer.html>.
+struct StatementCompilation {
+    /// Columns read, by table. A table with no columns is one whose rows are only counted.
+    var reads: [String: Set<String>] = [:]
+
+    /// Tables inserted into, deleted from, and updated (with the columns).
+    var insertions: Set<String> = []
+    var deletions: Set<String> = []
+    var updates: [String: Set<String>] = [:]
+
+    /// Whether the statement creates, alters, drops, attaches or detaches.
+    var changesSchema = false
+
+    /// Whether the statement's text or arguments carry a key: it must not be cached, traced or shown in errors.
+    var carriesKey = false
+
+    var transaction: Transaction?
+
+    /// What a statement does to the transaction it runs in.
+    enum Transaction: Equatable {
+        case begin
+        case commit
+        case rollback
+        case beginSavepoint(String)
+        case releaseSavepoint(String)
+        case rollbackSavepoint(String)
+    }
+}
+
+/// Listens to the compiler of one connection.
+///
+/// Installed once and for good: SQLite recompiles every statement when an authorizer is set.
+final class CompilationObserver {
+    private(set) var compilation = StatementCompilation()
+
+    /// Answers for each `PRAGMA name = value` whether it is allowed.
+    var allowsPragma: (_ name: String, _ value: String?) -> Bool = { _, _ in true }
+
+    func install(on connection: SQLiteConnection) -> CInt {
+        sqlite3_set_authorizer(connection, authorize, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// Runs the compiler, and gives what it said.
+    func observing(_ compile: () throws -> Void) rethrows -> StatementCompilation {
+        compilation = StatementCompilation()
+        try compile()
+        return compilation
+    }
+
+    fileprivate func observe(_ action: CInt, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) -> CInt {
+        switch action {
+        case SQLITE_READ:
+            guard let table = first.map(String.init(cString:)) else { break }
+            let column = second.map(String.init(cString:)) ?? ""
+            if column.isEmpty {
+                // SELECT COUNT(*) FROM t reads the table, and none of its columns.
+                compilation.reads[table, default: []].formUnion([])
+            } else {
+                compilation.reads[table, default: []].insert(column)
+            }
+        case SQLITE_INSERT:
+            guard let table = first.map(String.init(cString:)) else { break }
+            compilation.insertions.insert(table)
+        case SQLITE_DELETE:
+            guard let table = first.map(String.init(cString:)) else { break }
+            compilation.deletions.insert(table)
+        case SQLITE_UPDATE:
+            guard let table = first.map(String.init(cString:)) else { break }
+            let column = second.map(String.init(cString:)) ?? ""
+            compilation.updates[table, default: []].insert(column)
+        case SQLITE_TRANSACTION:
+            observeTransaction(first.map(String.init(cString:)) ?? "")
+        case SQLITE_SAVEPOINT:
+            observeSavepoint(first.map(String.init(cString:)) ?? "", second.map(String.init(cString:)) ?? "")
+        case SQLITE_PRAGMA:
+            return observePragma(first.map { String(cString: $0).lowercased() } ?? "", second.map(String.init(cString:)))
+        case SQLITE_ATTACH, SQLITE_DETACH:
+            compilation.changesSchema = true
+        default:
+            if Self.schemaActions.contains(action) { compilation.changesSchema = true }
+        }
+        return SQLITE_OK
+    }
+
+    private func observeTransaction(_ operation: String) {
+        switch operation {
+        case "BEGIN": compilation.transaction = .begin
+        case "COMMIT": compilation.transaction = .commit
+        default: compilation.transaction = .rollback
+        }
+    }
+
+    private func observeSavepoint(_ operation: String, _ name: String) {
+        switch operation {
+        case "BEGIN": compilation.transaction = .beginSavepoint(name)
+        case "RELEASE": compilation.transaction = .releaseSavepoint(name)
+        default: compilation.transaction = .rollbackSavepoint(name)
+        }
+    }
+
+    private func observePragma(_ name: String, _ value: String?) -> CInt {
+        if Self.keyPragmas.contains(name) { compilation.carriesKey = true }
+        return allowsPragma(name, value) ? SQLITE_OK : SQLITE_DENY
+    }
+
+    private static let keyPragmas: Set<String> = ["key", "hexkey", "textkey", "rekey", "hexrekey", "textrekey"]
+
+    private static let schemaActions: Set<CInt> = [
+        SQLITE_CREATE_INDEX, SQLITE_CREATE_TABLE, SQLITE_CREATE_TEMP_INDEX, SQLITE_CREATE_TEMP_TABLE,
+        SQLITE_CREATE_TEMP_TRIGGER, SQLITE_CREATE_TEMP_VIEW, SQLITE_CREATE_TRIGGER, SQLITE_CREATE_VIEW,
+        SQLITE_CREATE_VTABLE, SQLITE_DROP_INDEX, SQLITE_DROP_TABLE, SQLITE_DROP_TEMP_INDEX, SQLITE_DROP_TEMP_TABLE,
+        SQLITE_DROP_TEMP_TRIGGER, SQLITE_DROP_TEMP_VIEW, SQLITE_DROP_TRIGGER, SQLITE_DROP_VIEW, SQLITE_DROP_VTABLE,
+        SQLITE_ALTER_TABLE,
+    ]
+}
+
+private func authorize(
+    _ context: UnsafeMutableRawPointer?,
+    _ action: CInt,
+    _ first: UnsafePointer<CChar>?,
+    _ second: UnsafePointer<CChar>?,
+    _ schema: UnsafePointer<CChar>?,
+    _ trigger: UnsafePointer<CChar>?)
+    -> CInt
+{
+    Unmanaged<CompilationObserver>.fromOpaque(context!).takeUnretainedValue().observe(action, first, second)
+}

@@ -1,0 +1,190 @@
+/// SQL text with its arguments, built from literals and interpolated values.
+///
+/// ```swift
+/// try db.execute(literal: "UPDATE player SET name = \(name) WHERE id = \(id)")
+/// ```
+///
+/// Interpolated values become arguments: they can't change the meaning of the SQL.
+public struct SQL: Sendable {
+    enum Element: Sendable {
+        case text(String, StatementArguments)
+        case expression(SQLExpression)
+        case selection(SQLSelection)
+        case ordering(SQLOrdering)
+        case literal(SQL)
+    }
+
+    private(set) var elements: [Element]
+
+    init(elements: [Element]) {
+        self.elements = elements
+    }
+
+    public init(sql: String, arguments: StatementArguments = StatementArguments()) {
+        self.init(elements: [.text(sql, arguments)])
+    }
+
+    public init(_ expression: some SQLSpecificExpressible) {
+        self.init(elements: [.expression(expression.sqlExpression)])
+    }
+
+    /// Whether there is no text and nothing interpolated.
+    public var isEmpty: Bool {
+        elements.allSatisfy {
+            switch $0 {
+            case .text(let sql, _): sql.isEmpty
+            case .literal(let literal): literal.isEmpty
+            default: false
+            }
+        }
+    }
+
+    public mutating func append(sql: String, arguments: StatementArguments = StatementArguments()) {
+        elements.append(.text(sql, arguments))
+    }
+
+    public mutating func append(literal sqlLiteral: SQL) {
+        elements += sqlLiteral.elements
+    }
+
+    public static func + (lhs: SQL, rhs: SQL) -> SQL {
+        SQL(elements: lhs.elements + rhs.elements)
+    }
+
+    public static func += (lhs: inout SQL, rhs: SQL) {
+        lhs.append(literal: rhs)
+    }
+
+    /// The text and the arguments for a connection.
+    public func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments) {
+        var writer = SQLWriter(db)
+        try write(to: &writer)
+        return (writer.sql, writer.arguments)
+    }
+
+    func write(to writer: inout SQLWriter) throws {
+        for element in elements {
+            switch element {
+            case .text(let sql, let arguments): writer.append(sql, arguments: arguments)
+            case .expression(let expression): try expression.write(to: &writer)
+            case .selection(let selection): try selection.write(to: &writer)
+            case .ordering(let ordering): try ordering.write(to: &writer)
+            case .literal(let literal): try literal.write(to: &writer)
+            }
+        }
+    }
+}
+
+extension SQL: SQLSpecificExpressible {
+    public var sqlExpression: SQLExpression { SQLExpression(node: .literal(self)) }
+}
+
+extension SQL: ExpressibleByStringInterpolation {
+    public init(unicodeScalarLiteral: String) {
+        self.init(sql: unicodeScalarLiteral)
+    }
+
+    public init(extendedGraphemeClusterLiteral: String) {
+        self.init(sql: extendedGraphemeClusterLiteral)
+    }
+
+    public init(stringLiteral: String) {
+        self.init(sql: stringLiteral)
+    }
+
+    public init(stringInterpolation sqlInterpolation: SQLInterpolation) {
+        self.init(elements: sqlInterpolation.elements)
+    }
+}
+
+extension Collection where Element == SQL {
+    /// The literals one after the other, with `separator` between them.
+    public func joined(separator: String = "") -> SQL {
+        var joined = SQL(elements: [])
+        for (index, literal) in enumerated() {
+            if index > 0, !separator.isEmpty { joined.append(sql: separator) }
+            joined.append(literal: literal)
+        }
+        return joined
+    }
+}
+
+extension Sequence where Element == SQL {
+    /// The literals one after the other, with `separator` between them.
+    public func joined(separator: String = "") -> SQL {
+        Array(self).joined(separator: separator)
+    }
+}
+
+/// Gathers the interpolations of an ``SQL`` literal.
+public struct SQLInterpolation: StringInterpolationProtocol {
+    var elements: [SQL.Element] = []
+
+    public init(literalCapacity: Int, interpolationCount: Int) {
+        elements.reserveCapacity(2 * interpolationCount + 1)
+    }
+
+    public mutating func appendLiteral(_ sql: String) {
+        guard !sql.isEmpty else { return }
+        elements.append(.text(sql, StatementArguments()))
+    }
+
+    /// SQL text as it is, with its arguments: `\(sql: "score > ?", arguments: [100])`.
+    public mutating func appendInterpolation(sql: String, arguments: StatementArguments = StatementArguments()) {
+        elements.append(.text(sql, arguments))
+    }
+
+    /// Another literal: `\(literal: condition)`.
+    public mutating func appendInterpolation(literal sqlLiteral: SQL) {
+        elements += sqlLiteral.elements
+    }
+
+    /// Another literal.
+    public mutating func appendInterpolation(_ sqlLiteral: SQL) {
+        elements += sqlLiteral.elements
+    }
+
+    /// A name, quoted: `\(identifier: "order")`.
+    public mutating func appendInterpolation(identifier: String) {
+        appendLiteral(identifier.quotedDatabaseIdentifier)
+    }
+
+    /// A value, or nil for NULL: it becomes an argument.
+    public mutating func appendInterpolation(_ expressible: (any SQLExpressible)?) {
+        elements.append(.expression(expressible?.sqlExpression ?? .value(.null)))
+    }
+
+    /// A column, an expression.
+    public mutating func appendInterpolation(_ expressible: some SQLExpressible & SQLSelectable & SQLOrderingTerm) {
+        elements.append(.expression(expressible.sqlExpression))
+    }
+
+    /// A string value: it becomes an argument.
+    public mutating func appendInterpolation<S: StringProtocol>(_ string: S) {
+        elements.append(.expression(String(string).sqlExpression))
+    }
+
+    /// The values of a sequence, in parentheses: `id IN \([1, 2, 3])`.
+    public mutating func appendInterpolation<S: Sequence>(_ sequence: S) where S.Element: SQLExpressible {
+        appendList(sequence.map(\.sqlExpression))
+    }
+
+    /// The values of a sequence, in parentheses.
+    public mutating func appendInterpolation<S: Sequence<any SQLExpressible>>(_ sequence: S) {
+        appendList(sequence.map(\.sqlExpression))
+    }
+
+    /// A value that is also a sequence, such as `Data`, is a value.
+    public mutating func appendInterpolation<S: SQLExpressible & Sequence>(_ expressible: S) where S.Element: SQLExpressible {
+        elements.append(.expression(expressible.sqlExpression))
+    }
+
+    private mutating func appendList(_ expressions: [SQLExpression]) {
+        appendLiteral("(")
+        for (index, expression) in expressions.enumerated() {
+            if index > 0 { appendLiteral(",") }
+            elements.append(.expression(expression))
+        }
+        appendLiteral(")")
+    }
+}

@@ -1,0 +1,51 @@
+/// What can stand for an expression in SQL.
+public protocol SQLExpressible {
+    var sqlExpression: SQLExpression { get }
+}
+
+/// What can be selected by a query.
+public protocol SQLSelectable {
+    var sqlSelection: SQLSelection { get }
+}
+
+/// What can order the rows of a query.
+public protocol SQLOrderingTerm {
+    var sqlOrdering: SQLOrdering { get }
+}
+
+/// An expression that is specific to SQL: a column, a literal, a function call; not a plain Swift value.
+public protocol SQLSpecificExpressible: SQLExpressible, SQLSelectable, SQLOrderingTerm {}
+
+extension SQLSpecificExpressible {
+    public var sqlSelection: SQLSelection { SQLSelection(node: .expression(sqlExpression)) }
+    public var sqlOrdering: SQLOrdering { SQLOrdering(node: .expression(sqlExpression)) }
+}
+
+/// A column, known by its name.
+public protocol ColumnExpression: SQLSpecificExpressible {
+    var name: String { get }
+}
+
+extension ColumnExpression {
+    public var sqlExpression: SQLExpression { SQLExpression(node: .column(name)) }
+}
+
+/// A column of a table.
+public struct Column: ColumnExpression, Sendable {
+    public var name: String
+
+    public init(_ name: String) {
+        self.name = name
+    }
+
+    /// The column that a coding key stands for.
+    public init(_ codingKey: some CodingKey) {
+        self.init(codingKey.stringValue)
+    }
+
+    /// The column that every table with rowids has. <https://www.sqlite.org/rowidtable.html>
+    public static let rowID = Column("rowid")
+
+    /// The relevance of a full-text match. <https://www.sqlite.org/fts5.html#the_auxiliary_functions>
+    public static let rank = Column("rank")
+}

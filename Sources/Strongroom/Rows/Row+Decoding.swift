@@ -1,0 +1,171 @@
+import CSQLCipher
+import CStrongroom
+import Foundation
+
+// How values come out of a row. Each way exists twice: for types that read straight from a statement's column, and for
+// all others. Subscripts stop the program where `decode` throws.
+
+extension Row {
+    // MARK: - decode
+
+    /// The value at `index`; throws ``RowDecodingError`` when it can't be converted.
+    public func decode<Value: DatabaseValueConvertible>(
+        _ type: Value.Type = Value.self, atIndex index: Int) throws -> Value
+    {
+        checkIndex(index)
+        let dbValue = databaseValue(at: index)
+        guard let value = Value.fromDatabaseValue(dbValue) else { throw conversionError(Value.self, at: index) }
+        return value
+    }
+
+    /// The value at `index`; throws ``RowDecodingError`` when it can't be converted.
+    @inlinable
+    public func decode<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ type: Value.Type = Value.self, atIndex index: Int) throws -> Value
+    {
+        checkIndex(index)
+        return try value(at: index)
+    }
+
+    /// The value of a column; throws ``RowDecodingError`` when there is no such column or no such value.
+    public func decode<Value: DatabaseValueConvertible>(
+        _ type: Value.Type = Value.self, forColumn columnName: String) throws -> Value
+    {
+        guard let index = index(of: columnName) else { return try missing(columnName) }
+        return try decode(type, atIndex: index)
+    }
+
+    /// The value of a column; throws ``RowDecodingError`` when there is no such column or no such value.
+    @inlinable
+    public func decode<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ type: Value.Type = Value.self, forColumn columnName: String) throws -> Value
+    {
+        guard let index = index(of: columnName) else { return try missing(columnName) }
+        return try value(at: index)
+    }
+
+    /// The value of a column; throws ``RowDecodingError`` when there is no such column or no such value.
+    public func decode<Value: DatabaseValueConvertible>(
+        _ type: Value.Type = Value.self, forColumn column: some ColumnExpression) throws -> Value
+    {
+        try decode(type, forColumn: column.name)
+    }
+
+    /// The value of a column; throws ``RowDecodingError`` when there is no such column or no such value.
+    @inlinable
+    public func decode<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ type: Value.Type = Value.self, forColumn column: some ColumnExpression) throws -> Value
+    {
+        try decode(type, forColumn: column.name)
+    }
+
+    // MARK: - Subscripts
+
+    /// The value at `index`, as SQLite stores it; nil for NULL.
+    public subscript(_ index: Int) -> (any DatabaseValueConvertible)? {
+        checkIndex(index)
+        return databaseValue(at: index).storage.value
+    }
+
+    /// The value at `index`; a fatal error when it can't be converted.
+    public subscript<Value: DatabaseValueConvertible>(_ index: Int) -> Value {
+        orStop { try decode(Value.self, atIndex: index) }
+    }
+
+    /// The value at `index`; a fatal error when it can't be converted.
+    @inlinable
+    public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ index: Int) -> Value {
+        orStop { try decode(Value.self, atIndex: index) }
+    }
+
+    /// The value of a column, as SQLite stores it; nil for NULL, and when there is no such column.
+    public subscript(_ columnName: String) -> (any DatabaseValueConvertible)? {
+        index(of: columnName).flatMap { databaseValue(at: $0).storage.value }
+    }
+
+    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such value.
+    public subscript<Value: DatabaseValueConvertible>(_ columnName: String) -> Value {
+        orStop { try decode(Value.self, forColumn: columnName) }
+    }
+
+    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such value.
+    @inlinable
+    public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ columnName: String) -> Value {
+        orStop { try decode(Value.self, forColumn: columnName) }
+    }
+
+    /// The value of a column, as SQLite stores it; nil for NULL, and when there is no such column.
+    public subscript(_ column: some ColumnExpression) -> (any DatabaseValueConvertible)? {
+        self[column.name]
+    }
+
+    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such value.
+    public subscript<Value: DatabaseValueConvertible>(_ column: some ColumnExpression) -> Value {
+        orStop { try decode(Value.self, forColumn: column.name) }
+    }
+
+    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such value.
+    @inlinable
+    public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ column: some ColumnExpression) -> Value {
+        orStop { try decode(Value.self, forColumn: column.name) }
+    }
+
+    // MARK: - Underneath
+
+    /// The value at a valid index.
+    @inlinable
+    func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(at index: Int) throws -> Value {
+        if let sqliteStatement, mapping == nil {
+            statement.unsafelyUnwrapped.requireAccess()
+            if let value = Value.fromStatement(sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: index)) {
+                return value
+            }
+            throw conversionError(Value.self, at: index)
+        }
+        return try slowValue(at: index)
+    }
+
+    @usableFromInline
+    func slowValue<Value: DatabaseValueConvertible & StatementColumnConvertible>(at index: Int) throws -> Value {
+        let position = mapping?[index] ?? index
+        let value: Value?
+        if let statement, let sqliteStatement {
+            statement.requireAccess()
+            value = Value.fromStatement(sqliteStatement, atUncheckedIndex: CInt(position))
+        } else {
+            value = Value.fromDatabaseValue(values[position])
+        }
+        guard let value else { throw conversionError(Value.self, at: index) }
+        return value
+    }
+
+    @usableFromInline
+    func missing<Value: DatabaseValueConvertible>(_ columnName: String) throws -> Value {
+        guard let value = Value.fromMissingColumn() else {
+            throw RowDecodingError(
+                reason: "column not found: \(columnName.debugDescription)", column: columnName, row: self)
+        }
+        return value
+    }
+
+    @usableFromInline
+    func conversionError(_ type: Any.Type, at index: Int) -> RowDecodingError {
+        RowDecodingError(
+            reason: "could not decode \(type) from database value \(databaseValue(at: index))",
+            column: columns.names[index], row: self)
+    }
+
+    @inlinable
+    func orStop<Value>(_ decode: () throws -> Value) -> Value {
+        do {
+            return try decode()
+        } catch {
+            stop(error)
+        }
+    }
+
+    @usableFromInline
+    func stop(_ error: any Error) -> Never {
+        fatalError("\(error). Use an optional type for NULL, or decode(_:forColumn:), which throws.")
+    }
+}

@@ -1,0 +1,112 @@
+import CSQLCipher
+
+/// A cursor on rows. All its rows are one object: copy what is to be kept.
+public final class RowCursor: DatabaseCursor {
+    public typealias Element = Row
+
+    public let run: StatementRun
+    private var row: Row?
+    private let adapter: (any RowAdapter)?
+
+    init(_ statement: Statement, arguments: StatementArguments?, adapter: (any RowAdapter)?) throws {
+        self.adapter = adapter
+        self.run = try StatementRun(statement, arguments: arguments)
+    }
+
+    public func next() throws -> Row? {
+        guard try run.step() else { return nil }
+        if let row { return row }
+        // After the first step: SQLite may have recompiled the statement for a new schema.
+        let row = try Row(statement: run.statement, adapter: adapter)
+        self.row = row
+        return row
+    }
+}
+
+extension Row {
+    // MARK: - From a statement
+
+    /// A cursor on the rows of a statement.
+    public static func fetchCursor(
+        _ statement: Statement,
+        arguments: StatementArguments? = nil,
+        adapter: (any RowAdapter)? = nil) throws -> RowCursor
+    {
+        try RowCursor(statement, arguments: arguments, adapter: adapter)
+    }
+
+    /// All rows of a statement.
+    public static func fetchAll(
+        _ statement: Statement,
+        arguments: StatementArguments? = nil,
+        adapter: (any RowAdapter)? = nil) throws -> [Row]
+    {
+        let cursor = try fetchCursor(statement, arguments: arguments, adapter: adapter)
+        var rows: [Row] = []
+        while let row = try cursor.next() { rows.append(row.copy()) }
+        return rows
+    }
+
+    /// The distinct rows of a statement.
+    public static func fetchSet(
+        _ statement: Statement,
+        arguments: StatementArguments? = nil,
+        adapter: (any RowAdapter)? = nil) throws -> Set<Row>
+    {
+        let cursor = try fetchCursor(statement, arguments: arguments, adapter: adapter)
+        var rows: Set<Row> = []
+        while let row = try cursor.next() { rows.insert(row.copy()) }
+        return rows
+    }
+
+    /// The first row of a statement, or nil.
+    public static func fetchOne(
+        _ statement: Statement,
+        arguments: StatementArguments? = nil,
+        adapter: (any RowAdapter)? = nil) throws -> Row?
+    {
+        try fetchCursor(statement, arguments: arguments, adapter: adapter).next()?.copy()
+    }
+
+    // MARK: - From SQL
+
+    /// A cursor on the rows of a query.
+    public static func fetchCursor(
+        _ db: Database,
+        sql: String,
+        arguments: StatementArguments = StatementArguments(),
+        adapter: (any RowAdapter)? = nil) throws -> RowCursor
+    {
+        try fetchCursor(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
+    }
+
+    /// All rows of a query.
+    public static func fetchAll(
+        _ db: Database,
+        sql: String,
+        arguments: StatementArguments = StatementArguments(),
+        adapter: (any RowAdapter)? = nil) throws -> [Row]
+    {
+        try fetchAll(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
+    }
+
+    /// The distinct rows of a query.
+    public static func fetchSet(
+        _ db: Database,
+        sql: String,
+        arguments: StatementArguments = StatementArguments(),
+        adapter: (any RowAdapter)? = nil) throws -> Set<Row>
+    {
+        try fetchSet(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
+    }
+
+    /// The first row of a query, or nil.
+    public static func fetchOne(
+        _ db: Database,
+        sql: String,
+        arguments: StatementArguments = StatementArguments(),
+        adapter: (any RowAdapter)? = nil) throws -> Row?
+    {
+        try fetchOne(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
+    }
+}

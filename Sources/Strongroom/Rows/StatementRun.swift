@@ -1,0 +1,122 @@
+import CSQLCipher
+import CStrongroom
+
+/// One run of a statement, row by row: what all cursors stand on.
+///
+/// The statement is reset when the run ends: after its last row, when its cursor goes away, when the statement is started
+/// anew, and at the latest when the database access ends.
+public final class StatementRun {
+    @usableFromInline let statement: Statement
+    @usableFromInline let sqliteStatement: SQLiteStatement
+
+    /// Behind a pointer: it is read at every row, and Swift would check exclusive access to a class property.
+    @usableFromInline let phase: UnsafeMutablePointer<Phase>
+
+    @usableFromInline
+    enum Phase {
+        case ready, stepping, done
+    }
+
+    /// The neighbours in the connection's list of runs.
+    unowned(unsafe) var previous: StatementRun?
+    unowned(unsafe) var next: StatementRun?
+
+    /// Starts a run. The statement's former run, if it has not ended, ends here.
+    @usableFromInline
+    init(_ statement: Statement, arguments: StatementArguments?) throws {
+        self.statement = statement
+        self.sqliteStatement = statement.sqliteStatement
+        statement.requireAccess()
+        statement.currentRun?.finish()
+        if let arguments {
+            try statement.setArguments(arguments)
+        } else {
+            try statement.start()
+        }
+        phase = .allocate(capacity: 1)
+        phase.initialize(to: .ready)
+        statement.currentRun = self
+        statement.database.runs.insert(self)
+    }
+
+    deinit {
+        finish()
+        phase.deallocate()
+    }
+
+    /// Moves to the next row; false when there is none.
+    @inlinable
+    func step() throws -> Bool {
+        guard phase.pointee == .stepping else { return try firstStep() }
+        if !strongroom_has_access(statement.connection) { noAccess() }
+        let code = sqlite3_step(sqliteStatement)
+        if code == SQLITE_ROW { return true }
+        return try lastStep(code)
+    }
+
+    @usableFromInline
+    func firstStep() throws -> Bool {
+        guard phase.pointee == .ready else { return false }
+        if !strongroom_has_access(statement.connection) { noAccess() }
+        do {
+            try statement.database.willRun(statement)
+        } catch {
+            finish()
+            throw error
+        }
+        let code = sqlite3_step(sqliteStatement)
+        guard code == SQLITE_ROW else { return try lastStep(code) }
+        statement.forgetColumnsIfRecompiled()
+        phase.pointee = .stepping
+        return true
+    }
+
+    @usableFromInline
+    func lastStep(_ code: CInt) throws -> Bool {
+        // Before the reset, which would drop the message.
+        let failure = code == SQLITE_DONE ? nil : statement.error(code)
+        finish()
+        try statement.database.didRun(statement, failure: failure)
+        return false
+    }
+
+    /// Ends the run, wherever it is.
+    func finish() {
+        guard phase.pointee != .done else { return }
+        phase.pointee = .done
+        statement.currentRun = nil
+        statement.database.runs.remove(self)
+        sqlite3_reset(sqliteStatement)
+    }
+
+    @usableFromInline
+    func noAccess() -> Never {
+        statement.database.noAccess("A cursor")
+    }
+}
+
+/// The runs of a connection that have begun and not ended.
+struct StatementRuns {
+    unowned(unsafe) private var first: StatementRun?
+
+    mutating func insert(_ run: StatementRun) {
+        run.next = first
+        first?.previous = run
+        first = run
+    }
+
+    mutating func remove(_ run: StatementRun) {
+        run.previous?.next = run.next
+        run.next?.previous = run.previous
+        if first === run { first = run.next }
+        run.previous = nil
+        run.next = nil
+    }
+
+    /// What has not ended when an access does would hold the read lock, and could go on where it must not.
+    func finishAll() {
+        while let run = first { run.finish() }
+    }
+
+    var isEmpty: Bool { first == nil }
+}

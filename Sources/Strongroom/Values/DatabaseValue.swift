@@ -1,0 +1,171 @@
+import CSQLCipher
+import CStrongroom
+import Foundation
+
+/// A value as SQLite stores it: NULL, a 64-bit integer, a double, text or a blob.
+///
+/// Source: <https://www.sqlite.org/datatype3.html>.
+public struct DatabaseValue: Sendable {
+    /// The five storage classes.
+    @frozen
+    public enum Storage: Sendable {
+        case null
+        case int64(Int64)
+        case double(Double)
+        case string(String)
+        case blob(Data)
+
+        /// The value as `Int64`, `Double`, `String` or `Data`; nil for NULL.
+        public var value: (any DatabaseValueConvertible)? {
+            switch self {
+            case .null: nil
+            case .int64(let value): value
+            case .double(let value): value
+            case .string(let value): value
+            case .blob(let value): value
+            }
+        }
+    }
+
+    public let storage: Storage
+
+    public static let null = DatabaseValue(storage: .null)
+
+    @inlinable
+    init(storage: Storage) {
+        self.storage = storage
+    }
+
+    /// Whether the value is NULL.
+    public var isNull: Bool {
+        if case .null = storage { true } else { false }
+    }
+
+    /// The database value of any convertible value; nil when `value` is not convertible.
+    public init?(value: Any) {
+        guard let convertible = value as? any DatabaseValueConvertible else { return nil }
+        self = convertible.databaseValue
+    }
+
+    /// The value of a column in the current row of a statement; `index` is not checked.
+    public init(sqliteStatement: SQLiteStatement, index: CInt) {
+        switch sqlite3_column_type(sqliteStatement, index) {
+        case SQLITE_INTEGER: storage = .int64(sqlite3_column_int64(sqliteStatement, index))
+        case SQLITE_FLOAT: storage = .double(sqlite3_column_double(sqliteStatement, index))
+        case SQLITE_TEXT: storage = .string(String(sqliteStatement: sqliteStatement, index: index))
+        case SQLITE_BLOB: storage = .blob(Data(sqliteStatement: sqliteStatement, index: index))
+        default: storage = .null
+        }
+    }
+
+    /// An argument of an SQL function.
+    init(sqliteValue: OpaquePointer) {
+        switch sqlite3_value_type(sqliteValue) {
+        case SQLITE_INTEGER:
+            storage = .int64(sqlite3_value_int64(sqliteValue))
+        case SQLITE_FLOAT:
+            storage = .double(sqlite3_value_double(sqliteValue))
+        case SQLITE_TEXT:
+            let text = sqlite3_value_text(sqliteValue)
+            storage = .string(String(sqliteText: text, length: sqlite3_value_bytes(sqliteValue)))
+        case SQLITE_BLOB:
+            let bytes = sqlite3_value_blob(sqliteValue)
+            storage = .blob(Data(sqliteBytes: bytes, length: sqlite3_value_bytes(sqliteValue)))
+        default:
+            storage = .null
+        }
+    }
+
+    /// Gives the value as the result of an SQL function.
+    func setResult(of context: OpaquePointer) {
+        switch storage {
+        case .null:
+            sqlite3_result_null(context)
+        case .int64(let value):
+            sqlite3_result_int64(context, value)
+        case .double(let value):
+            sqlite3_result_double(context, value)
+        case .string(var value):
+            value.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) {
+                    strongroom_result_text(context, $0.baseAddress, Int64($0.count))
+                }
+            }
+        case .blob(let value):
+            value.withUnsafeBytes { strongroom_result_blob(context, $0.baseAddress, Int64($0.count)) }
+        }
+    }
+}
+
+extension DatabaseValue: Hashable {
+    public static func == (lhs: DatabaseValue, rhs: DatabaseValue) -> Bool {
+        lhs.storage == rhs.storage
+    }
+
+    /// Equal values have equal hashes, so an integer hashes as the double it may equal.
+    public func hash(into hasher: inout Hasher) {
+        switch storage {
+        case .null:
+            hasher.combine(0)
+        case .int64(let value):
+            hasher.combine(Double(value))
+        case .double(let value):
+            hasher.combine(value)
+        case .string(var value):
+            value.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        case .blob(let value):
+            hasher.combine(value)
+        }
+    }
+}
+
+extension DatabaseValue.Storage: Equatable {
+    /// Numbers compare by value, text by its bytes: SQLite tells canonically equivalent strings apart.
+    public static func == (lhs: DatabaseValue.Storage, rhs: DatabaseValue.Storage) -> Bool {
+        switch (lhs, rhs) {
+        case (.null, .null): true
+        case (.int64(let a), .int64(let b)): a == b
+        case (.double(let a), .double(let b)): a == b
+        case (.int64(let a), .double(let b)): Int64(exactly: b) == a
+        case (.double(let a), .int64(let b)): Int64(exactly: a) == b
+        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.blob(let a), .blob(let b)): a == b
+        default: false
+        }
+    }
+}
+
+extension DatabaseValue: DatabaseValueConvertible {
+    public var databaseValue: DatabaseValue { self }
+
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> DatabaseValue? { dbValue }
+
+    public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        switch storage {
+        case .null: sqlite3_bind_null(sqliteStatement, index)
+        case .int64(let value): sqlite3_bind_int64(sqliteStatement, index, value)
+        case .double(let value): sqlite3_bind_double(sqliteStatement, index, value)
+        case .string(let value): value.bind(to: sqliteStatement, at: index)
+        case .blob(let value): value.bind(to: sqliteStatement, at: index)
+        }
+    }
+}
+
+extension DatabaseValue: StatementColumnConvertible {
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> DatabaseValue? {
+        DatabaseValue(sqliteStatement: sqliteStatement, index: index)
+    }
+}
+
+extension DatabaseValue: CustomStringConvertible {
+    /// The value as an SQL literal: `NULL`, `1`, `1.5`, `'O''Brien'` is shown as `"O'Brien"`, blobs by their size.
+    public var description: String {
+        switch storage {
+        case .null: "NULL"
+        case .int64(let value): value.description
+        case .double(let value): value.description
+        case .string(let value): value.debugDescription
+        case .blob(let value): "Data(\(value.count) bytes)"
+        }
+    }
+}

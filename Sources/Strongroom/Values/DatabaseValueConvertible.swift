@@ -1,0 +1,84 @@
+import CSQLCipher
+import Foundation
+
+/// What can be bound to a parameter of a statement.
+public protocol StatementBinding {
+    /// Binds the value; returns SQLite's result code.
+    ///
+    /// Source: <https://www.sqlite.org/c3ref/bind_blob.html>.
+    func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt
+}
+
+/// What is stored in a database column, and read back from it.
+///
+/// Conforming types give a ``DatabaseValue`` and are made from one. `fromDatabaseValue(_:)` answers nil for values it does
+/// not understand: the caller turns that into an error that names the column, the value and the type.
+public protocol DatabaseValueConvertible: SQLExpressible, StatementBinding {
+    var databaseValue: DatabaseValue { get }
+
+    static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self?
+
+    /// The value of a column that a row does not have: nil, and thereby an error, unless the type is an optional.
+    static func fromMissingColumn() -> Self?
+
+    /// The decoder of `Decodable` values stored as JSON.
+    static func databaseJSONDecoder() -> JSONDecoder
+
+    /// The encoder of `Encodable` values stored as JSON.
+    static func databaseJSONEncoder() -> JSONEncoder
+}
+
+extension DatabaseValueConvertible {
+    public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        databaseValue.bind(to: sqliteStatement, at: index)
+    }
+
+    public static func fromMissingColumn() -> Self? { nil }
+
+    public var sqlExpression: SQLExpression { .value(databaseValue) }
+
+    /// Dates in milliseconds since 1970, data in Base64, non-conforming floats refused.
+    public static func databaseJSONDecoder() -> JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.dataDecodingStrategy = .base64
+        decoder.dateDecodingStrategy = .millisecondsSince1970
+        decoder.nonConformingFloatDecodingStrategy = .throw
+        return decoder
+    }
+
+    /// Dates in milliseconds since 1970, data in Base64, non-conforming floats refused, keys sorted so that equal values
+    /// have equal texts.
+    public static func databaseJSONEncoder() -> JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.dataEncodingStrategy = .base64
+        encoder.dateEncodingStrategy = .millisecondsSince1970
+        encoder.nonConformingFloatEncodingStrategy = .throw
+        encoder.outputFormatting = .sortedKeys
+        return encoder
+    }
+}
+
+/// What is read straight from a statement's column, without a ``DatabaseValue`` in between.
+///
+/// Source: <https://www.sqlite.org/c3ref/column_blob.html>.
+public protocol StatementColumnConvertible {
+    /// The column's value in the current row; nil when it is NULL or can't be converted. `index` is valid.
+    static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self?
+
+    /// The value of a column that is not NULL; nil when it can't be converted. `index` is valid.
+    init?(sqliteStatement: SQLiteStatement, index: CInt)
+}
+
+extension StatementColumnConvertible {
+    @inlinable
+    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {
+        if sqlite3_column_type(sqliteStatement, index) == SQLITE_NULL { return nil }
+        return Self(sqliteStatement: sqliteStatement, index: index)
+    }
+
+    @inlinable
+    public init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        guard let value = Self.fromStatement(sqliteStatement, atUncheckedIndex: index) else { return nil }
+        self = value
+    }
+}

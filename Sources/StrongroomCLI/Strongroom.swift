@@ -1,0 +1,4 @@
+@main
+struct StrongroomCommand {
+    static func main() {}
+}
