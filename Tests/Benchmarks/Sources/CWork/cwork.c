@@ -74,6 +74,7 @@ int64_t cwork_rows(sqlite3 *db, const char *select, int width, int64_t count) {
 int64_t cwork_points(sqlite3 *db, const char *select, int64_t count, int64_t modulus, int transactions) {
     sqlite3_stmt *begin = prepare(db, "BEGIN"), *commit = prepare(db, "COMMIT"), *statement = prepare(db, select);
     int64_t sum = 0;
+    if (!transactions) run(db, begin);
     for (int64_t n = 0; n < count; n++) {
         if (transactions) run(db, begin);
         sqlite3_bind_int64(statement, 1, (n * 7919) % modulus);
@@ -82,6 +83,7 @@ int64_t cwork_points(sqlite3 *db, const char *select, int64_t count, int64_t mod
         sqlite3_reset(statement);
         if (transactions) run(db, commit);
     }
+    if (!transactions) run(db, commit);
     sqlite3_finalize(begin);
     sqlite3_finalize(commit);
     sqlite3_finalize(statement);
