@@ -54,7 +54,7 @@ extension Database {
             remember(statement, for: sql)
             return statement
         }
-        return statement.currentRun == nil ? statement : try makeStatement(sql: sql)
+        return statement.isIdle ? statement : try makeStatement(sql: sql)
     }
 
     private func remember(_ statement: Statement, for sql: String) {
@@ -107,7 +107,7 @@ extension Database {
     /// Named arguments serve all statements, positional ones are used up from one statement to the next.
     public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
         requireAccess()
-        if let statement = statements.statement(sql), statement.currentRun == nil {
+        if let statement = statements.statement(sql), statement.isIdle {
             try statement.setArguments(arguments)
             return try statement.run()
         }

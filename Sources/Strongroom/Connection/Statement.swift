@@ -27,13 +27,19 @@ public final class Statement {
     public let isReadonly: Bool
 
     /// Whether running the statement needs more than running it: transaction bookkeeping, schema caches, observers.
-    let hasEffects: Bool
+    @usableFromInline let hasEffects: Bool
 
     /// For each parameter its name without prefix; nil for `?` and `?NNN`.
     let parameterNames: [String?]
 
     /// The run that has begun and not ended. A statement that runs is not handed out again.
     unowned(unsafe) var currentRun: StatementRun?
+
+    /// Whether the statement runs without a `StatementRun`, inside one call.
+    var isRunningDirectly = false
+
+    /// Whether the statement can begin a run without ending another.
+    var isIdle: Bool { currentRun == nil && !isRunningDirectly }
 
     private var boundArguments = StatementArguments()
     private var columnsIfRead: RowColumns?
@@ -163,11 +169,11 @@ public final class Statement {
     }
 
     private func bind(_ values: [DatabaseValue]) throws {
-        var index: CInt = 1
-        for value in values {
-            let code = value.bind(to: sqliteStatement, at: index)
-            if code != SQLITE_OK { throw error(code) }
-            index += 1
+        try values.withUnsafeBufferPointer { values in
+            for index in values.indices {
+                let code = values[index].bind(to: sqliteStatement, at: CInt(truncatingIfNeeded: index + 1))
+                if code != SQLITE_OK { throw error(code) }
+            }
         }
     }
 
