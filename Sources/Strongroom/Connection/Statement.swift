@@ -58,6 +58,9 @@ public final class Statement {
         strongroom_statement_release(connection, sqliteStatement)
     }
 
+    /// What the statement reads: changes elsewhere can't change its rows.
+    public var databaseRegion: DatabaseRegion { compilation.region }
+
     // MARK: - Columns
 
     public var columnCount: Int { Int(sqlite3_column_count(sqliteStatement)) }

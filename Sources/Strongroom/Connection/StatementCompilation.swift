@@ -20,6 +20,21 @@ struct StatementCompilation {
 
     var transaction: Transaction?
 
+    /// What the statement reads.
+    var region: DatabaseRegion {
+        reads.reduce(into: DatabaseRegion()) { region, read in
+            // A table whose rows are only counted depends on all of it: an update with a conflict clause can delete rows.
+            region.formUnion(DatabaseRegion(table: read.key, columns: read.value.isEmpty ? nil : read.value))
+        }
+    }
+
+    /// The kinds of changes that the statement may make.
+    var eventKinds: [DatabaseEventKind] {
+        insertions.map { .insert(tableName: $0) }
+            + deletions.map { .delete(tableName: $0) }
+            + updates.map { .update(tableName: $0.key, columnNames: $0.value) }
+    }
+
     /// What a statement does to the transaction it runs in.
     enum Transaction: Equatable {
         case begin
