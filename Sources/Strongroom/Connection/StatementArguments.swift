@@ -189,3 +189,8 @@ extension StatementArguments {
         }
     }
 }
+
+/// So many question marks for a list of arguments: `?,?,?`.
+public func databaseQuestionMarks(count: Int) -> String {
+    repeatElement("?", count: count).joined(separator: ",")
+}
