@@ -83,9 +83,10 @@ static bool decrypt_block(const uint8_t *key, const uint8_t *iv, const uint8_t *
 }
 
 /// Bytes 16 to 31 of a SQLite header under the salt: page size, and three fractions that never change.
-static bool first_block_is_plausible(const strongroom_page_format *format, const uint8_t *page) {
+bool strongroom_page_decrypts(const strongroom_page_format *format, const uint8_t *page) {
     uint8_t clear[block];
-    int reserve = strongroom_page_reserve(0);
+    if (format->header != iv_size) return false;
+    int reserve = strongroom_page_reserve(format->hmac_digest);
     if (!decrypt_block(format->key, page + format->page_size - reserve, page + format->header, clear)) return false;
     int size = clear[0] << 8 | clear[1];
     bool plausible = (size == 1 ? 65536 : size) == format->page_size && clear[5] == 64 && clear[6] == 32 && clear[7] == 32;
@@ -96,7 +97,7 @@ static bool first_block_is_plausible(const strongroom_page_format *format, const
 bool strongroom_page_is_authentic(const strongroom_page_format *format, const uint8_t *page, uint32_t number) {
     // SQLite extends files with pages of zeros, which nobody signs; SQLCipher lets them pass.
     if (all_zero(page, format->page_size)) return number != 1;
-    if (format->hmac_digest == 0) return number != 1 || first_block_is_plausible(format, page);
+    if (format->hmac_digest == 0) return number != 1 || strongroom_page_decrypts(format, page);
     int start = number == 1 ? format->header : 0;
     int length = format->page_size - strongroom_page_reserve(format->hmac_digest) + iv_size - start;
     uint8_t signed_bytes[longest_page + 4], expected[64];

@@ -63,6 +63,8 @@ typedef struct {
 int strongroom_page_reserve(int hmac_digest);
 /// True when SQLCipher would accept the page: its HMAC fits, or it is all zero; without HMAC, only page 1 can be told.
 bool strongroom_page_is_authentic(const strongroom_page_format *format, const uint8_t *page, uint32_t number);
+/// True when page 1, authentic or not, decrypts to a SQLite header: the key is right even if the salt isn't. Not for plaintext headers.
+bool strongroom_page_decrypts(const strongroom_page_format *format, const uint8_t *page);
 
 // MARK: Keys
 
