@@ -167,6 +167,12 @@ int strongroom_file_read(const char *path, void *bytes, size_t capacity) {
     return (int)count;
 }
 
+int64_t strongroom_size_of_file(const char *path) {
+    struct stat file;
+    if (stat(path, &file) != 0) return -1;
+    return S_ISDIR(file.st_mode) ? -2 : (int64_t)file.st_size;
+}
+
 int64_t strongroom_file_room(const char *path, int64_t *largest_file) {
     struct statvfs system;
     struct rlimit limit;

@@ -9,6 +9,30 @@ int strongroom_key(sqlite3 *db, const char *schema, const void *spec, int size) 
     return sqlite3_key_v2(db, schema, spec, size);
 }
 
+int strongroom_execute(sqlite3 *db, const char *sql) { return sqlite3_exec(db, sql, NULL, NULL, NULL); }
+
+char *strongroom_ask(sqlite3 *db, const char *sql) {
+    sqlite3_stmt *statement = NULL;
+    char *answer = NULL;
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        const unsigned char *text = sqlite3_column_text(statement, 0);
+        if (text) answer = sqlite3_mprintf("%s", text);
+    }
+    sqlite3_finalize(statement);
+    return answer;
+}
+
+int strongroom_checkpoint(sqlite3 *db, int *logged, int *moved) {
+    return sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_PASSIVE, logged, moved);
+}
+
+void strongroom_free(void *text) { sqlite3_free(text); }
+
+const char *strongroom_database_path(sqlite3 *db) {
+    const char *path = sqlite3_db_filename(db, "main");
+    return path ? path : "";
+}
+
 /// The methods of an open file with xWrite and xSync replaced. The file points at `methods`, the first field, so that the
 /// replacements find the rest.
 typedef struct {
@@ -130,12 +154,13 @@ static bool restore_key(sqlite3 *db, const void *spec, int size, bool wal) {
     return true;
 }
 
+int strongroom_rekey_begin(sqlite3 *db, bool wal) { return begin(db, wal); }
+
+int strongroom_rekey_cancel(sqlite3 *db) { return end(db, false); }
+
 strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const void *spec, int size, bool wal,
                                          strongroom_progress progress, void *context) {
     strongroom_rekey_report report = { 0 };
-    report.result = begin(db, wal);
-    if (report.result != SQLITE_OK) return report;
-    report.began = true;
     int64_t cache_size = ask(db, "PRAGMA main.cache_size"), spill = ask(db, "PRAGMA main.cache_spill");
     tell(db, "cache_size", cached_pages(wal));
     tell(db, "cache_spill", cached_pages(wal));

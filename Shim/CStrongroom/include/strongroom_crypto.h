@@ -36,6 +36,8 @@ int strongroom_file_remove(const char *path);
 int strongroom_file_replace(const char *from, const char *to);
 /// The count of bytes read, at most `capacity`, or a negated errno. Never for a database that this process may have open.
 int strongroom_file_read(const char *path, void *bytes, size_t capacity);
+/// The size of a file without opening it; -1 without one, -2 for a directory.
+int64_t strongroom_size_of_file(const char *path);
 /// Bytes that this process may still write beside `path`; the smaller of the free space and the file size limit.
 int64_t strongroom_file_room(const char *path, int64_t *largest_file);
 
@@ -68,22 +70,40 @@ bool strongroom_page_decrypts(const strongroom_page_format *format, const uint8_
 
 // MARK: Keys
 
+/// For connections that the library opens for itself.
+static const int strongroom_open_flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+
 int strongroom_key(sqlite3 *db, const char *schema, const void *spec, int size);
+
+/// Runs SQL that Strongroom's own statements must not see: SQLCipher executes its pragmas while it compiles them.
+int strongroom_execute(sqlite3 *db, const char *sql);
+/// The first column of the first row as text, to be freed with strongroom_free; NULL without a row or with an error.
+char *strongroom_ask(sqlite3 *db, const char *sql);
+void strongroom_free(void *text);
+/// The absolute path of the main database; empty in memory and for temporary databases.
+const char *strongroom_database_path(sqlite3 *db);
+
+/// A passive checkpoint of the main database: frames in the log, and how many of them are in the file.
+int strongroom_checkpoint(sqlite3 *db, int *logged, int *moved);
 
 /// Called with the pages written so far; non-zero stops.
 typedef int (*strongroom_progress)(void *context, int64_t pages);
 
 typedef struct {
     int result;        // of the statement that began, or of the first write or sync that failed
-    bool began;        // false: nothing was touched
     bool stopped;      // by the progress callback
     bool lost;         // the connection holds a key that the file hasn't got: every use of it fails cleanly until it is reopened
     int64_t pages;
 } strongroom_rekey_report;
 
-/// Locks the database against other writers (WAL) or everyone (other journals), then writes every page anew under `spec`; after
-/// a failure gives the connection its present key (`old_spec`) back, so that its next write does not mix keys.
-/// The last pages belong to the commit and can't be stopped. SQLCipher's own answer proves nothing: open the file again and look.
+/// Locks the database against other writers (WAL) or everyone (other journals).
+int strongroom_rekey_begin(sqlite3 *db, bool wal);
+/// Gives that lock back, nothing having changed.
+int strongroom_rekey_cancel(sqlite3 *db);
+
+/// Under that lock, writes every page anew with the key `spec`, and lets go; after a failure gives the connection its present key
+/// (`old_spec`) back, so that its next write does not mix keys. The last pages belong to the commit and can't be stopped.
+/// SQLCipher's own answer proves nothing: open the file again and look.
 strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const void *spec, int size, bool wal,
                                          strongroom_progress progress, void *context);
 

@@ -82,6 +82,7 @@ extension Database {
     func compileNext(_ rest: inout UnsafeBufferPointer<CChar>) throws -> Statement? {
         let connection = try openConnection
         while !rest.isEmpty {
+            if cipher.isPending { try settleKey(unlessSetUpBy: rest) }
             var pointer: SQLiteStatement?
             var tail: UnsafePointer<CChar>?
             var code = SQLITE_OK
@@ -89,6 +90,7 @@ extension Database {
                 code = sqlite3_prepare_v3(connection, rest.baseAddress, CInt(rest.count), 0, &pointer, &tail)
             }
             guard code == SQLITE_OK else {
+                if let refusal = compiler.refusal { throw refusal }
                 let sql = String(decoding: rest.map { UInt8(bitPattern: $0) }, as: UTF8.self)
                 throw DatabaseError(code, on: connection, sql: compilation.carriesKey ? nil : showable(sql))
             }

@@ -25,6 +25,7 @@ public final class Database {
     var statements = StatementCache()
     var runs = StatementRuns()
     let transactionStatements = TransactionStatements()
+    let cipher = CipherState()
 
     /// How many enclosing blocks allow nothing but reads.
     var readOnlyDepth = 0
@@ -73,8 +74,10 @@ public final class Database {
         try setUpBusyMode()
         try setUpSwitches()
         try setUpEncryption()
-        for setup in configuration.setups { try setup(self) }
-        try verifyEncryption()
+        try explainingFailures {
+            for setup in configuration.setups { try setup(self) }
+            try verifyEncryption()
+        }
         try setUpForeignKeys()
     }
 

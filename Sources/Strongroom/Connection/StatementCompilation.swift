@@ -37,8 +37,11 @@ struct StatementCompilation {
 final class CompilationObserver {
     private(set) var compilation = StatementCompilation()
 
-    /// Answers for each `PRAGMA name = value` whether it is allowed.
-    var allowsPragma: (_ name: String, _ value: String?) -> Bool = { _, _ in true }
+    /// Answers for each `PRAGMA name = value` why it isn't allowed, or nil.
+    var refusalOfPragma: (_ name: String, _ value: String?) -> DatabaseError? = { _, _ in nil }
+
+    /// Why the statement that was just compiled isn't allowed.
+    private(set) var refusal: DatabaseError?
 
     func install(on connection: SQLiteConnection) -> CInt {
         sqlite3_set_authorizer(connection, authorize, Unmanaged.passUnretained(self).toOpaque())
@@ -47,6 +50,7 @@ final class CompilationObserver {
     /// Runs the compiler, and gives what it said.
     func observing(_ compile: () throws -> Void) rethrows -> StatementCompilation {
         compilation = StatementCompilation()
+        refusal = nil
         try compile()
         return compilation
     }
@@ -104,7 +108,8 @@ final class CompilationObserver {
 
     private func observePragma(_ name: String, _ value: String?) -> CInt {
         if Self.keyPragmas.contains(name) { compilation.carriesKey = true }
-        return allowsPragma(name, value) ? SQLITE_OK : SQLITE_DENY
+        refusal = refusalOfPragma(name, value)
+        return refusal == nil ? SQLITE_OK : SQLITE_DENY
     }
 
     private static let keyPragmas: Set<String> = ["key", "hexkey", "textkey", "rekey", "hexrekey", "textrekey"]

@@ -55,15 +55,15 @@ public struct CipherSettings: Hashable, Sendable {
 
     /// Statements that make a keyed connection follow, none for SQLCipher 4. The iterations are not among them: the key is
     /// derived before SQLCipher sees it.
-    var statements: [String] {
+    func statements(schema: String) -> [String] {
         let defaults = CipherSettings.sqlcipher4
         var statements: [String] = []
-        if pageSize != defaults.pageSize { statements.append("PRAGMA cipher_page_size = \(pageSize)") }
-        if kdfAlgorithm != defaults.kdfAlgorithm { statements.append("PRAGMA cipher_kdf_algorithm = PBKDF2_HMAC_\(kdfAlgorithm.spelling)") }
+        if pageSize != defaults.pageSize { statements.append("PRAGMA \(schema).cipher_page_size = \(pageSize)") }
+        if kdfAlgorithm != defaults.kdfAlgorithm { statements.append("PRAGMA \(schema).cipher_kdf_algorithm = PBKDF2_HMAC_\(kdfAlgorithm.spelling)") }
         switch hmacAlgorithm {
-        case nil: statements.append("PRAGMA cipher_use_hmac = OFF")
+        case nil: statements.append("PRAGMA \(schema).cipher_use_hmac = OFF")
         case defaults.hmacAlgorithm?: break
-        case let algorithm?: statements.append("PRAGMA cipher_hmac_algorithm = HMAC_\(algorithm.spelling)")
+        case let algorithm?: statements.append("PRAGMA \(schema).cipher_hmac_algorithm = HMAC_\(algorithm.spelling)")
         }
         return statements
     }

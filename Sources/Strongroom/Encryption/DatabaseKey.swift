@@ -75,7 +75,7 @@ final class KeySource: @unchecked Sendable {
         case failed(DatabaseError)
     }
 
-    private let storage: Storage
+    let storage: Storage
     let form: Form
     /// The salt that came with a raw key.
     let salt: Salt?

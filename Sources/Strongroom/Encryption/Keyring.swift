@@ -121,16 +121,10 @@ private final class Derivation: @unchecked Sendable {
     private func bytes() throws -> SecretBytes {
         try key.source.withSecret { secret in
             if key.source.form == .raw { return secret }
-            guard secret.count > 0 else { throw emptyKey() }
+            guard secret.count > 0 else { throw DatabaseError.emptyKey }
             runs += 1
             return try pbkdf2(secret, salt: salt.bytes, rounds: settings.kdfIterations, algorithm: settings.kdfAlgorithm, count: KeySource.rawCount)
         }
-    }
-
-    private func emptyKey() -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-            the key is empty, and SQLCipher would write clear text: give a passphrase, or leave Configuration.encryption nil for a clear database
-            """)
     }
 }
 

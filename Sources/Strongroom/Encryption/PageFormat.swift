@@ -4,6 +4,8 @@ import CStrongroom
 /// raises false alarms above 4 GiB, and stops being right after the first bad page on a connection.
 final class PageFormat: @unchecked Sendable {
     let pageSize: Int
+    /// False for SQLCipher 1, whose pages carry no HMAC.
+    let authenticates: Bool
     /// Two secrets: the key and the HMAC key. Written by the initializer only, which is why this class is Sendable.
     private let format: SecretBytes
 
@@ -11,6 +13,7 @@ final class PageFormat: @unchecked Sendable {
         let settings = derived.settings
         let hmacKey = try pbkdf2(derived.key, salt: derived.salt.forAuthentication, rounds: 2, algorithm: settings.kdfAlgorithm, count: 32)
         pageSize = settings.pageSize
+        authenticates = settings.hmacAlgorithm != nil
         format = try SecretBytes(count: MemoryLayout<strongroom_page_format>.size) { bytes in
             let format = bytes.baseAddress!.bindMemory(to: strongroom_page_format.self, capacity: 1)
             derived.key.withBytes { key in withUnsafeMutableBytes(of: &format.pointee.key) { $0.copyBytes(from: key) } }

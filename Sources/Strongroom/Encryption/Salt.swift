@@ -18,7 +18,7 @@ struct Salt: Hashable, Sendable {
     }
 
     init?(hex: some StringProtocol) {
-        guard let bytes = bytes(hex: hex), bytes.count == Salt.count else { return nil }
+        guard let bytes = hexBytes(hex), bytes.count == Salt.count else { return nil }
         self.bytes = bytes
     }
 
@@ -45,7 +45,7 @@ func nibble(hexDigit: UInt8) -> UInt8? {
     }
 }
 
-func bytes(hex: some StringProtocol) -> [UInt8]? {
+func hexBytes(_ hex: some StringProtocol) -> [UInt8]? {
     let digits = Array(hex.utf8)
     guard digits.count % 2 == 0 else { return nil }
     var bytes: [UInt8] = []
