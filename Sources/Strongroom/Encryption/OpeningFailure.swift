@@ -38,7 +38,7 @@ extension DatabaseError {
 
     static func lateHeader(_ path: String) -> DatabaseError {
         notKeysFault("""
-            \(path) is encrypted from its first byte: open it without a plaintext header, and turn one on with setPlaintextHeader(_:)
+            \(path) is encrypted from its first byte: open it without a plaintext header, or turn one on with DatabaseFile.setPlaintextHeader(_:path:encryption:)
             """)
     }
 }

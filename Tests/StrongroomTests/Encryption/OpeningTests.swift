@@ -183,14 +183,16 @@ struct OpeningTests {
         try withEncryptedQueue { queue in
             let error = #expect(throws: DatabaseError.self) { try queue.inDatabase { try $0.execute(sql: "PRAGMA temp_store = \(value)") } }
             #expect(error?.message?.contains("clear text") == true)
-            #expect(try queue.read { try Int.fetchOne($0, sql: "PRAGMA temp_store") } == 2)
+            let setting = try queue.read { try Int.fetchOne($0, sql: "PRAGMA temp_store") }
+            #expect(setting == 2)
         }
     }
 
     @Test("keeps temporary data in memory without a key, too")
     func tempStoreOfClearDatabases() throws {
         try withEncryptedQueue(Configuration()) { queue in
-            #expect(try queue.read { try Int.fetchOne($0, sql: "PRAGMA temp_store") } == 2)
+            let setting = try queue.read { try Int.fetchOne($0, sql: "PRAGMA temp_store") }
+            #expect(setting == 2)
         }
     }
 
@@ -248,10 +250,12 @@ struct OpeningTests {
     func versions() throws {
         try withEncryptedQueue { queue in
             try queue.inDatabase { db in
-                #expect(try db.cipherVersion.hasPrefix("4."))
-                #expect(try db.cipherProvider?.isEmpty == false)
-                #expect(try db.cipherProviderVersion?.isEmpty == false)
-                #expect(try db.cipherFipsStatus == "0" || db.cipherFipsStatus == "1")
+                let version = try db.cipherVersion, provider = try db.cipherProvider
+                let providerVersion = try db.cipherProviderVersion, fips = try db.cipherFipsStatus
+                #expect(version.hasPrefix("4."))
+                #expect(provider?.isEmpty == false)
+                #expect(providerVersion?.isEmpty == false)
+                #expect(fips == "0" || fips == "1")
             }
         }
     }

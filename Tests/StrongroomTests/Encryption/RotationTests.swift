@@ -159,7 +159,8 @@ struct RotationTests {
             #expect(inside?.resultCode == .SQLITE_MISUSE)
             let empty = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: .passphrase("")) }
             #expect(empty?.resultCode == .SQLITE_MISUSE)
-            #expect(try count(path, "correct horse") == 1)
+            let rows = try count(path, "correct horse")
+            #expect(rows == 1)
         }
         try withEncryptedQueue(Configuration()) { queue in
             let clear = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: .passphrase("new")) }
