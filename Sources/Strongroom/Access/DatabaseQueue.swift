@@ -16,7 +16,7 @@ public final class DatabaseQueue: DatabaseWriter {
         self.path = path
         writer = try SerializedConnection(
             path: path,
-            configuration: configuration,
+            configuration: configuration.sharingKeys(),
             defaultLabel: "Strongroom.DatabaseQueue",
             target: configuration.writeTargetQueue ?? configuration.targetQueue,
             qos: configuration.writeQoS)
@@ -25,7 +25,7 @@ public final class DatabaseQueue: DatabaseWriter {
     /// Opens a new database in memory; queues of the same name in one process share it.
     public init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
         path = name.map { Database.sharedMemoryURI(named: $0) } ?? ":memory:"
-        var configuration = configuration
+        var configuration = configuration.sharingKeys()
         configuration.readonly = false
         writer = try SerializedConnection(
             path: path,

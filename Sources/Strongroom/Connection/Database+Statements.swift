@@ -82,6 +82,7 @@ extension Database {
     /// log it with its errors.
     func compileNext(_ rest: inout UnsafeBufferPointer<CChar>) throws -> Statement? {
         while !rest.isEmpty {
+            if cipher.isPending { try settleKey(unlessSetUpBy: rest) }
             let text = SQLText(first: rest)
             var length = text.length
             let sql = UnsafeBufferPointer(rebasing: rest.prefix(length))

@@ -29,6 +29,7 @@ public final class Database {
 
     var runs = StatementRuns()
     let transactionStatements = TransactionStatements()
+    let cipher = CipherState()
 
     /// How many enclosing blocks allow nothing but reads.
     var readOnlyDepth = 0
@@ -83,8 +84,10 @@ public final class Database {
         try setUpBusyMode()
         try setUpSwitches()
         try setUpEncryption()
-        for setup in configuration.setups { try setup(self) }
-        try verifyEncryption()
+        try explainingFailures {
+            for setup in configuration.setups { try setup(self) }
+            try verifyEncryption()
+        }
     }
 
     /// Refuses keys in the path, which goes into descriptions and error messages.
