@@ -45,16 +45,15 @@ extension Database {
         return statement
     }
 
-    /// A prepared statement that no run uses: from the cache if it can be.
+    /// A prepared statement that nobody else holds: from the cache if it can be.
     @usableFromInline
     func reusableStatement(sql: String) throws -> Statement {
         requireAccess()
-        guard let statement = statements.statement(sql) else {
-            let statement = try makeStatement(sql: sql)
-            remember(statement, for: sql)
-            return statement
-        }
-        return statement.isIdle ? statement : try makeStatement(sql: sql)
+        if let statement = statements.idleStatement(sql) { return statement }
+        let statement = try makeStatement(sql: sql)
+        // Takes the place of one that is in use, or that somebody keeps.
+        remember(statement, for: sql)
+        return statement
     }
 
     private func remember(_ statement: Statement, for sql: String) {
@@ -159,7 +158,7 @@ extension Database {
     /// Named arguments serve all statements, positional ones are used up from one statement to the next.
     public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
         requireAccess()
-        if let statement = statements.statement(sql), statement.isIdle {
+        if let statement = statements.idleStatement(sql) {
             try statement.setArguments(arguments)
             defer { statement.forgetLargeArguments() }
             return try statement.run()
