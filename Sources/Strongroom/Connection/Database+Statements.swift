@@ -222,6 +222,7 @@ extension Database {
 
     private func drawConsequences(of statement: Statement) {
         if statement.compilation.changesSchema { removeCachedStatements() }
+        updateSchemaCache(after: statement)
         followTransaction()
     }
 
