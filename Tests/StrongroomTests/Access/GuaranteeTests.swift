@@ -27,7 +27,7 @@ struct GuaranteeTests {
             try await group.waitForAll()
         }
         #expect(overlaps.value == 0)
-        #expect(try writer.read { try $0.countWines() } == 200)
+        #expect(try await writer.read { try $0.countWines() } == 200)
         try writer.close()
         _ = folder
     }
@@ -44,12 +44,12 @@ struct GuaranteeTests {
             }
         }
         #expect(try writer.read { try $0.countWines() } == 0)
-        try writer.writeWithoutTransaction { #expect(!$0.isInsideTransaction) }
+        writer.writeWithoutTransaction { #expect(!$0.isInsideTransaction) }
         _ = folder
     }
 
     @Test("Write transactions: concurrent reads never see half of a write")
-    func partialUpdatesAreInvisible() async throws {
+    func partialUpdatesAreInvisible() throws {
         let fixture = try PoolFixture()
         let pool = fixture.pool
         let isHalfway = Gate(), mayFinish = Gate()
@@ -113,7 +113,6 @@ struct GuaranteeTests {
         func expectReadOnly(_ error: (any Error)?) {
             #expect((error as? DatabaseError)?.resultCode == .SQLITE_READONLY)
         }
-        expectReadOnly(#expect(throws: DatabaseError.self) { try writer.read { try $0.insertWine() } })
         expectReadOnly(await #expect(throws: DatabaseError.self) { try await writer.read { try $0.insertWine() } })
         let result = await withCheckedContinuation { continuation in
             writer.asyncRead { db in continuation.resume(returning: Result { try db.get().insertWine() }) }
@@ -122,6 +121,16 @@ struct GuaranteeTests {
         // Writes go on afterwards.
         try await writer.write { try $0.insertWine() }
         #expect(try await writer.read { try $0.countWines() } == 1)
+        _ = folder
+    }
+
+    @Test("Forbidden writes: also in a read that blocks", arguments: WriterKind.allCases)
+    func forbiddenWritesInSyncReads(kind: WriterKind) throws {
+        let (writer, folder) = try kind.make()
+        let error = #expect(throws: DatabaseError.self) { try writer.read { try $0.insertWine() } }
+        #expect(error?.resultCode == .SQLITE_READONLY)
+        try writer.write { try $0.insertWine() }
+        #expect(try writer.read { try $0.countWines() } == 1)
         _ = folder
     }
 
@@ -139,19 +148,19 @@ struct GuaranteeTests {
     func nonReentrancy() async throws {
         let write = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let queue = try DatabaseQueue()
-            try queue.write { _ in try queue.write { _ in } }
+            try await queue.write { _ in try queue.write { _ in } }
         }
         let read = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let fixture = try PoolFixture()
-            try fixture.pool.read { _ in try fixture.pool.read { _ in } }
+            try await fixture.pool.read { _ in try fixture.pool.read { _ in } }
         }
         let barrier = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let fixture = try PoolFixture()
-            try fixture.pool.read { _ in try fixture.pool.barrierWriteWithoutTransaction { _ in } }
+            try await fixture.pool.read { _ in try fixture.pool.barrierWriteWithoutTransaction { _ in } }
         }
         let snapshot = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let snapshot = try PoolFixture().pool.makeSnapshot()
-            try snapshot.read { _ in try snapshot.read { _ in } }
+            try await snapshot.read { _ in snapshot.read { _ in } }
         }
         for result in [write, read, barrier, snapshot] {
             let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -171,7 +180,8 @@ struct GuaranteeTests {
             _ = try writer.unsafeReentrantRead { try $0.countWines() }
         }
         try writer.read { db in
-            #expect(try writer.unsafeReentrantRead { same in same === db })
+            let isSame = try writer.unsafeReentrantRead { same in same === db }
+            #expect(isSame)
         }
         #expect(try writer.unsafeReentrantWrite { try $0.countWines() } == 1)
         _ = folder
@@ -215,18 +225,19 @@ struct GuaranteeTests {
     @Test("A transaction that an access leaves open stops the program, unless the configuration allows it")
     func openTransactions() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try DatabaseQueue().writeWithoutTransaction { try $0.beginTransaction() }
+            try await DatabaseQueue().writeWithoutTransaction { try $0.beginTransaction() }
         }
-        #expect(String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains("allowsUnsafeTransactions"))
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("allowsUnsafeTransactions"))
         var configuration = Configuration.encrypted()
         configuration.allowsUnsafeTransactions = true
         let fixture = try QueueFixture(configuration)
-        try fixture.queue.writeWithoutTransaction { try $0.beginTransaction() }
-        try fixture.queue.writeWithoutTransaction { db in
+        try await fixture.queue.writeWithoutTransaction { try $0.beginTransaction() }
+        try await fixture.queue.writeWithoutTransaction { db in
             try db.insertWine()
             try db.commit()
         }
-        #expect(try fixture.queue.read { try $0.countWines() } == 1)
+        #expect(try await fixture.queue.read { try $0.countWines() } == 1)
     }
 
     @Test("A busy writer of another process is waited for as long as the busy mode says")
