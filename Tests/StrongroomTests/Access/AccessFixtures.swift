@@ -60,6 +60,18 @@ func start(_ body: @escaping @Sendable () -> Void) -> Gate {
     return isDone
 }
 
+extension TemporaryFolder {
+    private static let kept: Shared<[TemporaryFolder]> = {
+        atexit { TemporaryFolder.kept.update { $0 = [] } }
+        return Shared([])
+    }()
+
+    /// Keeps the folder until the process ends: a database may outlive the fixture that it came from.
+    func keep() {
+        Self.kept.update { $0.append(self) }
+    }
+}
+
 /// A pool on an encrypted file in a folder of its own.
 final class PoolFixture: Sendable {
     let folder: TemporaryFolder
@@ -69,6 +81,7 @@ final class PoolFixture: Sendable {
 
     init(_ configuration: Configuration = .encrypted()) throws {
         folder = try TemporaryFolder()
+        folder.keep()
         pool = try DatabasePool(path: folder.path("db.sqlite"), configuration: configuration)
         try pool.write { try $0.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT)") }
     }
@@ -81,6 +94,7 @@ final class QueueFixture: Sendable {
 
     init(_ configuration: Configuration = .encrypted()) throws {
         folder = try TemporaryFolder()
+        folder.keep()
         queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration)
         try queue.write { try $0.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT)") }
     }

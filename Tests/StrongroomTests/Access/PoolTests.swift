@@ -51,14 +51,14 @@ struct PoolTests {
     @Test("keeps its file in WAL mode")
     func walMode() throws {
         let fixture = try PoolFixture()
-        #expect(try fixture.pool.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
+        #expect(try fixture.pool.unsafeReentrantWrite { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
         #expect(throws: DatabaseError.self) { try DatabasePool(path: ":memory:") }
         var configuration = Configuration.encrypted()
         configuration.journalMode = .wal
         let queue = try QueueFixture(configuration).queue
-        #expect(try queue.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
+        #expect(try queue.unsafeRead { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")
         let plain = try QueueFixture().queue
-        #expect(try plain.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "delete")
+        #expect(try plain.unsafeRead { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "delete")
     }
 
     @Test("names its connections after its label and their roles, and the dispatch queues likewise")
