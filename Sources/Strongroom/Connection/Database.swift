@@ -113,6 +113,7 @@ public final class Database {
     }
 
     private func forgetStatements() {
+        removeCreationSalt()
         runs.finishAll()
         statements.removeAll()
         transactionStatements.removeAll()
