@@ -33,6 +33,8 @@ let package = Package(
             dependencies: ["CSQLCipher"],
             path: "Shim/CStrongroom",
             linkerSettings: [.linkedLibrary("crypto", .when(platforms: [.linux]))]),
+        // For tests only: a VFS that records what is written, and fails when told to.
+        .target(name: "CStrongroomFaults", dependencies: ["CSQLCipher"], path: "Shim/CStrongroomFaults"),
         .target(
             name: "Strongroom",
             dependencies: [
@@ -47,7 +49,7 @@ let package = Package(
                 "Strongroom",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
-        .testTarget(name: "StrongroomTests", dependencies: ["Strongroom", "CSQLCipher"]),
+        .testTarget(name: "StrongroomTests", dependencies: ["Strongroom", "CSQLCipher", "CStrongroomFaults"]),
         .testTarget(name: "IntegrationTests", dependencies: ["Strongroom", "CSQLCipher", "StrongroomCLI"]),
     ],
     swiftLanguageModes: [.v6]

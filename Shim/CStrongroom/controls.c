@@ -45,3 +45,7 @@ void strongroom_result_blob(sqlite3_context *context, const void *bytes, int64_t
     if (length == 0) sqlite3_result_zeroblob(context, 0);
     else sqlite3_result_blob64(context, bytes, (sqlite3_uint64)length, SQLITE_TRANSIENT);
 }
+
+int strongroom_config_log(void (*log)(void *context, int code, const char *message)) {
+    return sqlite3_config(SQLITE_CONFIG_LOG, log, NULL);
+}

@@ -23,4 +23,7 @@ int strongroom_bind_blob_static(sqlite3_stmt *statement, int index, const void *
 void strongroom_result_text(sqlite3_context *context, const char *text, int64_t length);
 void strongroom_result_blob(sqlite3_context *context, const void *bytes, int64_t length);
 
+/// sqlite3_config for SQLITE_CONFIG_LOG: it is variadic. SQLITE_MISUSE once SQLite is in use.
+int strongroom_config_log(void (*log)(void *context, int code, const char *message));
+
 #endif

@@ -24,7 +24,7 @@ public final class DatabaseQueue: DatabaseWriter {
 
     /// Opens a new database in memory; queues of the same name in one process share it.
     public init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
-        path = name.map { "file:\($0)?mode=memory&cache=shared" } ?? ":memory:"
+        path = name.map { Database.sharedMemoryURI(named: $0) } ?? ":memory:"
         var configuration = configuration.sharingKeys()
         configuration.readonly = false
         writer = try SerializedConnection(

@@ -13,7 +13,7 @@ extension Database {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
                 message: "Multiple statements found. To run several statements, use Database.execute(sql:) or allStatements(sql:).",
-                sql: showable(sql))
+                sql: SQLText.showable(sql))
         }
         return statement
     }
@@ -31,9 +31,9 @@ extension Database {
     /// Don't use it for two cursors at once.
     public func cachedStatement(sql: String) throws -> Statement {
         requireAccess()
-        if let statement = statements.statement(sql) { return statement }
+        if let statement = lentStatements.statement(sql) { return statement }
         let statement = try makeStatement(sql: sql)
-        remember(statement, for: sql)
+        if statement.isReusable { lentStatements.insert(statement, for: sql) }
         return statement
     }
 
@@ -54,13 +54,11 @@ extension Database {
             remember(statement, for: sql)
             return statement
         }
-        return statement.currentRun == nil ? statement : try makeStatement(sql: sql)
+        return statement.isIdle ? statement : try makeStatement(sql: sql)
     }
 
     private func remember(_ statement: Statement, for sql: String) {
-        if !statement.compilation.changesSchema, !statement.compilation.carriesKey {
-            statements.insert(statement, for: sql)
-        }
+        if statement.isReusable { statements.insert(statement, for: sql) }
     }
 
     /// The first statement in `sql`, and whether nothing but space and comments follow.
@@ -71,35 +69,87 @@ extension Database {
             try bytes.withMemoryRebound(to: CChar.self) { characters in
                 var rest = characters
                 guard let statement = try compileNext(&rest) else {
-                    throw DatabaseError(resultCode: .SQLITE_ERROR, message: "empty statement", sql: showable(sql))
+                    throw DatabaseError(resultCode: .SQLITE_ERROR, message: "empty statement", sql: SQLText.showable(sql))
                 }
-                return (statement, try compileNext(&rest) == nil)
+                return (statement, SQLText.isBlank(rest))
             }
         }
     }
 
     /// Compiles the first statement of `rest`, and moves past it; nil when there is none.
+    ///
+    /// SQLite gets to see that one statement only: given more, it would copy all that follows, for each statement anew, and
+    /// log it with its errors.
     func compileNext(_ rest: inout UnsafeBufferPointer<CChar>) throws -> Statement? {
-        let connection = try openConnection
         while !rest.isEmpty {
             if cipher.isPending { try settleKey(unlessSetUpBy: rest) }
-            var pointer: SQLiteStatement?
-            var tail: UnsafePointer<CChar>?
-            var code = SQLITE_OK
-            let compilation = compiler.observing {
-                code = sqlite3_prepare_v3(connection, rest.baseAddress, CInt(rest.count), 0, &pointer, &tail)
-            }
-            guard code == SQLITE_OK else {
-                if let refusal = compiler.refusal { throw refusal }
-                let sql = String(decoding: rest.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-                throw DatabaseError(code, on: connection, sql: compilation.carriesKey ? nil : showable(sql))
-            }
-            let consumed = tail.map { $0 - rest.baseAddress! } ?? rest.count
-            rest = UnsafeBufferPointer(rebasing: rest.dropFirst(max(consumed, 1)))
-            // Nothing was compiled where there was only space or a comment.
-            if let pointer { return Statement(sqliteStatement: pointer, database: self, compilation: compilation) }
+            let text = SQLText(first: rest)
+            var length = text.length
+            let sql = UnsafeBufferPointer(rebasing: rest.prefix(length))
+            let statement = text.isBlank ? nil : try compile(sql, secret: text.secret, consumed: &length)
+            rest = UnsafeBufferPointer(rebasing: rest.dropFirst(length))
+            if let statement { return statement }
         }
         return nil
+    }
+
+    private func compile(
+        _ sql: UnsafeBufferPointer<CChar>, secret: SQLText.Secret?, consumed: inout Int) throws -> Statement?
+    {
+        let connection = try openConnection
+        try checkText(sql)
+        var pointer: SQLiteStatement?
+        var tail: UnsafePointer<CChar>?
+        var code = SQLITE_OK
+        var compilation = compiler.observing {
+            code = sqlite3_prepare_v3(connection, sql.baseAddress, CInt(sql.count), 0, &pointer, &tail)
+        }
+        if secret != nil { compilation.carriesKey = true }
+        guard code == SQLITE_OK else { throw compilationError(code, sql, compilation) }
+        if let tail, let start = sql.baseAddress { consumed = max(1, tail - start) }
+        return pointer.map { Statement(sqliteStatement: $0, database: self, compilation: compilation) }
+    }
+
+    /// What SQLite's compiler says of a statement now; nil when it doesn't compile anymore.
+    func compilation(of sql: String) -> StatementCompilation? {
+        var sql = sql
+        var pointer: SQLiteStatement?
+        var code = SQLITE_OK
+        let compilation = compiler.observing {
+            code = sql.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) {
+                    sqlite3_prepare_v3(sqliteConnection, $0.baseAddress, CInt($0.count), 0, &pointer, nil)
+                }
+            }
+        }
+        sqlite3_finalize(pointer)
+        return code == SQLITE_OK ? compilation : nil
+    }
+
+    /// Refuses text that SQLite would cut short, and text that it would refuse after a copy.
+    private func checkText(_ sql: UnsafeBufferPointer<CChar>) throws {
+        if sql.count > Int(sqlite3_limit(sqliteConnection, SQLITE_LIMIT_SQL_LENGTH, -1)) {
+            let start = String(decoding: sql.prefix(200).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            throw DatabaseError(resultCode: .SQLITE_TOOBIG, message: "statement too long", sql: SQLText.showable(start) + "…")
+        }
+        if sql.contains(0) {
+            throw DatabaseError(
+                message: "SQL contains a NUL byte, where SQLite would stop reading: pass such text as an argument",
+                sql: SQLText.showable(sql))
+        }
+    }
+
+    private func compilationError(
+        _ code: CInt, _ sql: UnsafeBufferPointer<CChar>, _ compilation: StatementCompilation) -> DatabaseError
+    {
+        let shown = SQLText.showable(sql)
+        if let refusal = compiler.refusal {
+            return DatabaseError(resultCode: refusal.extendedResultCode, message: refusal.message, sql: shown)
+        }
+        guard compilation.carriesKey else { return DatabaseError(code, on: sqliteConnection, sql: shown) }
+        // The message repeats what stood near the error: forget it, in the connection as well.
+        sqlite3_exec(sqliteConnection, "", nil, nil, nil)
+        return DatabaseError(resultCode: ResultCode(rawValue: code), sql: shown)
     }
 
     // MARK: - Running
@@ -109,8 +159,9 @@ extension Database {
     /// Named arguments serve all statements, positional ones are used up from one statement to the next.
     public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
         requireAccess()
-        if let statement = statements.statement(sql), statement.currentRun == nil {
+        if let statement = statements.statement(sql), statement.isIdle {
             try statement.setArguments(arguments)
+            defer { statement.forgetLargeArguments() }
             return try statement.run()
         }
         let all = try allStatements(sql: sql, arguments: arguments)
@@ -121,7 +172,10 @@ extension Database {
             latest = statement
             count += 1
         }
-        if count == 1, let latest { remember(latest, for: sql) }
+        if count == 1, let latest {
+            latest.forgetLargeArguments()
+            remember(latest, for: sql)
+        }
     }
 
     /// Runs the statements of a literal.
@@ -153,89 +207,35 @@ extension Database {
     }
 
     private func checkRun(of statement: Statement) throws {
-        if transactionBlockDepth > 0, sqlite3_get_autocommit(sqliteConnection) != 0,
-           statement.compilation.transaction != .rollback
-        {
-            throw statement.error(DatabaseError(resultCode: .SQLITE_ABORT, message: "Transaction was aborted"))
+        if transactionBlockDepth > 0, sqlite3_get_autocommit(sqliteConnection) != 0 {
+            throw statement.error(.aborted)
         }
-        if readOnlyDepth > 0, !statement.isReadonly {
-            throw statement.error(DatabaseError(
-                resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database"))
-        }
+        if readOnlyDepth > 0, statement.mayWrite { throw statement.error(.readOnly) }
     }
 
     /// Draws the consequences of a run, and throws its failure.
     @inline(__always)
     func didRun(_ statement: Statement, failure: DatabaseError?) throws {
-        if statement.hasEffects { try drawConsequences(of: statement, failure: failure) }
+        // Failures, those of reads included, may roll the transaction back.
+        if statement.hasEffects || failure != nil { drawConsequences(of: statement) }
         if let failure { throw failure }
     }
 
-    private func drawConsequences(of statement: Statement, failure: DatabaseError?) throws {
-        if statement.compilation.changesSchema { statements.removeAll() }
-        if transactionDateIfKnown != nil, sqlite3_get_autocommit(sqliteConnection) != 0 { transactionDateIfKnown = nil }
+    private func drawConsequences(of statement: Statement) {
+        if statement.compilation.changesSchema { removeCachedStatements() }
+        followTransaction()
+    }
+
+    func removeCachedStatements() {
+        statements.removeAll()
+        lentStatements.removeAll()
     }
 
     // MARK: - What may be shown
 
-    /// The statement's SQL, unless it carries a key.
+    /// The statement's SQL as errors and traces may show it: without keys.
     func showable(_ statement: Statement) -> String {
-        statement.compilation.carriesKey ? "PRAGMA key = '…'" : showable(statement.sql)
-    }
-
-    /// The SQL as errors and traces may show it.
-    func showable(_ sql: String) -> String {
-        sql.trimmingSQL()
-    }
-}
-
-/// The statements of an SQL string, one after the other.
-public class SQLStatementCursor: Cursor {
-    private let database: Database
-    private let utf8: ContiguousArray<CChar>
-    private var offset = 0
-    private var arguments: StatementArguments?
-    private let positionalCount: Int
-
-    init(_ database: Database, sql: String, arguments: StatementArguments?) {
-        self.database = database
-        self.utf8 = ContiguousArray(sql.utf8CString)
-        self.arguments = arguments
-        self.positionalCount = arguments?.values.count ?? 0
-    }
-
-    /// The next statement, ready to run if arguments were given. After the last one, throws when arguments are left over.
-    public func next() throws -> Statement? {
-        database.requireAccess()
-        let statement: Statement?
-        do {
-            statement = try utf8.withUnsafeBufferPointer { characters in
-                // Without the terminating NUL.
-                var rest = UnsafeBufferPointer(rebasing: characters[offset..<max(offset, characters.count - 1)])
-                let statement = try database.compileNext(&rest)
-                offset = characters.count - 1 - rest.count
-                return statement
-            }
-        } catch {
-            offset = utf8.count
-            throw error
-        }
-        guard let statement else {
-            try arguments?.requireAllTaken(of: positionalCount)
-            return nil
-        }
-        if arguments != nil { try statement.takeArguments(from: &arguments!) }
-        return statement
-    }
-}
-
-extension String {
-    /// SQL without the space and the semicolons around it.
-    func trimmingSQL() -> String {
-        func isSeparator(_ character: Character) -> Bool { character.isWhitespace || character == ";" }
-        guard let first = firstIndex(where: { !isSeparator($0) }),
-              let last = lastIndex(where: { !isSeparator($0) })
-        else { return "" }
-        return String(self[first...last])
+        let shown = SQLText.showable(statement.sql)
+        return statement.compilation.carriesKey && shown == statement.sql ? "PRAGMA key = '…'" : shown
     }
 }

@@ -27,7 +27,7 @@ extension Database {
         do {
             completion = try insideTransactionBlock(operations)
         } catch {
-            try rollbackAfterError()
+            rollbackAfterError()
             throw error
         }
         switch completion {
@@ -36,11 +36,11 @@ extension Database {
                 try requireTransaction()
                 try commit()
             } catch {
-                try rollbackAfterError()
+                rollbackAfterError()
                 throw error
             }
         case .rollback:
-            try rollback()
+            try rollbackWhateverRuns()
         }
     }
 
@@ -56,7 +56,7 @@ extension Database {
         do {
             completion = try insideTransactionBlock(operations)
         } catch {
-            try rollbackSavepointAfterError()
+            rollbackSavepointAfterError()
             throw error
         }
         switch completion {
@@ -65,7 +65,7 @@ extension Database {
                 try requireTransaction()
                 try run(.release)
             } catch {
-                try rollbackSavepointAfterError()
+                rollbackSavepointAfterError()
                 throw error
             }
         case .rollback:
@@ -78,7 +78,11 @@ extension Database {
     public func readOnly<T>(_ value: () throws -> T) throws -> T {
         requireAccess()
         readOnlyDepth += 1
-        defer { readOnlyDepth -= 1 }
+        compiler.isReadOnly = true
+        defer {
+            readOnlyDepth -= 1
+            compiler.isReadOnly = readOnlyDepth > 0
+        }
         return try value()
     }
 
@@ -90,20 +94,39 @@ extension Database {
 
     /// A transaction that SQLite rolled back by itself can't be committed.
     private func requireTransaction() throws {
-        if sqlite3_get_autocommit(sqliteConnection) != 0 {
-            throw DatabaseError(resultCode: .SQLITE_ABORT, message: "Transaction was aborted")
+        if sqlite3_get_autocommit(sqliteConnection) != 0 { throw DatabaseError.aborted }
+    }
+
+    /// Rolls back even when an interruption is still on its way, which it is as long as a cursor is alive.
+    private func rollbackWhateverRuns() throws {
+        do {
+            try rollback()
+        } catch {
+            runs.finishAll()
+            try rollback()
         }
     }
 
-    /// The error that led here counts; a rollback that fails because there is nothing to roll back doesn't.
-    private func rollbackAfterError() throws {
-        if isInsideTransaction { try? rollback() }
+    /// The error that led here is the one to throw.
+    private func rollbackAfterError() {
+        try? rollbackWhateverRuns()
     }
 
-    private func rollbackSavepointAfterError() throws {
+    private func rollbackSavepointAfterError() {
         guard isInsideTransaction else { return }
-        try? run(.rollbackToSavepoint)
-        try? run(.release)
+        do {
+            try run(.rollbackToSavepoint)
+            try run(.release)
+        } catch {
+            runs.finishAll()
+            // What can't be undone alone is undone with all the rest.
+            do {
+                try run(.rollbackToSavepoint)
+                try run(.release)
+            } catch {
+                rollbackAfterError()
+            }
+        }
     }
 
     // MARK: - Statements
@@ -126,7 +149,7 @@ extension Database {
         try run(.commit)
     }
 
-    /// Rolls the transaction back; does nothing when none is open.
+    /// Rolls the transaction back; does nothing when none is open, because SQLite may have rolled back by itself.
     public func rollback() throws {
         if isInsideTransaction { try run(.rollback) }
     }
@@ -136,18 +159,51 @@ extension Database {
         try transactionStatements.statement(for: command, of: self).run()
     }
 
-    // MARK: - Date
+    // MARK: - What a transaction does
 
-    /// The date of the current transaction: the same for all who ask, until it ends. Outside of transactions, now.
+    /// Calls `onCommit` or `onRollback` once the current transaction has ended, or the next one when none is open.
+    ///
+    /// They run with access to the database, outside of any transaction. Savepoints don't count: what is registered in one
+    /// that is rolled back waits for the end of the transaction all the same.
+    public func afterNextTransaction(
+        onCommit: @escaping @Sendable (Database) -> Void,
+        onRollback: @escaping @Sendable (Database) -> Void = { _ in })
+    {
+        requireAccess()
+        transactions.completions.append((onCommit, onRollback))
+    }
+
+    /// The date of the current transaction: that of its beginning. Outside of transactions, now.
+    ///
+    /// - throws: what ``Configuration/transactionClock`` throws.
     public var transactionDate: Date {
         get throws {
             requireAccess()
-            guard isInsideTransaction else { return try configuration.transactionClock.now(self) }
-            if let transactionDateIfKnown { return transactionDateIfKnown }
-            let date = try configuration.transactionClock.now(self)
-            transactionDateIfKnown = date
-            return date
+            return try transactions.date?.get() ?? configuration.transactionClock.now(self)
         }
+    }
+
+    /// Called after each statement that may have begun or ended a transaction.
+    func followTransaction() {
+        switch transactions.statementDidEnd(inTransaction: sqlite3_get_autocommit(sqliteConnection) == 0) {
+        case nil:
+            break
+        case .begin:
+            transactions.date = Result { try configuration.transactionClock.now(self) }
+        case .commit:
+            transactionDidEnd { $0.onCommit }
+        case .rollback:
+            transactionDidEnd { $0.onRollback }
+        }
+    }
+
+    private func transactionDidEnd(_ callback: (TransactionFollower.Completion) -> (Database) -> Void) {
+        transactions.date = nil
+        guard !transactions.completions.isEmpty else { return }
+        // Those that the callbacks register wait for the transaction after.
+        let completions = transactions.completions
+        transactions.completions = []
+        for completion in completions { callback(completion)(self) }
     }
 }
 
@@ -205,11 +261,13 @@ extension Database {
             do {
                 result = try insideTransactionBlock { try value(self) }
             } catch {
-                try rollbackAfterError()
+                rollbackAfterError()
                 throw error
             }
-            // There is nothing to commit. SQLite may have ended the transaction by itself.
-            try rollback()
+            // There is nothing to lose, whatever becomes of the commit. SQLite may have ended the transaction by itself.
+            if isInsideTransaction {
+                do { try commit() } catch { rollbackAfterError() }
+            }
             return result
         }
     }

@@ -22,7 +22,11 @@ public final class Database {
     public private(set) var sqliteConnection: SQLiteConnection?
 
     let compiler = CompilationObserver()
+
+    /// The statements of convenience calls, and apart from them those that the program has in its own hands.
     var statements = StatementCache()
+    var lentStatements = StatementCache()
+
     var runs = StatementRuns()
     let transactionStatements = TransactionStatements()
     let cipher = CipherState()
@@ -33,8 +37,11 @@ public final class Database {
     /// How many enclosing blocks rely on the transaction that they opened.
     var transactionBlockDepth = 0
 
-    /// The date of the current transaction, once asked for.
-    var transactionDateIfKnown: Date?
+    /// What the connection's transaction is doing.
+    let transactions = TransactionFollower()
+
+    /// Gets what SQLite does, while it does it; nil when nobody wants to know.
+    var tracer: Tracer?
 
     /// The busy function, kept alive as long as SQLite may call it.
     var busyCallback: BusyCallback?
@@ -46,7 +53,10 @@ public final class Database {
         self.path = path
         self.description = description
         self.configuration = configuration
+        ErrorLog.connect()
+        try Self.checkURI(path)
         var flags = SQLITE_OPEN_NOMUTEX
+        if path.hasPrefix("file:") { flags |= SQLITE_OPEN_URI }
         flags |= configuration.readonly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         var opened: UnsafeMutablePointer<strongroom_connection>?
         var message: UnsafeMutablePointer<CChar>?
@@ -78,7 +88,23 @@ public final class Database {
             for setup in configuration.setups { try setup(self) }
             try verifyEncryption()
         }
-        try setUpForeignKeys()
+    }
+
+    /// Refuses keys in the path, which goes into descriptions and error messages.
+    private static func checkURI(_ path: String) throws {
+        guard path.hasPrefix("file:"), let query = path.firstIndex(of: "?") else { return }
+        let parameters = path[query...].dropFirst().split(separator: "&").map { $0.prefix { $0 != "=" }.lowercased() }
+        if parameters.contains(where: ["key", "hexkey", "textkey"].contains) {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "a database URI can't carry a key: set Configuration.encryption, or call usePassphrase(_:)")
+        }
+    }
+
+    /// The URI of a database in memory that all connections of this process share under that name.
+    static func sharedMemoryURI(named name: String) -> String {
+        let safe = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~ "))
+        return "file:\(name.addingPercentEncoding(withAllowedCharacters: safe) ?? name)?mode=memory&cache=shared"
     }
 
     private func setUpSwitches() throws {
@@ -86,11 +112,12 @@ public final class Database {
         let doubleQuotes: CInt = configuration.acceptsDoubleQuotedStringLiterals ? 1 : 0
         try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_DQS_DML, doubleQuotes, nil))
         try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_DQS_DDL, doubleQuotes, nil))
-    }
-
-    private func setUpForeignKeys() throws {
+        // Before prepareDatabase, which may decide otherwise.
         try check(strongroom_db_config(
             openConnection, SQLITE_DBCONFIG_ENABLE_FKEY, configuration.foreignKeysEnabled ? 1 : 0, nil))
+        try transactions.install(on: openConnection)
+        DatabaseFunction.predefined.forEach(add(function:))
+        DatabaseCollation.predefined.forEach(add(collation:))
     }
 
     /// Closes the connection: `SQLITE_BUSY`, and the connection goes on, when a statement is still alive.
@@ -115,7 +142,7 @@ public final class Database {
     private func forgetStatements() {
         removeCreationSalt()
         runs.finishAll()
-        statements.removeAll()
+        removeCachedStatements()
         transactionStatements.removeAll()
     }
 

@@ -19,9 +19,10 @@ public struct DatabaseError: Error, Sendable {
     /// The statement that failed, without the values of its arguments.
     public let sql: String?
 
-    /// The arguments of the statement. Not public: they leave through `expandedDescription` only.
-    let arguments: StatementArguments?
-    let publicStatementArguments: Bool
+    /// The arguments of the statement that failed. They may be secrets: keep them out of logs.
+    public let arguments: StatementArguments?
+
+    private let publicStatementArguments: Bool
 
     /// An error with SQLite's words for `resultCode` when `message` is nil.
     public init(
@@ -74,7 +75,11 @@ extension DatabaseError: CustomNSError {
 
     public var errorCode: Int { Int(extendedResultCode.rawValue) }
 
-    public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+    public var errorUserInfo: [String: Any] {
+        var info = [NSLocalizedDescriptionKey: description]
+        info[NSLocalizedFailureReasonErrorKey] = message
+        return info
+    }
 }
 
 extension DatabaseError {
@@ -93,4 +98,12 @@ extension DatabaseError {
             arguments: arguments,
             publicStatementArguments: publicStatementArguments)
     }
+}
+
+extension DatabaseError {
+    /// What a write gets where only reads are allowed.
+    static let readOnly = DatabaseError(resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database")
+
+    /// What a statement gets that counts on a transaction which SQLite has rolled back.
+    static let aborted = DatabaseError(resultCode: .SQLITE_ABORT, message: "Transaction was aborted")
 }

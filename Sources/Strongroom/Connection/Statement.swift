@@ -27,7 +27,13 @@ public final class Statement {
     public let isReadonly: Bool
 
     /// Whether running the statement needs more than running it: transaction bookkeeping, schema caches, observers.
-    let hasEffects: Bool
+    @usableFromInline let hasEffects: Bool
+
+    /// Whether the statement is refused where only reads are allowed.
+    let mayWrite: Bool
+
+    /// Whether the statement can be kept for the next time: not when it changes what others were compiled against.
+    var isReusable: Bool { !compilation.changesSchema && !compilation.carriesKey }
 
     /// For each parameter its name without prefix; nil for `?` and `?NNN`.
     let parameterNames: [String?]
@@ -35,9 +41,20 @@ public final class Statement {
     /// The run that has begun and not ended. A statement that runs is not handed out again.
     unowned(unsafe) var currentRun: StatementRun?
 
+    /// Whether the statement runs without a `StatementRun`, inside one call.
+    var isRunningDirectly = false
+
+    /// Whether the statement can begin a run without ending another.
+    var isIdle: Bool { currentRun == nil && !isRunningDirectly }
+
     private var boundArguments = StatementArguments()
     private var columnsIfRead: RowColumns?
     private var reprepareCount: CInt = 0
+    private var renewedCompilation: StatementCompilation?
+    private var observedReprepareCount: CInt = 0
+
+    /// Whether SQLite holds copies of arguments that are worth letting go.
+    private var hasLargeArguments = false
 
     init(sqliteStatement: SQLiteStatement, database: Database, compilation: StatementCompilation) {
         self.sqliteStatement = sqliteStatement
@@ -46,7 +63,8 @@ public final class Statement {
         self.compilation = compilation
         self.sql = String(cString: sqlite3_sql(sqliteStatement)).trimmingSQL()
         self.isReadonly = sqlite3_stmt_readonly(sqliteStatement) != 0
-        self.hasEffects = !isReadonly || compilation.transaction != nil || compilation.changesSchema
+        self.mayWrite = compilation.writesUnseen || (!isReadonly && !compilation.onlyAsks)
+        self.hasEffects = mayWrite || compilation.transaction != nil || compilation.changesSchema
         self.parameterNames = (0..<sqlite3_bind_parameter_count(sqliteStatement)).map {
             guard let name = sqlite3_bind_parameter_name(sqliteStatement, $0 + 1), name.pointee != CChar(UInt8(ascii: "?"))
             else { return nil }
@@ -56,6 +74,22 @@ public final class Statement {
 
     deinit {
         strongroom_statement_release(connection, sqliteStatement)
+    }
+
+    /// What the statement reads: changes elsewhere can't change its rows.
+    public var databaseRegion: DatabaseRegion { upToDateCompilation.region }
+
+    /// The kinds of changes that the statement may make.
+    var eventKinds: [DatabaseEventKind] { upToDateCompilation.eventKinds }
+
+    /// SQLite recompiles statements when the schema has changed: what they read may have changed as well.
+    private var upToDateCompilation: StatementCompilation {
+        let count = sqlite3_stmt_status(sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0)
+        if count != observedReprepareCount, let renewed = database.compilation(of: sql) {
+            observedReprepareCount = count
+            renewedCompilation = renewed
+        }
+        return renewedCompilation ?? compilation
     }
 
     // MARK: - Columns
@@ -105,70 +139,98 @@ public final class Statement {
 
     /// Throws `SQLITE_MISUSE` when `arguments` don't fit the parameters of the statement.
     public func validateArguments(_ arguments: StatementArguments) throws {
-        var rest = arguments
-        do {
-            _ = try rest.take(for: parameterNames)
-            try rest.requireAllTaken(of: arguments.values.count)
-        } catch let error as DatabaseError {
-            throw self.error(error)
-        }
+        _ = try values(of: arguments)
     }
 
-    /// Binds the arguments; throws `SQLITE_MISUSE` when they don't fit.
+    /// Binds the arguments; throws `SQLITE_MISUSE` when they don't fit, `SQLITE_TOOBIG` when SQLite has no room for one.
     public func setArguments(_ arguments: StatementArguments) throws {
-        try prepareForBinding()
+        prepareForBinding()
         if arguments.namedValues.isEmpty, arguments.values.count == parameterNames.count {
             try bind(arguments.values)
         } else {
-            var rest = arguments
-            do {
-                let values = try rest.take(for: parameterNames)
-                try rest.requireAllTaken(of: arguments.values.count)
-                try bind(values)
-            } catch let error as DatabaseError {
-                throw self.error(error)
-            }
+            try bind(values(of: arguments))
         }
         boundArguments = arguments
     }
 
     /// Binds what fits, and leaves the other parameters NULL, without a check.
     public func setUncheckedArguments(_ arguments: StatementArguments) {
-        try? prepareForBinding()
-        sqlite3_clear_bindings(sqliteStatement)
-        boundArguments = arguments
+        prepareForBinding()
+        var values = [DatabaseValue](repeating: .null, count: parameterNames.count)
         var next = 0
         for (index, name) in parameterNames.enumerated() {
             if let name, let value = arguments.namedValues[name] {
-                _ = value.bind(to: sqliteStatement, at: CInt(index + 1))
+                values[index] = value
             } else if next < arguments.values.count {
-                _ = arguments.values[next].bind(to: sqliteStatement, at: CInt(index + 1))
+                values[index] = arguments.values[next]
                 next += 1
             }
         }
+        do {
+            try bind(values)
+        } catch {
+            fatalError("\(error). Use setArguments(_:), which throws.")
+        }
+        boundArguments = arguments
     }
 
     /// Binds as many of the arguments as the statement takes, and leaves the rest in `arguments`.
     func takeArguments(from arguments: inout StatementArguments) throws {
-        try prepareForBinding()
-        let values = try arguments.take(for: parameterNames)
+        prepareForBinding()
+        let values: [DatabaseValue]
+        do {
+            values = try arguments.take(for: parameterNames)
+        } catch let error as DatabaseError {
+            throw self.error(error, arguments: arguments)
+        }
         try bind(values)
         boundArguments = StatementArguments(values: values)
     }
 
-    private func prepareForBinding() throws {
+    /// Lets go of arguments that take much memory, when the statement is kept for another time.
+    func forgetLargeArguments() {
+        guard hasLargeArguments else { return }
+        hasLargeArguments = false
+        boundArguments = StatementArguments()
+        sqlite3_clear_bindings(sqliteStatement)
+    }
+
+    /// The values of the parameters, in their order.
+    private func values(of arguments: StatementArguments) throws -> [DatabaseValue] {
+        var rest = arguments
+        do {
+            let values = try rest.take(for: parameterNames)
+            try rest.requireAllTaken(of: arguments.values.count)
+            return values
+        } catch let error as DatabaseError {
+            throw self.error(error, arguments: arguments)
+        }
+    }
+
+    /// A run that has not ended ends here: its rows depend on the former arguments.
+    private func prepareForBinding() {
         requireAccess()
+        if let currentRun { return currentRun.finish() }
         // The result of a reset is that of the last step, which was reported when it happened.
         sqlite3_reset(sqliteStatement)
     }
 
     private func bind(_ values: [DatabaseValue]) throws {
-        var index: CInt = 1
-        for value in values {
-            let code = value.bind(to: sqliteStatement, at: index)
-            if code != SQLITE_OK { throw error(code) }
-            index += 1
+        try values.withUnsafeBufferPointer { bound in
+            for index in bound.indices {
+                let code = bound[index].bind(to: sqliteStatement, at: CInt(truncatingIfNeeded: index + 1))
+                if code != SQLITE_OK { throw bindingError(code, values) }
+                if bound[index].storage.isLarge { hasLargeArguments = true }
+            }
         }
+    }
+
+    /// Leaves no parameter with a former value.
+    private func bindingError(_ code: CInt, _ values: [DatabaseValue]) -> DatabaseError {
+        let failure = error(DatabaseError(code, on: database.sqliteConnection), arguments: StatementArguments(values: values))
+        sqlite3_clear_bindings(sqliteStatement)
+        boundArguments = StatementArguments()
+        return failure
     }
 
     // MARK: - Running
@@ -196,7 +258,7 @@ public final class Statement {
 
     /// Makes the statement ready for a first step. Throws `SQLITE_MISUSE` when arguments are missing.
     func start() throws {
-        try prepareForBinding()
+        prepareForBinding()
         if boundArguments.isEmpty, !parameterNames.isEmpty { try validateArguments(boundArguments) }
     }
 
@@ -206,12 +268,15 @@ public final class Statement {
     }
 
     /// The same error, as this statement's.
-    func error(_ error: DatabaseError) -> DatabaseError {
-        DatabaseError(
+    func error(_ error: DatabaseError, arguments: StatementArguments? = nil) -> DatabaseError {
+        let hidesArguments = compilation.carriesKey || compilation.attaches
+        // SQLite names the file that it can't attach by its URI, which may have a key in it.
+        let hidesMessage = hidesArguments && error.message?.contains("key=") == true
+        return DatabaseError(
             resultCode: error.extendedResultCode,
-            message: error.message,
+            message: hidesMessage ? nil : error.message,
             sql: database.showable(self),
-            arguments: compilation.carriesKey ? nil : error.arguments ?? boundArguments,
+            arguments: hidesArguments ? nil : arguments ?? boundArguments,
             publicStatementArguments: database.configuration.publicStatementArguments)
     }
 
@@ -229,4 +294,15 @@ public final class Statement {
 
 extension Statement: CustomStringConvertible {
     public var description: String { database.showable(self) }
+}
+
+extension DatabaseValue.Storage {
+    /// Whether a statement that is kept should not keep the value.
+    fileprivate var isLarge: Bool {
+        switch self {
+        case .string(let value): value.utf8.count > 16_384
+        case .blob(let value): value.count > 16_384
+        default: false
+        }
+    }
 }

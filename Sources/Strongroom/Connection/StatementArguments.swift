@@ -11,11 +11,12 @@ import Foundation
 ///
 /// Source: <https://www.sqlite.org/lang_expr.html#varparam>.
 public struct StatementArguments: Hashable, Sendable {
-    var values: [DatabaseValue]
-    var namedValues: [String: DatabaseValue]
+    @usableFromInline var values: [DatabaseValue]
+    @usableFromInline var namedValues: [String: DatabaseValue]
 
     public var isEmpty: Bool { values.isEmpty && namedValues.isEmpty }
 
+    @usableFromInline
     init(values: [DatabaseValue], namedValues: [String: DatabaseValue] = [:]) {
         self.values = values
         self.namedValues = namedValues
@@ -105,9 +106,26 @@ public struct StatementArguments: Hashable, Sendable {
 }
 
 extension StatementArguments: ExpressibleByArrayLiteral {
+    @inlinable
     public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) {
-        self.init(elements)
+        var elements = elements
+        self.init(values: [DatabaseValue](unsafeUninitializedCapacity: elements.count) { values, count in
+            elements.withUnsafeMutableBufferPointer { elements in
+                for index in elements.indices {
+                    values.initializeElement(at: index, to: elements[index]?.databaseValueInPlace() ?? .null)
+                }
+            }
+            count = elements.count
+        })
     }
+}
+
+extension DatabaseValueConvertible {
+    /// The database value, read where the receiver stands.
+    ///
+    /// Mutating, because Swift copies an existential to call anything else on it, which took half of the time of an insertion.
+    @inlinable
+    mutating func databaseValueInPlace() -> DatabaseValue { databaseValue }
 }
 
 extension StatementArguments: ExpressibleByDictionaryLiteral {
@@ -170,4 +188,9 @@ extension StatementArguments {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "wrong number of statement arguments: \(given)")
         }
     }
+}
+
+/// So many question marks for a list of arguments: `?,?,?`.
+public func databaseQuestionMarks(count: Int) -> String {
+    repeatElement("?", count: count).joined(separator: ",")
 }

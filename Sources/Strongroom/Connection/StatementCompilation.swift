@@ -4,7 +4,7 @@ import CSQLCipher
 ///
 /// Source: <https://www.sqlite.org/c3ref/set_authorizer.html>.
 struct StatementCompilation {
-    /// Columns read, by table. A table with no columns is one whose rows are only counted.
+    /// Columns read, by table. The empty name stands for all: the rows are counted, or read by their rowid.
     var reads: [String: Set<String>] = [:]
 
     /// Tables inserted into, deleted from, and updated (with the columns).
@@ -18,7 +18,30 @@ struct StatementCompilation {
     /// Whether the statement's text or arguments carry a key: it must not be cached, traced or shown in errors.
     var carriesKey = false
 
+    /// Whether the statement attaches a database: its arguments may have a key among them.
+    var attaches = false
+
+    /// Whether the statement writes although `sqlite3_stmt_readonly` doesn't know.
+    var writesUnseen = false
+
+    /// Whether the statement is a `PRAGMA` that only asks, whatever `sqlite3_stmt_readonly` says.
+    var onlyAsks = false
+
     var transaction: Transaction?
+
+    /// What the statement reads.
+    var region: DatabaseRegion {
+        reads.reduce(into: DatabaseRegion()) { region, read in
+            region.formUnion(DatabaseRegion(table: read.key, columns: read.value.contains("") ? nil : read.value))
+        }
+    }
+
+    /// The kinds of changes that the statement may make.
+    var eventKinds: [DatabaseEventKind] {
+        insertions.map { .insert(tableName: $0) }
+            + deletions.map { .delete(tableName: $0) }
+            + updates.map { .update(tableName: $0.key, columnNames: $0.value) }
+    }
 
     /// What a statement does to the transaction it runs in.
     enum Transaction: Equatable {
@@ -43,6 +66,9 @@ final class CompilationObserver {
     /// Why the statement that was just compiled isn't allowed.
     private(set) var refusal: DatabaseError?
 
+    /// Whether nothing but reads is allowed now: some pragmas act while they are compiled.
+    var isReadOnly = false
+
     func install(on connection: SQLiteConnection) -> CInt {
         sqlite3_set_authorizer(connection, authorize, Unmanaged.passUnretained(self).toOpaque())
     }
@@ -59,13 +85,7 @@ final class CompilationObserver {
         switch action {
         case SQLITE_READ:
             guard let table = first.map(String.init(cString:)) else { break }
-            let column = second.map(String.init(cString:)) ?? ""
-            if column.isEmpty {
-                // SELECT COUNT(*) FROM t reads the table, and none of its columns.
-                compilation.reads[table, default: []].formUnion([])
-            } else {
-                compilation.reads[table, default: []].insert(column)
-            }
+            compilation.reads[table, default: []].insert(second.map(String.init(cString:)) ?? "")
         case SQLITE_INSERT:
             guard let table = first.map(String.init(cString:)) else { break }
             compilation.insertions.insert(table)
@@ -83,7 +103,11 @@ final class CompilationObserver {
         case SQLITE_PRAGMA:
             return observePragma(first.map { String(cString: $0).lowercased() } ?? "", second.map(String.init(cString:)))
         case SQLITE_ATTACH, SQLITE_DETACH:
+            compilation.attaches = true
             compilation.changesSchema = true
+        case SQLITE_FUNCTION:
+            // It runs INSERT statements of its own.
+            if second.map({ sqlite3_stricmp($0, "sqlcipher_export") == 0 }) == true { compilation.writesUnseen = true }
         default:
             if Self.schemaActions.contains(action) { compilation.changesSchema = true }
         }
@@ -107,12 +131,15 @@ final class CompilationObserver {
     }
 
     private func observePragma(_ name: String, _ value: String?) -> CInt {
-        if Self.keyPragmas.contains(name) { compilation.carriesKey = true }
-        refusal = refusalOfPragma(name, value)
+        if SQLText.keyPragmas.contains(name) { compilation.carriesKey = true }
+        if name == "journal_mode", value == nil { compilation.onlyAsks = true }
+        if name == "optimize" { compilation.writesUnseen = true }
+        refusal = refusalOfPragma(name, value) ?? (isReadOnly && Self.rewritingPragmas.contains(name) ? .readOnly : nil)
         return refusal == nil ? SQLITE_OK : SQLITE_DENY
     }
 
-    private static let keyPragmas: Set<String> = ["key", "hexkey", "textkey", "rekey", "hexrekey", "textrekey"]
+    /// What rewrites the file while it is compiled, before anyone can see that it would.
+    private static let rewritingPragmas: Set<String> = ["rekey", "hexrekey", "textrekey", "cipher_migrate"]
 
     private static let schemaActions: Set<CInt> = [
         SQLITE_CREATE_INDEX, SQLITE_CREATE_TABLE, SQLITE_CREATE_TEMP_INDEX, SQLITE_CREATE_TEMP_TABLE,

@@ -115,14 +115,19 @@ extension Row {
     /// The value at a valid index.
     @inlinable
     func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(at index: Int) throws -> Value {
-        if let sqliteStatement, mapping == nil {
-            statement.unsafelyUnwrapped.requireAccess()
+        if let sqliteStatement, let connection, mapping == nil {
+            if !strongroom_has_access(connection) { noAccess() }
             if let value = Value.fromStatement(sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: index)) {
                 return value
             }
             throw conversionError(Value.self, at: index)
         }
         return try slowValue(at: index)
+    }
+
+    @usableFromInline
+    func noAccess() -> Never {
+        statement!.database.noAccess("A row")
     }
 
     @usableFromInline

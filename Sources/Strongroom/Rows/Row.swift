@@ -16,7 +16,11 @@ public final class Row {
 
     /// The statement whose current row this is; nil for a copy.
     @usableFromInline let statement: Statement?
+
+    /// Pointers to what `statement` and `columns` keep alive: reading a value must not count references.
     @usableFromInline let sqliteStatement: SQLiteStatement?
+    @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>?
+    @usableFromInline let names: UnsafePointer<String>
 
     /// The position of each column in the statement or in `values`; nil when it is the same.
     @usableFromInline let mapping: [Int]?
@@ -41,6 +45,8 @@ public final class Row {
         self.count = columns.names.count
         self.statement = statement
         self.sqliteStatement = statement?.sqliteStatement
+        self.connection = statement?.connection
+        self.names = UnsafePointer(columns.storage)
         self.values = values
         self.layout = layout
         self.mapping = layout.map { $0.columns.map(\.index) }
@@ -102,7 +108,7 @@ public final class Row {
     @inlinable
     func index(of name: String) -> Int? {
         let expected = expectation.pointee
-        if expected < count, columns.names[expected] == name {
+        if expected < count, names[expected] == name {
             expectation.pointee = expected + 1
             return expected
         }

@@ -8,6 +8,7 @@ import CStrongroom
 public final class StatementRun {
     @usableFromInline let statement: Statement
     @usableFromInline let sqliteStatement: SQLiteStatement
+    @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>
 
     /// Behind a pointer: it is read at every row, and Swift would check exclusive access to a class property.
     @usableFromInline let phase: UnsafeMutablePointer<Phase>
@@ -26,6 +27,7 @@ public final class StatementRun {
     init(_ statement: Statement, arguments: StatementArguments?) throws {
         self.statement = statement
         self.sqliteStatement = statement.sqliteStatement
+        self.connection = statement.connection
         statement.requireAccess()
         statement.currentRun?.finish()
         if let arguments {
@@ -48,7 +50,7 @@ public final class StatementRun {
     @inlinable
     func step() throws -> Bool {
         guard phase.pointee == .stepping else { return try firstStep() }
-        if !strongroom_has_access(statement.connection) { noAccess() }
+        if !strongroom_has_access(connection) { noAccess() }
         let code = sqlite3_step(sqliteStatement)
         if code == SQLITE_ROW { return true }
         return try lastStep(code)
@@ -57,7 +59,7 @@ public final class StatementRun {
     @usableFromInline
     func firstStep() throws -> Bool {
         guard phase.pointee == .ready else { return false }
-        if !strongroom_has_access(statement.connection) { noAccess() }
+        if !strongroom_has_access(connection) { noAccess() }
         do {
             try statement.database.willRun(statement)
         } catch {

@@ -1,3 +1,5 @@
+import CSQLCipher
+
 // Values are fetched from the first column of a query. A NULL is an error unless the type is an optional, except that
 // fetchOne gives nil for it.
 
@@ -36,7 +38,7 @@ public final class FastDatabaseValueCursor<Value: DatabaseValueConvertible & Sta
     public func next() throws -> Value? {
         guard try run.step() else { return nil }
         guard let value = Value.fromStatement(run.sqliteStatement, atUncheckedIndex: index) else {
-            throw try run.conversionError(Value.self, at: index)
+            throw try run.statement.conversionError(Value.self, at: index)
         }
         return value
     }
@@ -60,10 +62,11 @@ extension Statement {
     }
 }
 
-extension StatementRun {
+extension Statement {
+    /// The error that a column of the current row can't be converted.
     @usableFromInline
     func conversionError(_ type: Any.Type, at index: CInt) throws -> RowDecodingError {
-        try Row(statement: statement).conversionError(type, at: Int(index))
+        try Row(statement: self).conversionError(type, at: Int(index))
     }
 }
 
@@ -185,7 +188,12 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
         arguments: StatementArguments? = nil,
         adapter: (any RowAdapter)? = nil) throws -> Self?
     {
-        try FastDatabaseValueCursor<Self?>(statement, arguments: arguments, adapter: adapter).next() ?? nil
+        let index = CInt(try statement.firstColumn(adapter: adapter))
+        return try statement.firstRow(arguments: arguments) { sqliteStatement in
+            if let value = Self.fromStatement(sqliteStatement, atUncheckedIndex: index) { return value }
+            if sqlite3_column_type(sqliteStatement, index) == SQLITE_NULL { return nil }
+            throw try statement.conversionError(Self.self, at: index)
+        }
     }
 
     // MARK: - From SQL

@@ -1,0 +1,236 @@
+#include "CStrongroomFaults.h"
+#include "../CSQLCipher/sqlcipher.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_WATCHES = 64, MOST_RULES = 64, MOST_PATH = 512 };
+
+typedef struct {
+    unsigned char bytes[64];
+    int length;
+    int64_t sightings;
+    char place[MOST_PATH];
+} watch;
+
+typedef struct {
+    char path[MOST_PATH];
+    strongroom_fault fault;
+    int64_t after;
+} rule;
+
+typedef struct {
+    sqlite3_file base;
+    char path[MOST_PATH];
+    // The real file follows.
+} recorded_file;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static watch watches[MOST_WATCHES];
+static int watch_count;
+static rule rules[MOST_RULES];
+static int64_t bytes_written;
+static sqlite3_vfs *real_vfs;
+static sqlite3_vfs faults_vfs;
+
+static sqlite3_file *real(sqlite3_file *file) {
+    return (sqlite3_file *)((recorded_file *)file + 1);
+}
+
+static bool contains(const unsigned char *text, int length, const unsigned char *bytes, int count) {
+    for (const unsigned char *end = text + length; count <= end - text; text++) {
+        text = memchr(text, bytes[0], (size_t)(end - text - count + 1));
+        if (text == NULL) return false;
+        if (memcmp(text, bytes, (size_t)count) == 0) return true;
+    }
+    return false;
+}
+
+static void record(const char *path, const void *bytes, int length) {
+    pthread_mutex_lock(&lock);
+    bytes_written += length;
+    for (int i = 0; i < watch_count; i++) {
+        if (!contains(bytes, length, watches[i].bytes, watches[i].length)) continue;
+        watches[i].sightings++;
+        strncpy(watches[i].place, path, MOST_PATH - 1);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/// The fault that hits a write (or a sync) of the file now.
+static strongroom_fault fault_for(const char *path, bool sync) {
+    strongroom_fault fault = STRONGROOM_FAULT_NONE;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MOST_RULES && fault == STRONGROOM_FAULT_NONE; i++) {
+        rule *candidate = &rules[i];
+        if (candidate->fault == STRONGROOM_FAULT_NONE || (candidate->fault == STRONGROOM_FAULT_SYNC) != sync) continue;
+        if (strstr(path, candidate->path) == NULL) continue;
+        if (candidate->after > 0) candidate->after--;
+        else fault = candidate->fault;
+    }
+    pthread_mutex_unlock(&lock);
+    return fault;
+}
+
+// MARK: - Files
+
+static int file_close(sqlite3_file *file) {
+    return real(file)->pMethods->xClose(real(file));
+}
+
+static int file_read(sqlite3_file *file, void *bytes, int length, sqlite3_int64 offset) {
+    return real(file)->pMethods->xRead(real(file), bytes, length, offset);
+}
+
+static int file_write(sqlite3_file *file, const void *bytes, int length, sqlite3_int64 offset) {
+    const char *path = ((recorded_file *)file)->path;
+    switch (fault_for(path, false)) {
+    case STRONGROOM_FAULT_FULL: return SQLITE_FULL;
+    case STRONGROOM_FAULT_IO: return SQLITE_IOERR_WRITE;
+    case STRONGROOM_FAULT_TORN:
+        real(file)->pMethods->xWrite(real(file), bytes, length / 2, offset);
+        return SQLITE_IOERR_WRITE;
+    default: break;
+    }
+    record(path, bytes, length);
+    return real(file)->pMethods->xWrite(real(file), bytes, length, offset);
+}
+
+static int file_truncate(sqlite3_file *file, sqlite3_int64 size) {
+    return real(file)->pMethods->xTruncate(real(file), size);
+}
+
+static int file_sync(sqlite3_file *file, int flags) {
+    if (fault_for(((recorded_file *)file)->path, true) != STRONGROOM_FAULT_NONE) return SQLITE_IOERR_FSYNC;
+    return real(file)->pMethods->xSync(real(file), flags);
+}
+
+static int file_size(sqlite3_file *file, sqlite3_int64 *size) {
+    return real(file)->pMethods->xFileSize(real(file), size);
+}
+
+static int file_lock(sqlite3_file *file, int level) {
+    return real(file)->pMethods->xLock(real(file), level);
+}
+
+static int file_unlock(sqlite3_file *file, int level) {
+    return real(file)->pMethods->xUnlock(real(file), level);
+}
+
+static int file_check_reserved_lock(sqlite3_file *file, int *result) {
+    return real(file)->pMethods->xCheckReservedLock(real(file), result);
+}
+
+static int file_control(sqlite3_file *file, int operation, void *argument) {
+    return real(file)->pMethods->xFileControl(real(file), operation, argument);
+}
+
+static int file_sector_size(sqlite3_file *file) {
+    return real(file)->pMethods->xSectorSize(real(file));
+}
+
+static int file_characteristics(sqlite3_file *file) {
+    return real(file)->pMethods->xDeviceCharacteristics(real(file));
+}
+
+static int file_shm_map(sqlite3_file *file, int page, int size, int extend, void volatile **address) {
+    return real(file)->pMethods->xShmMap(real(file), page, size, extend, address);
+}
+
+static int file_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
+    return real(file)->pMethods->xShmLock(real(file), offset, count, flags);
+}
+
+static void file_shm_barrier(sqlite3_file *file) {
+    real(file)->pMethods->xShmBarrier(real(file));
+}
+
+static int file_shm_unmap(sqlite3_file *file, int delete) {
+    return real(file)->pMethods->xShmUnmap(real(file), delete);
+}
+
+// Version 2: no xFetch, so that no page is read or written past the VFS by memory mapping.
+static const sqlite3_io_methods methods = {
+    2,
+    file_close, file_read, file_write, file_truncate, file_sync, file_size,
+    file_lock, file_unlock, file_check_reserved_lock, file_control, file_sector_size, file_characteristics,
+    file_shm_map, file_shm_lock, file_shm_barrier, file_shm_unmap,
+    NULL, NULL,
+};
+
+static int faults_open(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *file, int flags, int *flags_out) {
+    (void)vfs;
+    file->pMethods = NULL;
+    strncpy(((recorded_file *)file)->path, path != NULL ? path : "(temporary file)", MOST_PATH - 1);
+    ((recorded_file *)file)->path[MOST_PATH - 1] = 0;
+    int code = real_vfs->xOpen(real_vfs, path, real(file), flags, flags_out);
+    if (real(file)->pMethods != NULL) file->pMethods = &methods;
+    return code;
+}
+
+// MARK: - For tests
+
+static void install(void) {
+    real_vfs = sqlite3_vfs_find(NULL);
+    faults_vfs = *real_vfs;
+    faults_vfs.zName = "strongroom-faults";
+    faults_vfs.szOsFile = (int)sizeof(recorded_file) + real_vfs->szOsFile;
+    faults_vfs.xOpen = faults_open;
+    // Everything else is the system's: the copied functions look at nothing but the copied fields.
+    sqlite3_vfs_register(&faults_vfs, 1);
+}
+
+void strongroom_faults_install(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, install);
+}
+
+int strongroom_faults_watch(const void *bytes, int length) {
+    pthread_mutex_lock(&lock);
+    if (watch_count == MOST_WATCHES || length > (int)sizeof watches[0].bytes) abort();
+    int number = watch_count++;
+    memcpy(watches[number].bytes, bytes, (size_t)length);
+    watches[number].length = length;
+    pthread_mutex_unlock(&lock);
+    return number;
+}
+
+int64_t strongroom_faults_sightings(int number) {
+    pthread_mutex_lock(&lock);
+    int64_t sightings = watches[number].sightings;
+    pthread_mutex_unlock(&lock);
+    return sightings;
+}
+
+void strongroom_faults_last_place(int number, char *buffer, int size) {
+    pthread_mutex_lock(&lock);
+    strncpy(buffer, watches[number].place, (size_t)size - 1);
+    buffer[size - 1] = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+int64_t strongroom_faults_bytes_written(void) {
+    pthread_mutex_lock(&lock);
+    int64_t count = bytes_written;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+void strongroom_faults_set(const char *path, strongroom_fault fault, int64_t after) {
+    pthread_mutex_lock(&lock);
+    rule *free_rule = NULL;
+    for (int i = 0; i < MOST_RULES && free_rule == NULL; i++)
+        if (rules[i].fault == STRONGROOM_FAULT_NONE) free_rule = &rules[i];
+    if (free_rule == NULL) abort();
+    strncpy(free_rule->path, path, MOST_PATH - 1);
+    free_rule->fault = fault;
+    free_rule->after = after;
+    pthread_mutex_unlock(&lock);
+}
+
+void strongroom_faults_clear(const char *path) {
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MOST_RULES; i++)
+        if (strcmp(rules[i].path, path) == 0) rules[i].fault = STRONGROOM_FAULT_NONE;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,39 @@
+// A VFS for tests: sees every byte that SQLite writes, and makes writes fail when told to.
+
+#ifndef STRONGROOM_FAULTS_H
+#define STRONGROOM_FAULTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// Puts the VFS in front of the system's, for all connections opened from now on. Safe to call again.
+void strongroom_faults_install(void);
+
+/// Watches for these bytes in whatever is written to any file. Returns a number for the questions below.
+int strongroom_faults_watch(const void *bytes, int length);
+
+/// How many writes contained the watched bytes. A match across two writes does not count.
+int64_t strongroom_faults_sightings(int watch);
+
+/// The name of the file that the watched bytes were last seen in; empty when never.
+void strongroom_faults_last_place(int watch, char *buffer, int size);
+
+/// How many bytes were written to all files since the VFS was installed.
+int64_t strongroom_faults_bytes_written(void);
+
+/// What goes wrong with a file.
+typedef enum {
+    STRONGROOM_FAULT_NONE,
+    STRONGROOM_FAULT_FULL,      ///< The write fails with SQLITE_FULL.
+    STRONGROOM_FAULT_IO,        ///< The write fails with SQLITE_IOERR_WRITE.
+    STRONGROOM_FAULT_TORN,      ///< Half of the write is done, then it fails with SQLITE_IOERR_WRITE.
+    STRONGROOM_FAULT_SYNC,      ///< The sync fails with SQLITE_IOERR_FSYNC.
+} strongroom_fault;
+
+/// Makes writes (or syncs) fail on files whose path contains `path`, after `after` of them went well, until cleared.
+void strongroom_faults_set(const char *path, strongroom_fault fault, int64_t after);
+
+/// Lets everything go well again on files whose path contains `path`.
+void strongroom_faults_clear(const char *path);
+
+#endif

@@ -1,0 +1,147 @@
+import CSQLCipher
+import Foundation
+
+extension Database {
+    /// What ``trace(options:_:)`` tells.
+    public struct TracingOptions: OptionSet, Sendable {
+        public let rawValue: CInt
+
+        public init(rawValue: CInt) {
+            self.rawValue = rawValue
+        }
+
+        /// Statements when they start.
+        public static let statement = TracingOptions(rawValue: SQLITE_TRACE_STMT)
+
+        /// Statements when they end, with their duration.
+        public static let profile = TracingOptions(rawValue: SQLITE_TRACE_PROFILE)
+    }
+
+    /// Something that happens in a connection.
+    public enum TraceEvent: CustomStringConvertible {
+        /// A statement, as long as it is traced.
+        public struct Statement: CustomStringConvertible {
+            fileprivate let traced: Traced
+
+            /// The SQL, without the values of its arguments.
+            public var sql: String { traced.sql }
+
+            /// The SQL with the values of its arguments in it. They may be secrets: keep them out of logs.
+            ///
+            /// After the function that got the event has returned, this is `sql`.
+            public var expandedSQL: String { traced.expandedSQL }
+
+            /// The SQL; with the values of its arguments only where the configuration made them public.
+            public var description: String { traced.publicArguments ? expandedSQL : sql }
+        }
+
+        /// A statement starts.
+        case statement(Statement)
+
+        /// A statement has ended, after so many seconds.
+        case profile(statement: Statement, duration: TimeInterval)
+
+        /// The SQL, after the duration if there is one; with arguments only where the configuration made them public.
+        public var description: String {
+            switch self {
+            case .statement(let statement): statement.description
+            case .profile(let statement, let duration): Self.seconds(duration) + " " + statement.description
+            }
+        }
+
+        /// The same, with the values of the arguments. They may be secrets: keep them out of logs.
+        public var expandedDescription: String {
+            switch self {
+            case .statement(let statement): statement.expandedSQL
+            case .profile(let statement, let duration): Self.seconds(duration) + " " + statement.expandedSQL
+            }
+        }
+
+        private static func seconds(_ duration: TimeInterval) -> String {
+            String(format: "%.3fs", duration)
+        }
+    }
+
+    /// Calls `trace` with what the connection does, until it is called again; without a function, tracing stops.
+    ///
+    /// Keys never get there: statements that set one are left out, and attached databases show none.
+    ///
+    /// <https://www.sqlite.org/c3ref/trace_v2.html>
+    public func trace(options: TracingOptions = .statement, _ trace: ((TraceEvent) -> Void)? = nil) {
+        requireAccess()
+        tracer = trace.map { Tracer(publicArguments: configuration.publicStatementArguments, trace: $0) }
+        let context = tracer.map { Unmanaged.passUnretained($0).toOpaque() }
+        let mask = tracer == nil ? 0 : UInt32(options.rawValue)
+        let code = sqlite3_trace_v2(sqliteConnection, mask, mask == 0 ? nil : traceEvent, context)
+        precondition(code == SQLITE_OK, "sqlite3_trace_v2 answered \(code)")
+    }
+}
+
+/// Turns what SQLite says into events.
+final class Tracer {
+    fileprivate let publicArguments: Bool
+    private let trace: (Database.TraceEvent) -> Void
+
+    fileprivate init(publicArguments: Bool, trace: @escaping (Database.TraceEvent) -> Void) {
+        self.publicArguments = publicArguments
+        self.trace = trace
+    }
+
+    fileprivate func statementStarts(_ statement: SQLiteStatement, _ sql: String) {
+        withTraced(statement, sql) { trace(.statement($0)) }
+    }
+
+    fileprivate func statementEnded(_ statement: SQLiteStatement, nanoseconds: Int64) {
+        guard let sql = sqlite3_sql(statement) else { return }
+        withTraced(statement, String(cString: sql)) {
+            trace(.profile(statement: $0, duration: TimeInterval(nanoseconds) / 1e9))
+        }
+    }
+
+    private func withTraced(
+        _ statement: SQLiteStatement, _ sql: String, _ tell: (Database.TraceEvent.Statement) -> Void)
+    {
+        if case .pragma = SQLText(sql).secret { return }
+        let traced = Traced(statement, sql: SQLText.showable(sql), publicArguments: publicArguments)
+        tell(Database.TraceEvent.Statement(traced: traced))
+        traced.end()
+    }
+}
+
+/// A statement that is traced. SQLite lends it for the time of the call.
+private final class Traced {
+    let sql: String
+    let publicArguments: Bool
+    private var statement: SQLiteStatement?
+
+    init(_ statement: SQLiteStatement, sql: String, publicArguments: Bool) {
+        self.statement = statement
+        self.sql = sql
+        self.publicArguments = publicArguments
+    }
+
+    var expandedSQL: String {
+        // Triggers are told as comments; the statement is the one that fired them.
+        guard let statement, !sql.hasPrefix("--"), let expanded = sqlite3_expanded_sql(statement) else { return sql }
+        defer { sqlite3_free(expanded) }
+        return SQLText.showable(String(cString: expanded))
+    }
+
+    func end() {
+        statement = nil
+    }
+}
+
+private func traceEvent(
+    _ event: UInt32, _ context: UnsafeMutableRawPointer?,
+    _ statement: UnsafeMutableRawPointer?, _ detail: UnsafeMutableRawPointer?) -> CInt
+{
+    guard let context, let statement, let detail else { return 0 }
+    let tracer = Unmanaged<Tracer>.fromOpaque(context).takeUnretainedValue()
+    if event == UInt32(SQLITE_TRACE_STMT) {
+        tracer.statementStarts(SQLiteStatement(statement), String(cString: detail.assumingMemoryBound(to: CChar.self)))
+    } else if event == UInt32(SQLITE_TRACE_PROFILE) {
+        tracer.statementEnded(SQLiteStatement(statement), nanoseconds: detail.load(as: Int64.self))
+    }
+    return 0
+}

@@ -1,0 +1,69 @@
+import CSQLCipher
+
+/// How far a backup is.
+public struct DatabaseBackupProgress: Sendable {
+    /// The pages that are yet to be copied.
+    public let remainingPageCount: Int
+
+    /// The pages of the source; they change when the source does.
+    public let totalPageCount: Int
+
+    /// Whether the copy is whole.
+    public let isCompleted: Bool
+
+    /// The pages that were copied.
+    public var completedPageCount: Int { totalPageCount - remainingPageCount }
+}
+
+extension Database {
+    /// Copies the whole database over another one.
+    ///
+    /// Both databases are encrypted, with a key each and pages of the same size, or neither is.
+    ///
+    /// - parameters:
+    ///     - pagesPerStep: how many pages are copied at a time, all of them by default. Between two steps, other connections
+    ///       can write: then the copy begins anew.
+    ///     - progress: called after each step. When it throws, the backup ends with that error; the destination is left as it
+    ///       was.
+    /// - throws: `SQLITE_BUSY` and `SQLITE_LOCKED` when either database is being written, `SQLITE_READONLY`, `SQLITE_FULL`.
+    ///
+    /// <https://www.sqlite.org/backup.html>
+    public func backup(
+        to destDb: Database,
+        pagesPerStep: CInt = -1,
+        progress: ((DatabaseBackupProgress) throws -> Void)? = nil) throws
+    {
+        precondition(pagesPerStep != 0, "a backup of no page per step never ends: use a negative number for all pages")
+        requireAccess()
+        destDb.requireAccess()
+        let destination = try destDb.openConnection
+        guard let backup = sqlite3_backup_init(destination, "main", try openConnection, "main") else {
+            throw DatabaseError(sqlite3_extended_errcode(destination), on: destination)
+        }
+        do {
+            try copy(backup, pagesPerStep, progress)
+        } catch {
+            // The step's failure comes again.
+            sqlite3_backup_finish(backup)
+            throw error
+        }
+        try destDb.check(sqlite3_backup_finish(backup))
+        destDb.removeCachedStatements()
+    }
+
+    private func copy(
+        _ backup: OpaquePointer, _ pagesPerStep: CInt, _ progress: ((DatabaseBackupProgress) throws -> Void)?) throws
+    {
+        while true {
+            let code = sqlite3_backup_step(backup, pagesPerStep)
+            guard code == SQLITE_OK || code == SQLITE_DONE else {
+                throw DatabaseError(resultCode: ResultCode(rawValue: code))
+            }
+            try progress?(DatabaseBackupProgress(
+                remainingPageCount: Int(sqlite3_backup_remaining(backup)),
+                totalPageCount: Int(sqlite3_backup_pagecount(backup)),
+                isCompleted: code == SQLITE_DONE))
+            if code == SQLITE_DONE { return }
+        }
+    }
+}

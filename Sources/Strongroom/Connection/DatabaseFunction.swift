@@ -1,0 +1,231 @@
+import CSQLCipher
+import CStrongroom
+
+/// An SQL function or aggregate that is written in Swift.
+///
+/// ```swift
+/// let succ = DatabaseFunction("succ", argumentCount: 1, pure: true) { values in
+///     Int.fromDatabaseValue(values[0]).map { $0 + 1 }
+/// }
+/// db.add(function: succ)
+/// ```
+///
+/// Errors thrown inside are thrown by the statement that called: a ``DatabaseError`` keeps its code and message, any other
+/// error becomes `SQLITE_ERROR` with its description.
+///
+/// Source: <https://www.sqlite.org/appfunc.html>.
+public final class DatabaseFunction: Identifiable, Sendable {
+    /// Name and number of arguments: functions of one name can differ in the latter.
+    public struct ID: Hashable, Sendable {
+        let name: String
+
+        /// -1 for any number.
+        let argumentCount: CInt
+    }
+
+    private enum Body: Sendable {
+        case function(@Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?)
+        case aggregate(@Sendable () -> any DatabaseAggregate)
+    }
+
+    public let id: ID
+
+    public var name: String { id.name }
+
+    private let isPure: Bool
+    private let body: Body
+
+    private init(_ name: String, argumentCount: Int?, pure: Bool, body: Body) {
+        id = ID(name: name, argumentCount: argumentCount.map { CInt(clamping: $0) } ?? -1)
+        isPure = pure
+        self.body = body
+    }
+
+    /// A function.
+    ///
+    /// - parameters:
+    ///     - argumentCount: how many arguments the function takes; any number when nil.
+    ///     - pure: whether the result depends on the arguments only, so that SQLite may call the function once where the
+    ///       arguments are constant, and allows it in indexes. <https://www.sqlite.org/deterministic.html>
+    public convenience init(
+        _ name: String, argumentCount: Int? = nil, pure: Bool = false,
+        function: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?)
+    {
+        self.init(name, argumentCount: argumentCount, pure: pure, body: .function(function))
+    }
+
+    /// An aggregate: SQLite makes one `Aggregate` for each group of rows.
+    public convenience init<Aggregate: DatabaseAggregate>(
+        _ name: String, argumentCount: Int? = nil, pure: Bool = false, aggregate: Aggregate.Type)
+    {
+        self.init(name, argumentCount: argumentCount, pure: pure, body: .aggregate { Aggregate() })
+    }
+
+    /// The call of the function in an expression of SQL.
+    public func callAsFunction(_ arguments: any SQLExpressible...) -> SQLExpression {
+        var call = SQL(sql: name + "(")
+        for (index, argument) in arguments.enumerated() {
+            if index > 0 { call.append(sql: ", ") }
+            call.append(literal: SQL(argument.sqlExpression))
+        }
+        call.append(sql: ")")
+        return call.sqlExpression
+    }
+
+    // MARK: - In a connection
+
+    /// Makes SQLite call the function; it holds on to it until it is replaced, removed, or the connection is closed.
+    fileprivate func install(on connection: SQLiteConnection) -> CInt {
+        let context = Unmanaged.passRetained(self).toOpaque()
+        let flags = SQLITE_UTF8 | (isPure ? SQLITE_DETERMINISTIC : 0)
+        switch body {
+        case .function:
+            return sqlite3_create_function_v2(
+                connection, name, id.argumentCount, flags, context, callFunction, nil, nil, releaseFunction)
+        case .aggregate:
+            return sqlite3_create_function_v2(
+                connection, name, id.argumentCount, flags, context, nil, stepAggregate, finalizeAggregate, releaseFunction)
+        }
+    }
+
+    fileprivate func uninstall(from connection: SQLiteConnection) -> CInt {
+        sqlite3_create_function_v2(connection, name, id.argumentCount, SQLITE_UTF8, nil, nil, nil, nil, nil)
+    }
+
+    fileprivate func call(_ arguments: [DatabaseValue]) throws -> DatabaseValue {
+        guard case .function(let function) = body else { return .null }
+        return try function(arguments)?.databaseValue ?? .null
+    }
+
+    fileprivate func makeAggregation() -> Aggregation {
+        guard case .aggregate(let makeAggregate) = body else { fatalError("\(name) is not an aggregate") }
+        return Aggregation(makeAggregate())
+    }
+}
+
+/// Sums up rows, one group at a time. See ``DatabaseFunction/init(_:argumentCount:pure:aggregate:)``.
+public protocol DatabaseAggregate: SendableMetatype {
+    /// The state before the first row.
+    init()
+
+    /// Takes the arguments of one row.
+    mutating func step(_ dbValues: [DatabaseValue]) throws
+
+    /// The result. Not called after an error.
+    func finalize() throws -> (any DatabaseValueConvertible)?
+}
+
+extension Database {
+    /// Adds a function, or replaces the one of the same name and number of arguments.
+    ///
+    /// A fatal error while a statement runs, and when the name or the number of arguments is more than SQLite allows.
+    public func add(function: DatabaseFunction) {
+        requireAccess()
+        guard let sqliteConnection else { return }
+        let code = function.install(on: sqliteConnection)
+        if code != SQLITE_OK {
+            fatalError("""
+                The function \(function.name) can't be added: \(DatabaseError(code, on: sqliteConnection)). \
+                Names have at most 255 bytes, functions at most 127 arguments, and no statement may run meanwhile.
+                """)
+        }
+    }
+
+    /// Removes a function.
+    ///
+    /// A fatal error while a statement runs.
+    public func remove(function: DatabaseFunction) {
+        requireAccess()
+        guard let sqliteConnection else { return }
+        let code = function.uninstall(from: sqliteConnection)
+        if code != SQLITE_OK {
+            fatalError("""
+                The function \(function.name) can't be removed: \(DatabaseError(code, on: sqliteConnection)). \
+                No statement may run meanwhile.
+                """)
+        }
+    }
+}
+
+/// The state of one group of rows.
+private final class Aggregation {
+    var aggregate: any DatabaseAggregate
+    var hasFailed = false
+
+    init(_ aggregate: any DatabaseAggregate) {
+        self.aggregate = aggregate
+    }
+}
+
+// MARK: - Called by SQLite
+
+private func callFunction(
+    _ context: OpaquePointer?, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?)
+{
+    do {
+        try function(of: context).call(arguments(count, values)).setResult(of: context!)
+    } catch {
+        setError(error, of: context)
+    }
+}
+
+private func stepAggregate(
+    _ context: OpaquePointer?, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?)
+{
+    guard let slot = aggregationSlot(of: context, size: MemoryLayout<UnsafeRawPointer?>.size) else {
+        return sqlite3_result_error_nomem(context)
+    }
+    let aggregation: Aggregation
+    if let pointer = slot.pointee {
+        aggregation = Unmanaged<Aggregation>.fromOpaque(pointer).takeUnretainedValue()
+    } else {
+        aggregation = function(of: context).makeAggregation()
+        slot.pointee = Unmanaged.passRetained(aggregation).toOpaque()
+    }
+    guard !aggregation.hasFailed else { return }
+    do {
+        try aggregation.aggregate.step(arguments(count, values))
+    } catch {
+        aggregation.hasFailed = true
+        setError(error, of: context)
+    }
+}
+
+/// SQLite calls this once for each group, also when the statement ends early: the place where memory is released.
+private func finalizeAggregate(_ context: OpaquePointer?) {
+    // Without a slot there was no row.
+    let slot = aggregationSlot(of: context, size: 0)
+    let aggregation = slot?.pointee.map { Unmanaged<Aggregation>.fromOpaque($0).takeRetainedValue() }
+        ?? function(of: context).makeAggregation()
+    slot?.pointee = nil
+    guard !aggregation.hasFailed else { return }
+    do {
+        try (aggregation.aggregate.finalize()?.databaseValue ?? .null).setResult(of: context!)
+    } catch {
+        setError(error, of: context)
+    }
+}
+
+private func releaseFunction(_ context: UnsafeMutableRawPointer?) {
+    Unmanaged<DatabaseFunction>.fromOpaque(context!).release()
+}
+
+private func function(of context: OpaquePointer?) -> DatabaseFunction {
+    Unmanaged<DatabaseFunction>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
+}
+
+/// Memory that SQLite keeps for a group of rows; nil when there is none, or no more of it.
+private func aggregationSlot(of context: OpaquePointer?, size: Int) -> UnsafeMutablePointer<UnsafeMutableRawPointer?>? {
+    sqlite3_aggregate_context(context, CInt(size))?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+}
+
+private func arguments(_ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?) -> [DatabaseValue] {
+    UnsafeBufferPointer(start: values, count: Int(count)).map { DatabaseValue(sqliteValue: $0!) }
+}
+
+private func setError(_ error: any Error, of context: OpaquePointer?) {
+    let databaseError = error as? DatabaseError
+    sqlite3_result_error(context, databaseError.map { $0.message ?? "" } ?? "\(error)", -1)
+    // After the message, which sets a code of its own.
+    if let databaseError { sqlite3_result_error_code(context, databaseError.extendedResultCode.rawValue) }
+}

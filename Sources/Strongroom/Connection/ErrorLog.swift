@@ -1,0 +1,50 @@
+import CSQLCipher
+import CStrongroom
+import Foundation
+import Logging
+
+extension Database {
+    /// Gets SQLite's own log lines. <https://www.sqlite.org/errlog.html>
+    public typealias LogErrorFunction = @Sendable (_ resultCode: ResultCode, _ message: String) -> Void
+
+    /// Called, on any thread, with what SQLite logs: failures, and notices such as the recovery of a journal.
+    ///
+    /// Lines about statements that carry a key say so, and no more. The function must not use a database.
+    ///
+    /// Default: nil. Works unless another library has used SQLite before the first database of this one was opened.
+    public static var logError: LogErrorFunction? {
+        get { ErrorLog.function }
+        set {
+            ErrorLog.connect()
+            ErrorLog.function = newValue
+            if newValue != nil, !ErrorLog.isConnected {
+                Logger(label: "Strongroom").warning("Database.logError is never called: SQLite was in use before Strongroom")
+            }
+        }
+    }
+}
+
+/// The one log of the SQLite library in this process.
+enum ErrorLog {
+    private static let lock = NSLock()
+    nonisolated(unsafe) private static var storedFunction: Database.LogErrorFunction?
+
+    static var function: Database.LogErrorFunction? {
+        get { lock.withLock { storedFunction } }
+        set { lock.withLock { storedFunction = newValue } }
+    }
+
+    /// Whether SQLite accepted the log, which it does only before it is first used.
+    static let isConnected = strongroom_config_log(logLine) == SQLITE_OK
+
+    static func connect() {
+        _ = isConnected
+    }
+}
+
+private func logLine(_ context: UnsafeMutableRawPointer?, _ code: CInt, _ message: UnsafePointer<CChar>?) {
+    guard let function = ErrorLog.function, let message else { return }
+    let resultCode = ResultCode(rawValue: code)
+    let line = String(cString: message)
+    function(resultCode, SQLText.containsKey(line) ? "\(resultCode.errorString ?? "error") in a statement with a key" : line)
+}

@@ -1,0 +1,239 @@
+/// What can be told of an SQL statement from its text alone: where it ends, and whether it carries a key.
+///
+/// SQLite's compiler knows better, but only of statements that compile: errors and logs show those that don't.
+struct SQLText {
+    /// How a statement carries a key.
+    enum Secret: Equatable {
+        /// `PRAGMA key`, `rekey` and their kin.
+        case pragma(String)
+
+        /// `ATTACH … KEY …`; the part of the text, in bytes, that may be shown.
+        case attachment(Int)
+
+        /// `ATTACH 'file:…?key=…'`.
+        case uri
+    }
+
+    /// The number of bytes, the closing semicolon included.
+    private(set) var length = 0
+
+    /// Whether there is nothing but space, comments and semicolons.
+    private(set) var isBlank = true
+
+    private(set) var secret: Secret?
+
+    private var isTrigger = false
+    private var verb = Verb.unknown
+
+    /// The two latest tokens: a trigger ends with `; END ;`.
+    private var former = Token.other
+    private var latest = Token.other
+
+    private enum Verb { case unknown, create, pragma, pragmaName, attach, other }
+
+    private enum Token { case semicolon, end, word, other }
+
+    /// Reads the first statement of `bytes`.
+    init(first bytes: UnsafeBufferPointer<UInt8>) {
+        var index = 0
+        while index < bytes.count {
+            let start = index
+            let byte = bytes[index]
+            index += 1
+            switch byte {
+            case UInt8(ascii: " "), 0x09, 0x0A, 0x0C, 0x0D:
+                continue
+            case 0xEF where index + 1 < bytes.count && bytes[index] == 0xBB && bytes[index + 1] == 0xBF:
+                index += 2
+                continue
+            case UInt8(ascii: "-") where index < bytes.count && bytes[index] == UInt8(ascii: "-"):
+                skip(in: bytes, &index) { $0 == 0x0A }
+                continue
+            case UInt8(ascii: "/") where index < bytes.count && bytes[index] == UInt8(ascii: "*"):
+                skipComment(in: bytes, &index)
+                continue
+            case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
+                skipQuoted(in: bytes, &index, by: byte)
+                read(.other, text(bytes, start + 1, index - 1), end: index)
+            case UInt8(ascii: "["):
+                skip(in: bytes, &index) { $0 == UInt8(ascii: "]") }
+                read(.other, text(bytes, start + 1, index - 1), end: index)
+            case UInt8(ascii: ";"):
+                // Blank so far, and blank it stays: what follows may be a statement.
+                if isBlank { continue }
+                if !isTrigger || (latest == .end && former == .semicolon) {
+                    length = index
+                    return
+                }
+                read(.semicolon, "", end: index)
+            case _ where Self.isWord(byte):
+                while index < bytes.count, Self.isWord(bytes[index]) { index += 1 }
+                read(.word, text(bytes, start, index), end: index)
+            default:
+                read(.other, byte == UInt8(ascii: ".") ? "." : "", end: index)
+            }
+        }
+        length = bytes.count
+    }
+
+    // MARK: - Tokens
+
+    private static func isWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...: true
+        default: false
+        }
+    }
+
+    private func skip(in bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int, past isLast: (UInt8) -> Bool) {
+        while index < bytes.count {
+            index += 1
+            if isLast(bytes[index - 1]) { return }
+        }
+    }
+
+    private func skipComment(in bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) {
+        index += 1
+        while index < bytes.count {
+            index += 1
+            if bytes[index - 1] == UInt8(ascii: "*"), index < bytes.count, bytes[index] == UInt8(ascii: "/") {
+                index += 1
+                return
+            }
+        }
+    }
+
+    /// A doubled quote reads as one string after another, which comes to the same end.
+    private func skipQuoted(in bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int, by quote: UInt8) {
+        skip(in: bytes, &index) { $0 == quote }
+    }
+
+    /// The text of the tokens that matter, in lowercase; empty for all others, which may be long.
+    private func text(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> String {
+        guard start < end, verb != .other || isTrigger else { return "" }
+        if verb == .attach || end - start <= 24 {
+            return String(decoding: bytes[start..<end], as: UTF8.self).lowercased()
+        }
+        return ""
+    }
+
+    // MARK: - Meaning
+
+    private mutating func read(_ token: Token, _ text: String, end: Int) {
+        isBlank = false
+        former = latest
+        latest = token == .word && text == "end" ? .end : token
+        switch verb {
+        case .unknown:
+            readVerb(text)
+        case .create:
+            isTrigger = text == "trigger"
+            if text != "temp", text != "temporary" { verb = .other }
+        case .pragma:
+            verb = .pragmaName
+            if Self.keyPragmas.contains(text) { secret = .pragma(text) }
+        case .pragmaName:
+            // What came before the dot was the name of a schema.
+            verb = text == "." ? .pragma : .other
+            if text == "." { secret = nil }
+        case .attach:
+            if token == .word, text == "key", secret == nil { secret = .attachment(end) }
+            if token == .other, text.contains("key=") { secret = .uri }
+        case .other:
+            break
+        }
+    }
+
+    private mutating func readVerb(_ text: String) {
+        switch text {
+        case "explain", "query", "plan": verb = .unknown
+        case "create": verb = .create
+        case "pragma": verb = .pragma
+        case "attach": verb = .attach
+        default: verb = .other
+        }
+    }
+
+    static let keyPragmas: Set<String> = ["key", "hexkey", "textkey", "rekey", "hexrekey", "textrekey"]
+}
+
+extension SQLText {
+    /// Reads the first statement of `characters`.
+    init(first characters: UnsafeBufferPointer<CChar>) {
+        self = characters.withMemoryRebound(to: UInt8.self) { SQLText(first: $0) }
+    }
+
+    /// Whether there is nothing but space, comments and semicolons.
+    static func isBlank(_ characters: UnsafeBufferPointer<CChar>) -> Bool {
+        SQLText(first: characters).isBlank
+    }
+
+    /// The SQL as errors and traces may show it.
+    static func showable(_ characters: UnsafeBufferPointer<CChar>) -> String {
+        characters.withMemoryRebound(to: UInt8.self) { showable(String(decoding: $0, as: UTF8.self)) }
+    }
+
+    /// The first statement of `sql`.
+    init(_ sql: String) {
+        var sql = sql
+        self = sql.withUTF8 { SQLText(first: $0) }
+    }
+
+    /// The SQL as errors and traces may show it: without surrounding space, without keys, and cut where it is very long.
+    static func showable(_ sql: String) -> String {
+        guard sql.utf8.count <= longest else {
+            return showable(String(decoding: sql.utf8.prefix(shown), as: UTF8.self)) + "…"
+        }
+        var sql = sql
+        let redacted = sql.withUTF8 { redact($0) }
+        return (redacted ?? sql).trimmingSQL()
+    }
+
+    private static let longest = 1_000_000
+    private static let shown = 1_000
+
+    /// The statements without their keys; nil when there are none to hide.
+    private static func redact(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+        var redacted: [UInt8] = []
+        var hides = false
+        var rest = bytes
+        while !rest.isEmpty {
+            let text = SQLText(first: rest)
+            switch text.secret {
+            case nil: redacted += rest.prefix(text.length)
+            case .pragma(let name): redacted += Array("PRAGMA \(name) = '…';".utf8)
+            case .attachment(let length): redacted += rest.prefix(length) + Array(" '…';".utf8)
+            case .uri: redacted += Array("ATTACH '…';".utf8)
+            }
+            if text.secret != nil { hides = true }
+            rest = UnsafeBufferPointer(rebasing: rest.dropFirst(text.length))
+        }
+        return hides ? String(decoding: redacted, as: UTF8.self) : nil
+    }
+
+    /// Whether `text`, such as a log line, contains a statement that carries a key.
+    static func containsKey(_ text: String) -> Bool {
+        let lowercase = text.lowercased()
+        guard lowercase.contains("key") else { return false }
+        return lowercase.contains("key=") || ["pragma", "attach"].contains { verb in
+            lowercase.ranges(of: verb).contains { SQLText(String(lowercase[$0.lowerBound...])).secret != nil }
+        }
+    }
+}
+
+extension String {
+    /// SQL without the space and the semicolons around it.
+    func trimmingSQL() -> String {
+        func isSeparator(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: " "), 0x09, 0x0A, 0x0C, 0x0D, UInt8(ascii: ";"): true
+            default: false
+            }
+        }
+        guard let first = utf8.firstIndex(where: { !isSeparator($0) }),
+              let last = utf8.lastIndex(where: { !isSeparator($0) })
+        else { return "" }
+        return String(self[first...last])
+    }
+}

@@ -1,0 +1,30 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v13)],
+    dependencies: [
+        .package(name: "Strongroom", path: "../.."),
+        // The peer, as anyone would depend on it. It reaches SQLCipher by LD_PRELOAD.
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    ],
+    targets: [
+        // What is done, once, for all three programs.
+        .target(name: "Workload"),
+        // The same work in plain C.
+        .target(name: "CWork", dependencies: [.product(name: "CSQLCipher", package: "Strongroom")]),
+        .executableTarget(name: "BenchC", dependencies: ["Workload", "CWork"]),
+        .executableTarget(name: "BenchStrongroom", dependencies: [
+            "Workload", .product(name: "Strongroom", package: "Strongroom"),
+        ]),
+        .executableTarget(
+            name: "BenchGRDB",
+            dependencies: ["Workload", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: [.define("PEER")]),
+        // Runs them in turn and compares.
+        .executableTarget(name: "Bench", dependencies: ["Workload"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
