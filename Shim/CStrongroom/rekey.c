@@ -26,6 +26,36 @@ int strongroom_checkpoint(sqlite3 *db, int *logged, int *moved) {
     return sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_PASSIVE, logged, moved);
 }
 
+int strongroom_attach(sqlite3 *db, const char *path, const char *schema, const void *spec, int size) {
+    sqlite3_stmt *statement = NULL;
+    int result = sqlite3_prepare_v2(db, "ATTACH DATABASE ?1 AS ?2 KEY ?3", -1, &statement, NULL);
+    if (result != SQLITE_OK) return result;
+    sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 2, schema, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 3, spec, size, SQLITE_STATIC);
+    sqlite3_step(statement);
+    return sqlite3_finalize(statement);
+}
+
+int strongroom_copy_rows(sqlite3_stmt *query, sqlite3_stmt *insertion, int count, bool *inserting) {
+    int result = SQLITE_ROW, columns = sqlite3_column_count(query);
+    while (count-- > 0) {
+        *inserting = false;
+        result = sqlite3_step(query);
+        if (result != SQLITE_ROW) return result;
+        *inserting = true;
+        for (int i = 0; i < columns; i++) {
+            result = sqlite3_bind_value(insertion, i + 1, sqlite3_column_value(query, i));
+            if (result != SQLITE_OK) return result;
+        }
+        result = sqlite3_step(insertion);
+        if (result != SQLITE_DONE) return result;
+        result = sqlite3_reset(insertion);
+        if (result != SQLITE_OK) return result;
+    }
+    return SQLITE_ROW;
+}
+
 void strongroom_free(void *text) { sqlite3_free(text); }
 
 const char *strongroom_database_path(sqlite3 *db) {

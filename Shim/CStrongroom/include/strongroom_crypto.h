@@ -86,6 +86,12 @@ const char *strongroom_database_path(sqlite3 *db);
 /// A passive checkpoint of the main database: frames in the log, and how many of them are in the file.
 int strongroom_checkpoint(sqlite3 *db, int *logged, int *moved);
 
+/// ATTACH with the key as an argument, out of SQL.
+int strongroom_attach(sqlite3 *db, const char *path, const char *schema, const void *spec, int size);
+/// Moves up to `count` rows from a query to an insertion, value by value: SQLITE_ROW if there may be more, SQLITE_DONE after the
+/// last, else an error, of the insertion's connection if `inserting`.
+int strongroom_copy_rows(sqlite3_stmt *query, sqlite3_stmt *insertion, int count, bool *inserting);
+
 /// Called with the pages written so far; non-zero stops.
 typedef int (*strongroom_progress)(void *context, int64_t pages);
 

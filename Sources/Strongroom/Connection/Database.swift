@@ -146,6 +146,7 @@ public final class Database {
     }
 
     private func forgetStatements() {
+        removeCreationSalt()
         runs.finishAll()
         removeCachedStatements()
         transactionStatements.removeAll()

@@ -9,6 +9,9 @@ final class CipherState {
     /// The salt is with the caller, not beside the file.
     var isSaltProvided = false
 
+    /// The file was empty, and the salt for its creation stands beside it.
+    var isCreating = false
+
     /// The passphrase was given and its derivation put off: statements like `PRAGMA kdf_iter` may still say how.
     var isPending = false
     /// Names of the pragmas that said so.
@@ -18,11 +21,4 @@ final class CipherState {
     var keyring = Keyring()
 
     var isKeyed: Bool { key != nil || derived != nil }
-
-    func forget() {
-        key = nil
-        derived = nil
-        isPending = false
-        setUpPragmas = []
-    }
 }

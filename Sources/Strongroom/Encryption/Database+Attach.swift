@@ -17,8 +17,26 @@ extension Database {
         let other = try Database(path: path, description: description + ".attachment", configuration: configuration)
         try other.withSoleAccess { other in
             try other.setUp()
-            try execute(sql: "ATTACH DATABASE ? AS \"\(schemaName.replacingOccurrences(of: "\"", with: "\"\""))\" KEY ''", arguments: [other.filePath])
-            if let derived = other.cipher.derived { try attach(derived, header: other.cipher.header, schema: schemaName) }
+            try attach(other, as: schemaName)
         }
+    }
+
+    private func attach(_ other: Database, as schemaName: String) throws {
+        guard let derived = other.cipher.derived else {
+            try execute(sql: "ATTACH DATABASE ? AS \(quoted(schemaName)) KEY ''", arguments: [other.filePath])
+            return
+        }
+        if try other.fileSize() == 0 {
+            // Nothing is read yet: the format can be said after the key.
+            try execute(sql: "ATTACH DATABASE ? AS \(quoted(schemaName)) KEY ''", arguments: [other.filePath])
+            return try attach(derived, header: other.cipher.header, schema: quoted(schemaName), key: schemaName)
+        }
+        guard derived.settings.statements(schema: "main").isEmpty, other.cipher.header == 0 else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
+                \(other.path) can't be attached: SQLCipher attaches databases in its current format, without plaintext header, only
+                """)
+        }
+        let path = other.filePath
+        try check(derived.withSpec { strongroom_attach(try openConnection, path, schemaName, $0.baseAddress, CInt($0.count)) })
     }
 }

@@ -153,13 +153,17 @@ extension Database {
         try cipher.keyring.derivedKey(for: cipher.key!, salt: salt, settings: settings)
     }
 
-    func attach(_ derived: DerivedKey, header: Int, schema: String = "main") throws {
-        try check(derived.withSpec { strongroom_key(try openConnection, schema, $0.baseAddress, CInt($0.count)) })
-        for statement in derived.settings.statements(schema: schema) { try check(strongroom_execute(openConnection, statement)) }
-        if header > 0 { try runCipherPragma("\(schema).cipher_plaintext_header_size = \(header)") }
-        guard schema == "main" else { return }
+    func attach(_ derived: DerivedKey, header: Int) throws {
+        try attach(derived, header: header, schema: "main", key: "main")
         cipher.derived = derived
         cipher.header = header
+    }
+
+    /// - parameter schema: the quoted name.
+    func attach(_ derived: DerivedKey, header: Int, schema: String, key name: String) throws {
+        try check(derived.withSpec { strongroom_key(try openConnection, name, $0.baseAddress, CInt($0.count)) })
+        for statement in derived.settings.statements(schema: schema) { try check(strongroom_execute(openConnection, statement)) }
+        if header > 0 { try runCipherPragma("\(schema).cipher_plaintext_header_size = \(header)") }
     }
 
     /// For a database that only this connection will ever see: SQLite may spill a temporary one to the disk.

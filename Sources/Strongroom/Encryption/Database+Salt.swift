@@ -49,7 +49,7 @@ extension Database {
 
     private func saltOfPlaintextHeader(_ requested: PlaintextHeader?, provided: Salt?) throws -> SaltLocation {
         if let provided { return SaltLocation(salt: provided, header: requested?.size ?? 32, isProvided: true) }
-        guard let file = try SaltFile.read(.permanent, of: filePath) ?? SaltFile.read(.creation, of: filePath) else {
+        guard let file = try SaltFile.read(.permanent, of: filePath) else {
             throw DatabaseError.missingSalt(path, beside: SaltFile.path(.permanent, of: filePath))
         }
         return SaltLocation(salt: file.salt, header: file.header)
@@ -63,6 +63,7 @@ extension Database {
         if let provided { return SaltLocation(salt: provided, header: size, isProvided: true) }
         let random = try Salt.random()
         if configuration.readonly { return SaltLocation(salt: random, header: size) }
+        cipher.isCreating = true
         let agreed = try SaltFile(salt: random, header: size).agree(.creation, of: filePath)
         let header = try fileHeader()
         if header.fileSize > 0 {
@@ -96,6 +97,13 @@ extension Database {
     func removeLeftOvers() throws {
         guard cipher.derived != nil, !configuration.readonly, isFileStored, try fileSize() > 0 else { return }
         try SaltFile.remove(.creation, of: filePath)
+        cipher.isCreating = false
         try finishRotation()
+    }
+
+    /// At closing, when the database that this connection found empty has got its first page. The next opening would do the same.
+    func removeCreationSalt() {
+        guard cipher.isCreating, let size = try? fileSize(), size > 0 else { return }
+        try? SaltFile.remove(.creation, of: filePath)
     }
 }

@@ -62,7 +62,7 @@ extension Database {
         if header.fileSize < 512 { return .notDatabase(path, "it has only \(header.fileSize) bytes") }
         let pages = PageReader(self, pageSize: derived.settings.pageSize, fileSize: header.fileSize)
         let format = try PageFormat(derived, header: cipher.header)
-        if let damage = try explanationOfDamage(pages, format, header) { return damage }
+        if let damage = try explanationOfDamage(error, pages, format) { return damage }
         if let older = try explanationOfFormat(header, derived) { return older }
         let salt = cipher.isSaltProvided ? " or wrong salt" : ""
         return DatabaseError(resultCode: .SQLITE_NOTADB, message: "wrong key\(salt), or not a database: \(path)")
@@ -78,11 +78,11 @@ extension Database {
     }
 
     /// The right key, which some page proves, on a file that is damaged.
-    private func explanationOfDamage(_ pages: PageReader, _ format: PageFormat, _ header: FileHeader) throws -> DatabaseError? {
-        let isFirstAuthentic = try pages.isAuthentic(1, format)
-        if isFirstAuthentic {
-            guard header.fileSize % Int64(format.pageSize) != 0 else { return nil }
-            return DatabaseError(resultCode: .SQLITE_CORRUPT, message: "\(path) is truncated: \(header.fileSize) bytes are no whole number of pages")
+    private func explanationOfDamage(_ error: DatabaseError, _ pages: PageReader, _ format: PageFormat) throws -> DatabaseError? {
+        if try pages.isAuthentic(1, format) {
+            // With NOTADB, the write-ahead log already holds the pages of another key.
+            guard error.resultCode != .SQLITE_NOTADB else { return nil }
+            return DatabaseError(resultCode: .SQLITE_CORRUPT, message: "\(path) is damaged or truncated: the key fits page 1")
         }
         if format.authenticates, try pages.sample().contains(where: { try pages.isAuthentic($0, format) }) {
             return DatabaseError(resultCode: .SQLITE_CORRUPT, message: "page 1 of \(path) is damaged: the key fits other pages")

@@ -160,7 +160,7 @@ struct HeaderTests {
         #expect(try start(path) != "SQLite format 3")
         #expect(!FileManager.default.fileExists(atPath: path + "-salt"))
         #expect(try read(path, declared(nil)) == 7)
-        let mode = try DatabaseQueue(path: path, configuration: declared(nil)).read { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
+        let mode = try DatabaseQueue(path: path, configuration: declared(nil)).inDatabase { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
         #expect(mode == (wal ? "wal" : "delete"))
     }
 
