@@ -1,0 +1,47 @@
+import Foundation
+import Strongroom
+
+/// An existing database that a command works on.
+struct Target {
+    let path: String
+    let inspection: DatabaseFile.Inspection
+
+    /// Looks at the file from outside; fails when there is none.
+    init(_ path: String) throws {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw Failure(errno: errno, file: path, doing: "looking at it") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw Failure(.other, file: path, "it is not a file", remedy: "Give the path of a database")
+        }
+        self.path = path
+        inspection = try attributing(to: path) { try DatabaseFile.inspect(path: path) }
+    }
+
+    func requireClear() throws {
+        guard inspection.kind == .clear else {
+            throw Failure(.other, file: path, "it is not a clear SQLite database; nothing was changed",
+                          remedy: "See what it is with: strongroom info")
+        }
+    }
+
+    func requireEncrypted() throws {
+        switch inspection.kind {
+        case .clear:
+            throw Failure(.other, file: path, "it is not encrypted; nothing was changed",
+                          remedy: "Make an encrypted copy with: strongroom encrypt")
+        case .empty:
+            throw Failure(.other, file: path, "it is empty; nothing was changed", remedy: "Check the path")
+        default:
+            break
+        }
+    }
+
+    /// Opens the database with `key`, or without one.
+    func open(_ key: DatabaseKey?, readonly: Bool) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.readonly = readonly
+        configuration.busyMode = .timeout(2)
+        configuration.encryption = key.map { Encryption(key: $0) }
+        return try attributing(to: path) { try DatabaseQueue(path: path, configuration: configuration) }
+    }
+}
