@@ -75,8 +75,11 @@ final class RunningProgram {
     private let scratch: Scratch
     private let inputPipe = Pipe()
     private let ended = AsyncStream<Void>.makeStream()
+    private let watchdog: DispatchWorkItem
 
-    init(_ executable: URL, _ arguments: [String], terminal: FileHandle? = nil) throws {
+    init(
+        _ executable: URL, _ arguments: [String], terminal: FileHandle? = nil, patience: TimeInterval = 120
+    ) throws {
         scratch = try Scratch()
         process.executableURL = executable
         process.arguments = arguments
@@ -85,6 +88,10 @@ final class RunningProgram {
         process.standardError = try terminal ?? scratch.newFile("errors")
         process.terminationHandler = { [ended] _ in ended.continuation.finish() }
         try process.run()
+        // A program that waits for what no test will say ends all the same, and the test fails by its status.
+        let identifier = process.processIdentifier
+        watchdog = DispatchWorkItem { kill(identifier, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + patience, execute: watchdog)
     }
 
     func write(_ text: String) {
@@ -98,6 +105,7 @@ final class RunningProgram {
 
     func outcome() async -> Outcome {
         for await _ in ended.stream {}
+        watchdog.cancel()
         return Outcome(
             status: process.terminationStatus, output: scratch.text("output"), errors: scratch.text("errors"))
     }

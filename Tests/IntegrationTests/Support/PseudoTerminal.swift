@@ -10,14 +10,13 @@ final class PseudoTerminal {
     private(set) var screen = ""
 
     init() throws {
-        primary = posix_openpt(O_RDWR | O_NOCTTY)
-        guard primary >= 0, grantpt(primary) == 0, unlockpt(primary) == 0, let name = ptsname(primary) else {
+        var ends: (primary: Int32, secondary: Int32) = (-1, -1)
+        guard openpty(&ends.primary, &ends.secondary, nil, nil, nil) == 0 else {
             throw Unavailable("no pseudo-terminal: \(String(cString: strerror(errno)))")
         }
-        _ = fcntl(primary, F_SETFD, FD_CLOEXEC)
-        let descriptor = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Unavailable("no pseudo-terminal: \(String(cString: strerror(errno)))") }
-        secondary = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        primary = ends.primary
+        secondary = FileHandle(fileDescriptor: ends.secondary, closeOnDealloc: true)
+        for end in [primary, ends.secondary] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     }
 
     deinit { close(primary) }
