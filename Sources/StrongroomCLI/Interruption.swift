@@ -28,6 +28,14 @@ struct Interruption {
         return try body(Interruption(descriptor: ends[0]))
     }
 
+    /// Lets the signals through that the parent may have blocked: Swift's own thread pools do, for what they start.
+    static func unblock() {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in signals { sigaddset(&set, number) }
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    }
+
     var isRequested: Bool {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&watched, 1, 0) > 0

@@ -6,6 +6,7 @@ enum Main {
     static func main() {
         // Everything this program makes is its owner's alone: databases, logs and temporary copies.
         umask(0o077)
+        Interruption.unblock()
         do {
             var command = try StrongroomCommand.parseAsRoot()
             try command.run()

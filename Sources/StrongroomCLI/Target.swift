@@ -17,22 +17,31 @@ struct Target {
         inspection = try attributing(to: path) { try DatabaseFile.inspect(path: path) }
     }
 
+    var isClear: Bool { inspection.kind == .clear }
+
     func requireClear() throws {
-        guard inspection.kind == .clear else {
-            throw Failure(.other, file: path, "it is not a clear SQLite database; nothing was changed",
-                          remedy: "See what it is with: strongroom info")
+        try requireDatabase()
+        guard isClear else {
+            throw Failure(.other, file: path, "it is encrypted already, or no database; nothing was changed",
+                          remedy: "Give a clear database, or change the key with: strongroom rotate")
         }
     }
 
     func requireEncrypted() throws {
-        switch inspection.kind {
-        case .clear:
+        try requireDatabase()
+        guard !isClear else {
             throw Failure(.other, file: path, "it is not encrypted; nothing was changed",
                           remedy: "Make an encrypted copy with: strongroom encrypt")
-        case .empty:
-            throw Failure(.other, file: path, "it is empty; nothing was changed", remedy: "Check the path")
-        default:
-            break
+        }
+    }
+
+    /// Refuses what no passphrase would open, before one is asked for.
+    func requireDatabase() throws {
+        switch inspection.kind {
+        case .absent: throw Failure.absent(path)
+        case .empty: throw Failure(.other, file: path, "it is empty; nothing was changed", remedy: "Check the path")
+        case .notDatabase: throw Failure(.other, file: path, "it is not a database; nothing was changed", remedy: "Check the path")
+        case .clear, .encrypted, .plaintextHeader: break
         }
     }
 

@@ -12,7 +12,7 @@ struct Versions: CustomStringConvertible {
         // SQLCipher names its provider on a keyed connection only. A random key costs no derivation, and the
         // database is in memory.
         var configuration = Configuration()
-        configuration.encryption = Encryption(key: .random())
+        configuration.encryption = Encryption(key: try .random())
         let queue = try DatabaseQueue(configuration: configuration)
         return try queue.inDatabase { db in
             Versions(

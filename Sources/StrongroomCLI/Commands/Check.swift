@@ -13,15 +13,21 @@ struct Check: ParsableCommand {
 
     func run() throws {
         let target = try Target(file)
-        let key = target.inspection.kind == .clear ? nil : try passphrase.current(of: file).key
+        try target.requireDatabase()
+        let key = target.isClear ? nil : try passphrase.current(of: file).key
         let queue = try target.open(key, readonly: true)
         let report = try attributing(to: file) { try queue.checkIntegrity() }
         try attributing(to: file) { try queue.close() }
         guard report.isIntact else {
-            for problem in report.problems { Console.output("\(file): \(problem)") }
-            throw Failure(.damaged, file: file, "\(report.problems.count) problem(s) found",
+            for problem in problems(in: report) { Console.output("\(file): \(problem)") }
+            throw Failure(.damaged, file: file, "it is damaged",
                           remedy: "Keep a copy of it as it is, and restore from a backup")
         }
-        Console.output("\(file): ok")
+        Console.output("\(file): ok, \(report.pageCount) pages")
+    }
+
+    private func problems(in report: IntegrityReport) -> [String] {
+        (report.unauthenticPages ?? []).map { "page \($0) is not what was written with this key" }
+            + report.structureProblems + report.foreignKeyProblems
     }
 }
