@@ -78,7 +78,7 @@ struct EncryptCommandTests {
         #expect(try await StockShell(path: out, passphrase: "two lines\n").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
-    @Test("takes a passphrase of any bytes a person may type", arguments: ["it's", "пароль 🔐", "x'00'", " spaced "])
+    @Test("takes a passphrase of any bytes a person may type", arguments: ["it's", "пароль 🔐", "\"", " spaced "])
     func unusualPassphrases(_ passphrase: String) async throws {
         #expect(try await encrypt(try scratch.secret(passphrase)).status == 0)
         #expect(try await StockShell(path: out, passphrase: passphrase).run(Scratch.sampleQuery) == Scratch.sampleAnswer)

@@ -35,7 +35,7 @@ struct UsageTests {
     func help() async throws {
         let outcome = try await strongroom("--help")
         #expect(outcome.status == 0)
-        for word in ["encrypt", "info", "check", "rotate", "12 wrong key"] { #expect(outcome.output.contains(word)) }
+        for word in ["encrypt", "info", "check", "rotate", "130 interrupted"] { #expect(outcome.output.contains(word)) }
         #expect(outcome.errors.isEmpty)
     }
 

@@ -65,7 +65,9 @@ extension Row {
         arguments: StatementArguments? = nil,
         adapter: (any RowAdapter)? = nil) throws -> Row?
     {
-        try fetchCursor(statement, arguments: arguments, adapter: adapter).next()?.copy()
+        let cursor = try fetchCursor(statement, arguments: arguments, adapter: adapter)
+        // The statement forgets its row when the cursor goes away.
+        return try withExtendedLifetime(cursor) { try cursor.next()?.copy() }
     }
 
     // MARK: - From SQL

@@ -53,9 +53,10 @@ struct Program {
 
     /// Runs to the end. Standard input is `input`, then its end; there is no terminal.
     func run(input: String = "") async throws -> Outcome {
-        let running = try start()
-        running.write(input)
-        running.endInput()
+        // From a file: writing to a program that has ended already would end the tests, too.
+        let scratch = try Scratch()
+        try scratch.write(Data(input.utf8), to: "input")
+        let running = try RunningProgram(executable, arguments, input: try scratch.reading("input"))
         return await running.outcome()
     }
 
@@ -78,12 +79,13 @@ final class RunningProgram {
     private let watchdog: DispatchWorkItem
 
     init(
-        _ executable: URL, _ arguments: [String], terminal: FileHandle? = nil, patience: TimeInterval = 120
+        _ executable: URL, _ arguments: [String], input: FileHandle? = nil, terminal: FileHandle? = nil,
+        patience: TimeInterval = 120
     ) throws {
         scratch = try Scratch()
         process.executableURL = executable
         process.arguments = arguments
-        process.standardInput = terminal ?? inputPipe
+        process.standardInput = terminal ?? input ?? inputPipe
         process.standardOutput = try terminal ?? scratch.newFile("output")
         process.standardError = try terminal ?? scratch.newFile("errors")
         process.terminationHandler = { [ended] _ in ended.continuation.finish() }
@@ -95,7 +97,6 @@ final class RunningProgram {
     }
 
     func write(_ text: String) {
-        guard !text.isEmpty else { return }
         inputPipe.fileHandleForWriting.write(Data(text.utf8))
     }
 

@@ -23,6 +23,10 @@ final class Scratch {
         try Data(bytes).write(to: folder.appendingPathComponent(name))
     }
 
+    func reading(_ name: String) throws -> FileHandle {
+        try FileHandle(forReadingFrom: folder.appendingPathComponent(name))
+    }
+
     func newFile(_ name: String) throws -> FileHandle {
         try write(Data(), to: name)
         return try FileHandle(forWritingTo: folder.appendingPathComponent(name))
