@@ -66,8 +66,6 @@ extension Failure {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             self.init(.busy, file: file, "another program is using it (\(said))",
                       remedy: "Stop that program or let it finish, then run this again")
-        case .SQLITE_NOTADB:
-            self.init(.wrongKey, file: file, said, remedy: "Check the passphrase and the file")
         case .SQLITE_CORRUPT:
             self.init(.damaged, file: file, "it is damaged (\(said))",
                       remedy: "Keep a copy of it as it is, and restore from a backup")

@@ -87,6 +87,22 @@ struct CheckCommandTests {
         #expect(outcome.errors.contains("backup"))
     }
 
+    @Test("ends with 13 when the end of the file is missing")
+    func truncated() async throws {
+        try scratch.write(try scratch.bytes("encrypted.sqlite").dropLast(4096 + 100), to: "encrypted.sqlite")
+        #expect(try await check(database).status == 13)
+    }
+
+    @Test("refuses what is certainly no database, before it asks for a passphrase", arguments: [
+        "", "Dear diary, this text grows longer and longer and is still no database.\n",
+    ])
+    func notDatabase(_ text: String) async throws {
+        try scratch.write(Data(text.utf8), to: "encrypted.sqlite")
+        let outcome = try await Program(built: "strongroom", "check", database).run()
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains(database))
+    }
+
     @Test("ends with 10 when there is no such file, and makes none")
     func absent() async throws {
         #expect(try await check(scratch.path("nowhere.sqlite")).status == 10)

@@ -74,6 +74,23 @@ struct PromptTests {
         #expect(!terminal.transcript().contains("New passphrase"))
     }
 
+    @Test("stops a rotation at Ctrl-C, ends with 130 and says which passphrase holds")
+    func controlCWhileRotating() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "old")
+        let shell = StockShell(path: database, passphrase: "old")
+        try await shell.run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(60000000));")
+        let running = try terminal.start(try Program(
+            built: "strongroom", "rotate", database, "--passphrase-file", try scratch.secret("old", in: "old.key"),
+            "--new-passphrase-file", try scratch.secret("new", in: "new.key")))
+        try terminal.expect("rotating ")
+        terminal.type("\u{3}")
+        #expect(await running.outcome().status == 130)
+        #expect(terminal.transcript().contains("interrupted"))
+        #expect(terminal.transcript().contains("The old passphrase opens it"))
+        #expect(try await shell.run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(try await shell.run("SELECT length(a) FROM bulk;") == "60000000")
+    }
+
     @Test("ends with 130 at Ctrl-C, echo switched on again and nothing changed")
     func controlC() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
