@@ -8,5 +8,6 @@
 #include "../../CSQLCipher/sqlcipher.h"
 #include "strongroom_connection.h"
 #include "strongroom_controls.h"
+#include "strongroom_crypto.h"
 
 #endif

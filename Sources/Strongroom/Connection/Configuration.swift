@@ -30,6 +30,16 @@ public struct Configuration: Sendable {
     /// Default: nil.
     public var encryption: Encryption?
 
+    /// The derived keys that the connections of one access share; each connection for itself when nil.
+    private(set) var keyring: Keyring?
+
+    /// The same settings, for the connections of a new access.
+    func sharingKeys() -> Configuration {
+        var configuration = self
+        configuration.keyring = Keyring()
+        return configuration
+    }
+
     private(set) var setups: [@Sendable (Database) throws -> Void] = []
 
     /// Adds a function that every new connection runs before its first use: set the key, add functions.

@@ -81,6 +81,7 @@ extension Database {
     /// log it with its errors.
     func compileNext(_ rest: inout UnsafeBufferPointer<CChar>) throws -> Statement? {
         while !rest.isEmpty {
+            if cipher.isPending { try settleKey(unlessSetUpBy: rest) }
             let text = SQLText(first: rest)
             var length = text.length
             let sql = UnsafeBufferPointer(rebasing: rest.prefix(length))
@@ -201,6 +202,7 @@ extension Database {
     /// Refuses what the connection may not do now.
     @inline(__always)
     func willRun(_ statement: Statement) throws {
+        if strongroom_stops(connection) != 0 { try refuseIfStopped(statement) }
         if transactionBlockDepth > 0 || statement.hasEffects { try checkRun(of: statement) }
     }
 
@@ -209,6 +211,7 @@ extension Database {
             throw statement.error(.aborted)
         }
         if readOnlyDepth > 0, statement.mayWrite { throw statement.error(.readOnly) }
+        if statement.compilation.transaction != nil { connection.pointee.ends_transaction = true }
     }
 
     /// Draws the consequences of a run, and throws its failure.
@@ -216,10 +219,12 @@ extension Database {
     func didRun(_ statement: Statement, failure: DatabaseError?) throws {
         // Failures, those of reads included, may roll the transaction back.
         if statement.hasEffects || failure != nil { drawConsequences(of: statement) }
+        if strongroom_stops(connection) != 0 { try stopAfterRun(of: statement, failure: failure) }
         if let failure { throw failure }
     }
 
     private func drawConsequences(of statement: Statement) {
+        connection.pointee.ends_transaction = false
         if statement.compilation.changesSchema { removeCachedStatements() }
         updateSchemaCache(after: statement)
         followTransaction()

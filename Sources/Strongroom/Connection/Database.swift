@@ -34,6 +34,7 @@ public final class Database {
     public internal(set) var schemaSource: (any DatabaseSchemaSource)?
 
     let transactionStatements = TransactionStatements()
+    let cipher = CipherState()
 
     /// How many enclosing blocks allow nothing but reads.
     var readOnlyDepth = 0
@@ -89,8 +90,10 @@ public final class Database {
         try setUpBusyMode()
         try setUpSwitches()
         try setUpEncryption()
-        for setup in configuration.setups { try setup(self) }
-        try verifyEncryption()
+        try explainingFailures {
+            for setup in configuration.setups { try setup(self) }
+            try verifyEncryption()
+        }
     }
 
     /// Refuses keys in the path, which goes into descriptions and error messages.
@@ -143,6 +146,7 @@ public final class Database {
     }
 
     private func forgetStatements() {
+        removeCreationSalt()
         runs.finishAll()
         removeCachedStatements()
         transactionStatements.removeAll()

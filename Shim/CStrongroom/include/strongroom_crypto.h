@@ -1,0 +1,121 @@
+// What the encryption room needs from C: the provider that SQLCipher itself stands on, memory for secrets, files that are
+// synced before they count, the page format of SQLCipher, and the calls of SQLCipher whose results need watching.
+
+#ifndef STRONGROOM_CRYPTO_H
+#define STRONGROOM_CRYPTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "../../CSQLCipher/sqlcipher.h"
+
+// MARK: Provider. Zero is success; anything else is the provider refusing (a FIPS provider may).
+
+typedef enum { STRONGROOM_SHA1 = 1, STRONGROOM_SHA256 = 256, STRONGROOM_SHA512 = 512 } strongroom_digest;
+
+int strongroom_pbkdf2(strongroom_digest digest, const void *secret, size_t secret_size, const uint8_t *salt, size_t salt_size,
+                      uint32_t rounds, uint8_t *out, size_t out_size);
+int strongroom_hmac(strongroom_digest digest, const void *key, size_t key_size, const void *data, size_t size, uint8_t *out);
+int strongroom_random(void *out, size_t size);
+
+/// Constant time for a given size.
+bool strongroom_equal(const void *a, const void *b, size_t size);
+
+// MARK: Memory for secrets: pages of their own, locked against swapping where the limits allow, left out of core dumps, wiped on release.
+
+void *strongroom_secret_allocate(size_t size);
+void strongroom_secret_free(void *bytes, size_t size);
+void strongroom_wipe(void *bytes, size_t size);
+
+// MARK: Small files. Zero or an errno. Data and directory entry are on the disk when they return.
+
+/// With `exclusive` the file appears whole or not at all, and EEXIST says that another process was first.
+int strongroom_file_write(const char *path, const void *bytes, size_t size, bool exclusive);
+int strongroom_file_remove(const char *path);
+/// Moves a file over another one; both names are in one directory.
+int strongroom_file_replace(const char *from, const char *to);
+/// The count of bytes read, at most `capacity`, or a negated errno. Never for a database that this process may have open.
+int strongroom_file_read(const char *path, void *bytes, size_t capacity);
+/// The size of a file without opening it; -1 without one, -2 for a directory.
+int64_t strongroom_size_of_file(const char *path);
+/// Bytes that this process may still write beside `path`; the smaller of the free space and the file size limit.
+int64_t strongroom_file_room(const char *path, int64_t *largest_file);
+
+// MARK: The open connection's own file: closing another descriptor of it would drop this process's locks.
+
+/// Zero bytes for a database that has no file (yet).
+int strongroom_database_size(sqlite3 *db, const char *schema, int64_t *size);
+/// Fails with SQLITE_IOERR_SHORT_READ past the end.
+int strongroom_database_read(sqlite3 *db, const char *schema, void *bytes, int size, int64_t offset);
+/// The write-ahead log's file; zero bytes without one.
+int strongroom_log_size(sqlite3 *db, int64_t *size);
+int strongroom_log_read(sqlite3 *db, void *bytes, int size, int64_t offset);
+
+// MARK: SQLCipher's page format
+
+typedef struct {
+    uint8_t key[32];
+    uint8_t hmac_key[32];
+    int hmac_digest;   // a strongroom_digest, or 0 where pages carry no HMAC
+    int page_size;
+    int header;        // bytes of page 1 that are not encrypted: the salt, or a plaintext header
+} strongroom_page_format;
+
+/// Bytes at the end of each page: the IV, the HMAC, padding to the cipher's block.
+int strongroom_page_reserve(int hmac_digest);
+/// True when SQLCipher would accept the page: its HMAC fits, or it is all zero; without HMAC, only page 1 can be told.
+bool strongroom_page_is_authentic(const strongroom_page_format *format, const uint8_t *page, uint32_t number);
+/// True when page 1, authentic or not, decrypts to a SQLite header: the key is right even if the salt isn't. Not for plaintext headers.
+bool strongroom_page_decrypts(const strongroom_page_format *format, const uint8_t *page);
+
+// MARK: Keys
+
+/// For connections that the library opens for itself.
+static const int strongroom_open_flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+
+int strongroom_key(sqlite3 *db, const char *schema, const void *spec, int size);
+
+/// Runs SQL that Strongroom's own statements must not see: SQLCipher executes its pragmas while it compiles them.
+int strongroom_execute(sqlite3 *db, const char *sql);
+/// The first column of the first row as text, to be freed with strongroom_free; NULL without a row or with an error.
+char *strongroom_ask(sqlite3 *db, const char *sql);
+void strongroom_free(void *text);
+/// The absolute path of the main database; empty in memory and for temporary databases.
+const char *strongroom_database_path(sqlite3 *db);
+
+/// A passive checkpoint of the main database: frames in the log, and how many of them are in the file.
+int strongroom_checkpoint(sqlite3 *db, int *logged, int *moved);
+
+/// ATTACH with the key as an argument, out of SQL.
+int strongroom_attach(sqlite3 *db, const char *path, const char *schema, const void *spec, int size);
+/// Moves up to `count` rows from a query to an insertion, value by value: SQLITE_ROW if there may be more, SQLITE_DONE after the
+/// last, else an error, of the insertion's connection if `inserting`.
+int strongroom_copy_rows(sqlite3_stmt *query, sqlite3_stmt *insertion, int count, bool *inserting);
+
+/// Called with the pages written so far; non-zero stops.
+typedef int (*strongroom_progress)(void *context, int64_t pages);
+
+typedef struct {
+    int result;        // of the statement that began, or of the first write or sync that failed
+    bool stopped;      // by the progress callback
+    bool lost;         // the connection holds a key that the file hasn't got: every use of it fails cleanly until it is reopened
+    int64_t pages;
+} strongroom_rekey_report;
+
+/// Locks the database against other writers (WAL) or everyone (other journals).
+int strongroom_rekey_begin(sqlite3 *db, bool wal);
+/// Gives that lock back, nothing having changed.
+int strongroom_rekey_cancel(sqlite3 *db);
+
+/// Under that lock, writes every page anew with the key `spec`, and lets go; after a failure gives the connection its present key
+/// (`old_spec`) back, so that its next write does not mix keys. The last pages belong to the commit and can't be stopped.
+/// SQLCipher's own answer proves nothing: open the file again and look.
+strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const void *spec, int size, bool wal,
+                                         strongroom_progress progress, void *context);
+
+// MARK: SQLCipher's log
+
+/// Calls back from a thread of its own for each line that SQLCipher logs. Returns a path for PRAGMA cipher_log, or NULL.
+const char *strongroom_log_sink(void (*line)(const char *text));
+
+#endif

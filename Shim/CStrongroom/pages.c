@@ -1,0 +1,108 @@
+// Reading an open connection's own files, and telling whether a page is what SQLCipher wrote under a key.
+
+#include "strongroom_crypto.h"
+
+#include <string.h>
+
+#if __APPLE__
+#include <CommonCrypto/CommonCrypto.h>
+#else
+#include <openssl/evp.h>
+#endif
+
+enum { iv_size = 16, block = 16, longest_page = 65536 };
+
+// MARK: The connection's own files
+
+static int file_size(sqlite3_file *file, int64_t *size) {
+    *size = 0;
+    if (!file || !file->pMethods) return SQLITE_OK;
+    sqlite3_int64 bytes = 0;
+    int result = file->pMethods->xFileSize(file, &bytes);
+    *size = bytes;
+    return result;
+}
+
+static int file_read(sqlite3_file *file, void *bytes, int size, int64_t offset) {
+    if (!file || !file->pMethods) return SQLITE_IOERR_SHORT_READ;
+    return file->pMethods->xRead(file, bytes, size, offset);
+}
+
+int strongroom_database_size(sqlite3 *db, const char *schema, int64_t *size) {
+    sqlite3_file *file = NULL;
+    int result = sqlite3_file_control(db, schema, SQLITE_FCNTL_FILE_POINTER, &file);
+    return result == SQLITE_OK ? file_size(file, size) : result;
+}
+
+int strongroom_database_read(sqlite3 *db, const char *schema, void *bytes, int size, int64_t offset) {
+    sqlite3_file *file = NULL;
+    int result = sqlite3_file_control(db, schema, SQLITE_FCNTL_FILE_POINTER, &file);
+    return result == SQLITE_OK ? file_read(file, bytes, size, offset) : result;
+}
+
+int strongroom_log_size(sqlite3 *db, int64_t *size) {
+    sqlite3_file *file = NULL;
+    int result = sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+    return result == SQLITE_OK ? file_size(file, size) : result;
+}
+
+int strongroom_log_read(sqlite3 *db, void *bytes, int size, int64_t offset) {
+    sqlite3_file *file = NULL;
+    int result = sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+    return result == SQLITE_OK ? file_read(file, bytes, size, offset) : result;
+}
+
+// MARK: Page format
+
+static int digest_size(int digest) {
+    return digest == STRONGROOM_SHA512 ? 64 : digest == STRONGROOM_SHA256 ? 32 : digest == STRONGROOM_SHA1 ? 20 : 0;
+}
+
+int strongroom_page_reserve(int hmac_digest) {
+    return (iv_size + digest_size(hmac_digest) + block - 1) / block * block;
+}
+
+static bool all_zero(const uint8_t *bytes, int size) {
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)size - 1) == 0;
+}
+
+static bool decrypt_block(const uint8_t *key, const uint8_t *iv, const uint8_t *in, uint8_t *out) {
+#if __APPLE__
+    size_t moved = 0;
+    return CCCrypt(kCCDecrypt, kCCAlgorithmAES, 0, key, 32, iv, in, block, out, block, &moved) == kCCSuccess && moved == block;
+#else
+    int moved = 0;
+    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+    if (!context) return false;
+    bool done = EVP_DecryptInit_ex(context, EVP_aes_256_cbc(), NULL, key, iv) == 1
+        && EVP_CIPHER_CTX_set_padding(context, 0) == 1
+        && EVP_DecryptUpdate(context, out, &moved, in, block) == 1 && moved == block;
+    EVP_CIPHER_CTX_free(context);
+    return done;
+#endif
+}
+
+/// Bytes 16 to 31 of a SQLite header under the salt: page size, and three fractions that never change.
+bool strongroom_page_decrypts(const strongroom_page_format *format, const uint8_t *page) {
+    uint8_t clear[block];
+    if (format->header != iv_size) return false;
+    int reserve = strongroom_page_reserve(format->hmac_digest);
+    if (!decrypt_block(format->key, page + format->page_size - reserve, page + format->header, clear)) return false;
+    int size = clear[0] << 8 | clear[1];
+    bool plausible = (size == 1 ? 65536 : size) == format->page_size && clear[5] == 64 && clear[6] == 32 && clear[7] == 32;
+    strongroom_wipe(clear, sizeof clear);
+    return plausible;
+}
+
+bool strongroom_page_is_authentic(const strongroom_page_format *format, const uint8_t *page, uint32_t number) {
+    // SQLite extends files with pages of zeros, which nobody signs; SQLCipher lets them pass.
+    if (all_zero(page, format->page_size)) return number != 1;
+    if (format->hmac_digest == 0) return number != 1 || strongroom_page_decrypts(format, page);
+    int start = number == 1 ? format->header : 0;
+    int length = format->page_size - strongroom_page_reserve(format->hmac_digest) + iv_size - start;
+    uint8_t signed_bytes[longest_page + 4], expected[64];
+    memcpy(signed_bytes, page + start, (size_t)length);
+    for (int i = 0; i < 4; i++) signed_bytes[length + i] = (uint8_t)(number >> (8 * i));
+    if (strongroom_hmac(format->hmac_digest, format->hmac_key, sizeof format->hmac_key, signed_bytes, (size_t)length + 4, expected) != 0) return false;
+    return strongroom_equal(expected, page + start + length, (size_t)digest_size(format->hmac_digest));
+}

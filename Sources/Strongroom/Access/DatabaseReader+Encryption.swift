@@ -1,0 +1,29 @@
+// Encryption as queues and pools offer it.
+
+extension DatabaseReader {
+    /// Checks the whole database: the authenticity of each page, b-trees and indexes, foreign keys.
+    ///
+    /// Pages in the write-ahead log are checked too. A page that was put back in an old version is authentic: no check finds it.
+    ///
+    /// - throws: `SQLITE_NOTADB` and its kin where the database can't be opened at all.
+    ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_integrity_check>
+    public func checkIntegrity() throws -> IntegrityReport {
+        // SQLCipher stays confused after a bad page: the check gets a connection of its own where the database has a file.
+        guard try read({ $0.isFileStored }) else { return try read { try $0.integrityReport() } }
+        return try Database.integrityReport(path: path, configuration: configuration)
+    }
+}
+
+extension DatabaseWriter {
+    /// Changes the key: waits for running accesses, encrypts every page anew with a fresh salt, and checks each of them.
+    ///
+    /// At every instant, whatever is killed or full, one of the two keys opens the database and no committed row is lost; opening
+    /// tells which. Connections of other processes fail with `SQLITE_NOTADB` until they open the database anew. `progress` hears of
+    /// pages as they are written; throwing from it stops the rotation, and nothing has changed.
+    ///
+    /// - throws: `SQLITE_BUSY` when another process writes, `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow: nothing has
+    ///   changed. `SQLITE_MISUSE` for an empty key, and for a database without a key.
+    public func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
+        try writeWithoutTransaction { try $0.rotateKey(to: key, progress: progress) }
+    }
+}

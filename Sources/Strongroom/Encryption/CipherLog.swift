@@ -1,0 +1,114 @@
+import CStrongroom
+import Foundation
+import Logging
+
+/// SQLCipher prints its log on the program's stderr, for the whole process, from the first keyed connection on. Here it goes where
+/// the application sends its logs, at debug level: each line is about something that also throws an error.
+enum CipherLog {
+    /// Where lines go, as `PRAGMA cipher_log` takes it.
+    static let sink: String? = strongroom_log_sink(forward).map { String(cString: $0) }
+
+    static func start() {
+        _ = started
+    }
+
+    /// Log settings made before the first keyed connection are lost, so one in memory comes first; it stays open.
+    private static let started: Bool = {
+        var connection: UnsafeMutablePointer<strongroom_connection>?
+        var message: UnsafeMutablePointer<CChar>?
+        let code = strongroom_connection_open(":memory:", strongroom_open_flags, nil, &connection, &message)
+        if let message { strongroom_free(message) }
+        guard code == 0, let database = connection?.pointee.db else { return false }
+        let key = [UInt8](repeating: 1, count: 1)
+        guard strongroom_key(database, "main", key, 1) == 0 else { return false }
+        return strongroom_execute(database, "PRAGMA cipher_log = \(sink.map { "'\($0)'" } ?? "off")") == 0
+    }()
+}
+
+private func forward(_ line: UnsafePointer<CChar>?) {
+    guard let line else { return }
+    Logger(label: "Strongroom.SQLCipher").debug("\(String(cString: line))")
+}
+
+extension Database {
+    /// How much SQLCipher logs. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_log_level>
+    public struct SQLCipherLogLevel: RawRepresentable, Sendable {
+        public var rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let none = SQLCipherLogLevel(rawValue: "NONE")
+        public static let error = SQLCipherLogLevel(rawValue: "ERROR")
+        public static let warn = SQLCipherLogLevel(rawValue: "WARN")
+        public static let info = SQLCipherLogLevel(rawValue: "INFO")
+        public static let debug = SQLCipherLogLevel(rawValue: "DEBUG")
+        public static let trace = SQLCipherLogLevel(rawValue: "TRACE")
+    }
+
+    /// Where SQLCipher logs. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_log>
+    public struct SQLCipherLogTarget: RawRepresentable, Sendable {
+        public var rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Where the application sends its logs: swift-log, at debug level.
+        public static let device = SQLCipherLogTarget(rawValue: "device")
+        public static let stderr = SQLCipherLogTarget(rawValue: "stderr")
+        public static let stdout = SQLCipherLogTarget(rawValue: "stdout")
+        /// The end of a file.
+        public static func file(_ path: String) -> SQLCipherLogTarget { SQLCipherLogTarget(rawValue: path) }
+    }
+
+    /// Sets how much SQLCipher logs, and where, for the whole process.
+    ///
+    /// - throws: `SQLITE_ERROR` where SQLCipher refuses.
+    public func enableCipherLogging(logLevel: SQLCipherLogLevel = .debug, target: SQLCipherLogTarget = .device) throws {
+        requireAccess()
+        CipherLog.start()
+        let place = target.rawValue == SQLCipherLogTarget.device.rawValue ? CipherLog.sink ?? "off" : target.rawValue
+        try runCipherPragma("cipher_log_level = \(logLevel.rawValue)")
+        try runCipherPragma("cipher_log = '\(place.replacingOccurrences(of: "'", with: "''"))'")
+    }
+
+    /// Silences SQLCipher, for the whole process.
+    public func disableCipherLogging() throws {
+        requireAccess()
+        CipherLog.start()
+        try runCipherPragma("cipher_log_level = NONE")
+    }
+
+    /// The version of SQLCipher, such as `4.6.1 community`. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_version>
+    public var cipherVersion: String {
+        get throws { try cipherAnswer("cipher_version") ?? "" }
+    }
+
+    /// The cryptographic provider, such as `openssl`. Nil without a key. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_provider>
+    public var cipherProvider: String? {
+        get throws { try cipherAnswer("cipher_provider") }
+    }
+
+    /// The version of the cryptographic provider. Nil without a key.
+    public var cipherProviderVersion: String? {
+        get throws { try cipherAnswer("cipher_provider_version") }
+    }
+
+    /// Whether the provider works in FIPS mode: `1` or `0`. Nil without a key.
+    public var cipherFipsStatus: String? {
+        get throws { try cipherAnswer("cipher_fips_status") }
+    }
+
+    /// Activates a commercial edition of SQLCipher.
+    ///
+    /// - throws: `SQLITE_MISUSE` where the license isn't accepted, as by the community edition.
+    public func applySQLCipherLicense(_ license: String) throws {
+        requireAccess()
+        let quoted = license.replacingOccurrences(of: "'", with: "''")
+        guard let status = answer(to: "PRAGMA cipher_license = '\(quoted)'"), status == "0" else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the SQLCipher license was not accepted")
+        }
+    }
+
+    private func cipherAnswer(_ name: String) throws -> String? {
+        requireAccess()
+        _ = try openConnection
+        return answer(to: "PRAGMA " + name)
+    }
+}

@@ -1,0 +1,80 @@
+/// How pages are encrypted and how a passphrase becomes a key; SQLCipher 4's defaults unless said otherwise.
+///
+/// A database opens only with the settings that it was created with. <https://www.zetetic.net/sqlcipher/sqlcipher-api/>
+public struct CipherSettings: Hashable, Sendable {
+    /// A hash function as SQLCipher uses it, in PBKDF2 and in HMAC.
+    public enum Algorithm: Int, Hashable, Sendable {
+        case sha1 = 1
+        case sha256 = 256
+        case sha512 = 512
+    }
+
+    /// Bytes in a page: a power of two from 512 to 65536.
+    public var pageSize: Int
+    /// Rounds of PBKDF2 that turn a passphrase into a key. A raw key needs none.
+    public var kdfIterations: Int
+    /// The hash function inside PBKDF2.
+    public var kdfAlgorithm: Algorithm
+    /// The hash function that authenticates each page; nil leaves pages unauthenticated, as SQLCipher 1 did.
+    public var hmacAlgorithm: Algorithm?
+
+    public init(
+        pageSize: Int = 4096,
+        kdfIterations: Int = 256_000,
+        kdfAlgorithm: Algorithm = .sha512,
+        hmacAlgorithm: Algorithm? = .sha512
+    ) {
+        self.pageSize = pageSize
+        self.kdfIterations = kdfIterations
+        self.kdfAlgorithm = kdfAlgorithm
+        self.hmacAlgorithm = hmacAlgorithm
+    }
+
+    /// The format of SQLCipher 4, and the default.
+    public static let sqlcipher4 = CipherSettings()
+    /// The format of SQLCipher 3.
+    public static let sqlcipher3 = CipherSettings(pageSize: 1024, kdfIterations: 64_000, kdfAlgorithm: .sha1, hmacAlgorithm: .sha1)
+    /// The format of SQLCipher 2.
+    public static let sqlcipher2 = CipherSettings(pageSize: 1024, kdfIterations: 4_000, kdfAlgorithm: .sha1, hmacAlgorithm: .sha1)
+    /// The format of SQLCipher 1, whose pages nothing protects from tampering.
+    public static let sqlcipher1 = CipherSettings(pageSize: 1024, kdfIterations: 4_000, kdfAlgorithm: .sha1, hmacAlgorithm: nil)
+
+    /// What an unknown file is tried against, newest first, and how each is spelled.
+    static let olderFormats: [(name: String, spelling: String, settings: CipherSettings)] = [
+        ("SQLCipher 3", ".sqlcipher3", .sqlcipher3), ("SQLCipher 2", ".sqlcipher2", .sqlcipher2), ("SQLCipher 1", ".sqlcipher1", .sqlcipher1),
+    ]
+
+    func validate() throws {
+        guard (512...65536).contains(pageSize), pageSize & (pageSize - 1) == 0 else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "CipherSettings.pageSize is \(pageSize): use a power of two from 512 to 65536")
+        }
+        guard (1...Int(Int32.max)).contains(kdfIterations) else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "CipherSettings.kdfIterations is \(kdfIterations): use 1 or more")
+        }
+    }
+
+    /// Statements that make a keyed connection follow, none for SQLCipher 4. The iterations are not among them: the key is
+    /// derived before SQLCipher sees it.
+    func statements(schema: String) -> [String] {
+        let defaults = CipherSettings.sqlcipher4
+        var statements: [String] = []
+        if pageSize != defaults.pageSize { statements.append("PRAGMA \(schema).cipher_page_size = \(pageSize)") }
+        if kdfAlgorithm != defaults.kdfAlgorithm { statements.append("PRAGMA \(schema).cipher_kdf_algorithm = PBKDF2_HMAC_\(kdfAlgorithm.spelling)") }
+        switch hmacAlgorithm {
+        case nil: statements.append("PRAGMA \(schema).cipher_use_hmac = OFF")
+        case defaults.hmacAlgorithm?: break
+        case let algorithm?: statements.append("PRAGMA \(schema).cipher_hmac_algorithm = HMAC_\(algorithm.spelling)")
+        }
+        return statements
+    }
+}
+
+extension CipherSettings.Algorithm {
+    var spelling: String { "SHA\(rawValue)" }
+
+    /// From an answer like `PBKDF2_HMAC_SHA512`.
+    init?(answer: String) {
+        guard let match = [Self.sha512, .sha256, .sha1].first(where: { answer.uppercased().hasSuffix($0.spelling) }) else { return nil }
+        self = match
+    }
+}

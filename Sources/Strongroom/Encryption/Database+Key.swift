@@ -1,0 +1,231 @@
+import CStrongroom
+import Foundation
+
+// From a key to a connection that can read: one machinery for Configuration.encryption and for usePassphrase.
+
+extension Database {
+    /// Sets the passphrase of the database. Call it in ``Configuration/prepareDatabase(_:)``, before anything else;
+    /// ``Configuration/encryption`` does the same in a declarative way.
+    ///
+    /// The passphrase is derived once for all the connections of a queue or pool, after the pragmas that change how:
+    /// `kdf_iter`, `cipher_compatibility`, `cipher_plaintext_header_size` and their kin.
+    ///
+    /// - throws: `SQLITE_MISUSE` for an empty passphrase, for a malformed `x'…'`, and where another key is in use already.
+    ///   A wrong passphrase is found out by the first read, at the end of opening.
+    ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_key>
+    public func usePassphrase(_ passphrase: String) throws {
+        try use(.passphrase(passphrase))
+    }
+
+    /// Sets the passphrase of the database, as bytes. See ``usePassphrase(_:)-(String)``.
+    public func usePassphrase(_ passphrase: Data) throws {
+        try use(.passphrase(passphrase))
+    }
+
+    /// Leaves the first 32 bytes of a new database readable, with the salt in a file beside it. Call it in
+    /// ``Configuration/prepareDatabase(_:)``, after the passphrase; existing databases are opened as they are.
+    ///
+    /// - throws: `SQLITE_MISUSE` without a key. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_plaintext_header_size>
+    public func usePlaintextHeader() throws {
+        guard cipher.isKeyed else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "usePlaintextHeader() needs a key: call usePassphrase(_:) first")
+        }
+        guard try !isFileStored || fileSize() == 0 else { return }
+        try runCipherPragma("cipher_plaintext_header_size = 32")
+        cipher.setUpPragmas.insert("cipher_plaintext_header_size")
+        if !cipher.isPending { try prepareForPlaintextHeader(size: 32) }
+    }
+
+    // MARK: - Opening
+
+    /// Prepares the connection for its key, before `prepareDatabase`.
+    func setUpEncryption() throws {
+        if let keyring = configuration.keyring { cipher.keyring = keyring }
+        compiler.refusalOfPragma = { [unowned self] in refusal(ofPragma: $0, value: $1) }
+        // Sorters and temporary tables would spill clear text.
+        try check(strongroom_execute(openConnection, "PRAGMA temp_store = MEMORY"))
+        if let encryption = configuration.encryption {
+            try requireUsable(encryption.key)
+            cipher.key = cipher.keyring.current(encryption.key)
+            try establishKey(encryption.settings, requestedHeader: encryption.plaintextHeader)
+        }
+    }
+
+    /// Reads the database for the first time, after `prepareDatabase`: the key is right or opening fails here.
+    func verifyEncryption() throws {
+        if cipher.isPending { try settleKey() }
+        do {
+            try readSchema()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB && cipher.derived != nil {
+            // Another process may have created the database with its own salt since we looked.
+            guard try followForeignSalt() else { throw error }
+            try readSchema()
+        }
+        guard answer(to: "PRAGMA temp_store") == "2" else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
+                this SQLCipher keeps temporary data on disk whatever it is told (SQLITE_TEMP_STORE=0), in clear text: use a build with SQLITE_TEMP_STORE=2
+                """)
+        }
+        try removeLeftOvers()
+    }
+
+    func readSchema() throws {
+        try execute(sql: "SELECT count(*) FROM sqlite_master")
+    }
+
+    // MARK: - Keys
+
+    func use(_ requested: DatabaseKey) throws {
+        requireAccess()
+        try requireUsable(requested)
+        let key = cipher.keyring.current(requested)
+        if let present = cipher.key, !cipher.isPending {
+            guard present.source.identity == key.source.identity else {
+                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
+                    the connection has another key already: set one key per connection, or change it with changePassphrase(_:) or rotateKey(to:)
+                    """)
+            }
+            return
+        }
+        CipherLog.start()
+        cipher.key = key
+        cipher.setUpPragmas = []
+        try requireSQLCipher()
+        guard isFileStored else { return try useThrowawayKey() }
+        // SQLCipher would derive this at the first read; it is replaced by the derived key before, once it is clear how to derive.
+        try key.source.withSecret { secret in
+            try secret.withBytes { bytes in
+                if key.source.form == .raw { return }
+                try check(strongroom_key(openConnection, "main", bytes.baseAddress, CInt(bytes.count)))
+            }
+        }
+        if key.source.form == .raw { try establishKey(.sqlcipher4, requestedHeader: nil) } else { cipher.isPending = true }
+    }
+
+    /// Derives the pending key, unless the statement still says how to.
+    func settleKey(unlessSetUpBy sql: UnsafeBufferPointer<CChar>) throws {
+        guard !SetUpPragma.begins(sql) else { return }
+        try settleKey()
+    }
+
+    func settleKey() throws {
+        cipher.isPending = false
+        var settings = CipherSettings.sqlcipher4
+        var header: PlaintextHeader?
+        if !cipher.setUpPragmas.isEmpty {
+            settings = try settingsInUse()
+            let size = answer(to: "PRAGMA cipher_plaintext_header_size").flatMap { Int($0) } ?? 0
+            let salt = cipher.setUpPragmas.contains("cipher_salt") ? answer(to: "PRAGMA cipher_salt").flatMap { hexBytes($0) } : nil
+            if size > 0 { header = PlaintextHeader(size: size, salt: salt.map { .provided($0) } ?? .sidecar) }
+        }
+        do {
+            try establishKey(settings, requestedHeader: header)
+        } catch {
+            // The connection must not go on with the provisional key: it would create a database that we refused to create.
+            cipher.isPending = true
+            throw error
+        }
+    }
+
+    private func settingsInUse() throws -> CipherSettings {
+        let defaults = CipherSettings.sqlcipher4
+        let usesHMAC = answer(to: "PRAGMA cipher_use_hmac") != "0"
+        return CipherSettings(
+            pageSize: answer(to: "PRAGMA cipher_page_size").flatMap { Int($0) } ?? defaults.pageSize,
+            kdfIterations: answer(to: "PRAGMA kdf_iter").flatMap { Int($0) } ?? defaults.kdfIterations,
+            kdfAlgorithm: answer(to: "PRAGMA cipher_kdf_algorithm").flatMap { .init(answer: $0) } ?? defaults.kdfAlgorithm,
+            hmacAlgorithm: usesHMAC ? answer(to: "PRAGMA cipher_hmac_algorithm").flatMap { .init(answer: $0) } ?? defaults.hmacAlgorithm : nil)
+    }
+
+    /// Gives SQLCipher the derived key with the right salt and format.
+    func establishKey(_ settings: CipherSettings, requestedHeader: PlaintextHeader?) throws {
+        try settings.validate()
+        CipherLog.start()
+        try requireSQLCipher()
+        guard isFileStored else { return try useThrowawayKey() }
+        let location = try locateSalt(requestedHeader: requestedHeader)
+        cipher.isSaltProvided = location.isProvided
+        try attach(derivedKey(salt: location.salt, settings: settings), header: location.header)
+        try followRotation()
+    }
+
+    func derivedKey(salt: Salt, settings: CipherSettings) throws -> DerivedKey {
+        try cipher.keyring.derivedKey(for: cipher.key!, salt: salt, settings: settings)
+    }
+
+    func attach(_ derived: DerivedKey, header: Int) throws {
+        try attach(derived, header: header, schema: "main", key: "main")
+        cipher.derived = derived
+        cipher.header = header
+    }
+
+    /// - parameter schema: the quoted name.
+    func attach(_ derived: DerivedKey, header: Int, schema: String, key name: String) throws {
+        try check(derived.withSpec { strongroom_key(try openConnection, name, $0.baseAddress, CInt($0.count)) })
+        for statement in derived.settings.statements(schema: schema) { try check(strongroom_execute(openConnection, statement)) }
+        if header > 0 { try runCipherPragma("\(schema).cipher_plaintext_header_size = \(header)") }
+    }
+
+    /// For a database that only this connection will ever see: SQLite may spill a temporary one to the disk.
+    private func useThrowawayKey() throws {
+        let key = try DatabaseKey.random()
+        let derived = try Keyring().derivedKey(for: key, salt: .random(), settings: .sqlcipher4)
+        try check(derived.withSpec { strongroom_key(try openConnection, "main", $0.baseAddress, CInt($0.count)) })
+    }
+
+    private func requireUsable(_ key: DatabaseKey) throws {
+        // A provider is asked when its key is derived.
+        guard key.source.isImmediate else { return }
+        try key.source.withSecret { secret in
+            if secret.count == 0 { throw DatabaseError.emptyKey }
+        }
+    }
+
+    private func requireSQLCipher() throws {
+        guard let version = answer(to: "PRAGMA cipher_version") else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
+                the SQLite library in this process isn't SQLCipher and would write clear text: link libsqlcipher before any other SQLite
+                """)
+        }
+        let numbers = version.split(whereSeparator: { $0 == "." || $0 == " " }).prefix(2).compactMap { Int($0) }
+        guard numbers.count == 2, (numbers[0], numbers[1]) >= (4, 5) else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "SQLCipher \(version) is too old: use 4.5 or newer")
+        }
+    }
+
+    // MARK: - Asking SQLCipher
+
+    /// False in memory, and for temporary databases.
+    var isFileStored: Bool {
+        sqliteConnection.map { strongroom_database_path($0).pointee != 0 } ?? false
+    }
+
+    /// The absolute path of the file, without URI parameters.
+    var filePath: String {
+        sqliteConnection.map { String(cString: strongroom_database_path($0)) } ?? path
+    }
+
+    /// An answer that no cache may keep: SQLCipher runs its pragmas while it compiles them.
+    func answer(to pragma: String) -> String? {
+        guard let connection = sqliteConnection, let text = strongroom_ask(connection, pragma) else { return nil }
+        defer { strongroom_free(text) }
+        return String(cString: text)
+    }
+
+    func runCipherPragma(_ pragma: String) throws {
+        try check(strongroom_execute(openConnection, "PRAGMA " + pragma))
+    }
+}
+
+extension KeySource {
+    /// Whether the secret is there, and need not be asked for.
+    var isImmediate: Bool {
+        if case .provider = storage { false } else { true }
+    }
+}
+
+extension DatabaseError {
+    static let emptyKey = DatabaseError(resultCode: .SQLITE_MISUSE, message: """
+        the key is empty, and SQLCipher would write clear text: give a passphrase, or none of Configuration.encryption and usePassphrase for a clear database
+        """)
+}

@@ -1,0 +1,213 @@
+import CStrongroom
+import Foundation
+
+/// How far a rotation, an encryption or a decryption is.
+public struct EncryptionProgress: Sendable, Equatable {
+    public let completedPageCount: Int
+    public let totalPageCount: Int
+
+    public var isCompleted: Bool { completedPageCount >= totalPageCount }
+}
+
+extension Database {
+    /// Changes the passphrase of the database: every page is encrypted anew, with a fresh salt, and checked.
+    ///
+    /// Other connections must be opened anew; those of the same queue or pool get the new key by themselves. See
+    /// ``DatabaseWriter/rotateKey(to:progress:)``, which does all of it.
+    ///
+    /// - throws: `SQLITE_BUSY` when another connection writes, `SQLITE_FULL` and `SQLITE_IOERR` when the file can't grow; nothing has
+    ///   changed then. `SQLITE_MISUSE` for an empty passphrase, in a transaction, and without a present key.
+    ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_rekey>
+    public func changePassphrase(_ passphrase: String) throws {
+        try rotateKey(to: .passphrase(passphrase))
+    }
+
+    /// Changes the passphrase of the database, as bytes. See ``changePassphrase(_:)-(String)``.
+    public func changePassphrase(_ passphrase: Data) throws {
+        try rotateKey(to: .passphrase(passphrase))
+    }
+
+    /// Encrypts every page anew under `key`, in place and in one transaction, and believes in it only after the file was
+    /// opened with the new key and each page authenticated.
+    ///
+    /// `progress` is called as pages are written; throwing from it stops the rotation, and nothing has changed.
+    func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
+        let old = try requireRotatable()
+        let new = try newKey(key, replacing: old)
+        let isWAL = isWAL
+        // A commit that a power cut could undo must not be believed.
+        let synchronous = answer(to: "PRAGMA main.synchronous") ?? "2"
+        try runCipherPragma("main.synchronous = FULL")
+        defer { try? runCipherPragma("main.synchronous = \(synchronous)") }
+        try beginRotation(from: old, to: new, isWAL: isWAL)
+        let attempt = RotationAttempt(totalPageCount: pageCount, progress: progress)
+        let report = try attempt.run { context, callBack in
+            try old.withSpec { oldSpec in
+                try new.withSpec { newSpec in
+                    strongroom_rekey(sqliteConnection, oldSpec.baseAddress, newSpec.baseAddress, CInt(newSpec.count), isWAL, callBack, context)
+                }
+            }
+        }
+        do {
+            try verifyRotation(to: new)
+        } catch {
+            try? finishRotation()
+            throw failure(of: attempt, report, verification: error)
+        }
+        cipher.keyring.replace(cipher.key!, by: key)
+        cipher.key = key
+        cipher.derived = new
+        try finishRotation()
+        try attempt.complete()
+    }
+
+    // MARK: - Before
+
+    private func requireRotatable() throws -> DerivedKey {
+        requireAccess()
+        guard let derived = cipher.derived, isFileStored else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
+                there is no key to change: encrypt the database with DatabaseFile.encrypt(path:to:encryption:)
+                """)
+        }
+        guard !isInsideTransaction else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a key can't be changed inside a transaction: use writeWithoutTransaction")
+        }
+        guard !configuration.readonly else {
+            throw DatabaseError(resultCode: .SQLITE_READONLY, message: "a read-only connection can't change the key")
+        }
+        return derived
+    }
+
+    private func newKey(_ key: DatabaseKey, replacing old: DerivedKey) throws -> DerivedKey {
+        let salt: Salt
+        if let own = key.source.salt { salt = own }
+        else if cipher.isSaltProvided { salt = old.salt }
+        else { salt = try .random() }
+        return try cipher.keyring.derivedKey(for: key, salt: salt, settings: old.settings)
+    }
+
+    /// Takes the write lock and puts the new salt beside the file.
+    private func beginRotation(from old: DerivedKey, to new: DerivedKey, isWAL: Bool) throws {
+        // The rest of an earlier rotation; the file can tell one pending salt only.
+        try finishRotation()
+        try requireRoom(isWAL: isWAL)
+        try check(strongroom_rekey_begin(openConnection, isWAL))
+        do {
+            try readSchema()
+            if let pending = try SaltFile.read(.rotation, of: filePath), pending.salt == old.salt {
+                throw DatabaseError(resultCode: .SQLITE_BUSY, message: "an earlier rotation still has readers of the old pages: try again when they are done")
+            }
+            try SaltFile(salt: new.salt, header: cipher.header).write(.rotation, of: filePath)
+        } catch {
+            _ = strongroom_rekey_cancel(sqliteConnection)
+            throw error
+        }
+    }
+
+    private var pageCount: Int {
+        answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
+    }
+
+    /// The log, or the rollback journal, holds the whole database for a while. Finding out before is cheaper than a rollback.
+    private func requireRoom(isWAL: Bool) throws {
+        let needed = Int64(pageCount) * Int64(cipher.derived!.settings.pageSize + 32) + 4096
+        var largestFile: Int64 = 0
+        guard strongroom_file_room(filePath, &largestFile) > needed, largestFile > needed else {
+            throw DatabaseError(resultCode: .SQLITE_FULL, message: "changing the key needs \(needed) bytes beside \(path)")
+        }
+    }
+
+    // MARK: - After
+
+    /// Opens the file as a stranger would, and checks every page.
+    private func verifyRotation(to new: DerivedKey) throws {
+        try withPlainConnection(derived: new, header: cipher.header) { fresh in
+            try fresh.readSchema()
+            let bad = try PageAuthentication(fresh).badPages()
+            guard bad.isEmpty else {
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "after the change of key, page \(bad[0]) of \(path) is damaged")
+            }
+        }
+    }
+
+    private func failure(of attempt: RotationAttempt, _ report: strongroom_rekey_report, verification: any Error) -> any Error {
+        if report.lost {
+            return DatabaseError(resultCode: ResultCode(rawValue: report.result), message: """
+                the key was not changed, and this connection can't go on: close it and open the database again with the old key
+                """)
+        }
+        if let stopped = attempt.stopped { return stopped }
+        guard report.result != 0 else { return verification }
+        return DatabaseError(resultCode: ResultCode(rawValue: report.result), message: "the key was not changed: \(ResultCode(rawValue: report.result))")
+    }
+
+    /// A second connection to the same file that knows the key, and nothing of the configuration.
+    func withPlainConnection<T>(derived: DerivedKey?, header: Int, readonly: Bool = false, _ body: (Database) throws -> T) throws -> T {
+        var plain = Configuration()
+        plain.readonly = readonly
+        plain.busyMode = configuration.busyMode
+        let database = try Database(path: filePath, description: description + ".verification", configuration: plain)
+        return try database.withSoleAccess { database in
+            try database.setUpPlainly(derived: derived, header: header)
+            return try body(database)
+        }
+    }
+}
+
+extension Database {
+    /// The set-up of a connection that is not the application's.
+    func setUpPlainly(derived: DerivedKey?, header: Int) throws {
+        try check(compiler.install(on: openConnection))
+        try setUpBusyMode()
+        try setUpEncryption()
+        if let derived { try attach(derived, header: header) }
+    }
+
+    /// Runs `body` with access to a connection that no queue knows, and closes it.
+    func withSoleAccess<T>(_ body: (Database) throws -> T) throws -> T {
+        let former = strongroom_enter(connection)
+        defer {
+            abandon()
+            strongroom_exit(connection, former)
+        }
+        return try body(self)
+    }
+}
+
+/// Calls a progress function through C.
+private final class RotationAttempt {
+    /// What the progress function threw.
+    private(set) var stopped: (any Error)?
+    private let totalPageCount: Int
+    private let progress: ((EncryptionProgress) throws -> Void)?
+
+    init(totalPageCount: Int, progress: ((EncryptionProgress) throws -> Void)?) {
+        self.totalPageCount = totalPageCount
+        self.progress = progress
+    }
+
+    func run<T>(_ body: (UnsafeMutableRawPointer, strongroom_progress?) throws -> T) rethrows -> T {
+        try body(Unmanaged.passUnretained(self).toOpaque(), progress == nil ? nil : reportProgress)
+    }
+
+    func report(_ count: Int) -> CInt {
+        // Some pages are written twice.
+        guard stopped == nil, count < totalPageCount else { return 0 }
+        do {
+            try progress?(EncryptionProgress(completedPageCount: count, totalPageCount: totalPageCount))
+            return 0
+        } catch {
+            stopped = error
+            return 1
+        }
+    }
+
+    func complete() throws {
+        try progress?(EncryptionProgress(completedPageCount: totalPageCount, totalPageCount: totalPageCount))
+    }
+}
+
+private func reportProgress(_ context: UnsafeMutableRawPointer?, _ pages: Int64) -> CInt {
+    Unmanaged<RotationAttempt>.fromOpaque(context!).takeUnretainedValue().report(Int(pages))
+}

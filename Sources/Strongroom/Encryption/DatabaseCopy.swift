@@ -1,0 +1,131 @@
+import CStrongroom
+
+/// Copies a database object by object: SQLCipher's own ways refuse or forget something (the backup API wants equal page formats,
+/// `VACUUM INTO` keeps the room for an HMAC, `sqlcipher_export` drops header fields and renumbers rows, and `ATTACH` reads only the
+/// current format).
+struct DatabaseCopy {
+    private let source: Database
+    private let target: Database
+    private let progress: ((EncryptionProgress) throws -> Void)?
+    private let pageCount: Int
+    private static let rowsPerStep: CInt = 1000
+
+    init(from source: Database, to target: Database, progress: ((EncryptionProgress) throws -> Void)?) {
+        self.source = source
+        self.target = target
+        self.progress = progress
+        pageCount = source.answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
+    }
+
+    /// Answers how many rows each table has.
+    func run() throws -> [String: Int] {
+        let isWAL = source.isWAL
+        for pragma in ["encoding", "auto_vacuum"] { try carry(pragma) }
+        if target.cipher.derived == nil { try carry("page_size") }
+        var counts: [String: Int] = [:]
+        try target.execute(sql: "PRAGMA ignore_check_constraints = ON")
+        try source.isolated { _ in
+            try target.inTransaction(.immediate) {
+                for pragma in ["user_version", "application_id"] { try carry(pragma) }
+                try createTables()
+                for table in try tables() { counts[table] = try copyRows(of: table) }
+                try createTheRest()
+                return .commit
+            }
+        }
+        if isWAL { _ = try String.fetchOne(target, sql: "PRAGMA journal_mode = wal") }
+        try progress?(EncryptionProgress(completedPageCount: pageCount, totalPageCount: pageCount))
+        return counts
+    }
+
+    private func carry(_ pragma: String) throws {
+        guard let value = source.answer(to: "PRAGMA main.\(pragma)") else { return }
+        try target.check(strongroom_execute(target.openConnection, "PRAGMA main.\(pragma) = '\(value)'"))
+    }
+
+    // MARK: - Schema
+
+    private func createTables() throws {
+        for sql in try String.fetchAll(source, sql: """
+            SELECT sql FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid
+            """) { try target.execute(sql: sql) }
+        if try hasStatistics() { try target.execute(sql: "ANALYZE sqlite_master") }
+    }
+
+    private func createTheRest() throws {
+        for sql in try String.fetchAll(source, sql: """
+            SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY rowid
+            """) { try target.execute(sql: sql) }
+        // Virtual tables, views and triggers have no pages: their lines in the schema are all there is. Creating a virtual table would
+        // create its shadow tables anew.
+        try target.execute(sql: "PRAGMA writable_schema = ON")
+        _ = try copy(query: """
+            SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master
+            WHERE type IN ('view', 'trigger') OR type = 'table' AND rootpage = 0 ORDER BY rowid
+            """, insertion: "INSERT INTO sqlite_master(type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, ?, ?)")
+        try target.execute(sql: "PRAGMA writable_schema = OFF")
+    }
+
+    private func hasStatistics() throws -> Bool {
+        try Int.fetchOne(source, sql: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'sqlite_stat1'") != nil
+    }
+
+    // MARK: - Rows
+
+    private func tables() throws -> [String] {
+        try String.fetchAll(source, sql: """
+            SELECT name FROM sqlite_master
+            WHERE type = 'table' AND rootpage > 0 AND (name NOT LIKE 'sqlite\\_%' ESCAPE '\\' OR name IN ('sqlite_sequence', 'sqlite_stat1'))
+            ORDER BY name = 'sqlite_sequence', rowid
+            """)
+    }
+
+    private func copyRows(of table: String) throws -> Int {
+        if table.hasPrefix("sqlite_") { try target.execute(sql: "DELETE FROM \(quoted(table))") }
+        let columns = try storedColumns(of: table)
+        let names = columns.map(quoted).joined(separator: ", ")
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        let count = try copy(
+            query: "SELECT \(names) FROM \(quoted(table))",
+            insertion: "INSERT INTO \(quoted(table))(\(names)) VALUES (\(marks))")
+        try report()
+        return count
+    }
+
+    private func copy(query: String, insertion: String) throws -> Int {
+        let query = try source.makeStatement(sql: query), insertion = try target.makeStatement(sql: insertion)
+        let before = target.totalChangesCount
+        while true {
+            var isInserting = false
+            let code = strongroom_copy_rows(query.sqliteStatement, insertion.sqliteStatement, Self.rowsPerStep, &isInserting)
+            switch code {
+            case 100: try report()   // SQLITE_ROW
+            case 101: return target.totalChangesCount - before   // SQLITE_DONE
+            default: throw DatabaseError(code, on: isInserting ? target.sqliteConnection : source.sqliteConnection)
+            }
+        }
+    }
+
+    private func report() throws {
+        guard let progress else { return }
+        let done = target.answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
+        try progress(EncryptionProgress(completedPageCount: min(done, pageCount), totalPageCount: pageCount))
+    }
+
+    /// The columns that hold values, with the rowid where no column stands for it.
+    private func storedColumns(of table: String) throws -> [String] {
+        let columns = try Row.fetchAll(source, sql: "PRAGMA main.table_xinfo(\(quoted(table)))")
+        let stored = columns.filter { ($0["hidden"] as Int) == 0 }.map { $0["name"] as String }
+        let taken = Set(columns.map { ($0["name"] as String).lowercased() })
+        guard let alias = ["rowid", "_rowid_", "oid"].first(where: { !taken.contains($0) }) else { return stored }
+        guard (try? source.makeStatement(sql: "SELECT \(alias) FROM \(quoted(table))")) != nil else { return stored }
+        return try primaryKeyIsRowID(columns, of: table) ? stored : [alias] + stored
+    }
+
+    /// One column, and no index for it. <https://www.sqlite.org/lang_createtable.html#rowid>
+    private func primaryKeyIsRowID(_ columns: [Row], of table: String) throws -> Bool {
+        guard columns.filter({ ($0["pk"] as Int) > 0 }).count == 1 else { return false }
+        let indexes = try Row.fetchAll(source, sql: "PRAGMA main.index_list(\(quoted(table)))")
+        return !indexes.contains { ($0["origin"] as String) == "pk" }
+    }
+}

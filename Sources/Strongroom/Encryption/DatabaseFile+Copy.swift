@@ -1,0 +1,98 @@
+import CStrongroom
+import Foundation
+
+extension DatabaseFile {
+    /// Writes an encrypted copy of a clear database, and opens and checks it before it gets its name. The original stays.
+    ///
+    /// Everything is kept: schema, rowids, autoincrement, full-text indexes, `user_version`, `application_id`, encoding and
+    /// journal mode. `progress` may throw to stop.
+    ///
+    /// - throws: `SQLITE_CANTOPEN` if `destination` exists, `SQLITE_NOTADB` if `path` isn't in clear text. Nothing is left behind.
+    public static func encrypt(
+        path: String, to destination: String, encryption: Encryption, progress: ((EncryptionProgress) throws -> Void)? = nil
+    ) throws {
+        try copy(path, nil, to: destination, encryption, progress)
+    }
+
+    /// Writes a clear copy of an encrypted database. See ``encrypt(path:to:encryption:progress:)``.
+    public static func decrypt(
+        path: String, to destination: String, encryption: Encryption, progress: ((EncryptionProgress) throws -> Void)? = nil
+    ) throws {
+        try copy(path, encryption, to: destination, nil, progress)
+    }
+
+    /// Writes a copy in another encryption, by default in the format of SQLCipher 4 with the same key. See
+    /// ``encrypt(path:to:encryption:progress:)``.
+    public static func migrate(
+        path: String, to destination: String, from old: Encryption, as new: Encryption? = nil, progress: ((EncryptionProgress) throws -> Void)? = nil
+    ) throws {
+        try copy(path, old, to: destination, new ?? Encryption(key: old.key), progress)
+    }
+
+    private static func copy(
+        _ path: String, _ old: Encryption?, to destination: String, _ new: Encryption?, _ progress: ((EncryptionProgress) throws -> Void)?
+    ) throws {
+        guard strongroom_size_of_file(destination) == -1 else {
+            throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "\(destination) exists: name a new file")
+        }
+        let partial = destination + ".partial"
+        try removeDatabase(partial)
+        do {
+            try withDatabase(path, old) { source in
+                let counts = try withDatabase(partial, new) { try DatabaseCopy(from: source, to: $0, progress: progress).run() }
+                try withDatabase(partial, new) { try verify($0, counts) }
+            }
+            try rename(partial, to: destination)
+        } catch {
+            try? removeDatabase(partial)
+            throw error
+        }
+    }
+
+    private static func withDatabase<T>(_ path: String, _ encryption: Encryption?, _ body: (Database) throws -> T) throws -> T {
+        var configuration = Configuration()
+        configuration.encryption = encryption
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .timeout(5)
+        return try Database(path: path, description: "DatabaseFile", configuration: configuration).withSoleAccess { database in
+            try database.setUp()
+            return try body(database)
+        }
+    }
+
+    private static func verify(_ database: Database, _ counts: [String: Int]) throws {
+        let report = try database.integrityReport()
+        guard (report.unauthenticPages ?? []).isEmpty, report.structureProblems.isEmpty else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the copy is damaged: \(report.structureProblems.first ?? "a page isn't authentic")")
+        }
+        for (table, count) in counts where try Int.fetchOne(database, sql: "SELECT count(*) FROM \(quoted(table))") != count {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the copy of \(table) is not complete")
+        }
+    }
+
+    /// The salt first: a database with a plaintext header is nothing without it.
+    private static func rename(_ partial: String, to destination: String) throws {
+        if try SaltFile.read(.permanent, of: partial) != nil {
+            try move(SaltFile.path(.permanent, of: partial), SaltFile.path(.permanent, of: destination))
+        }
+        try move(partial, destination)
+    }
+
+    private static func move(_ from: String, _ to: String) throws {
+        guard strongroom_file_replace(from, to) == 0 else {
+            throw DatabaseError(resultCode: .SQLITE_IOERR, message: "can't rename \(from)")
+        }
+    }
+
+    private static func removeDatabase(_ path: String) throws {
+        for ending in ["", "-journal", "-wal", "-shm"] + SaltFile.Role.allCases.map(\.rawValue) {
+            guard strongroom_file_remove(path + ending) == 0 else {
+                throw DatabaseError(resultCode: .SQLITE_IOERR, message: "can't remove \(path + ending)")
+            }
+        }
+    }
+}
+
+func quoted(_ name: String) -> String {
+    "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+}

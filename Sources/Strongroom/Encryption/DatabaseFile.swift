@@ -1,0 +1,79 @@
+import CStrongroom
+
+/// Database files as a whole: what can be known of them without a key, and copies in another encryption.
+public enum DatabaseFile {
+    /// What a file shows to someone without its key.
+    public struct Inspection: Sendable, Equatable {
+        public enum Kind: String, Sendable, Equatable {
+            /// No such file.
+            case absent
+            /// A file without content, as SQLite makes it before the first write.
+            case empty
+            /// A SQLite database in clear text.
+            case clear
+            /// Encrypted from the first byte on; or random bytes, which look the same.
+            case encrypted
+            /// Encrypted except for a readable header.
+            case plaintextHeader
+            /// Certainly not a database: a text, a directory, or less than a page.
+            case notDatabase
+        }
+
+        public var kind: Kind
+        /// Bytes of the file.
+        public var size: Int64
+        /// Where the header shows it.
+        public var pageSize: Int?
+        /// Bytes of the write-ahead log; nil without one.
+        public var walSize: Int64?
+        /// A rollback journal waits for the next opening.
+        public var hasRollbackJournal: Bool
+        /// The 16 bytes that passphrases are derived with: from the file, or from the salt file beside it.
+        public var salt: [UInt8]?
+        /// A salt file stands beside the database.
+        public var hasSaltFile: Bool
+        /// A change of key was interrupted, or is under way. The next opening, with whichever key works, finishes or forgets it.
+        public var isRotationPending: Bool
+    }
+
+    /// What can be known of a file without its key. Reads through SQLite, whose locks on an open database stay as they are.
+    ///
+    /// - throws: `SQLITE_CANTOPEN` when the file can't be read. <https://www.sqlite.org/fileformat.html>
+    public static func inspect(path: String) throws -> Inspection {
+        let size = strongroom_size_of_file(path)
+        guard size >= 0 else { return Inspection(path: path, kind: size == -2 ? .notDatabase : .absent, header: nil) }
+        let header = try withUnusedConnection(path) { try $0.fileHeader() }
+        return Inspection(path: path, kind: kind(of: header), header: header)
+    }
+
+    private static func kind(of header: FileHeader) -> Inspection.Kind {
+        if header.fileSize == 0 { return .empty }
+        if header.isClear { return .clear }
+        if header.hasPlaintextHeader { return .plaintextHeader }
+        return header.fileSize < 512 || header.looksLikeText ? .notDatabase : .encrypted
+    }
+
+    /// A connection through which nothing is read as a database: it takes no lock.
+    private static func withUnusedConnection<T>(_ path: String, _ body: (Database) throws -> T) throws -> T {
+        var configuration = Configuration()
+        configuration.readonly = true
+        return try Database(path: path, description: "DatabaseFile.inspect", configuration: configuration).withSoleAccess(body)
+    }
+}
+
+extension DatabaseFile.Inspection {
+    fileprivate init(path: String, kind: Kind, header: FileHeader?) {
+        let log = strongroom_size_of_file(path + "-wal"), journal = strongroom_size_of_file(path + "-journal")
+        // A damaged salt file is no salt; opening says so.
+        let file = (try? SaltFile.read(.permanent, of: path)) ?? nil
+        self.init(
+            kind: kind,
+            size: header?.fileSize ?? 0,
+            pageSize: header?.pageSize,
+            walSize: log >= 0 ? log : nil,
+            hasRollbackJournal: journal > 0,
+            salt: kind == .encrypted ? header?.salt?.bytes : kind == .plaintextHeader ? file?.salt.bytes : nil,
+            hasSaltFile: strongroom_size_of_file(SaltFile.path(.permanent, of: path)) >= 0,
+            isRotationPending: strongroom_size_of_file(SaltFile.path(.rotation, of: path)) >= 0)
+    }
+}

@@ -1,0 +1,42 @@
+/// How a database is encrypted: what opens it, and in which format. Set it as ``Configuration/encryption``.
+public struct Encryption: Sendable {
+    public var key: DatabaseKey
+    public var settings: CipherSettings
+    /// Nil, the default, encrypts the file from its first byte to its last.
+    public var plaintextHeader: PlaintextHeader?
+
+    public init(key: DatabaseKey, settings: CipherSettings = .sqlcipher4, plaintextHeader: PlaintextHeader? = nil) {
+        self.key = key
+        self.settings = settings
+        self.plaintextHeader = plaintextHeader
+    }
+}
+
+/// Leaves the start of the file readable, so that the system sees a SQLite database in it (iOS wants to, before it lets a
+/// suspended application keep a lock). Those bytes hold no user data; the salt that usually stands there needs another place.
+///
+/// <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_plaintext_header_size>
+public struct PlaintextHeader: Hashable, Sendable {
+    /// Where the salt is.
+    public enum SaltPlace: Hashable, Sendable {
+        /// In a file beside the database, named like it with `-salt` at the end. Back it up with the database.
+        case sidecar
+        /// With the caller: 16 bytes, the same at every opening.
+        case provided([UInt8])
+    }
+
+    /// A multiple of 16, from 16 to 96. 32 satisfies iOS.
+    public var size: Int
+    public var salt: SaltPlace
+
+    public init(size: Int = 32, salt: SaltPlace = .sidecar) {
+        self.size = size
+        self.salt = salt
+    }
+
+    static func validate(size: Int) throws {
+        guard size % 16 == 0, (16...96).contains(size) else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "PlaintextHeader.size is \(size): use a multiple of 16 from 16 to 96")
+        }
+    }
+}

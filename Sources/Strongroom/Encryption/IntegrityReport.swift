@@ -1,0 +1,58 @@
+/// What a check of a whole database found.
+public struct IntegrityReport: Sendable, Equatable {
+    /// Pages that aren't what was written under the key: damaged, or tampered with. Nil where there is no HMAC to tell.
+    public var unauthenticPages: [Int]?
+    /// What `PRAGMA integrity_check` says of b-trees, indexes and constraints; empty when all is well.
+    public var structureProblems: [String]
+    /// Rows that refer to nothing.
+    public var foreignKeyProblems: [String]
+    /// Pages in the database.
+    public var pageCount: Int
+
+    public var isIntact: Bool {
+        (unauthenticPages ?? []).isEmpty && structureProblems.isEmpty && foreignKeyProblems.isEmpty
+    }
+}
+
+extension Database {
+    /// Checks pages, structure and foreign keys, on a connection that has read nothing before.
+    func integrityReport() throws -> IntegrityReport {
+        let pages = answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
+        var report = IntegrityReport(unauthenticPages: nil, structureProblems: [], foreignKeyProblems: [], pageCount: pages)
+        if let derived = cipher.derived, derived.settings.hmacAlgorithm != nil {
+            report.unauthenticPages = try PageAuthentication(self).badPages()
+        }
+        report.structureProblems = structureProblems()
+        // Foreign keys can't be followed through damaged pages.
+        if report.structureProblems.isEmpty { report.foreignKeyProblems = try foreignKeyProblems() }
+        return report
+    }
+
+    /// <https://www.sqlite.org/pragma.html#pragma_integrity_check>
+    private func structureProblems() -> [String] {
+        do {
+            let lines = try String.fetchAll(self, sql: "PRAGMA integrity_check")
+            return lines == ["ok"] ? [] : lines
+        } catch {
+            return [(error as? DatabaseError)?.message ?? "the database can't be read"]
+        }
+    }
+
+    /// <https://www.sqlite.org/pragma.html#pragma_foreign_key_check>
+    private func foreignKeyProblems() throws -> [String] {
+        try Row.fetchAll(self, sql: "PRAGMA foreign_key_check").map { row in
+            let rowID: Int64? = row[1]
+            let table: String = row[0], target: String = row[2]
+            return "\(table)\(rowID.map { " rowid \($0)" } ?? ""): nothing in \(target)"
+        }
+    }
+
+    /// The report of a file, by a connection of its own.
+    static func integrityReport(path: String, configuration: Configuration) throws -> IntegrityReport {
+        let database = try Database(path: path, description: "checkIntegrity", configuration: configuration)
+        return try database.withSoleAccess { database in
+            try database.setUp()
+            return try database.integrityReport()
+        }
+    }
+}

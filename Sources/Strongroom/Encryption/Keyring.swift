@@ -1,0 +1,144 @@
+import CStrongroom
+import Foundation
+
+/// A key as SQLCipher takes it, bound to a salt and settings: deriving it again would take a quarter of a second.
+final class DerivedKey: Sendable {
+    let key: SecretBytes
+    let salt: Salt
+    let settings: CipherSettings
+
+    init(key: SecretBytes, salt: Salt, settings: CipherSettings) {
+        self.key = key
+        self.salt = salt
+        self.settings = settings
+    }
+
+    /// Shows `x'<64 hex key><32 hex salt>'`.
+    func withSpec<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
+        let spec = try SecretBytes(count: 99) { text in
+            text[0] = UInt8(ascii: "x")
+            text[1] = UInt8(ascii: "'")
+            var at = 2
+            func append(_ byte: UInt8) {
+                text[at] = hexDigit(byte >> 4)
+                text[at + 1] = hexDigit(byte & 15)
+                at += 2
+            }
+            key.withBytes { $0.forEach(append) }
+            salt.bytes.forEach(append)
+            text[at] = UInt8(ascii: "'")
+        }
+        return try spec.withBytes(body)
+    }
+}
+
+/// The derived keys of one access (a queue, or a pool with its readers and snapshots): each derivation runs once, whoever asks
+/// second waits for the first.
+///
+/// Unchecked: `lock` guards every variable.
+final class Keyring: @unchecked Sendable {
+    private let lock = NSLock()
+    private var derivations: [Derivation] = []
+    private var replacements: [(old: [UInt8], new: DatabaseKey)] = []
+
+    // MARK: Derivation
+
+    func derivedKey(for key: DatabaseKey, salt: Salt, settings: CipherSettings) throws -> DerivedKey {
+        try derivation(key, salt, settings).result()
+    }
+
+    /// How many times the passphrase function has run.
+    var derivationCount: Int {
+        lock.withLock { derivations.reduce(0) { $0 + $1.runCount } }
+    }
+
+    private func derivation(_ key: DatabaseKey, _ salt: Salt, _ settings: CipherSettings) -> Derivation {
+        lock.withLock {
+            if let known = derivations.first(where: { $0.matches(key, salt, settings) }) { return known }
+            let new = Derivation(key: key, salt: salt, settings: settings)
+            derivations.append(new)
+            return new
+        }
+    }
+
+    // MARK: Rotation
+
+    /// From now on connections that ask for `old` get `new`: the access goes on although its configuration names the old key.
+    func replace(_ old: DatabaseKey, by new: DatabaseKey) {
+        lock.withLock {
+            let oldest = old.source.identity
+            replacements = replacements.filter { !isEqual($0.old, new.source.identity) }.map { entry in
+                isEqual(entry.new.source.identity, oldest) ? (entry.old, new) : entry
+            }
+            replacements.removeAll { isEqual($0.old, oldest) }
+            replacements.append((oldest, new))
+            derivations.removeAll { isEqual($0.key.source.identity, oldest) }
+        }
+    }
+
+    func current(_ key: DatabaseKey) -> DatabaseKey {
+        lock.withLock { replacements.first { isEqual($0.old, key.source.identity) }?.new ?? key }
+    }
+}
+
+/// Identities are fingerprints under a key of this process; comparing them still takes the same time for all.
+private func isEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+    a.count == b.count && strongroom_equal(a, b, a.count)
+}
+
+/// One derivation: run by who comes first, waited for by the others.
+///
+/// Unchecked: `lock` guards every variable.
+private final class Derivation: @unchecked Sendable {
+    let key: DatabaseKey
+    private let salt: Salt
+    private let settings: CipherSettings
+    private let lock = NSLock()
+    private var derived: DerivedKey?
+    private var runs = 0
+
+    var runCount: Int { lock.withLock { runs } }
+
+    init(key: DatabaseKey, salt: Salt, settings: CipherSettings) {
+        self.key = key
+        self.salt = salt
+        self.settings = settings
+    }
+
+    func matches(_ key: DatabaseKey, _ salt: Salt, _ settings: CipherSettings) -> Bool {
+        self.salt == salt && self.settings == settings && isEqual(self.key.source.identity, key.source.identity)
+    }
+
+    func result() throws -> DerivedKey {
+        try lock.withLock {
+            if let derived { return derived }
+            let derived = DerivedKey(key: try bytes(), salt: salt, settings: settings)
+            self.derived = derived
+            return derived
+        }
+    }
+
+    private func bytes() throws -> SecretBytes {
+        try key.source.withSecret { secret in
+            if key.source.form == .raw { return secret }
+            guard secret.count > 0 else { throw DatabaseError.emptyKey }
+            runs += 1
+            return try pbkdf2(secret, salt: salt.bytes, rounds: settings.kdfIterations, algorithm: settings.kdfAlgorithm, count: KeySource.rawCount)
+        }
+    }
+}
+
+func pbkdf2(_ secret: SecretBytes, salt: [UInt8], rounds: Int, algorithm: CipherSettings.Algorithm, count: Int) throws -> SecretBytes {
+    try SecretBytes(count: count) { out in
+        let result = secret.withBytes { bytes in
+            strongroom_pbkdf2(algorithm.digest, bytes.baseAddress, bytes.count, salt, salt.count, UInt32(rounds), out.baseAddress, out.count)
+        }
+        guard result == 0 else {
+            throw DatabaseError(resultCode: .SQLITE_ERROR, message: "the cryptographic provider refused PBKDF2 with \(algorithm.spelling)")
+        }
+    }
+}
+
+extension CipherSettings.Algorithm {
+    var digest: strongroom_digest { strongroom_digest(UInt32(rawValue)) }
+}

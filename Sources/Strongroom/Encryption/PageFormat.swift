@@ -1,0 +1,78 @@
+import CStrongroom
+
+/// Tells whether a page is what SQLCipher wrote under a key, without asking SQLCipher: its own check reads the main file only,
+/// raises false alarms above 4 GiB, and stops being right after the first bad page on a connection.
+final class PageFormat: @unchecked Sendable {
+    let pageSize: Int
+    /// False for SQLCipher 1, whose pages carry no HMAC.
+    let authenticates: Bool
+    /// Two secrets: the key and the HMAC key. Written by the initializer only, which is why this class is Sendable.
+    private let format: SecretBytes
+
+    init(_ derived: DerivedKey, header: Int) throws {
+        let settings = derived.settings
+        let hmacKey = try pbkdf2(derived.key, salt: derived.salt.forAuthentication, rounds: 2, algorithm: settings.kdfAlgorithm, count: 32)
+        pageSize = settings.pageSize
+        authenticates = settings.hmacAlgorithm != nil
+        format = try SecretBytes(count: MemoryLayout<strongroom_page_format>.size) { bytes in
+            let format = bytes.baseAddress!.bindMemory(to: strongroom_page_format.self, capacity: 1)
+            derived.key.withBytes { key in withUnsafeMutableBytes(of: &format.pointee.key) { $0.copyBytes(from: key) } }
+            hmacKey.withBytes { key in withUnsafeMutableBytes(of: &format.pointee.hmac_key) { $0.copyBytes(from: key) } }
+            format.pointee.hmac_digest = CInt(settings.hmacAlgorithm?.rawValue ?? 0)
+            format.pointee.page_size = CInt(settings.pageSize)
+            format.pointee.header = CInt(header > 0 ? header : Salt.count)
+        }
+    }
+
+    func isAuthentic(_ page: UnsafeRawBufferPointer, number: Int) -> Bool {
+        precondition(page.count == pageSize)
+        return withFormat { strongroom_page_is_authentic($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt32(number)) }
+    }
+
+    /// Whether the key fits page 1 although the salt may not.
+    func decrypts(firstPage page: UnsafeRawBufferPointer) -> Bool {
+        precondition(page.count == pageSize)
+        return withFormat { strongroom_page_decrypts($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self)) }
+    }
+
+    private func withFormat<R>(_ body: (UnsafePointer<strongroom_page_format>) -> R) -> R {
+        format.withBytes { body($0.baseAddress!.assumingMemoryBound(to: strongroom_page_format.self)) }
+    }
+}
+
+/// The first bytes of a database file, and what they say to someone without a key.
+struct FileHeader {
+    static let count = 100
+    static let magic = Array("SQLite format 3\0".utf8)
+
+    /// At most 100; fewer in a shorter file.
+    let bytes: [UInt8]
+    let fileSize: Int64
+
+    var startsLikeSQLite: Bool { bytes.starts(with: FileHeader.magic) }
+
+    /// Encrypted pages end with an IV and an HMAC, so their headers reserve room for it, and only theirs; the 20 bytes that SQLite
+    /// keeps at zero are ciphertext in nearly all of them.
+    var isClear: Bool {
+        guard startsLikeSQLite, bytes.count == FileHeader.count else { return false }
+        return bytes[20] < 16 && bytes[72..<92].allSatisfy { $0 == 0 }
+    }
+
+    var hasPlaintextHeader: Bool { startsLikeSQLite && !isClear && bytes.count == FileHeader.count }
+
+    /// Nil where the header is encrypted.
+    var pageSize: Int? {
+        guard startsLikeSQLite, bytes.count >= 18 else { return nil }
+        let size = Int(bytes[16]) << 8 | Int(bytes[17])
+        return size == 1 ? 65536 : size
+    }
+
+    /// Nil where a clear header stands in its place.
+    var salt: Salt? {
+        bytes.count >= Salt.count && !startsLikeSQLite ? try? Salt(bytes.prefix(Salt.count)) : nil
+    }
+
+    var looksLikeText: Bool {
+        !bytes.isEmpty && !startsLikeSQLite && bytes.allSatisfy { (32..<127).contains($0) || (9...13).contains($0) }
+    }
+}

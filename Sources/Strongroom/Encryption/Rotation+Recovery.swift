@@ -1,0 +1,49 @@
+import CStrongroom
+
+// A rotation brings in a new salt. Until the database carries it, it stands beside the file, and opening tries it.
+
+extension Database {
+    /// After a rotation that was killed, or whose pages are still in the write-ahead log, the salt in the file is not the one that counts.
+    func followRotation() throws {
+        guard let derived = cipher.derived, let next = try SaltFile.read(.rotation, of: filePath), next.salt != derived.salt else { return }
+        guard try !canRead() else { return }
+        try attach(derivedKey(salt: next.salt, settings: derived.settings), header: cipher.header)
+    }
+
+    private func canRead() throws -> Bool {
+        let code = strongroom_execute(try openConnection, "SELECT count(*) FROM sqlite_master")
+        switch ResultCode(rawValue: code).primaryResultCode {
+        case .SQLITE_OK: return true
+        case .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CORRUPT: return false
+        default: throw DatabaseError(code, on: sqliteConnection)
+        }
+    }
+
+    /// Brings the salt of a committed rotation home, or removes the one of a rotation that never was; leaves both alone while
+    /// another connection writes or old snapshots are in use. Whoever opens with a working key does this.
+    func finishRotation() throws {
+        guard let derived = cipher.derived, let next = try SaltFile.read(.rotation, of: filePath) else { return }
+        if next.salt == derived.salt, !isCheckpointed() { return }
+        // Under the write lock nobody else rotates.
+        guard strongroom_rekey_begin(try openConnection, isWAL) == 0 else { return }
+        defer { _ = strongroom_rekey_cancel(sqliteConnection) }
+        guard try SaltFile.read(.rotation, of: filePath) == next else { return }
+        if next.salt == derived.salt {
+            if cipher.header > 0, !cipher.isSaltProvided { try SaltFile(salt: derived.salt, header: cipher.header).write(.permanent, of: filePath) }
+            if cipher.header == 0, try fileHeader().salt != derived.salt { return }
+        }
+        try SaltFile.remove(.rotation, of: filePath)
+    }
+
+    var isWAL: Bool {
+        answer(to: "PRAGMA main.journal_mode") == "wal"
+    }
+
+    /// Moves all pages of the write-ahead log into the file, if no reader is in the way.
+    func isCheckpointed() -> Bool {
+        guard isWAL else { return true }
+        var logged: CInt = 0, moved: CInt = 0
+        guard strongroom_checkpoint(sqliteConnection, &logged, &moved) == 0 else { return false }
+        return logged == moved
+    }
+}

@@ -1,0 +1,52 @@
+import CStrongroom
+
+/// Bytes that must not leave the process: in memory of their own, locked against swapping where the limits allow, left out of
+/// core dumps, wiped when the last owner lets go.
+///
+/// Unchecked: the bytes are written by the initializer only.
+final class SecretBytes: @unchecked Sendable {
+    let count: Int
+    private let base: UnsafeMutableRawPointer
+
+    init(count: Int, fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+        guard let base = strongroom_secret_allocate(count) else {
+            throw DatabaseError(resultCode: .SQLITE_NOMEM, message: "no memory for a key")
+        }
+        self.base = base
+        self.count = count
+        try fill(UnsafeMutableRawBufferPointer(start: base, count: count))
+    }
+
+    convenience init(copying bytes: some Collection<UInt8>) throws {
+        try self.init(count: bytes.count) { $0.copyBytes(from: bytes) }
+    }
+
+    convenience init(randomCount count: Int) throws {
+        try self.init(count: count) { try fillWithRandomBytes($0) }
+    }
+
+    deinit {
+        strongroom_secret_free(base, count)
+    }
+
+    func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try body(UnsafeRawBufferPointer(start: base, count: count))
+    }
+
+    /// In constant time for secrets of one length.
+    func isEqual(to other: SecretBytes) -> Bool {
+        count == other.count && strongroom_equal(base, other.base, count)
+    }
+}
+
+func fillWithRandomBytes(_ buffer: UnsafeMutableRawBufferPointer) throws {
+    guard strongroom_random(buffer.baseAddress, buffer.count) == 0 else {
+        throw DatabaseError(resultCode: .SQLITE_ERROR, message: "the cryptographic provider gave no random bytes")
+    }
+}
+
+/// Overwrites bytes that came from outside our own memory.
+func wipe(_ bytes: inout [UInt8]) {
+    bytes.withUnsafeMutableBytes { strongroom_wipe($0.baseAddress, $0.count) }
+    bytes.removeAll()
+}

@@ -1,0 +1,58 @@
+/// Pragmas that say how a key is to be derived and pages encrypted, which they can do until the first read.
+enum SetUpPragma {
+    /// Whether SQL begins with one.
+    static func begins(_ sql: UnsafeBufferPointer<CChar>) -> Bool {
+        let words = sql.prefix(200).lazy.map { UInt8(bitPattern: $0) }
+        let text = String(decoding: words, as: UTF8.self).lowercased().drop { $0.isWhitespace || $0 == ";" }
+        guard text.hasPrefix("pragma") else { return text.isEmpty }
+        var name = text.dropFirst("pragma".count).drop(while: \.isWhitespace)
+        if name.hasPrefix("main.") { name = name.dropFirst("main.".count) }
+        return isName(String(name.prefix { $0 == "_" || $0.isLetter || $0.isNumber }))
+    }
+
+    static func isName(_ name: String) -> Bool {
+        name == "kdf_iter" || name == "fast_kdf_iter" || name.hasPrefix("cipher_") && name != "cipher_integrity_check" && name != "cipher_migrate"
+    }
+}
+
+extension Database {
+    /// Called by SQLite's compiler for each pragma.
+    func refusal(ofPragma name: String, value: String?) -> DatabaseError? {
+        if cipher.isPending, SetUpPragma.isName(name), value != nil { cipher.setUpPragmas.insert(name) }
+        switch name {
+        case "temp_store": return refusalOfTempStore(value)
+        case "temp_store_directory": return nil
+        case "key", "hexkey", "textkey": return DatabaseError.keyInSQL
+        case "rekey", "hexrekey", "textrekey": return DatabaseError.rekeyInSQL
+        case "cipher_plaintext_header_size": return refusalOfHeader(value)
+        default: return nil
+        }
+    }
+
+    private func refusalOfTempStore(_ value: String?) -> DatabaseError? {
+        guard cipher.isKeyed, let value, !["2", "memory"].contains(value.lowercased()) else { return nil }
+        return DatabaseError(resultCode: .SQLITE_AUTH, message: """
+            temporary data of an encrypted database stays in memory: on disk it would be clear text (PRAGMA temp_store = \(value))
+            """)
+    }
+
+    /// The salt must be safe before a page without it can be written.
+    private func refusalOfHeader(_ value: String?) -> DatabaseError? {
+        guard !cipher.isPending, cipher.derived != nil, let size = value.flatMap({ Int($0) }), size > 0, size != cipher.header else { return nil }
+        do {
+            try prepareForPlaintextHeader(size: size)
+            return nil
+        } catch {
+            return error as? DatabaseError
+        }
+    }
+}
+
+extension DatabaseError {
+    static let keyInSQL = DatabaseError(resultCode: .SQLITE_AUTH, message: """
+        keys don't belong in SQL, where traces and errors show them: set Configuration.encryption, or call usePassphrase(_:)
+        """)
+    static let rekeyInSQL = DatabaseError(resultCode: .SQLITE_AUTH, message: """
+        PRAGMA rekey reports success whatever happens: use rotateKey(to:), or changePassphrase(_:)
+        """)
+}

@@ -1,0 +1,284 @@
+import Foundation
+@testable import Strongroom
+import Testing
+
+@Suite("Opening")
+struct OpeningTests {
+    private func opening(_ path: String, _ configuration: Configuration = .encrypted()) -> DatabaseError? {
+        #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }
+    }
+
+    private func createEncrypted(_ path: String, rows: Int = 10) throws {
+        try DatabaseQueue(path: path, configuration: .encrypted()).write { db in
+            try db.execute(sql: "CREATE TABLE t(a INTEGER PRIMARY KEY, b)")
+            for _ in 0..<rows { try db.execute(sql: "INSERT INTO t(b) VALUES (randomblob(1000))") }
+        }
+    }
+
+    private func contents(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
+
+    @Test("with the wrong passphrase says so, and leaves the file alone")
+    func wrongKey() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        try createEncrypted(path)
+        let before = try contents(path)
+        let error = opening(path, .encrypted(passphrase: "wrong"))
+        #expect(error?.resultCode == .SQLITE_NOTADB)
+        #expect(error?.isWrongKeyError == true)
+        #expect(error?.message?.contains("wrong key") == true)
+        #expect(try contents(path) == before)
+    }
+
+    @Test("with a wrong raw key says so")
+    func wrongRawKey() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        var configuration = Configuration()
+        configuration.encryption = Encryption(key: try .random())
+        try DatabaseQueue(path: path, configuration: configuration).write { try $0.execute(sql: "CREATE TABLE t(a)") }
+        configuration.encryption = Encryption(key: try .random())
+        #expect(opening(path, configuration)?.isWrongKeyError == true)
+    }
+
+    @Test("a clear database with a key says that it is clear")
+    func clearWithKey() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE t(a)") }
+        let before = try contents(path)
+        let error = opening(path)
+        #expect(error?.resultCode == .SQLITE_NOTADB)
+        #expect(error?.isWrongKeyError == false)
+        #expect(error?.message?.contains("is not encrypted") == true)
+        #expect(try contents(path) == before)
+    }
+
+    @Test("an encrypted database without a key says that it needs one")
+    func encryptedWithoutKey() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        try createEncrypted(path)
+        let error = opening(path, Configuration())
+        #expect(error?.resultCode == .SQLITE_NOTADB)
+        #expect(error?.message?.contains("is encrypted, or not a database") == true)
+    }
+
+    @Test("a text says that it is none", arguments: [true, false])
+    func text(withKey: Bool) throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        try String(repeating: "This is a shopping list.\n", count: 400).write(toFile: path, atomically: true, encoding: .utf8)
+        let error = opening(path, withKey ? .encrypted() : Configuration())
+        #expect(error?.resultCode == .SQLITE_NOTADB)
+        #expect(error?.message?.contains("begins like a text") == true)
+        #expect(error?.isWrongKeyError == false)
+    }
+
+    @Test("a file of a few bytes says how few", arguments: [5, 20, 300])
+    func short(_ count: Int) throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        try Data((0..<count).map { _ in UInt8.random(in: 128...255) }).write(to: URL(fileURLWithPath: path))
+        let error = opening(path)
+        #expect(error?.resultCode == .SQLITE_NOTADB)
+        #expect(error?.message?.contains("only \(count) bytes") == true)
+    }
+
+    @Test("random bytes is a wrong key: nobody can tell")
+    func randomBytes() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        try Data((0..<8192).map { _ in UInt8.random(in: 0...255) }).write(to: URL(fileURLWithPath: path))
+        #expect(opening(path)?.isWrongKeyError == true)
+    }
+
+    @Test("with page 1 damaged says that it is damage, not the key")
+    func damagedFirstPage() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        try createEncrypted(path)
+        try flip(path, at: 200)
+        let error = opening(path)
+        #expect(error?.resultCode == .SQLITE_CORRUPT)
+        #expect(error?.message?.contains("page 1") == true)
+        #expect(error?.isWrongKeyError == false)
+        #expect(opening(path, .encrypted(passphrase: "wrong"))?.isWrongKeyError == true)
+    }
+
+    @Test("a truncated file says so")
+    func truncated() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        try createEncrypted(path)
+        let size = try contents(path).count
+        truncate(path, off_t(size - 4096))
+        let error = opening(path)
+        #expect(error?.resultCode == .SQLITE_CORRUPT)
+    }
+
+    @Test("a folder can't be")
+    func folder() throws {
+        let folder = try TemporaryFolder()
+        #expect(opening(folder.path)?.resultCode == .SQLITE_CANTOPEN)
+    }
+
+    @Test("an absent file for reading can't be, and creates nothing")
+    func absent() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        var configuration = Configuration.encrypted()
+        configuration.readonly = true
+        #expect(opening(path, configuration)?.resultCode == .SQLITE_CANTOPEN)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    @Test("an older format says which one it is", arguments: [("3", "SQLCipher 3", CipherSettings.sqlcipher3), ("2", "SQLCipher 2", .sqlcipher2), ("1", "SQLCipher 1", .sqlcipher1)])
+    func olderFormat(_ version: String, _ name: String, _ settings: CipherSettings) throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        _ = try stockShell(path, setUp: "PRAGMA cipher_compatibility = \(version);", "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2);")
+        var configuration = Configuration()
+        configuration.encryption = Encryption(key: .passphrase("correct horse"))
+        let error = opening(path, configuration)
+        #expect(error?.resultCode == .SQLITE_NOTADB)
+        #expect(error?.message?.contains(name) == true)
+        #expect(error?.isWrongKeyError == false)
+        configuration.encryption?.settings = settings
+        #expect(try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 2)
+    }
+
+    @Test("follows PRAGMA cipher_compatibility after the passphrase, as the stock shell does")
+    func compatibilityPragma() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            try db.usePassphrase("correct horse")
+            try db.execute(sql: "PRAGMA cipher_compatibility = 3")
+        }
+        try DatabaseQueue(path: path, configuration: configuration).write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+        #expect(try stockShell(path, setUp: "PRAGMA cipher_compatibility = 3;", "SELECT a FROM t;") == ["1"])
+        #expect(try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+    }
+
+    @Test("what the stock shell wrote, and letting it read what we wrote")
+    func stock() throws {
+        let folder = try TemporaryFolder()
+        let theirs = folder.path("theirs.sqlite"), ours = folder.path("ours.sqlite")
+        var configuration = Configuration()
+        configuration.encryption = Encryption(key: .passphrase("correct horse"))
+        _ = try stockShell(theirs, setUp: "", "CREATE TABLE t(a); INSERT INTO t VALUES (42);")
+        #expect(try DatabaseQueue(path: theirs, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 42)
+        try DatabaseQueue(path: ours, configuration: configuration).write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (43)") }
+        #expect(try stockShell(ours, setUp: "", "SELECT a FROM t;") == ["43"])
+    }
+
+    @Test("with custom settings, and letting the stock shell do the same")
+    func customSettings() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        var configuration = Configuration()
+        configuration.encryption = Encryption(
+            key: .passphrase("correct horse"),
+            settings: CipherSettings(pageSize: 8192, kdfIterations: 5000, kdfAlgorithm: .sha256, hmacAlgorithm: .sha256))
+        try DatabaseQueue(path: path, configuration: configuration).write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+        let setUp = """
+            PRAGMA cipher_page_size = 8192; PRAGMA kdf_iter = 5000; PRAGMA cipher_kdf_algorithm = PBKDF2_HMAC_SHA256; \
+            PRAGMA cipher_hmac_algorithm = HMAC_SHA256;
+            """
+        #expect(try stockShell(path, setUp: setUp, "SELECT a FROM t;") == ["1"])
+        #expect(try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+    }
+
+    @Test("refuses temporary data on disk", arguments: ["FILE", "1", "DEFAULT", "0"])
+    func tempStore(_ value: String) throws {
+        try withEncryptedQueue { queue in
+            let error = #expect(throws: DatabaseError.self) { try queue.inDatabase { try $0.execute(sql: "PRAGMA temp_store = \(value)") } }
+            #expect(error?.message?.contains("clear text") == true)
+            let setting = try queue.read { try Int.fetchOne($0, sql: "PRAGMA temp_store") }
+            #expect(setting == 2)
+        }
+    }
+
+    @Test("keeps temporary data in memory without a key, too")
+    func tempStoreOfClearDatabases() throws {
+        try withEncryptedQueue(Configuration()) { queue in
+            let setting = try queue.read { try Int.fetchOne($0, sql: "PRAGMA temp_store") }
+            #expect(setting == 2)
+        }
+    }
+
+    @Test("in memory takes a key and needs no file")
+    func memory() throws {
+        let queue = try DatabaseQueue(configuration: .encrypted())
+        try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+    }
+
+    @Test("twice at the same time creates one database", arguments: 0..<5)
+    func race(_ round: Int) throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        var waiting = Configuration.encrypted()
+        waiting.busyMode = .timeout(20)
+        let configuration = waiting
+        let start = DispatchSemaphore(value: 0), done = DispatchGroup()
+        let failures = Counter()
+        for index in 0..<4 {
+            done.enter()
+            Thread.detachNewThread {
+                start.wait()
+                do {
+                    let queue = try DatabaseQueue(path: path, configuration: configuration)
+                    try queue.write { try $0.execute(sql: "CREATE TABLE t\(index)(a)") }
+                } catch {
+                    failures.increment()
+                }
+                done.leave()
+            }
+        }
+        for _ in 0..<4 { start.signal() }
+        done.wait()
+        #expect(failures.value == 0)
+        #expect(try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") } == 4)
+        #expect(!FileManager.default.fileExists(atPath: path + "-salt-new"))
+        #expect(!FileManager.default.fileExists(atPath: path + "-salt"))
+    }
+
+    @Test("follows a stock shell that created the database in between")
+    func foreignCreation() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            try db.usePassphrase("correct horse")
+            try db.execute(sql: "PRAGMA kdf_iter = 1000")
+            _ = try db.settleKey()
+            _ = try stockShell(path, "CREATE TABLE t(a); INSERT INTO t VALUES (5);")
+        }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 5)
+    }
+
+    @Test("tells SQLCipher's version and provider")
+    func versions() throws {
+        try withEncryptedQueue { queue in
+            try queue.inDatabase { db in
+                let version = try db.cipherVersion, provider = try db.cipherProvider
+                let providerVersion = try db.cipherProviderVersion, fips = try db.cipherFipsStatus
+                #expect(version.hasPrefix("4."))
+                #expect(provider?.isEmpty == false)
+                #expect(providerVersion?.isEmpty == false)
+                #expect(fips == "0" || fips == "1")
+            }
+        }
+    }
+
+    @Test("with a wrong key prints nothing on stderr")
+    func quiet() async throws {
+        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+            try DatabaseQueue(path: path, configuration: .encrypted()).write { try $0.execute(sql: "CREATE TABLE t(a)") }
+            #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: .encrypted(passphrase: "wrong")) }
+        }
+        let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(!printed.contains("CORE"))
+        #expect(!printed.contains("sqlcipher"))
+    }
+}
+
+/// Changes one byte of a file that nothing has open.
+func flip(_ path: String, at offset: Int) throws {
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    try file.seek(toOffset: UInt64(offset))
+    let byte = try #require(file.read(upToCount: 1)?.first)
+    try file.seek(toOffset: UInt64(offset))
+    try file.write(contentsOf: [byte ^ 0xff])
+    try file.close()
+}
