@@ -10,6 +10,15 @@ extension DatabaseReader {
         try read { try $0.dumpSQL(sql, format: format, to: stream) }
     }
 
+    /// Prints the rows of a request. See ``Database/dumpRequest(_:format:to:)``.
+    public func dumpRequest(
+        _ request: some FetchRequest,
+        format: some DumpFormat = .debug(),
+        to stream: (any TextOutputStream)? = nil) throws
+    {
+        try read { try $0.dumpRequest(request, format: format, to: stream) }
+    }
+
     /// Prints the rows of tables and views. See ``Database/dumpTables(_:format:tableHeader:stableOrder:to:)``.
     public func dumpTables(
         _ tables: [String],

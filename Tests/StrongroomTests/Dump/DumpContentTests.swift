@@ -127,11 +127,23 @@ struct DumpContentTests {
         }
     }
 
+    @Test("shows the rows of a request, whatever its adapter makes of them")
+    func requests() throws {
+        try withSchema(Self.sql) { db in
+            let request: SQLRequest<Row> = "SELECT id, name FROM player WHERE id < \(2)"
+            #expect(try printed { try db.dumpRequest(request, format: .list(header: true), to: $0) } == "id|name\n1|Craig\n")
+            let adapted = request.adapted { _ in SuffixRowAdapter(fromIndex: 1) }
+            #expect(try printed { try db.dumpRequest(adapted, to: $0) } == "1|Craig\n")
+        }
+    }
+
     @Test("needs no access of its own")
     func readers() throws {
         try withEncryptedQueue { queue in
             try queue.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
             #expect(try printed { try queue.dumpSQL("SELECT a + 1 AS b FROM t", format: .line(), to: $0) } == "b = 2\n")
+            let request: SQLRequest<Int> = "SELECT a FROM t"
+            #expect(try printed { try queue.dumpRequest(request, to: $0) } == "1\n")
             #expect(try printed { try queue.dumpTables(["t"], tableHeader: .always, to: $0) } == "t\n1\n")
             #expect(try printed { try queue.dumpSchema(to: $0) } == "sqlite_master\nCREATE TABLE t (a);\n")
             #expect(try printed { try queue.dumpContent(format: .json(), to: $0) }

@@ -110,10 +110,11 @@ struct DumpFormatTests {
 
     @Test("has the literals of SQLite's quote() function, in the quote format")
     func quoteFunction() throws {
-        let values: [DatabaseValue] = [
-            0, -1, .max, 0.0, -0.0, 0.1, 1.0, 100.5, 1e15, 1e16, 1e100, 1e-5, .pi, 2.0 / 3, 1.2345678901234568e17, 5e-324,
-            .greatestFiniteMagnitude, .infinity, -.infinity,
-        ].map(\Double.databaseValue) + [Int64.min.databaseValue, "it's".databaseValue, "".databaseValue, .null]
+        let numbers: [Double] = [
+            0, -1, 0.1, 1, 100.5, 1e15, 1e16, 1e100, 1e-5, .pi, 2.0 / 3, 1.2345678901234568e17, 5e-324,
+            .greatestFiniteMagnitude, -0.0, .infinity, -.infinity,
+        ]
+        let values = numbers.map(\.databaseValue) + [Int64.min.databaseValue, "it's".databaseValue, "".databaseValue, .null]
         try withSchema("") { db in
             for value in values {
                 let quoted = try #require(try String.fetchOne(db, sql: "SELECT quote(?)", arguments: [value]))

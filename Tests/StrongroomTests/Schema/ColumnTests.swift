@@ -12,11 +12,11 @@ struct ColumnTests {
         let sql = """
             CREATE TABLE t (
                 "le score" INTEGER DEFAULT (1 + 1), name VARCHAR(10) NOT NULL DEFAULT 'it''s', free, n DEFAULT NULL,
-                at DATETIME DEFAULT CURRENT_TIMESTAMP, "çol ""q""" TEXT, PRIMARY KEY (name, "le score"))
+                at DATETIME DEFAULT CURRENT_TIMESTAMP, "çol ""q"" é" TEXT, PRIMARY KEY (name, "le score"))
             """
         #expect(try summaries(sql, of: "t") == [
             "le score INTEGER = 1 + 1 pk2", "name VARCHAR(10) not null = 'it''s' pk1", "free -", "n - = NULL",
-            "at DATETIME = CURRENT_TIMESTAMP", "çol \"q\" TEXT",
+            "at DATETIME = CURRENT_TIMESTAMP", "çol \"q\" é TEXT",
         ])
     }
 

@@ -60,17 +60,17 @@ struct ExistenceTests {
         try withSchema("CREATE TABLE a (main); CREATE TABLE b (main)") { db in
             try db.execute(sql: """
                 CREATE TEMP TABLE a (temp);
-                ATTACH ':memory:' AS "Other ""db""" KEY '';
-                CREATE TABLE "Other ""db""".b (other); CREATE TABLE "Other ""db""".c (other);
+                ATTACH ':memory:' AS "Other ""db"" é" KEY '';
+                CREATE TABLE "Other ""db"" é".b (other); CREATE TABLE "Other ""db"" é".c (other);
                 """)
             #expect(try db.columns(in: "a").map(\.name) == ["temp"])
             #expect(try db.columns(in: "a", in: "main").map(\.name) == ["main"])
             #expect(try db.columns(in: "b").map(\.name) == ["main"])
-            #expect(try db.columns(in: "b", in: "other \"DB\"").map(\.name) == ["other"])
+            #expect(try db.columns(in: "b", in: "other \"DB\" é").map(\.name) == ["other"])
             #expect(try db.columns(in: "c").map(\.name) == ["other"])
             #expect(try db.tableExists("c"))
             #expect(try !db.tableExists("c", in: "main"))
-            #expect(try db.tableExists("c", in: "Other \"db\""))
+            #expect(try db.tableExists("c", in: "Other \"db\" é"))
         }
     }
 

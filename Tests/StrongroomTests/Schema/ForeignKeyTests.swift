@@ -7,15 +7,15 @@ struct ForeignKeyTests {
         CREATE TABLE parent (id INTEGER PRIMARY KEY, a, b, UNIQUE (a, b));
         CREATE TABLE pair (a, b, PRIMARY KEY (b, a)) WITHOUT ROWID;
         CREATE TABLE child (
-            id INTEGER PRIMARY KEY, p REFERENCES parent, x, y, "w ""1""", w2,
-            FOREIGN KEY (x, y) REFERENCES parent(a, b), FOREIGN KEY ("w ""1""", w2) REFERENCES Pair);
+            id INTEGER PRIMARY KEY, p REFERENCES parent, x, y, "w ""1"" x", w2,
+            FOREIGN KEY (x, y) REFERENCES parent(a, b), FOREIGN KEY ("w ""1"" x", w2) REFERENCES Pair);
         """
 
     @Test("map columns to columns, to those of the primary key where none are named")
     func mapping() throws {
         try withSchema(Self.sql) { db in
             #expect(try db.foreignKeys(on: "CHILD").map(\.summary) == [
-                "0: (w \"1\",w2) -> Pair(b,a)", "1: (x,y) -> parent(a,b)", "2: (p) -> parent(id)",
+                "0: (w \"1\" x,w2) -> Pair(b,a)", "1: (x,y) -> parent(a,b)", "2: (p) -> parent(id)",
             ])
             let mapping = try db.foreignKeys(on: "child")[1].mapping
             #expect(mapping.map(\.origin) == ["x", "y"])

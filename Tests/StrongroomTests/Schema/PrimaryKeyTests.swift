@@ -77,7 +77,7 @@ struct SchemaSourceTests {
     func views() throws {
         try withSchema(Self.sql) { db in
             let source = Source { $0.schemaID == .main ? ["X", "id"] : ["id"] }
-            try db.withSchemaSource(source) {
+            db.withSchemaSource(source) {
                 #expect(try db.primaryKey("V").summary == "x,id false -")
                 #expect(try db.primaryKey("passing").summary == "id false -")
             }
@@ -90,7 +90,7 @@ struct SchemaSourceTests {
     @Test("makes unique keys of views")
     func uniqueKeys() throws {
         try withSchema(Self.sql) { db in
-            try db.withSchemaSource(Source { _ in ["id"] }) {
+            db.withSchemaSource(Source { _ in ["id"] }) {
                 #expect(try db.table("v", hasUniqueKey: ["id"]))
                 #expect(try !db.table("v", hasUniqueKey: ["x"]))
             }
@@ -101,7 +101,7 @@ struct SchemaSourceTests {
     func remembered() throws {
         try withSchema(Self.sql) { db in
             let source = Source { _ in ["id"] }
-            try db.withSchemaSource(source) {
+            db.withSchemaSource(source) {
                 #expect(try db.primaryKey("t").isRowID)
                 for _ in 1...3 { #expect(try db.primaryKey("v").columns == ["id"]) }
             }
@@ -141,7 +141,7 @@ struct SchemaSourceTests {
         try withSchema(Self.sql) { db in
             let first = Source { $0.name == "passing" ? ["id"] : nil }
             let second = Source { _ in ["x"] }
-            try db.withSchemaSource(first.then(second)) {
+            db.withSchemaSource(first.then(second)) {
                 #expect(try db.primaryKey("v").columns == ["x"])
                 #expect(try db.primaryKey("passing").columns == ["id"])
             }
