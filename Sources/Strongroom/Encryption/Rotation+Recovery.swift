@@ -10,7 +10,7 @@ extension Database {
         try attach(derivedKey(salt: next.salt, settings: derived.settings), header: cipher.header)
     }
 
-    private func canRead() throws -> Bool {
+    func canRead() throws -> Bool {
         let code = strongroom_execute(try openConnection, "SELECT count(*) FROM sqlite_master")
         switch ResultCode(rawValue: code).primaryResultCode {
         case .SQLITE_OK: return true
@@ -25,7 +25,7 @@ extension Database {
         guard let derived = cipher.derived, let next = try SaltFile.read(.rotation, of: filePath) else { return }
         if next.salt == derived.salt, !isCheckpointed() { return }
         // Under the write lock nobody else rotates.
-        guard strongroom_rekey_begin(try openConnection, isWAL) == 0 else { return }
+        guard strongroom_rekey_begin(try openConnection) == 0 else { return }
         defer { _ = strongroom_rekey_cancel(sqliteConnection) }
         guard try SaltFile.read(.rotation, of: filePath) == next else { return }
         if next.salt == derived.salt {
