@@ -50,7 +50,10 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(name: "StrongroomTests", dependencies: ["Strongroom", "CSQLCipher", "CStrongroomFaults"]),
-        .testTarget(name: "IntegrationTests", dependencies: ["Strongroom", "CSQLCipher", "StrongroomCLI"]),
+        // A program at work, for scripts/demo and its tests; not a product.
+        .executableTarget(name: "DemoWorkload", dependencies: ["Strongroom"], path: "Tests/DemoWorkload"),
+        .testTarget(
+            name: "IntegrationTests", dependencies: ["Strongroom", "CSQLCipher", "StrongroomCLI", "DemoWorkload"]),
     ],
     swiftLanguageModes: [.v6]
 )

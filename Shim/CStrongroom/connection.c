@@ -23,6 +23,7 @@ int strongroom_connection_open(const char *path, int flags, const char *vfs, str
     connection->db = db;
     pthread_mutex_init(&connection->lock, NULL);
     sqlite3_extended_result_codes(db, 1);
+    sqlite3_progress_handler(db, 1000, strongroom_should_stop, connection);
     *out = connection;
     return SQLITE_OK;
 }

@@ -18,6 +18,13 @@ typedef struct strongroom_connection {
     sqlite3_stmt **orphans;   ///< Statements released by threads without access, to be finalized by the next access.
     int orphan_count;
     int orphan_capacity;
+    uint32_t stops;           ///< Why statements may not run: STRONGROOM_SUSPENDED, STRONGROOM_CANCELLED. Atomic.
+    bool ends_transaction;    ///< A statement that begins or ends a transaction runs: not to be stopped halfway.
+    bool wal;                 ///< Readers of the file take no lock that keeps a writer out.
+    int busy_timeout;         ///< Milliseconds.
+    int busy_waited;          ///< Milliseconds that the present wait has lasted.
+    uintptr_t group;          ///< What the connections of one pool have in common.
+    struct strongroom_connection *outer; ///< The connection that the same thread has access to around this access.
 } strongroom_connection;
 
 /// Opens a connection; `*out` is set only on SQLITE_OK. `message` receives SQLite's words, to be freed with sqlite3_free.
@@ -35,11 +42,53 @@ void strongroom_connection_free(strongroom_connection *connection);
 /// Interrupts what runs at this moment, if the connection is still open. Safe from any thread.
 void strongroom_connection_interrupt(strongroom_connection *connection);
 
+/// Bits of `stops`.
+enum { STRONGROOM_SUSPENDED = 1, STRONGROOM_CANCELLED = 2 };
+
+/// Keeps the connection from taking or holding locks. What runs is interrupted by the progress handler, which can't miss a
+/// statement that is about to start as sqlite3_interrupt does. Safe from any thread.
+void strongroom_connection_suspend(strongroom_connection *connection);
+void strongroom_connection_resume(strongroom_connection *connection);
+
+/// Stops the statements of the access that runs, until the end of it is declared. Whoever cancels sees to it that the
+/// access is still the one that was meant.
+void strongroom_connection_cancel(strongroom_connection *connection);
+
+/// Answers whether the access was cancelled, and lets statements run again.
+bool strongroom_connection_end_cancellation(strongroom_connection *connection);
+
+/// Waits for locks as sqlite3_busy_timeout does, but not on behalf of an access that was stopped.
+int strongroom_connection_busy_timeout(strongroom_connection *connection, int milliseconds);
+
+/// The progress handler of every connection: answers whether the statement that runs has to stop.
+int strongroom_should_stop(void *connection);
+
+/// Why statements may not run now; 0 when they may.
+static inline uint32_t strongroom_stops(const strongroom_connection *connection) {
+    return __atomic_load_n(&connection->stops, __ATOMIC_RELAXED);
+}
+
+/// Whether the connection holds a lock that a suspended database may not hold. The calling thread has access.
+bool strongroom_connection_holds_lock(strongroom_connection *connection);
+
+/// Accesses as the calling thread nests them, so that a pool knows its own threads without a look at every reader.
+void strongroom_connection_push(strongroom_connection *connection);
+void strongroom_connection_pop(strongroom_connection *connection);
+
+/// The innermost connection of that group that the calling thread has access to; NULL when none.
+strongroom_connection *strongroom_innermost_in_group(uintptr_t group);
+
 /// Finalizes a statement, now if the calling thread has access, else at the next access or at closing.
 void strongroom_statement_release(strongroom_connection *connection, sqlite3_stmt *statement);
 
 /// Finalizes the statements that other threads released. The calling thread has access.
 void strongroom_connection_collect(strongroom_connection *connection);
+
+/// One access at a time may borrow a thread of the Swift concurrency pool: true when the lane was free.
+bool strongroom_lane_enter(void);
+
+/// Gives the lane back. An access that lasted a millisecond or more, in nanoseconds, closes it for 50 times as long.
+void strongroom_lane_leave(uint64_t duration);
 
 /// A number that tells the calling thread from all others that run.
 static inline uintptr_t strongroom_thread(void) {

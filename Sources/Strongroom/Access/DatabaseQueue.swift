@@ -2,37 +2,43 @@ import Dispatch
 import Foundation
 
 /// A database with one connection: all accesses, reads and writes, come one after the other.
+///
+/// Open one queue per file, for as long as the program uses it.
 public final class DatabaseQueue: DatabaseWriter {
     public let path: String
 
-    private let writer: SerializedConnection
+    let writer: SerializedConnection
+    private let suspensionObserver: SuspensionObserver?
 
     public var configuration: Configuration { writer.configuration }
 
-    /// Opens the database at `path`, and creates it when it does not exist.
+    /// Opens the database at `path`, and creates it when it does not exist, unless the configuration is read-only.
     ///
     /// - throws: `SQLITE_NOTADB` when the key is wrong or the file is not a database, `SQLITE_CANTOPEN` when it can't be opened.
-    public init(path: String, configuration: Configuration = Configuration()) throws {
-        self.path = path
-        writer = try SerializedConnection(
-            path: path,
-            configuration: configuration.sharingKeys(),
-            defaultLabel: "Strongroom.DatabaseQueue",
-            target: configuration.writeTargetQueue ?? configuration.targetQueue,
-            qos: configuration.writeQoS)
+    public convenience init(path: String, configuration: Configuration = Configuration()) throws {
+        try self.init(opening: path, configuration)
     }
 
     /// Opens a new database in memory; queues of the same name in one process share it.
-    public init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
-        path = name.map { Database.sharedMemoryURI(named: $0) } ?? ":memory:"
-        var configuration = configuration.sharingKeys()
+    public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
+        var configuration = configuration
         configuration.readonly = false
-        writer = try SerializedConnection(
+        try self.init(opening: name.map { Database.sharedMemoryURI(named: $0) } ?? ":memory:", configuration)
+    }
+
+    private init(opening path: String, _ configuration: Configuration) throws {
+        let configuration = configuration.sharingKeys()
+        self.path = path
+        let writer = try SerializedConnection(
             path: path,
             configuration: configuration,
-            defaultLabel: "Strongroom.DatabaseQueue",
-            target: configuration.writeTargetQueue ?? configuration.targetQueue,
-            qos: configuration.writeQoS)
+            queue: DispatchQueue(
+                label: configuration.label ?? "Strongroom.DatabaseQueue",
+                qos: configuration.writeQoS,
+                target: configuration.writeTargetQueue ?? configuration.targetQueue),
+            prepare: { try $0.setUpJournal(requiresWAL: false) })
+        self.writer = writer
+        suspensionObserver = SuspensionObserver(of: writer)
     }
 
     public func close() throws {
@@ -43,16 +49,132 @@ public final class DatabaseQueue: DatabaseWriter {
         writer.interrupt()
     }
 
+    /// Gives back memory that the connection can do without, when the accesses that came before are done.
+    public func releaseMemory() {
+        writer.sync { $0.releaseMemory() }
+    }
+
+    public func suspend() {
+        writer.suspend()
+    }
+
+    public func resume() {
+        writer.resume()
+    }
+}
+
+// MARK: - Reads
+
+extension DatabaseQueue {
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
         try writer.sync { try $0.isolated(value) }
     }
 
+    public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
+        try await awaitAccess(keepsSuccess: false, { try $0.isolated(value) }, schedule: writer.async)
+    }
+
+    public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        writer.async { $0.isolated(orFailing: value) }
+    }
+
+    public func unsafeRead<T>(_ value: (Database) throws -> T) rethrows -> T {
+        try writer.sync(value)
+    }
+
+    public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
+        try await awaitAccess(keepsSuccess: false, value, schedule: writer.async)
+    }
+
+    public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        writer.async { $0.giveIfOpen(to: value) }
+    }
+
+    public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) rethrows -> T {
+        try writer.reentrantSync(value)
+    }
+
+    /// Runs `value` at once: there is no other connection that it could run on.
+    public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        writer.requireWriteOutsideOfTransaction("spawnConcurrentRead").isolated(orFailing: value)
+    }
+}
+
+// MARK: - Writes
+
+extension DatabaseQueue {
     public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) rethrows -> T {
         try writer.sync(updates)
     }
 
-    /// Runs `updates` outside of any transaction, alone. The queue's name for ``writeWithoutTransaction(_:)``.
+    public func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
+        try await awaitAccess(keepsSuccess: true, updates, schedule: writer.async)
+    }
+
+    public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
+        writer.async(updates)
+    }
+
+    public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
+        try writer.sync {
+            _ = try $0.openConnection
+            return try updates($0)
+        }
+    }
+
+    public func barrierWriteWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
+        try await awaitAccess(keepsSuccess: true, updates, schedule: writer.async)
+    }
+
+    public func asyncBarrierWriteWithoutTransaction(_ updates: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        writer.async { $0.giveIfOpen(to: updates) }
+    }
+
+    public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) rethrows -> T {
+        try writer.reentrantSync(updates)
+    }
+
+    /// Runs `updates` outside of any transaction, alone. The queue's name for ``DatabaseWriter/writeWithoutTransaction(_:)``.
     public func inDatabase<T>(_ updates: (Database) throws -> T) rethrows -> T {
         try writer.sync(updates)
+    }
+
+    /// Runs `updates` in a transaction: committed or rolled back as they answer, rolled back when they throw.
+    ///
+    /// - parameter kind: by default ``Configuration/defaultTransactionKind``.
+    public func inTransaction(
+        _ kind: Database.TransactionKind? = nil,
+        _ updates: (Database) throws -> Database.TransactionCompletion) throws
+    {
+        try writer.sync { db in
+            try db.inTransaction(kind) { try updates(db) }
+        }
+    }
+}
+
+// MARK: - Copies
+
+extension DatabaseQueue {
+    /// A copy in memory of the database at `fromPath`, opened with the same key.
+    public static func inMemoryCopy(fromPath path: String, configuration: Configuration = Configuration()) throws -> DatabaseQueue {
+        try DatabaseQueue(named: nil, configuration: configuration).filled(fromPath: path, configuration)
+    }
+
+    /// A copy of the database at `fromPath`, opened with the same key, that goes away with its connection.
+    ///
+    /// It has no file that others could find: what does not fit in memory is on disk, encrypted.
+    public static func temporaryCopy(fromPath path: String, configuration: Configuration = Configuration()) throws -> DatabaseQueue {
+        var writable = configuration
+        writable.readonly = false
+        return try DatabaseQueue(opening: "", writable).filled(fromPath: path, configuration)
+    }
+
+    private func filled(fromPath path: String, _ configuration: Configuration) throws -> DatabaseQueue {
+        var configuration = configuration
+        configuration.readonly = true
+        let source = try DatabaseQueue(path: path, configuration: configuration)
+        try source.backup(to: self)
+        try source.close()
+        return self
     }
 }

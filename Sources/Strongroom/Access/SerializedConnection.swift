@@ -8,24 +8,32 @@ final class SerializedConnection: @unchecked Sendable {
     private let database: Database
     private let queue: DispatchQueue
 
-    /// Opens the connection and makes it ready for use.
+    /// How many of a pool's later set-ups the connection has gone through.
+    var appliedSetups = 0
+
+    /// Opens the connection on `queue`, whose label becomes the connection's name, and makes it ready for use.
     ///
-    /// - parameter role: what the connection's name gets after the configuration's label, such as `.writer`.
+    /// - parameter isOnQueue: whether the calling thread works on `queue` already.
+    /// - parameter group: what the connections of one pool have in common.
+    /// - parameter prepare: what follows the configured set-up.
     init(
         path: String,
         configuration: Configuration,
-        defaultLabel: String,
-        role: String = "",
-        target: DispatchQueue?,
-        qos: DispatchQoS) throws
+        queue: DispatchQueue,
+        isOnQueue: Bool = false,
+        group: UInt = 0,
+        prepare: (Database) throws -> Void = { _ in }) throws
     {
-        let name = (configuration.label ?? defaultLabel) + role
-        database = try Database(path: path, description: name, configuration: configuration)
-        queue = DispatchQueue(label: name, qos: qos, target: target)
+        database = try Database(path: path, description: queue.label, configuration: configuration)
+        database.connection.pointee.group = group
+        self.queue = queue
         do {
-            try sync { try $0.setUp() }
+            try sync(isOnQueue: isOnQueue) {
+                try $0.setUp()
+                try prepare($0)
+            }
         } catch {
-            sync { $0.abandon() }
+            sync(isOnQueue: isOnQueue) { $0.abandon() }
             throw error
         }
     }
@@ -44,15 +52,11 @@ final class SerializedConnection: @unchecked Sendable {
 
     /// Runs `block` with access, after all accesses that came before.
     ///
+    /// - parameter isOnQueue: whether the calling thread works on the connection's queue already.
     /// - precondition: the calling thread has no access yet.
-    func sync<T>(_ block: (Database) throws -> T) rethrows -> T {
-        if isAccessed {
-            fatalError("""
-                Database methods are not reentrant: \(database.description) is already being accessed by this thread. \
-                Pass the `db` argument along, or use unsafeReentrantRead or unsafeReentrantWrite.
-                """)
-        }
-        return try queue.sync { try access(block) }
+    func sync<T>(isOnQueue: Bool = false, _ block: (Database) throws -> T) rethrows -> T {
+        if isAccessed { reentrancyError(database.description) }
+        return isOnQueue ? try access(block) : try queue.sync { try access(block) }
     }
 
     /// Runs `block` with access, at once when the calling thread has it already.
@@ -65,17 +69,74 @@ final class SerializedConnection: @unchecked Sendable {
         queue.async { self.access(block) }
     }
 
-    /// Interrupts what the connection does at this moment. Safe from any thread, even when the connection is closed.
+    /// Runs the job with access, later, with the priority of the calling task.
+    func async<Value>(_ job: AccessJob<Value>) {
+        queue.async(priority: Task.currentPriority) { self.access(job.perform)?.deliver() }
+    }
+
+    /// The connection of the access that the calling thread is in.
+    ///
+    /// - precondition: ``isAccessed``.
+    var accessed: Database {
+        precondition(isAccessed, "The connection is asked for outside of its access.")
+        return database
+    }
+
+    /// Stops a program that asks for a concurrent read where there is no state to read.
+    @discardableResult
+    func requireWriteOutsideOfTransaction(_ method: String) -> Database {
+        guard isAccessed else {
+            fatalError("""
+                \(method) was called outside of a write to \(database.description). \
+                Call it from writeWithoutTransaction, or use asyncRead.
+                """)
+        }
+        guard !database.isInsideTransaction else {
+            fatalError("""
+                \(method) was called inside a transaction of \(database.description), whose changes it could not see. \
+                Call it before or after the transaction, from writeWithoutTransaction.
+                """)
+        }
+        return database
+    }
+
+    // MARK: - From any thread
+
+    /// Interrupts what the connection does at this moment. Safe even when the connection is closed.
     func interrupt() {
         strongroom_connection_interrupt(database.connection)
     }
 
+    /// Keeps the connection from taking locks, and rolls back what holds one.
+    func suspend() {
+        strongroom_connection_suspend(database.connection)
+        // Accesses that run stop by themselves. This one finds what a former access has left open.
+        if database.configuration.allowsUnsafeTransactions {
+            async { $0.releaseLock() }
+        }
+    }
+
+    func resume() {
+        strongroom_connection_resume(database.connection)
+    }
+
     private func access<T>(_ block: (Database) throws -> T) rethrows -> T {
         let former = strongroom_enter(database.connection)
+        strongroom_connection_push(database.connection)
         defer {
             database.endAccess()
+            strongroom_connection_pop(database.connection)
             strongroom_exit(database.connection, former)
         }
         return try block(database)
     }
 }
+
+/// Stops a program that would wait for itself.
+func reentrancyError(_ description: String) -> Never {
+    fatalError("""
+        Database methods are not reentrant: \(description) is already being accessed by this thread. \
+        Pass the `db` argument along, or use unsafeReentrantRead or unsafeReentrantWrite.
+        """)
+}
+

@@ -49,6 +49,9 @@ public struct Configuration: Sendable {
 
     // MARK: - What is shown
 
+    /// What is known of the schema beyond what it tells, such as the keys of views. Default: nil.
+    public var schemaSource: (any DatabaseSchemaSource)?
+
     /// A name for the connections' queues and descriptions. Default: nil.
     public var label: String?
 

@@ -45,16 +45,15 @@ extension Database {
         return statement
     }
 
-    /// A prepared statement that no run uses: from the cache if it can be.
+    /// A prepared statement that nobody else holds: from the cache if it can be.
     @usableFromInline
     func reusableStatement(sql: String) throws -> Statement {
         requireAccess()
-        guard let statement = statements.statement(sql) else {
-            let statement = try makeStatement(sql: sql)
-            remember(statement, for: sql)
-            return statement
-        }
-        return statement.isIdle ? statement : try makeStatement(sql: sql)
+        if let statement = statements.idleStatement(sql) { return statement }
+        let statement = try makeStatement(sql: sql)
+        // Takes the place of one that is in use, or that somebody keeps.
+        remember(statement, for: sql)
+        return statement
     }
 
     private func remember(_ statement: Statement, for sql: String) {
@@ -159,7 +158,7 @@ extension Database {
     /// Named arguments serve all statements, positional ones are used up from one statement to the next.
     public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
         requireAccess()
-        if let statement = statements.statement(sql), statement.isIdle {
+        if let statement = statements.idleStatement(sql) {
             try statement.setArguments(arguments)
             defer { statement.forgetLargeArguments() }
             return try statement.run()
@@ -203,6 +202,7 @@ extension Database {
     /// Refuses what the connection may not do now.
     @inline(__always)
     func willRun(_ statement: Statement) throws {
+        if strongroom_stops(connection) != 0 { try refuseIfStopped(statement) }
         if transactionBlockDepth > 0 || statement.hasEffects { try checkRun(of: statement) }
     }
 
@@ -211,6 +211,7 @@ extension Database {
             throw statement.error(.aborted)
         }
         if readOnlyDepth > 0, statement.mayWrite { throw statement.error(.readOnly) }
+        if statement.compilation.transaction != nil { connection.pointee.ends_transaction = true }
     }
 
     /// Draws the consequences of a run, and throws its failure.
@@ -218,11 +219,14 @@ extension Database {
     func didRun(_ statement: Statement, failure: DatabaseError?) throws {
         // Failures, those of reads included, may roll the transaction back.
         if statement.hasEffects || failure != nil { drawConsequences(of: statement) }
+        if strongroom_stops(connection) != 0 { try stopAfterRun(of: statement, failure: failure) }
         if let failure { throw failure }
     }
 
     private func drawConsequences(of statement: Statement) {
+        connection.pointee.ends_transaction = false
         if statement.compilation.changesSchema { removeCachedStatements() }
+        updateSchemaCache(after: statement)
         followTransaction()
     }
 

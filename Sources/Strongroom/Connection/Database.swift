@@ -28,6 +28,11 @@ public final class Database {
     var lentStatements = StatementCache()
 
     var runs = StatementRuns()
+    var schemaCache = SchemaCache()
+
+    /// What is known of the schema beyond what it tells. By default that of the configuration.
+    public internal(set) var schemaSource: (any DatabaseSchemaSource)?
+
     let transactionStatements = TransactionStatements()
     let cipher = CipherState()
 
@@ -53,6 +58,7 @@ public final class Database {
         self.path = path
         self.description = description
         self.configuration = configuration
+        self.schemaSource = configuration.schemaSource
         ErrorLog.connect()
         try Self.checkURI(path)
         var flags = SQLITE_OPEN_NOMUTEX

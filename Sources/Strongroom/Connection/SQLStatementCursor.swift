@@ -20,7 +20,7 @@ public class SQLStatementCursor: Cursor {
         do {
             statement = try utf8.withUnsafeBufferPointer { characters in
                 // Without the terminating NUL.
-                var rest = UnsafeBufferPointer(rebasing: characters[offset..<max(offset, characters.count - 1)])
+                var rest = UnsafeBufferPointer(rebasing: characters[offset..<Swift.max(offset, characters.count - 1)])
                 let statement = try database.compileNext(&rest)
                 offset = characters.count - 1 - rest.count
                 return statement

@@ -6,42 +6,59 @@ struct StatementCache {
     static let limit = 128
 
     private struct Entry {
-        let statement: Statement
+        let sql: String
+        var statement: Statement
         var lastUse: Int
     }
 
-    private var entries: [String: Entry] = [:]
+    private var entries: [Entry] = []
+    private var positions: [String: Int] = [:]
     private var uses = 0
 
-    /// The latest statement and its text: many programs run one statement many times, and comparing is cheaper than hashing.
-    private var latest: (sql: String, statement: Statement)?
+    /// The latest entry: many programs run one statement many times, and comparing is cheaper than hashing.
+    private var latest = 0
 
     /// The statement of that SQL, when there is one.
     mutating func statement(_ sql: String) -> Statement? {
-        if let latest, latest.sql == sql { return latest.statement }
-        guard let index = entries.index(forKey: sql) else { return nil }
-        uses += 1
-        entries.values[index].lastUse = uses
-        let statement = entries.values[index].statement
-        latest = (sql, statement)
-        return statement
+        find(sql).map { entries[$0].statement }
+    }
+
+    /// The statement of that SQL, when there is one that nobody else holds: its arguments and its run are nobody's.
+    mutating func idleStatement(_ sql: String) -> Statement? {
+        guard let position = find(sql), isKnownUniquelyReferenced(&entries[position].statement) else { return nil }
+        return entries[position].statement
     }
 
     mutating func insert(_ statement: Statement, for sql: String) {
-        if entries.count >= Self.limit { removeOlderHalf() }
         uses += 1
-        entries[sql] = Entry(statement: statement, lastUse: uses)
-        latest = (sql, statement)
+        if let position = positions[sql] {
+            entries[position] = Entry(sql: sql, statement: statement, lastUse: uses)
+            return
+        }
+        if entries.count >= Self.limit { removeOlderHalf() }
+        positions[sql] = entries.count
+        latest = entries.count
+        entries.append(Entry(sql: sql, statement: statement, lastUse: uses))
     }
 
     mutating func removeAll() {
-        entries = [:]
-        latest = nil
+        entries = []
+        positions = [:]
+    }
+
+    private mutating func find(_ sql: String) -> Int? {
+        if latest < entries.count, entries[latest].sql == sql { return latest }
+        guard let position = positions[sql] else { return nil }
+        uses += 1
+        entries[position].lastUse = uses
+        latest = position
+        return position
     }
 
     private mutating func removeOlderHalf() {
-        let uses = entries.values.map(\.lastUse).sorted()
-        let median = uses[uses.count / 2]
-        entries = entries.filter { $0.value.lastUse >= median }
+        entries.sort { $0.lastUse > $1.lastUse }
+        entries.removeLast(entries.count / 2)
+        positions = [:]
+        for (position, entry) in entries.enumerated() { positions[entry.sql] = position }
     }
 }

@@ -11,6 +11,7 @@ public struct SQL: Sendable {
         case expression(SQLExpression)
         case selection(SQLSelection)
         case ordering(SQLOrdering)
+        case subquery(SQLSubquery)
         case literal(SQL)
     }
 
@@ -69,6 +70,7 @@ public struct SQL: Sendable {
             case .expression(let expression): try expression.write(to: &writer)
             case .selection(let selection): try selection.write(to: &writer)
             case .ordering(let ordering): try ordering.write(to: &writer)
+            case .subquery(let subquery): try subquery.write(to: &writer)
             case .literal(let literal): try literal.write(to: &writer)
             }
         }
@@ -113,78 +115,5 @@ extension Sequence where Element == SQL {
     /// The literals one after the other, with `separator` between them.
     public func joined(separator: String = "") -> SQL {
         Array(self).joined(separator: separator)
-    }
-}
-
-/// Gathers the interpolations of an ``SQL`` literal.
-public struct SQLInterpolation: StringInterpolationProtocol {
-    var elements: [SQL.Element] = []
-
-    public init(literalCapacity: Int, interpolationCount: Int) {
-        elements.reserveCapacity(2 * interpolationCount + 1)
-    }
-
-    public mutating func appendLiteral(_ sql: String) {
-        guard !sql.isEmpty else { return }
-        elements.append(.text(sql, StatementArguments()))
-    }
-
-    /// SQL text as it is, with its arguments: `\(sql: "score > ?", arguments: [100])`.
-    public mutating func appendInterpolation(sql: String, arguments: StatementArguments = StatementArguments()) {
-        elements.append(.text(sql, arguments))
-    }
-
-    /// Another literal: `\(literal: condition)`.
-    public mutating func appendInterpolation(literal sqlLiteral: SQL) {
-        elements += sqlLiteral.elements
-    }
-
-    /// Another literal.
-    public mutating func appendInterpolation(_ sqlLiteral: SQL) {
-        elements += sqlLiteral.elements
-    }
-
-    /// A name, quoted: `\(identifier: "order")`.
-    public mutating func appendInterpolation(identifier: String) {
-        appendLiteral(identifier.quotedDatabaseIdentifier)
-    }
-
-    /// A value, or nil for NULL: it becomes an argument.
-    public mutating func appendInterpolation(_ expressible: (any SQLExpressible)?) {
-        elements.append(.expression(expressible?.sqlExpression ?? .value(.null)))
-    }
-
-    /// A column, an expression.
-    public mutating func appendInterpolation(_ expressible: some SQLExpressible & SQLSelectable & SQLOrderingTerm) {
-        elements.append(.expression(expressible.sqlExpression))
-    }
-
-    /// A string value: it becomes an argument.
-    public mutating func appendInterpolation<S: StringProtocol>(_ string: S) {
-        elements.append(.expression(String(string).sqlExpression))
-    }
-
-    /// The values of a sequence, in parentheses: `id IN \([1, 2, 3])`.
-    public mutating func appendInterpolation<S: Sequence>(_ sequence: S) where S.Element: SQLExpressible {
-        appendList(sequence.map(\.sqlExpression))
-    }
-
-    /// The values of a sequence, in parentheses.
-    public mutating func appendInterpolation<S: Sequence<any SQLExpressible>>(_ sequence: S) {
-        appendList(sequence.map(\.sqlExpression))
-    }
-
-    /// A value that is also a sequence, such as `Data`, is a value.
-    public mutating func appendInterpolation<S: SQLExpressible & Sequence>(_ expressible: S) where S.Element: SQLExpressible {
-        elements.append(.expression(expressible.sqlExpression))
-    }
-
-    private mutating func appendList(_ expressions: [SQLExpression]) {
-        appendLiteral("(")
-        for (index, expression) in expressions.enumerated() {
-            if index > 0 { appendLiteral(",") }
-            elements.append(.expression(expression))
-        }
-        appendLiteral(")")
     }
 }

@@ -6,6 +6,9 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         case value(DatabaseValue)
         case column(String)
         case literal(SQL)
+        case subquery(SQLSubquery)
+        case exists(SQLSubquery)
+        case contained(SQLExpression, in: SQLSubquery)
     }
 
     let node: Node
@@ -21,6 +24,14 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         case .value(let value): writer.append(value)
         case .column(let name): writer.append(name.quotedDatabaseIdentifier)
         case .literal(let sql): try sql.write(to: &writer)
+        case .subquery(let subquery): try subquery.writeInParentheses(to: &writer)
+        case .exists(let subquery):
+            writer.append("EXISTS ")
+            try subquery.writeInParentheses(to: &writer)
+        case .contained(let element, let subquery):
+            try element.write(to: &writer)
+            writer.append(" IN ")
+            try subquery.writeInParentheses(to: &writer)
         }
     }
 }

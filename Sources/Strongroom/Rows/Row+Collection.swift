@@ -25,16 +25,21 @@ extension Row: RandomAccessCollection {
     /// The values, from left to right.
     public var databaseValues: LazyMapCollection<Row, DatabaseValue> { lazy.map { $0.1 } }
 
-    /// Whether any value is not NULL.
+    /// Whether any value is not NULL, in the row or in one of its scopes.
     public var containsNonNullValue: Bool {
-        (0..<count).contains { !hasNull(atIndex: $0) }
+        (0..<count).contains { !hasNull(atIndex: $0) } || scopes.contains { $0.row.containsNonNullValue }
     }
 }
 
 extension Row: Hashable {
-    /// Rows are equal when they have the same columns in the same order, with the same values.
+    /// Rows are equal when they have the same columns in the same order, with the same values, equal scopes, and equal
+    /// prefetched rows.
     public static func == (lhs: Row, rhs: Row) -> Bool {
-        lhs === rhs || lhs.elementsEqual(rhs) { $0.0 == $1.0 && $0.1 == $1.1 }
+        if lhs === rhs { return true }
+        return lhs.elementsEqual(rhs) { $0.0 == $1.0 && $0.1 == $1.1 }
+            && lhs.scopes.count == rhs.scopes.count
+            && lhs.scopes.allSatisfy { rhs.scopes[$0.name] == $0.row }
+            && lhs.prefetchedRows == rhs.prefetchedRows
     }
 
     public func hash(into hasher: inout Hasher) {
@@ -44,13 +49,4 @@ extension Row: Hashable {
             hasher.combine(value)
         }
     }
-}
-
-extension Row: CustomStringConvertible, CustomDebugStringConvertible {
-    /// `[id:1 name:"Arthur"]`
-    public var description: String {
-        "[" + map { "\($0.0):\($0.1)" }.joined(separator: " ") + "]"
-    }
-
-    public var debugDescription: String { description }
 }

@@ -1,6 +1,4 @@
-import CSQLCipher
 import CStrongroom
-import Foundation
 
 // How values come out of a row. Each way exists twice: for types that read straight from a statement's column, and for
 // all others. Subscripts stop the program where `decode` throws.
@@ -110,38 +108,47 @@ extension Row {
         orStop { try decode(Value.self, forColumn: column.name) }
     }
 
+    // MARK: - First of several
+
+    /// The value of the first of these columns that is not NULL; nil when there is none. Columns that the row does not
+    /// have are passed over.
+    ///
+    /// A fatal error when that value can't be converted.
+    public func coalesce<T: DatabaseValueConvertible>(_ columns: some Collection<String>) -> T? {
+        for column in columns {
+            if let value = self[column] as T? { return value }
+        }
+        return nil
+    }
+
+    /// The value of the first of these columns that is not NULL; nil when there is none. Columns that the row does not
+    /// have are passed over.
+    ///
+    /// A fatal error when that value can't be converted.
+    public func coalesce<T: DatabaseValueConvertible>(_ columns: some Collection<any ColumnExpression>) -> T? {
+        coalesce(columns.lazy.map(\.name))
+    }
+
     // MARK: - Underneath
 
     /// The value at a valid index.
     @inlinable
     func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(at index: Int) throws -> Value {
-        if let sqliteStatement, let connection, mapping == nil {
-            if !strongroom_has_access(connection) { noAccess() }
-            if let value = Value.fromStatement(sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: index)) {
-                return value
-            }
-            throw conversionError(Value.self, at: index)
-        }
-        return try slowValue(at: index)
-    }
-
-    @usableFromInline
-    func noAccess() -> Never {
-        statement!.database.noAccess("A row")
-    }
-
-    @usableFromInline
-    func slowValue<Value: DatabaseValueConvertible & StatementColumnConvertible>(at index: Int) throws -> Value {
-        let position = mapping?[index] ?? index
+        let position = position(of: index)
         let value: Value?
-        if let statement, let sqliteStatement {
-            statement.requireAccess()
-            value = Value.fromStatement(sqliteStatement, atUncheckedIndex: CInt(position))
+        if let sqliteStatement, let connection {
+            if !strongroom_has_access(connection) { noAccess() }
+            value = Value.fromStatement(sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: position))
         } else {
             value = Value.fromDatabaseValue(values[position])
         }
         guard let value else { throw conversionError(Value.self, at: index) }
         return value
+    }
+
+    @usableFromInline
+    func noAccess() -> Never {
+        statement!.database.noAccess("A row")
     }
 
     @usableFromInline

@@ -1,22 +1,27 @@
-import CSQLCipher
-
 /// A cursor on rows. All its rows are one object: copy what is to be kept.
 public final class RowCursor: DatabaseCursor {
     public typealias Element = Row
 
     public let run: StatementRun
-    private var row: Row?
+    @usableFromInline @exclusivity(unchecked) var row: Row?
     private let adapter: (any RowAdapter)?
 
+    @usableFromInline
     init(_ statement: Statement, arguments: StatementArguments?, adapter: (any RowAdapter)?) throws {
         self.adapter = adapter
+        if let adapter { try statement.check(adapter) }
         self.run = try StatementRun(statement, arguments: arguments)
     }
 
+    @inlinable
     public func next() throws -> Row? {
         guard try run.step() else { return nil }
-        if let row { return row }
-        // After the first step: SQLite may have recompiled the statement for a new schema.
+        return try row ?? firstRow()
+    }
+
+    /// Made after the first step: SQLite may have recompiled the statement for a new schema.
+    @usableFromInline
+    func firstRow() throws -> Row {
         let row = try Row(statement: run.statement, adapter: adapter)
         self.row = row
         return row
@@ -65,7 +70,10 @@ extension Row {
         arguments: StatementArguments? = nil,
         adapter: (any RowAdapter)? = nil) throws -> Row?
     {
-        try fetchCursor(statement, arguments: arguments, adapter: adapter).next()?.copy()
+        let cursor = try fetchCursor(statement, arguments: arguments, adapter: adapter)
+        let row = try cursor.next()?.copy()
+        try cursor.run.complete()
+        return row
     }
 
     // MARK: - From SQL
@@ -108,5 +116,32 @@ extension Row {
         adapter: (any RowAdapter)? = nil) throws -> Row?
     {
         try fetchOne(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
+    }
+    // MARK: - From a request
+
+    /// A cursor on the rows of a request.
+    ///
+    /// - precondition: the request prefetches no associated rows. Use `fetchAll` for those.
+    public static func fetchCursor(_ db: Database, _ request: some FetchRequest) throws -> RowCursor {
+        let prepared = try request.makePreparedRequest(db, forSingleResult: false)
+        prepared.requireNoPrefetch()
+        return try fetchCursor(prepared.statement, adapter: prepared.adapter)
+    }
+
+    /// All rows of a request.
+    public static func fetchAll(_ db: Database, _ request: some FetchRequest) throws -> [Row] {
+        try request.makePreparedRequest(db, forSingleResult: false).allRows(db)
+    }
+
+    /// The distinct rows of a request.
+    public static func fetchSet(_ db: Database, _ request: some FetchRequest) throws -> Set<Row> {
+        let prepared = try request.makePreparedRequest(db, forSingleResult: false)
+        guard !prepared.prefetches else { return try Set(prepared.allRows(db)) }
+        return try fetchSet(prepared.statement, adapter: prepared.adapter)
+    }
+
+    /// The first row of a request, or nil.
+    public static func fetchOne(_ db: Database, _ request: some FetchRequest) throws -> Row? {
+        try request.makePreparedRequest(db, forSingleResult: true).firstRow(db)
     }
 }

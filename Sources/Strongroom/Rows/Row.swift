@@ -17,23 +17,28 @@ public final class Row {
     /// The statement whose current row this is; nil for a copy.
     @usableFromInline let statement: Statement?
 
-    /// Pointers to what `statement` and `columns` keep alive: reading a value must not count references.
+    /// Pointers to what `statement`, `columns` and `layout` keep alive: reading a value must not count references.
     @usableFromInline let sqliteStatement: SQLiteStatement?
     @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>?
     @usableFromInline let names: UnsafePointer<String>
 
     /// The position of each column in the statement or in `values`; nil when it is the same.
-    @usableFromInline let mapping: [Int]?
+    @usableFromInline let mapping: UnsafePointer<Int>?
 
-    /// The values of a copy.
+    /// The values of a copy: those of all columns of the statement.
     @usableFromInline let values: [DatabaseValue]
 
     /// Whatever adapters made of the statement; nil without adapter.
     let layout: RowLayout?
 
-    /// Where the next column is expected: columns are mostly asked for in their order. Behind a pointer, because Swift
-    /// would check exclusive access to a class property.
-    @usableFromInline let expectation: UnsafeMutablePointer<Int>
+    /// Where the next column is expected: columns are mostly asked for in their order.
+    @usableFromInline @exclusivity(unchecked) var expectation: Int
+
+    /// The scopes of a statement's row that were asked for. They show the statement's current row, as this one does.
+    private var knownScopes: [String: Row] = [:]
+
+    /// Rows that further queries fetched for this one.
+    private var prefetched: PrefetchedRowsView?
 
     init(
         columns: RowColumns,
@@ -49,23 +54,19 @@ public final class Row {
         self.names = UnsafePointer(columns.storage)
         self.values = values
         self.layout = layout
-        self.mapping = layout.map { $0.columns.map(\.index) }
-        self.expectation = .allocate(capacity: 1)
-        self.expectation.initialize(to: columns.areUnique ? 0 : Int.max)
-    }
-
-    deinit {
-        expectation.deallocate()
+        self.mapping = layout.map { UnsafePointer($0.storage) }
+        self.expectation = columns.areUnique ? 0 : Int.max
     }
 
     /// The current row of a statement, as the adapter shows it.
+    @usableFromInline
     convenience init(statement: Statement, adapter: (any RowAdapter)? = nil) throws {
         guard let adapter else {
             self.init(columns: statement.columns, statement: statement)
             return
         }
-        let layout = try adapter.layout(of: RowLayout(names: statement.columns.names))
-        self.init(columns: RowColumns(names: layout.columns.map(\.name)), statement: statement, layout: layout)
+        let layout = try statement.layout(adapter)
+        self.init(columns: layout.columns, statement: statement, layout: layout)
     }
 
     /// An empty row.
@@ -96,10 +97,20 @@ public final class Row {
     public func copy() -> Row {
         guard let statement, let sqliteStatement else { return self }
         statement.requireAccess()
-        let values = (0..<sqlite3_column_count(sqliteStatement)).map {
-            DatabaseValue(sqliteStatement: sqliteStatement, index: $0)
+        let count = Int(sqlite3_column_count(sqliteStatement))
+        let values = [DatabaseValue](unsafeUninitializedCapacity: count) { buffer, initialized in
+            for index in 0..<count {
+                buffer.initializeElement(
+                    at: index, to: DatabaseValue(sqliteStatement: sqliteStatement, index: CInt(truncatingIfNeeded: index)))
+            }
+            initialized = count
         }
         return Row(columns: columns, values: values, layout: layout)
+    }
+
+    /// The same row as another layout shows it.
+    func row(_ columns: RowColumns, layout: RowLayout?) -> Row {
+        Row(columns: columns, statement: statement, values: values, layout: layout)
     }
 
     // MARK: - Columns
@@ -107,9 +118,9 @@ public final class Row {
     /// The leftmost column of that name.
     @inlinable
     func index(of name: String) -> Int? {
-        let expected = expectation.pointee
+        let expected = expectation
         if expected < count, names[expected] == name {
-            expectation.pointee = expected + 1
+            expectation = expected + 1
             return expected
         }
         return search(for: name)
@@ -118,13 +129,20 @@ public final class Row {
     @usableFromInline
     func search(for name: String) -> Int? {
         guard let index = columns.index(of: name) else { return nil }
-        if columns.areUnique { expectation.pointee = index + 1 }
+        if columns.areUnique { expectation = index + 1 }
         return index
     }
 
+    /// The position of a valid index in the statement or in `values`.
+    @inlinable
+    func position(of index: Int) -> Int {
+        if let mapping { mapping[index] } else { index }
+    }
+
     /// The value at a valid index.
+    @usableFromInline
     func databaseValue(at index: Int) -> DatabaseValue {
-        let position = mapping?[index] ?? index
+        let position = position(of: index)
         guard let statement, let sqliteStatement else { return values[position] }
         statement.requireAccess()
         return DatabaseValue(sqliteStatement: sqliteStatement, index: CInt(position))
@@ -143,10 +161,42 @@ public final class Row {
     /// Whether the value at `index` is NULL.
     public func hasNull(atIndex index: Int) -> Bool {
         checkIndex(index)
-        let position = mapping?[index] ?? index
+        let position = position(of: index)
         guard let statement, let sqliteStatement else { return values[position].isNull }
         statement.requireAccess()
         return sqlite3_column_type(sqliteStatement, CInt(position)) == SQLITE_NULL
+    }
+
+    /// The statement's own bytes at a valid index, valid until the next step; nil in a copy, and where there is no blob or text.
+    func statementBytes(at index: Int) -> UnsafeRawBufferPointer? {
+        guard let statement, let sqliteStatement else { return nil }
+        statement.requireAccess()
+        let position = CInt(position(of: index))
+        switch sqlite3_column_type(sqliteStatement, position) {
+        case SQLITE_BLOB, SQLITE_TEXT:
+            let bytes = sqlite3_column_blob(sqliteStatement, position)
+            return UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(sqliteStatement, position)))
+        default:
+            return nil
+        }
+    }
+
+    // MARK: - Other rows
+
+    /// The scope of that name, one and the same object for all rows of a cursor.
+    func scope(_ name: String) -> Row? {
+        guard let layout = layout?.scopes[name] else { return nil }
+        if let known = knownScopes[name] { return known }
+        let scope = row(layout.columns, layout: layout)
+        scope.prefetched = prefetched?.nested[name]
+        if statement != nil { knownScopes[name] = scope }
+        return scope
+    }
+
+    /// The rows that further queries fetched for this one, by the key of their association.
+    public internal(set) var prefetchedRows: PrefetchedRowsView {
+        get { prefetched ?? PrefetchedRowsView() }
+        set { prefetched = newValue }
     }
 }
 
@@ -154,5 +204,26 @@ extension Row: ExpressibleByDictionaryLiteral {
     /// Columns in the order of the literal; names may come twice.
     public convenience init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
         self.init(elements.map { ($0.0, $0.1?.databaseValue ?? .null) })
+    }
+}
+
+extension Statement {
+    /// The layout that an adapter makes of the statement's columns; its errors are the statement's.
+    func layout(_ adapter: any RowAdapter) throws -> RowLayout {
+        do {
+            return try adapter.layout(of: RowLayout(columns))
+        } catch let error as DatabaseError {
+            throw self.error(error)
+        }
+    }
+
+    /// Throws when an adapter does not fit, before any row shows it.
+    func check(_ adapter: any RowAdapter) throws {
+        do {
+            _ = try layout(adapter)
+        } catch {
+            // The columns may be those of a former schema, until the first step: a new statement has the current ones.
+            _ = try database.makeStatement(sql: sql).layout(adapter)
+        }
     }
 }

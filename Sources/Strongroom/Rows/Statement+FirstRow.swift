@@ -11,9 +11,11 @@ extension Statement {
         defer { endDirectRun() }
         let code = sqlite3_step(sqliteStatement)
         if code == SQLITE_ROW {
-            let value = try read(sqliteStatement)
-            if hasEffects { try finishDirectRun() }
-            return value
+            guard hasEffects else { return try read(sqliteStatement) }
+            // A value that can't be read does not undo what was written.
+            let value = Result { try read(sqliteStatement) }
+            try finishDirectRun()
+            return try value.get()
         }
         try finishDirectRun(code)
         return nil

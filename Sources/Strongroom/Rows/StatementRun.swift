@@ -10,8 +10,7 @@ public final class StatementRun {
     @usableFromInline let sqliteStatement: SQLiteStatement
     @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>
 
-    /// Behind a pointer: it is read at every row, and Swift would check exclusive access to a class property.
-    @usableFromInline let phase: UnsafeMutablePointer<Phase>
+    @usableFromInline @exclusivity(unchecked) var phase: Phase
 
     @usableFromInline
     enum Phase {
@@ -28,6 +27,8 @@ public final class StatementRun {
         self.statement = statement
         self.sqliteStatement = statement.sqliteStatement
         self.connection = statement.connection
+        // Nothing to finish as long as nothing has begun.
+        phase = .done
         statement.requireAccess()
         statement.currentRun?.finish()
         if let arguments {
@@ -35,21 +36,19 @@ public final class StatementRun {
         } else {
             try statement.start()
         }
-        phase = .allocate(capacity: 1)
-        phase.initialize(to: .ready)
+        phase = .ready
         statement.currentRun = self
         statement.database.runs.insert(self)
     }
 
     deinit {
         finish()
-        phase.deallocate()
     }
 
     /// Moves to the next row; false when there is none.
     @inlinable
     func step() throws -> Bool {
-        guard phase.pointee == .stepping else { return try firstStep() }
+        guard phase == .stepping else { return try firstStep() }
         if !strongroom_has_access(connection) { noAccess() }
         let code = sqlite3_step(sqliteStatement)
         if code == SQLITE_ROW { return true }
@@ -58,18 +57,18 @@ public final class StatementRun {
 
     @usableFromInline
     func firstStep() throws -> Bool {
-        guard phase.pointee == .ready else { return false }
+        guard phase == .ready else { return false }
         if !strongroom_has_access(connection) { noAccess() }
         do {
             try statement.database.willRun(statement)
         } catch {
-            finish()
+            _ = end()
             throw error
         }
         let code = sqlite3_step(sqliteStatement)
         guard code == SQLITE_ROW else { return try lastStep(code) }
         statement.forgetColumnsIfRecompiled()
-        phase.pointee = .stepping
+        phase = .stepping
         return true
     }
 
@@ -77,18 +76,34 @@ public final class StatementRun {
     func lastStep(_ code: CInt) throws -> Bool {
         // Before the reset, which would drop the message.
         let failure = code == SQLITE_DONE ? nil : statement.error(code)
-        finish()
+        _ = end()
         try statement.database.didRun(statement, failure: failure)
         return false
     }
 
-    /// Ends the run, wherever it is.
+    /// Ends the run, wherever it is. What a statement that writes did so far stays done.
     func finish() {
-        guard phase.pointee != .done else { return }
-        phase.pointee = .done
+        let isAbandoned = phase == .stepping
+        let code = end()
+        guard isAbandoned, statement.hasEffects else { return }
+        // Nobody is there to hear of a failure: fetch functions that give up a run for good use `complete()`.
+        try? statement.database.didRun(statement, failure: code == SQLITE_OK ? nil : statement.error(code))
+    }
+
+    /// Ends the run for a caller who wants no more rows: a statement that writes goes on to its end, and throws its errors.
+    @usableFromInline
+    func complete() throws {
+        guard statement.hasEffects else { return finish() }
+        while try step() {}
+    }
+
+    /// Resets the statement; returns SQLite's result code, which repeats the failure of the last step.
+    private func end() -> CInt {
+        guard phase != .done else { return SQLITE_OK }
+        phase = .done
         statement.currentRun = nil
         statement.database.runs.remove(self)
-        sqlite3_reset(sqliteStatement)
+        return sqlite3_reset(sqliteStatement)
     }
 
     @usableFromInline

@@ -1,8 +1,7 @@
-import CSQLCipher
-import CStrongroom
 import Foundation
 
 extension Data: DatabaseValueConvertible, StatementColumnConvertible {
+    /// A blob.
     public var databaseValue: DatabaseValue { DatabaseValue(storage: .blob(self)) }
 
     /// A blob, or the UTF-8 of a text.
@@ -15,20 +14,15 @@ extension Data: DatabaseValueConvertible, StatementColumnConvertible {
     }
 
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
-        withUnsafeBytes { strongroom_bind_blob(sqliteStatement, index, $0.baseAddress, Int64($0.count)) }
+        withUnsafeBytes { StatementParameter(sqliteStatement, index).bind(blob: $0) }
     }
 
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
-        let bytes = sqlite3_column_blob(sqliteStatement, index)
-        self.init(sqliteBytes: bytes, length: sqlite3_column_bytes(sqliteStatement, index))
+        self = StatementColumn(sqliteStatement, index).withBlob { Data($0) }
     }
 
     /// A copy of SQLite's bytes.
     init(sqliteBytes: UnsafeRawPointer?, length: CInt) {
-        guard let sqliteBytes, length > 0 else {
-            self.init()
-            return
-        }
-        self.init(bytes: sqliteBytes, count: Int(length))
+        self.init(UnsafeRawBufferPointer(start: sqliteBytes, count: Int(length)))
     }
 }

@@ -49,12 +49,13 @@ public struct DatabaseValue: Sendable {
 
     /// The value of a column in the current row of a statement; `index` is not checked.
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
-        switch sqlite3_column_type(sqliteStatement, index) {
-        case SQLITE_INTEGER: storage = .int64(sqlite3_column_int64(sqliteStatement, index))
-        case SQLITE_FLOAT: storage = .double(sqlite3_column_double(sqliteStatement, index))
-        case SQLITE_TEXT: storage = .string(String(sqliteStatement: sqliteStatement, index: index))
-        case SQLITE_BLOB: storage = .blob(Data(sqliteStatement: sqliteStatement, index: index))
-        default: storage = .null
+        let column = StatementColumn(sqliteStatement, index)
+        switch column.kind {
+        case .null: storage = .null
+        case .integer: storage = .int64(column.int64)
+        case .double: storage = .double(column.double)
+        case .text: storage = .string(String(sqliteStatement: sqliteStatement, index: index))
+        case .blob: storage = .blob(Data(sqliteStatement: sqliteStatement, index: index))
         }
     }
 
@@ -88,7 +89,9 @@ public struct DatabaseValue: Sendable {
         case .string(var value):
             value.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) {
-                    strongroom_result_text(context, $0.baseAddress, Int64($0.count))
+                    // An empty buffer may have no address, and a NULL address would give NULL.
+                    guard let start = $0.baseAddress else { return strongroom_result_text(context, "", 0) }
+                    strongroom_result_text(context, start, Int64($0.count))
                 }
             }
         case .blob(let value):
@@ -142,9 +145,9 @@ extension DatabaseValue: DatabaseValueConvertible {
 
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         switch storage {
-        case .null: sqlite3_bind_null(sqliteStatement, index)
-        case .int64(let value): sqlite3_bind_int64(sqliteStatement, index, value)
-        case .double(let value): sqlite3_bind_double(sqliteStatement, index, value)
+        case .null: StatementParameter(sqliteStatement, index).bindNull()
+        case .int64(let value): value.bind(to: sqliteStatement, at: index)
+        case .double(let value): value.bind(to: sqliteStatement, at: index)
         case .string(let value): value.bind(to: sqliteStatement, at: index)
         case .blob(let value): value.bind(to: sqliteStatement, at: index)
         }
@@ -157,8 +160,10 @@ extension DatabaseValue: StatementColumnConvertible {
     }
 }
 
+extension DatabaseValue: SQLSpecificExpressible {}
+
 extension DatabaseValue: CustomStringConvertible {
-    /// The value as an SQL literal: `NULL`, `1`, `1.5`, `'O''Brien'` is shown as `"O'Brien"`, blobs by their size.
+    /// `NULL`, `1`, `1.5`, `"Arthur"`; of blobs only their size.
     public var description: String {
         switch storage {
         case .null: "NULL"

@@ -8,16 +8,26 @@ public final class DatabaseValueCursor<Value: DatabaseValueConvertible>: Databas
     public typealias Element = Value
 
     public let run: StatementRun
-    private let index: Int
+    @usableFromInline let adapter: (any RowAdapter)?
 
+    /// The position of the column; below zero before the first row, where an adapter tells it.
+    @usableFromInline @exclusivity(unchecked) var column: CInt
+
+    @usableFromInline
     init(_ statement: Statement, arguments: StatementArguments?, adapter: (any RowAdapter)?) throws {
-        index = try statement.firstColumn(adapter: adapter)
+        self.adapter = adapter
+        column = adapter == nil ? 0 : -1
+        if let adapter { try statement.check(adapter) }
         run = try StatementRun(statement, arguments: arguments)
     }
 
+    @inlinable
     public func next() throws -> Value? {
         guard try run.step() else { return nil }
-        return try Row(statement: run.statement).decode(Value.self, atIndex: index)
+        if column < 0 { column = try run.statement.firstColumn(adapter) }
+        let dbValue = DatabaseValue(sqliteStatement: run.sqliteStatement, index: column)
+        guard let value = Value.fromDatabaseValue(dbValue) else { throw try run.statement.conversionError(Value.self, at: column) }
+        return value
     }
 }
 
@@ -26,43 +36,46 @@ public final class FastDatabaseValueCursor<Value: DatabaseValueConvertible & Sta
     public typealias Element = Value
 
     public let run: StatementRun
-    @usableFromInline let index: CInt
+    @usableFromInline let adapter: (any RowAdapter)?
+
+    /// The position of the column; below zero before the first row, where an adapter tells it.
+    @usableFromInline @exclusivity(unchecked) var column: CInt
 
     @usableFromInline
     init(_ statement: Statement, arguments: StatementArguments?, adapter: (any RowAdapter)?) throws {
-        index = CInt(try statement.firstColumn(adapter: adapter))
+        self.adapter = adapter
+        column = adapter == nil ? 0 : -1
+        if let adapter { try statement.check(adapter) }
         run = try StatementRun(statement, arguments: arguments)
     }
 
     @inlinable
     public func next() throws -> Value? {
         guard try run.step() else { return nil }
-        guard let value = Value.fromStatement(run.sqliteStatement, atUncheckedIndex: index) else {
-            throw try run.statement.conversionError(Value.self, at: index)
+        if column < 0 { column = try run.statement.firstColumn(adapter) }
+        guard let value = Value.fromStatement(run.sqliteStatement, atUncheckedIndex: column) else {
+            throw try run.statement.conversionError(Value.self, at: column)
         }
         return value
     }
 }
 
 extension Statement {
-    /// The position of the column that values are read from.
+    /// The position of the column that values are read from: the first one that the adapter shows of the current row.
+    ///
+    /// - throws: `SQLITE_MISUSE` when there is none.
     @usableFromInline
-    func firstColumn(adapter: (any RowAdapter)?) throws -> Int {
-        guard let adapter else {
-            guard columnCount > 0 else {
-                throw error(DatabaseError(resultCode: .SQLITE_MISUSE, message: "the statement returns no column to read from"))
-            }
-            return 0
+    func firstColumn(_ adapter: (any RowAdapter)?) throws -> CInt {
+        guard let adapter else { return 0 }
+        // SQLite may have recompiled the statement at its first step.
+        forgetColumnsIfRecompiled()
+        guard let first = try layout(adapter).positions.first else {
+            throw error(DatabaseError(
+                resultCode: .SQLITE_MISUSE, message: "the row adapter leaves no column to read values from"))
         }
-        let layout = try adapter.layout(of: RowLayout(names: columns.names))
-        guard let first = layout.columns.first else {
-            throw error(DatabaseError(resultCode: .SQLITE_MISUSE, message: "the row adapter leaves no column to read from"))
-        }
-        return first.index
+        return CInt(first)
     }
-}
 
-extension Statement {
     /// The error that a column of the current row can't be converted.
     @usableFromInline
     func conversionError(_ type: Any.Type, at index: CInt) throws -> RowDecodingError {
@@ -99,7 +112,13 @@ extension DatabaseValueConvertible {
         arguments: StatementArguments? = nil,
         adapter: (any RowAdapter)? = nil) throws -> Self?
     {
-        try DatabaseValueCursor<Self?>(statement, arguments: arguments, adapter: adapter).next() ?? nil
+        try statement.firstRow(arguments: arguments) { sqliteStatement in
+            let column = try statement.firstColumn(adapter)
+            let dbValue = DatabaseValue(sqliteStatement: sqliteStatement, index: column)
+            if let value = Self.fromDatabaseValue(dbValue) { return value }
+            if dbValue.isNull { return nil }
+            throw try statement.conversionError(Self.self, at: column)
+        }
     }
 
     // MARK: - From SQL
@@ -133,6 +152,25 @@ extension DatabaseValueConvertible {
     {
         try fetchOne(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
+
+    // MARK: - From a request
+
+    /// A cursor on the values of a request.
+    public static func fetchCursor(_ db: Database, _ request: some FetchRequest) throws -> DatabaseValueCursor<Self> {
+        let prepared = try request.makePreparedRequest(db, forSingleResult: false)
+        return try fetchCursor(prepared.statement, adapter: prepared.adapter)
+    }
+
+    /// All values of a request.
+    public static func fetchAll(_ db: Database, _ request: some FetchRequest) throws -> [Self] {
+        try Array(fetchCursor(db, request))
+    }
+
+    /// The first value of a request; nil when there is none or when it is NULL.
+    public static func fetchOne(_ db: Database, _ request: some FetchRequest) throws -> Self? {
+        let prepared = try request.makePreparedRequest(db, forSingleResult: true)
+        return try fetchOne(prepared.statement, adapter: prepared.adapter)
+    }
 }
 
 extension DatabaseValueConvertible where Self: Hashable {
@@ -153,6 +191,11 @@ extension DatabaseValueConvertible where Self: Hashable {
         adapter: (any RowAdapter)? = nil) throws -> Set<Self>
     {
         try fetchSet(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
+    }
+
+    /// The distinct values of a request.
+    public static func fetchSet(_ db: Database, _ request: some FetchRequest) throws -> Set<Self> {
+        try Set(fetchCursor(db, request))
     }
 }
 
@@ -188,11 +231,11 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
         arguments: StatementArguments? = nil,
         adapter: (any RowAdapter)? = nil) throws -> Self?
     {
-        let index = CInt(try statement.firstColumn(adapter: adapter))
-        return try statement.firstRow(arguments: arguments) { sqliteStatement in
-            if let value = Self.fromStatement(sqliteStatement, atUncheckedIndex: index) { return value }
-            if sqlite3_column_type(sqliteStatement, index) == SQLITE_NULL { return nil }
-            throw try statement.conversionError(Self.self, at: index)
+        try statement.firstRow(arguments: arguments) { sqliteStatement in
+            let column = try statement.firstColumn(adapter)
+            if let value = Self.fromStatement(sqliteStatement, atUncheckedIndex: column) { return value }
+            if sqlite3_column_type(sqliteStatement, column) == SQLITE_NULL { return nil }
+            throw try statement.conversionError(Self.self, at: column)
         }
     }
 
@@ -230,6 +273,28 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
     {
         try fetchOne(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
+
+    // MARK: - From a request
+
+    /// A cursor on the values of a request.
+    @inlinable
+    public static func fetchCursor(_ db: Database, _ request: some FetchRequest) throws -> FastDatabaseValueCursor<Self> {
+        let prepared = try request.makePreparedRequest(db, forSingleResult: false)
+        return try fetchCursor(prepared.statement, adapter: prepared.adapter)
+    }
+
+    /// All values of a request.
+    @inlinable
+    public static func fetchAll(_ db: Database, _ request: some FetchRequest) throws -> [Self] {
+        try Array(fetchCursor(db, request))
+    }
+
+    /// The first value of a request; nil when there is none or when it is NULL.
+    @inlinable
+    public static func fetchOne(_ db: Database, _ request: some FetchRequest) throws -> Self? {
+        let prepared = try request.makePreparedRequest(db, forSingleResult: true)
+        return try fetchOne(prepared.statement, adapter: prepared.adapter)
+    }
 }
 
 extension DatabaseValueConvertible where Self: StatementColumnConvertible & Hashable {
@@ -252,5 +317,11 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible & Hash
         adapter: (any RowAdapter)? = nil) throws -> Set<Self>
     {
         try fetchSet(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
+    }
+
+    /// The distinct values of a request.
+    @inlinable
+    public static func fetchSet(_ db: Database, _ request: some FetchRequest) throws -> Set<Self> {
+        try Set(fetchCursor(db, request))
     }
 }

@@ -1,4 +1,3 @@
-import CSQLCipher
 import Foundation
 
 /// What can be bound to a parameter of a statement.
@@ -72,7 +71,7 @@ public protocol StatementColumnConvertible {
 extension StatementColumnConvertible {
     @inlinable
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {
-        if sqlite3_column_type(sqliteStatement, index) == SQLITE_NULL { return nil }
+        if StatementColumn(sqliteStatement, index).isNull { return nil }
         return Self(sqliteStatement: sqliteStatement, index: index)
     }
 

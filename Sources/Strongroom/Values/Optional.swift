@@ -1,12 +1,10 @@
-import CSQLCipher
-
 // NULL and a missing column read as nil; anything else must convert.
 
 extension Optional: StatementBinding where Wrapped: StatementBinding {
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         switch self {
-        case .none: sqlite3_bind_null(sqliteStatement, index)
+        case .none: StatementParameter(sqliteStatement, index).bindNull()
         case .some(let value): value.bind(to: sqliteStatement, at: index)
         }
     }
@@ -35,7 +33,7 @@ extension Optional: StatementColumnConvertible where Wrapped: StatementColumnCon
     @inlinable
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {
         if let value = Wrapped.fromStatement(sqliteStatement, atUncheckedIndex: index) { return .some(value) }
-        return sqlite3_column_type(sqliteStatement, index) == SQLITE_NULL ? .some(nil) : nil
+        return StatementColumn(sqliteStatement, index).isNull ? .some(nil) : nil
     }
 
     @inlinable

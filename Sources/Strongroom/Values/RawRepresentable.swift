@@ -1,5 +1,3 @@
-import CSQLCipher
-
 // Enums and wrappers are stored as their raw values. Declare the conformance; there is nothing to write.
 
 extension SQLExpressible where Self: RawRepresentable, Self.RawValue: SQLExpressible {
@@ -15,6 +13,24 @@ extension StatementBinding where Self: RawRepresentable, Self.RawValue: Statemen
 extension DatabaseValueConvertible where Self: RawRepresentable, Self.RawValue: DatabaseValueConvertible {
     public var databaseValue: DatabaseValue { rawValue.databaseValue }
 
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
+        RawValue.fromDatabaseValue(dbValue).flatMap { Self(rawValue: $0) }
+    }
+
+    public var sqlExpression: SQLExpression { rawValue.sqlExpression }
+
+    public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        rawValue.bind(to: sqliteStatement, at: index)
+    }
+}
+
+// The raw value goes before the encoding of Codable types.
+
+extension DatabaseValueConvertible where Self: Encodable & RawRepresentable, Self.RawValue: DatabaseValueConvertible {
+    public var databaseValue: DatabaseValue { rawValue.databaseValue }
+}
+
+extension DatabaseValueConvertible where Self: Decodable & RawRepresentable, Self.RawValue: DatabaseValueConvertible {
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         RawValue.fromDatabaseValue(dbValue).flatMap { Self(rawValue: $0) }
     }

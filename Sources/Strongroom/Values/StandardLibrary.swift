@@ -1,5 +1,3 @@
-import CSQLCipher
-import CStrongroom
 import Foundation
 
 // Integers, floats, booleans and strings. Reading from a column follows SQLite's own conversions
@@ -20,20 +18,34 @@ extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
 
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
-        sqlite3_bind_int64(sqliteStatement, index, self)
+        StatementParameter(sqliteStatement, index).bind(self)
     }
 
     @inlinable
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
-        self = sqlite3_column_int64(sqliteStatement, index)
+        self = StatementColumn(sqliteStatement, index).int64
     }
 
-    /// Most integers are not zero, and a NULL reads as zero: only a zero needs the second call that tells which.
+    /// Most integers are neither zero, which a NULL reads as, nor the least or greatest, which larger numbers read as:
+    /// only these need the second call that tells.
     @inlinable
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Int64? {
-        let value = sqlite3_column_int64(sqliteStatement, index)
-        if value == 0, sqlite3_column_type(sqliteStatement, index) == SQLITE_NULL { return nil }
+        let column = StatementColumn(sqliteStatement, index)
+        let value = column.int64
+        if value == 0 { return column.isNull ? nil : 0 }
+        if value == .max || value == .min { return inRange(column, value) }
         return value
+    }
+
+    /// Nil when SQLite moved the value into the range of integers.
+    @usableFromInline
+    static func inRange(_ column: StatementColumn, _ value: Int64) -> Int64? {
+        switch column.kind {
+        case .integer: value
+        case .double: Int64(truncatingInRange: column.double)
+        case .text, .blob: Int64(column.withText { String(decoding: $0, as: UTF8.self) })
+        case .null: nil
+        }
     }
 
     /// The double without its fraction; nil when it is not a number or out of range.
@@ -43,10 +55,33 @@ extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
     }
 }
 
-/// Integers other than `Int64` are stored through it, and read back when they fit.
-public protocol DatabaseInteger: DatabaseValueConvertible, StatementColumnConvertible, FixedWidthInteger {}
+// All other integers go through Int64, and must fit on both ways. (The constraint on Codable only ranks these functions
+// above those of Codable values, which integers are, too.)
 
-extension DatabaseInteger {
+extension DatabaseValueConvertible where Self: FixedWidthInteger & Codable {
+    /// - Precondition: at most `Int64.max`, SQLite's largest integer.
+    public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(sqliteInteger)) }
+
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
+        Int64.fromDatabaseValue(dbValue).flatMap { Self(exactly: $0) }
+    }
+
+    /// - Precondition: at most `Int64.max`, SQLite's largest integer.
+    @inlinable
+    public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        StatementParameter(sqliteStatement, index).bind(sqliteInteger)
+    }
+
+    @inlinable
+    var sqliteInteger: Int64 {
+        guard let value = Int64(exactly: self) else {
+            fatalError("\(Self.self) \(self) does not fit in SQLite's 64-bit signed integers: store it as text or as data.")
+        }
+        return value
+    }
+}
+
+extension StatementColumnConvertible where Self: FixedWidthInteger {
     @inlinable
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {
         guard let value = Int64.fromStatement(sqliteStatement, atUncheckedIndex: index) else { return nil }
@@ -55,53 +90,20 @@ extension DatabaseInteger {
 
     @inlinable
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
-        self.init(exactly: sqlite3_column_int64(sqliteStatement, index))
-    }
-
-    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
-        Int64.fromDatabaseValue(dbValue).flatMap { Self(exactly: $0) }
+        guard let value = Self.fromStatement(sqliteStatement, atUncheckedIndex: index) else { return nil }
+        self = value
     }
 }
 
-/// Integers that always fit in 64 signed bits.
-public protocol DatabaseSmallInteger: DatabaseInteger {}
-
-extension DatabaseSmallInteger {
-    public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(Int64(self))) }
-
-    @inlinable
-    public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
-        sqlite3_bind_int64(sqliteStatement, index, Int64(self))
-    }
-}
-
-extension Int: DatabaseSmallInteger {}
-extension Int8: DatabaseSmallInteger {}
-extension Int16: DatabaseSmallInteger {}
-extension Int32: DatabaseSmallInteger {}
-extension UInt8: DatabaseSmallInteger {}
-extension UInt16: DatabaseSmallInteger {}
-extension UInt32: DatabaseSmallInteger {}
-
-/// Unsigned integers that may exceed what SQLite stores.
-public protocol DatabaseLargeInteger: DatabaseInteger {}
-
-extension DatabaseLargeInteger {
-    /// - Precondition: at most `Int64.max`, SQLite's largest integer.
-    public var databaseValue: DatabaseValue {
-        guard let value = Int64(exactly: self) else {
-            fatalError("\(self) does not fit in SQLite's 64-bit signed integers: store it as text or as data.")
-        }
-        return DatabaseValue(storage: .int64(value))
-    }
-
-    public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
-        databaseValue.bind(to: sqliteStatement, at: index)
-    }
-}
-
-extension UInt: DatabaseLargeInteger {}
-extension UInt64: DatabaseLargeInteger {}
+extension Int: DatabaseValueConvertible, StatementColumnConvertible {}
+extension Int8: DatabaseValueConvertible, StatementColumnConvertible {}
+extension Int16: DatabaseValueConvertible, StatementColumnConvertible {}
+extension Int32: DatabaseValueConvertible, StatementColumnConvertible {}
+extension UInt: DatabaseValueConvertible, StatementColumnConvertible {}
+extension UInt8: DatabaseValueConvertible, StatementColumnConvertible {}
+extension UInt16: DatabaseValueConvertible, StatementColumnConvertible {}
+extension UInt32: DatabaseValueConvertible, StatementColumnConvertible {}
+extension UInt64: DatabaseValueConvertible, StatementColumnConvertible {}
 
 // MARK: - Bool
 
@@ -119,20 +121,21 @@ extension Bool: DatabaseValueConvertible, StatementColumnConvertible {
 
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
-        sqlite3_bind_int64(sqliteStatement, index, self ? 1 : 0)
+        StatementParameter(sqliteStatement, index).bind(self ? 1 as Int64 : 0)
     }
 
     @inlinable
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
         // As a double, so that 0.5 is true.
-        self = sqlite3_column_double(sqliteStatement, index) != 0
+        self = StatementColumn(sqliteStatement, index).double != 0
     }
 }
 
 // MARK: - Floating point
 
 extension Double: DatabaseValueConvertible, StatementColumnConvertible {
-    public var databaseValue: DatabaseValue { DatabaseValue(storage: .double(self)) }
+    /// Infinities and the negative zero are stored as they are. SQLite has no NaN: it stores NULL instead.
+    public var databaseValue: DatabaseValue { isNaN ? .null : DatabaseValue(storage: .double(self)) }
 
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Double? {
         switch dbValue.storage {
@@ -144,12 +147,12 @@ extension Double: DatabaseValueConvertible, StatementColumnConvertible {
 
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
-        sqlite3_bind_double(sqliteStatement, index, self)
+        StatementParameter(sqliteStatement, index).bind(self)
     }
 
     @inlinable
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
-        self = sqlite3_column_double(sqliteStatement, index)
+        self = StatementColumn(sqliteStatement, index).double
     }
 }
 
@@ -162,12 +165,12 @@ extension Float: DatabaseValueConvertible, StatementColumnConvertible {
 
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
-        sqlite3_bind_double(sqliteStatement, index, Double(self))
+        StatementParameter(sqliteStatement, index).bind(Double(self))
     }
 
     @inlinable
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
-        self = Float(sqlite3_column_double(sqliteStatement, index))
+        self = Float(StatementColumn(sqliteStatement, index).double)
     }
 }
 
@@ -188,19 +191,12 @@ extension String: DatabaseValueConvertible, StatementColumnConvertible {
     /// Binds every byte, NUL characters included.
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         var text = self
-        return text.withUTF8 { bytes in
-            bytes.withMemoryRebound(to: CChar.self) {
-                // An empty buffer may have no address, and a NULL address would bind NULL.
-                guard let start = $0.baseAddress else { return strongroom_bind_text(sqliteStatement, index, "", 0) }
-                return strongroom_bind_text(sqliteStatement, index, start, Int64($0.count))
-            }
-        }
+        return text.withUTF8 { StatementParameter(sqliteStatement, index).bind(text: $0) }
     }
 
+    /// The text, whole even where it contains NUL; invalid UTF-8 is repaired with U+FFFD.
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
-        // Text first, size second: the other order may convert twice (https://www.sqlite.org/c3ref/column_blob.html).
-        let text = sqlite3_column_text(sqliteStatement, index)
-        self.init(sqliteText: text, length: sqlite3_column_bytes(sqliteStatement, index))
+        self = StatementColumn(sqliteStatement, index).withText { String(decoding: $0, as: UTF8.self) }
     }
 
     /// SQLite's text, whole even where it contains NUL; invalid UTF-8 is repaired with U+FFFD.
@@ -210,10 +206,6 @@ extension String: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// The string as an SQL identifier, in double quotes.
     public var quotedDatabaseIdentifier: String {
-        "\"" + replacing("\"", with: "\"\"") + "\""
-    }
-
-    private func replacing(_ target: String, with replacement: String) -> String {
-        replacingOccurrences(of: target, with: replacement)
+        "\"" + replacingOccurrences(of: "\"", with: "\"\"") + "\""
     }
 }

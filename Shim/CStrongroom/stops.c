@@ -1,0 +1,97 @@
+#include "CStrongroom.h"
+#include <time.h>
+
+bool strongroom_connection_holds_lock(strongroom_connection *connection) {
+    if (connection->db == NULL) return false;
+    int state = sqlite3_txn_state(connection->db, NULL);
+    return connection->wal ? state == SQLITE_TXN_WRITE : state != SQLITE_TXN_NONE;
+}
+
+int strongroom_should_stop(void *context) {
+    strongroom_connection *connection = context;
+    uint32_t stops = strongroom_stops(connection);
+    // SQLite asks once more when a statement is done: a COMMIT must not be reported as interrupted after the fact.
+    if (stops == 0 || connection->ends_transaction) return 0;
+    if (stops & STRONGROOM_CANCELLED) return 1;
+    return strongroom_connection_holds_lock(connection);
+}
+
+void strongroom_connection_suspend(strongroom_connection *connection) {
+    __atomic_fetch_or(&connection->stops, STRONGROOM_SUSPENDED, __ATOMIC_SEQ_CST);
+}
+
+void strongroom_connection_resume(strongroom_connection *connection) {
+    __atomic_fetch_and(&connection->stops, ~(uint32_t)STRONGROOM_SUSPENDED, __ATOMIC_SEQ_CST);
+}
+
+void strongroom_connection_cancel(strongroom_connection *connection) {
+    __atomic_fetch_or(&connection->stops, STRONGROOM_CANCELLED, __ATOMIC_SEQ_CST);
+    // The progress handler would do, unless the application has put its own in its place.
+    strongroom_connection_interrupt(connection);
+}
+
+bool strongroom_connection_end_cancellation(strongroom_connection *connection) {
+    if ((strongroom_stops(connection) & STRONGROOM_CANCELLED) == 0) return false;
+    __atomic_fetch_and(&connection->stops, ~(uint32_t)STRONGROOM_CANCELLED, __ATOMIC_SEQ_CST);
+    return true;
+}
+
+static int wait_for_lock(void *context, int tries) {
+    static const int delays[] = {1, 2, 5, 10, 15, 20, 25};
+    strongroom_connection *connection = context;
+    if (tries == 0) connection->busy_waited = 0;
+    if (strongroom_stops(connection) != 0) return 0;
+    int last = (int)(sizeof delays / sizeof delays[0]) - 1;
+    int delay = delays[tries < last ? tries : last];
+    int left = connection->busy_timeout - connection->busy_waited;
+    if (left <= 0) return 0;
+    if (delay > left) delay = left;
+    sqlite3_sleep(delay);
+    connection->busy_waited += delay;
+    return 1;
+}
+
+int strongroom_connection_busy_timeout(strongroom_connection *connection, int milliseconds) {
+    connection->busy_timeout = milliseconds;
+    if (milliseconds <= 0) return sqlite3_busy_handler(connection->db, NULL, NULL);
+    return sqlite3_busy_handler(connection->db, wait_for_lock, connection);
+}
+
+// The connections that this thread has access to, innermost first.
+static _Thread_local strongroom_connection *innermost;
+
+void strongroom_connection_push(strongroom_connection *connection) {
+    connection->outer = innermost;
+    innermost = connection;
+}
+
+void strongroom_connection_pop(strongroom_connection *connection) {
+    innermost = connection->outer;
+    connection->outer = NULL;
+}
+
+strongroom_connection *strongroom_innermost_in_group(uintptr_t group) {
+    strongroom_connection *connection = innermost;
+    while (connection != NULL && connection->group != group) connection = connection->outer;
+    return connection;
+}
+
+// 0 when the lane is free, 1 when it is taken, else the time until which it is closed.
+static uint64_t lane;
+
+static uint64_t nanoseconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+bool strongroom_lane_enter(void) {
+    uint64_t state = __atomic_load_n(&lane, __ATOMIC_RELAXED);
+    if (state == 1 || (state != 0 && nanoseconds() < state)) return false;
+    return __atomic_compare_exchange_n(&lane, &state, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+void strongroom_lane_leave(uint64_t duration) {
+    uint64_t state = duration < 1000000 ? 0 : nanoseconds() + 50 * duration;
+    __atomic_store_n(&lane, state, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,60 @@
+import Dispatch
+
+extension DatabasePool {
+    public func read<T>(_ value: (Database) throws -> T) throws -> T {
+        try readers.sync { try $0.isolated(value) }
+    }
+
+    public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
+        try await awaitAccess(keepsSuccess: false, { try $0.isolated(value) }, schedule: readers.async)
+    }
+
+    public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        readers.async { result in
+            switch result {
+            case .success(let db): db.isolated(orFailing: value)
+            case .failure: value(result)
+            }
+        }
+    }
+
+    public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
+        try readers.sync(value)
+    }
+
+    public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
+        try await awaitAccess(keepsSuccess: false, value, schedule: readers.async)
+    }
+
+    public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        readers.async(value)
+    }
+
+    public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
+        try readers.reentrantSync(value)
+    }
+
+    public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        asyncConcurrentRead(value)
+    }
+
+    /// Reads the state that the last transaction has left, while other writes go on.
+    ///
+    /// Returns as soon as that state is held, before `value` is done. `value` gets the error when the read could not begin.
+    ///
+    /// - precondition: inside of a write, and outside of any transaction; anything else is a fatal error.
+    public func asyncConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        writer.requireWriteOutsideOfTransaction("asyncConcurrentRead")
+        // Without SQLITE_ENABLE_SNAPSHOT, a state is named by holding it: no write may come in between.
+        let isHeld = DispatchSemaphore(value: 0)
+        readers.async { result in
+            do {
+                try result.get().isolatedNow(held: { isHeld.signal() }) { value(.success($0)) }
+            } catch {
+                isHeld.signal()
+                value(.failure(error))
+            }
+        }
+        isHeld.wait()
+    }
+}

@@ -1,0 +1,35 @@
+// Dumps without the detour of an access. What they print, and what they throw, stands with the functions of `Database`.
+
+extension DatabaseReader {
+    /// Prints the rows of all statements of the SQL. See ``Database/dumpSQL(_:format:to:)``.
+    public func dumpSQL(
+        _ sql: SQL,
+        format: some DumpFormat = .debug(),
+        to stream: (any TextOutputStream)? = nil) throws
+    {
+        try read { try $0.dumpSQL(sql, format: format, to: stream) }
+    }
+
+    /// Prints the rows of tables and views. See ``Database/dumpTables(_:format:tableHeader:stableOrder:to:)``.
+    public func dumpTables(
+        _ tables: [String],
+        format: some DumpFormat = .debug(),
+        tableHeader: DumpTableHeaderOptions = .automatic,
+        stableOrder: Bool = false,
+        to stream: (any TextOutputStream)? = nil) throws
+    {
+        try read {
+            try $0.dumpTables(tables, format: format, tableHeader: tableHeader, stableOrder: stableOrder, to: stream)
+        }
+    }
+
+    /// Prints the schema and the rows of all tables. See ``Database/dumpContent(format:to:)``.
+    public func dumpContent(format: some DumpFormat = .debug(), to stream: (any TextOutputStream)? = nil) throws {
+        try read { try $0.dumpContent(format: format, to: stream) }
+    }
+
+    /// Prints the SQL that made the database. See ``Database/dumpSchema(to:)``.
+    public func dumpSchema(to stream: (any TextOutputStream)? = nil) throws {
+        try read { try $0.dumpSchema(to: stream) }
+    }
+}

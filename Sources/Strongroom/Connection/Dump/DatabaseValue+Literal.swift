@@ -1,0 +1,57 @@
+import CSQLCipher
+import Foundation
+
+extension DatabaseValue {
+    /// The value as an SQL literal: what SQLite's `quote()` gives, which knows how many digits a number needs.
+    ///
+    /// <https://www.sqlite.org/lang_corefunc.html#quote>
+    var sqlLiteral: String {
+        switch storage {
+        case .null: "NULL"
+        case .int64(let value): value.description
+        case .double(let value): value.sqlLiteral
+        case .string(let value): value.sqlLiteral
+        case .blob(let value): value.hexadecimalLiteral
+        }
+    }
+}
+
+extension String {
+    /// The text as an SQL literal, in single quotes.
+    var sqlLiteral: String {
+        // SQL text ends at a NUL character.
+        if utf8.contains(0) { return "CAST(\(Data(utf8).hexadecimalLiteral) AS TEXT)" }
+        return "'" + replacingOccurrences(of: "'", with: "''") + "'"
+    }
+}
+
+extension Double {
+    /// The shorter of SQLite's two spellings that reads back as the same number.
+    fileprivate var sqlLiteral: String {
+        if isInfinite { return self > 0 ? "9.0e+999" : "-9.0e+999" }
+        let short = printed("%!0.15g")
+        return Double(short) == self ? short : printed("%!0.20e")
+    }
+
+    /// Printed by SQLite, whose formats go further than C's. <https://www.sqlite.org/printf.html>
+    private func printed(_ format: String) -> String {
+        guard let text = withVaList([self], { sqlite3_vmprintf(format, $0) }) else { return description }
+        defer { sqlite3_free(text) }
+        return String(cString: text)
+    }
+}
+
+extension Data {
+    /// The bytes as an SQL literal: `X'00FF'`.
+    var hexadecimalLiteral: String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var text = Array("X'".utf8)
+        text.reserveCapacity(2 * count + 3)
+        for byte in self {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 0xF)])
+        }
+        text.append(UInt8(ascii: "'"))
+        return String(decoding: text, as: UTF8.self)
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+
+/// One line for each row, for human eyes: blobs that are no text appear as hexadecimal SQL literals.
+///
+/// ```text
+/// Arthur|500
+/// Craig|200
+/// ```
+public struct DebugDumpFormat: DumpFormat, Sendable {
+    /// Whether the first row of each statement stands below the names of the columns.
+    public var header: Bool
+
+    /// What stands between two values.
+    public var separator: String
+
+    /// What stands for NULL.
+    public var nullValue: String
+
+    private var lines: SeparatedLines?
+
+    public init(header: Bool = false, separator: String = "|", nullValue: String = "") {
+        self.header = header
+        self.separator = separator
+        self.nullValue = nullValue
+    }
+
+    public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) {
+        var lines = lines ?? SeparatedLines(separator: separator)
+        lines.write(statement.currentValues.map(text), header: header ? statement.columnNames : nil, to: &stream)
+        self.lines = lines
+    }
+
+    public mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream) {
+        lines = nil
+    }
+
+    private func text(_ value: DatabaseValue) -> String {
+        if case .blob(let data) = value.storage {
+            return String(data: data, encoding: .utf8) ?? data.hexadecimalLiteral
+        }
+        return value.plainText(nullValue: nullValue)
+    }
+}
+
+extension DumpFormat where Self == DebugDumpFormat {
+    /// One line for each row, for human eyes.
+    ///
+    /// - parameters:
+    ///   - header: whether the names of the columns come first.
+    ///   - separator: what stands between two values.
+    ///   - nullValue: what stands for NULL.
+    public static func debug(header: Bool = false, separator: String = "|", nullValue: String = "") -> Self {
+        DebugDumpFormat(header: header, separator: separator, nullValue: nullValue)
+    }
+}

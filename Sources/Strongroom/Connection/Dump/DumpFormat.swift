@@ -1,0 +1,51 @@
+/// How the rows of a statement are printed.
+///
+/// One value of the format serves all statements of a dump, one after the other.
+public protocol DumpFormat {
+    /// Writes the current row of the statement.
+    mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) throws
+
+    /// Writes what follows the last row, and gets ready for the next statement. Called when there was no row, too.
+    mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream)
+}
+
+extension DatabaseValue {
+    /// The value as plain text. Bytes of blobs that are not UTF-8 are replaced by U+FFFD.
+    func plainText(nullValue: String) -> String {
+        switch storage {
+        case .null: nullValue
+        case .int64(let value): value.description
+        case .double(let value): value.description
+        case .string(let value): value
+        case .blob(let value): String(decoding: value, as: UTF8.self)
+        }
+    }
+}
+
+extension Statement {
+    /// The values of the current row, from left to right.
+    var currentValues: [DatabaseValue] {
+        requireAccess()
+        return (0..<columnCount).map { DatabaseValue(sqliteStatement: sqliteStatement, index: CInt($0)) }
+    }
+}
+
+/// Rows as lines of separated texts, the first one below the names of the columns when there is a header.
+struct SeparatedLines {
+    let separator: String
+    private var isFirst = true
+
+    init(separator: String) {
+        self.separator = separator
+    }
+
+    mutating func write(_ texts: [String], header: @autoclosure () -> [String]?, to stream: inout DumpStream) {
+        if isFirst, let names = header() { writeLine(names, to: &stream) }
+        isFirst = false
+        writeLine(texts, to: &stream)
+    }
+
+    private func writeLine(_ texts: [String], to stream: inout DumpStream) {
+        stream.write(texts.joined(separator: separator) + "\n")
+    }
+}

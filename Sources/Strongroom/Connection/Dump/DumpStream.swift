@@ -1,0 +1,31 @@
+/// Where a dump goes: the stream of the caller, or the standard output.
+public struct DumpStream: TextOutputStream {
+    private var base: (any TextOutputStream)?
+    private var owesMargin = false
+
+    init(_ base: (any TextOutputStream)?) {
+        self.base = base
+    }
+
+    public mutating func write(_ string: String) {
+        if string.isEmpty { return }
+        if owesMargin {
+            owesMargin = false
+            send("\n")
+        }
+        send(string)
+    }
+
+    /// Puts an empty line before what is written next, if anything is.
+    public mutating func margin() {
+        owesMargin = true
+    }
+
+    private mutating func send(_ string: String) {
+        if base == nil {
+            print(string, terminator: "")
+        } else {
+            base?.write(string)
+        }
+    }
+}

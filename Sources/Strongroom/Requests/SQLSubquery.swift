@@ -1,0 +1,52 @@
+/// What can stand as a query in SQL, in parentheses.
+///
+/// Source: <https://www.sqlite.org/lang_expr.html#subq>.
+public protocol SQLSubqueryable: SQLSpecificExpressible {
+    var sqlSubquery: SQLSubquery { get }
+}
+
+extension SQLSubqueryable {
+    /// The value of the first column of the query's first row; NULL when there is none.
+    public var sqlExpression: SQLExpression { SQLExpression(node: .subquery(sqlSubquery)) }
+
+    /// Whether the query gives `element` in one of its rows.
+    ///
+    /// Source: <https://www.sqlite.org/lang_expr.html#in_op>.
+    public func contains(_ element: some SQLExpressible) -> SQLExpression {
+        SQLExpression(node: .contained(element.sqlExpression, in: sqlSubquery))
+    }
+
+    /// Whether the query gives any row.
+    ///
+    /// Source: <https://www.sqlite.org/lang_expr.html#exists_op>.
+    public func exists() -> SQLExpression {
+        SQLExpression(node: .exists(sqlSubquery))
+    }
+}
+
+/// A query as a part of another statement.
+public struct SQLSubquery: SQLSubqueryable, Sendable {
+    enum Node: Sendable {
+        case literal(SQL)
+    }
+
+    let node: Node
+
+    public var sqlSubquery: SQLSubquery { self }
+
+    static func literal(_ sql: SQL) -> SQLSubquery {
+        SQLSubquery(node: .literal(sql))
+    }
+
+    func write(to writer: inout SQLWriter) throws {
+        switch node {
+        case .literal(let sql): try sql.write(to: &writer)
+        }
+    }
+
+    func writeInParentheses(to writer: inout SQLWriter) throws {
+        writer.append("(")
+        try write(to: &writer)
+        writer.append(")")
+    }
+}

@@ -1,0 +1,33 @@
+/// Shows some columns under other names.
+///
+/// ```swift
+/// // [id:1 name:"Arthur"]
+/// let adapter = ColumnMapping(["id": "playerId", "name": "playerName"])
+/// try Row.fetchOne(db, sql: "SELECT 1 AS playerId, 'Arthur' AS playerName, 1000 AS score", adapter: adapter)
+/// ```
+///
+/// The columns keep the order of the statement. Names of the statement are found whatever their case; of equal names the
+/// leftmost counts. Fetching throws `SQLITE_MISUSE` when the statement lacks a mapped column.
+public struct ColumnMapping: RowAdapter {
+    private let mapping: [String: String]
+
+    /// - parameter mapping: the names in the statement, by the names that the row shows.
+    public init(_ mapping: [String: String]) {
+        self.mapping = mapping
+    }
+
+    public func layout(of base: RowLayout) throws -> RowLayout {
+        let columns = try mapping.map { name, baseName in
+            guard let index = base.columns.index(of: baseName) else { throw Self.missing(baseName, in: base.columns.names) }
+            return (index: index, name: name)
+        }
+        return base.selecting(columns.sorted { ($0.index, $0.name) < ($1.index, $1.name) })
+    }
+
+    private static func missing(_ name: String, in names: [String]) -> DatabaseError {
+        DatabaseError(
+            resultCode: .SQLITE_MISUSE,
+            message: "a ColumnMapping maps the column \(name.debugDescription), which the statement lacks. "
+                + "It has: \(names.joined(separator: ", "))")
+    }
+}

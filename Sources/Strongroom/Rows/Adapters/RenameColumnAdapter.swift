@@ -1,0 +1,18 @@
+/// Shows all columns under names that a function makes.
+///
+/// ```swift
+/// // [ID:1 NAME:"Arthur"]
+/// let adapter = RenameColumnAdapter { $0.uppercased() }
+/// try Row.fetchOne(db, sql: "SELECT 1 AS id, 'Arthur' AS name", adapter: adapter)
+/// ```
+public struct RenameColumnAdapter: RowAdapter {
+    private let transform: @Sendable (String) -> String
+
+    public init(_ transform: @escaping @Sendable (String) -> String) {
+        self.transform = transform
+    }
+
+    public func layout(of base: RowLayout) -> RowLayout {
+        base.selecting(base.columns.names.enumerated().map { ($0, transform($1)) })
+    }
+}

@@ -1,0 +1,28 @@
+extension Row: CustomStringConvertible, CustomDebugStringConvertible {
+    /// `[id:1 name:"Arthur"]`
+    public var description: String {
+        "[" + map { "\($0.0):\($0.1)" }.joined(separator: " ") + "]"
+    }
+
+    /// The row, what the statement gave for it, its scopes and its prefetched rows, each on a line.
+    public var debugDescription: String {
+        let lines = detailLines
+        return lines.isEmpty ? description : (["▿ " + description] + lines).joined(separator: "\n")
+    }
+
+    private var detailLines: [String] {
+        (layout == nil ? [] : ["  unadapted: \(unadapted.description)"]) + scopeLines(indentation: "  ")
+    }
+
+    private func scopeLines(indentation: String) -> [String] {
+        var lines: [String] = []
+        for (name, row) in scopes.sorted(by: { $0.name < $1.name }) {
+            lines.append("\(indentation)- \(name): \(row.description)")
+            lines += row.scopeLines(indentation: indentation + "  ")
+        }
+        for (key, rows) in prefetchedRows.rows.sorted(by: { $0.key < $1.key }) {
+            lines.append("\(indentation)+ \(key): \(rows.count) \(rows.count == 1 ? "row" : "rows")")
+        }
+        return lines
+    }
+}

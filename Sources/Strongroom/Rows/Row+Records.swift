@@ -1,0 +1,88 @@
+// Records out of scopes, and collections of records out of prefetched rows. Subscripts stop the program where `decode`
+// throws.
+
+extension Row {
+    // MARK: - One record
+
+    /// The record of the scope of that name, the nearest in ``scopesTree``.
+    ///
+    /// - throws: ``RowDecodingError`` when there is no such scope, or when all its values are NULL; the record's own errors.
+    public func decode<Record: FetchableRecord>(
+        _ type: Record.Type = Record.self, forKey scope: String) throws -> Record
+    {
+        guard let row = scopesTree[scope] else {
+            throw missing(scope, "no scope of that name", available: scopesTree.names)
+        }
+        guard row.containsNonNullValue else {
+            throw RowDecodingError(
+                reason: "could not decode \(Record.self) from a scope that contains only NULL values", key: scope, row: self)
+        }
+        return try Record(row: row)
+    }
+
+    /// The record of the scope of that name; nil when there is no such scope, or when all its values are NULL.
+    public func decodeIfPresent<Record: FetchableRecord>(
+        _ type: Record.Type = Record.self, forKey scope: String) throws -> Record?
+    {
+        guard let row = scopesTree[scope], row.containsNonNullValue else { return nil }
+        return try Record(row: row)
+    }
+
+    /// The record of the scope of that name; a fatal error when there is none, or when all its values are NULL.
+    public subscript<Record: FetchableRecord>(_ scope: String) -> Record {
+        orStop { try decode(Record.self, forKey: scope) }
+    }
+
+    /// The record of the scope of that name; nil when there is no such scope, or when all its values are NULL.
+    public subscript<Record: FetchableRecord>(_ scope: String) -> Record? {
+        orStop { try decodeIfPresent(Record.self, forKey: scope) }
+    }
+
+    // MARK: - Collections of records
+
+    /// The records of the prefetched rows of that key.
+    ///
+    /// - throws: ``RowDecodingError`` when no such rows were prefetched; the records' own errors.
+    public func decode<Collection>(
+        _ type: Collection.Type = Collection.self, forKey key: String) throws -> Collection
+        where Collection: RangeReplaceableCollection, Collection.Element: FetchableRecord
+    {
+        let rows = try prefetchedRows(forKey: key)
+        var records = Collection()
+        records.reserveCapacity(rows.count)
+        for row in rows { records.append(try Collection.Element(row: row)) }
+        return records
+    }
+
+    /// The distinct records of the prefetched rows of that key.
+    ///
+    /// - throws: ``RowDecodingError`` when no such rows were prefetched; the records' own errors.
+    public func decode<Record: FetchableRecord & Hashable>(
+        _ type: Set<Record>.Type = Set<Record>.self, forKey key: String) throws -> Set<Record>
+    {
+        try Set(prefetchedRows(forKey: key).map { try Record(row: $0) })
+    }
+
+    /// The records of the prefetched rows of that key; a fatal error when no such rows were prefetched.
+    public subscript<Records: RangeReplaceableCollection>(_ key: String) -> Records where Records.Element: FetchableRecord {
+        orStop { try decode(Records.self, forKey: key) }
+    }
+
+    /// The distinct records of the prefetched rows of that key; a fatal error when no such rows were prefetched.
+    public subscript<Record: FetchableRecord & Hashable>(_ key: String) -> Set<Record> {
+        orStop { try decode(Set<Record>.self, forKey: key) }
+    }
+
+    private func prefetchedRows(forKey key: String) throws -> [Row] {
+        guard let rows = prefetchedRows[key] else {
+            throw missing(key, "no rows were prefetched for that key", available: prefetchedRows.keys)
+        }
+        return rows
+    }
+
+    private func missing(_ key: String, _ reason: String, available: Set<String>) -> RowDecodingError {
+        let keys = available.sorted().joined(separator: ", ")
+        return RowDecodingError(
+            reason: reason + (keys.isEmpty ? "" : ", which can be: \(keys)"), key: key, row: self)
+    }
+}

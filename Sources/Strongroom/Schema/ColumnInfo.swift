@@ -1,0 +1,56 @@
+/// A column of a table or view.
+///
+/// Source: <https://www.sqlite.org/pragma.html#pragma_table_xinfo>.
+public struct ColumnInfo: Sendable {
+    /// The name, as it was declared.
+    public let name: String
+
+    /// The declared type; empty when there is none.
+    public let type: String
+
+    /// Whether the column was declared NOT NULL, or is part of a primary key that is.
+    public let isNotNull: Bool
+
+    /// The default value, as an SQL expression; nil when there is none.
+    public let defaultValueSQL: String?
+
+    /// The place of the column in the primary key, from 1; 0 when it is no part of it.
+    public let primaryKeyIndex: Int
+
+    /// - parameter row: a row of `PRAGMA table_info` or `PRAGMA table_xinfo`.
+    public init(row: Row) {
+        name = row["name"]
+        type = row["type"]
+        isNotNull = row["notnull"]
+        defaultValueSQL = row["dflt_value"]
+        primaryKeyIndex = row["pk"]
+    }
+}
+
+extension Database {
+    /// The columns of a table or view, generated ones included, hidden ones of virtual tables left out.
+    ///
+    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached databases.
+    /// - throws: `SQLITE_ERROR` when there is no such table or schema.
+    public func columns(in tableName: String, in schemaName: String? = nil) throws -> [ColumnInfo] {
+        if let relation = try relation(tableName, in: schemaName) { return try columns(of: relation) }
+        // Schema tables and table-valued functions have columns, and are listed nowhere.
+        let columns = try readColumns(of: tableName, in: schemaName)
+        guard !columns.isEmpty else { throw noSuchTable(tableName) }
+        return columns
+    }
+
+    func columns(of relation: Relation) throws -> [ColumnInfo] {
+        if let known = relation.columns { return known }
+        let columns = try readColumns(of: relation.id.name, in: relation.id.schemaID.name)
+        relation.columns = columns
+        return columns
+    }
+
+    private func readColumns(of tableName: String, in schemaName: String?) throws -> [ColumnInfo] {
+        let hiddenInVirtualTable = 1
+        return try schemaRows(pragma: "table_xinfo", tableName, in: schemaName)
+            .filter { ($0["hidden"] as Int) != hiddenInVirtualTable }
+            .map(ColumnInfo.init)
+    }
+}

@@ -1,0 +1,101 @@
+/// What tells the rows of a table apart: the columns of the primary key, or the rowid where none was declared.
+///
+/// Source: <https://www.sqlite.org/rowidtable.html>.
+public struct PrimaryKeyInfo: Sendable {
+    /// The columns, in the order of the key; `["rowid"]` when no key was declared.
+    public let columns: [String]
+
+    /// The column that is another name of the rowid; nil when there is none.
+    public let rowIDColumn: String?
+
+    /// Whether the key is the rowid, be it under the name of a column or not.
+    public let isRowID: Bool
+
+    /// Whether the rows have a rowid, be it the key or not.
+    let tableHasRowID: Bool
+
+    /// Whether the key is a rowid without a column.
+    var isHidden: Bool { isRowID && rowIDColumn == nil }
+
+    /// A declared column that is the rowid.
+    static func rowID(_ column: String) -> PrimaryKeyInfo {
+        PrimaryKeyInfo(columns: [column], rowIDColumn: column, isRowID: true, tableHasRowID: true)
+    }
+
+    /// A rowid without a column.
+    static let hiddenRowID = PrimaryKeyInfo(columns: ["rowid"], rowIDColumn: nil, isRowID: true, tableHasRowID: true)
+
+    /// Declared columns that are not the rowid.
+    static func columns(_ columns: [String], tableHasRowID: Bool) -> PrimaryKeyInfo {
+        PrimaryKeyInfo(columns: columns, rowIDColumn: nil, isRowID: false, tableHasRowID: tableHasRowID)
+    }
+}
+
+extension Database {
+    /// The primary key of a table; for a view, what the ``schemaSource`` tells.
+    ///
+    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached databases.
+    /// - throws: `SQLITE_ERROR` when there is no such table or schema, and for a view that no source knows.
+    public func primaryKey(_ tableName: String, in schemaName: String? = nil) throws -> PrimaryKeyInfo {
+        guard let key = try primaryKey(of: existingRelation(tableName, in: schemaName)) else {
+            throw DatabaseError(message: "database view \(tableName) has no primary key")
+        }
+        return key
+    }
+
+    /// The primary key; nil for a view that no source knows.
+    func primaryKey(of relation: Relation) throws -> PrimaryKeyInfo? {
+        if let known = relation.primaryKey { return known }
+        let key = try relation.isView ? viewKey(of: relation) : tableKey(of: relation)
+        relation.primaryKey = key
+        return key
+    }
+
+    private func viewKey(of view: Relation) throws -> PrimaryKeyInfo? {
+        guard let names = try schemaSource?.columnsForPrimaryKey(self, inView: view.id), !names.isEmpty else { return nil }
+        let columns = try columns(of: view)
+        let key = names.map { name in
+            guard let column = columns.first(where: { $0.name.foldedSQLName == name.foldedSQLName }) else {
+                fatalError("""
+                    The view \(view.id.name) has no column \(name), which the schema source names as part of its primary key. \
+                    Name columns of the view, or answer nil.
+                    """)
+            }
+            return column.name
+        }
+        return .columns(key, tableHasRowID: false)
+    }
+
+    private func tableKey(of table: Relation) throws -> PrimaryKeyInfo {
+        let columns = try columns(of: table)
+            .filter { $0.primaryKeyIndex > 0 }
+            .sorted { $0.primaryKeyIndex < $1.primaryKeyIndex }
+            .map(\.name)
+        if columns.isEmpty { return .hiddenRowID }
+        // Only a key that is the rowid has no index: not that of a table without rowid, nor INTEGER PRIMARY KEY DESC.
+        guard let index = try indexes(on: table).first(where: { $0.origin == .primaryKeyConstraint }) else {
+            return columns.count == 1 ? .rowID(columns[0]) : .columns(columns, tableHasRowID: true)
+        }
+        return try .columns(columns, tableHasRowID: hasRowIDs(index, in: table.id.schemaID))
+    }
+
+    /// Whether an index leads to rowids: in a table without them, it leads to the columns themselves.
+    private func hasRowIDs(_ index: IndexInfo, in schemaID: DatabaseSchemaID) throws -> Bool {
+        let rowIDColumn = -1
+        return try schemaRows(pragma: "index_xinfo", index.name, in: schemaID.name).contains { ($0["cid"] as Int) == rowIDColumn }
+    }
+
+    /// The names that stand for the rowid in a table that has one: columns of the same name hide them.
+    ///
+    /// <https://www.sqlite.org/lang_createtable.html#rowid>
+    func rowIDNames(of table: Relation) throws -> [String] {
+        let taken = try Set(columns(of: table).map(\.name.foldedSQLName))
+        return ["rowid", "_rowid_", "oid"].filter { !taken.contains($0) }
+    }
+
+    /// A name that stands for the rowid; nil when the table has none, or hides all its names.
+    func rowIDName(of table: Relation) throws -> String? {
+        guard let key = try primaryKey(of: table), key.tableHasRowID else { return nil }
+        return try (key.rowIDColumn ?? rowIDNames(of: table).first)?.quotedDatabaseIdentifier
+    }
+}

@@ -1,0 +1,79 @@
+/// What a connection has learnt of its schemas. It is dropped as a whole when one of them may have changed.
+struct SchemaCache {
+    /// The schemas in the order in which SQLite looks for a name.
+    var searchOrder: [DatabaseSchemaID]?
+
+    /// The contents of the schemas that were read.
+    var contents: [DatabaseSchemaID: SchemaContents] = [:]
+
+    /// The tables and views that were asked for without schema, by the name that was given.
+    var unqualifiedRelations: [String: Relation] = [:]
+
+    /// For each schema that was read and that other connections may change, when it was.
+    var stamps: [SchemaStamp] = []
+
+    /// Whether an open transaction has changed a schema, and may still take the change back.
+    var isProvisional = false
+
+    var isEmpty: Bool { searchOrder == nil && contents.isEmpty }
+
+    /// Forgets all but whether the transaction has changed a schema.
+    mutating func removeAll() {
+        searchOrder = nil
+        contents = [:]
+        unqualifiedRelations = [:]
+        stamps = []
+    }
+
+    /// Forgets the keys of views, which a schema source gave.
+    func removeViewKeys() {
+        for content in contents.values {
+            for relation in content.relations.values where relation.isView { relation.primaryKey = nil }
+        }
+    }
+}
+
+/// The state of a schema at some moment.
+struct SchemaStamp {
+    let schemaID: DatabaseSchemaID
+
+    /// `PRAGMA schema_version`: changes with the schema.
+    let schemaVersion: Int64
+
+    /// `SQLITE_FCNTL_DATA_VERSION`: changes with any commit, and costs no read.
+    var dataVersion: UInt32
+}
+
+/// The names in one schema.
+struct SchemaContents {
+    /// Tables and views, by folded name.
+    var relations: [String: Relation] = [:]
+
+    /// The folded names of the triggers.
+    var triggers: Set<String> = []
+}
+
+/// A table or a view, with what is known of it so far.
+final class Relation {
+    let id: DatabaseObjectID
+    let isView: Bool
+
+    var columns: [ColumnInfo]?
+    var primaryKey: PrimaryKeyInfo?
+    var indexes: [IndexInfo]?
+    var uniqueKeys: [Set<String>]?
+    var foreignKeys: [ForeignKeyInfo]?
+
+    init(id: DatabaseObjectID, isView: Bool) {
+        self.id = id
+        self.isView = isView
+    }
+}
+
+extension String {
+    /// The name as SQLite compares it: the case of ASCII letters does not count, that of others does.
+    var foldedSQLName: String {
+        guard utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else { return self }
+        return String(decoding: utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+
+/// Date components together with the format they are stored in.
+///
+/// ```swift
+/// let birthday = DateComponents(year: 1815, month: 12, day: 10)
+/// try db.execute(
+///     sql: "UPDATE player SET birthday = ?",
+///     arguments: [DatabaseDateComponents(birthday, format: .YMD)])
+/// ```
+///
+/// Source: <https://www.sqlite.org/lang_datefunc.html#time_values>.
+public struct DatabaseDateComponents: Sendable {
+    /// The texts that SQLite's date functions know.
+    public enum Format: String, Sendable {
+        /// `YYYY-MM-DD`
+        case YMD = "yyyy-MM-dd"
+
+        /// `YYYY-MM-DD HH:MM`
+        case YMD_HM = "yyyy-MM-dd HH:mm"
+
+        /// `YYYY-MM-DD HH:MM:SS`
+        case YMD_HMS = "yyyy-MM-dd HH:mm:ss"
+
+        /// `YYYY-MM-DD HH:MM:SS.SSS`
+        case YMD_HMSS = "yyyy-MM-dd HH:mm:ss.SSS"
+
+        /// `HH:MM`
+        case HM = "HH:mm"
+
+        /// `HH:MM:SS`
+        case HMS = "HH:mm:ss"
+
+        /// `HH:MM:SS.SSS`
+        case HMSS = "HH:mm:ss.SSS"
+
+        var hasDate: Bool {
+            switch self {
+            case .YMD, .YMD_HM, .YMD_HMS, .YMD_HMSS: true
+            case .HM, .HMS, .HMSS: false
+            }
+        }
+
+        var hasTime: Bool { self != .YMD }
+
+        var hasSeconds: Bool {
+            switch self {
+            case .YMD_HMS, .YMD_HMSS, .HMS, .HMSS: true
+            case .YMD, .YMD_HM, .HM: false
+            }
+        }
+
+        var hasFraction: Bool { self == .YMD_HMSS || self == .HMSS }
+    }
+
+    /// The components. They are not checked: 25:00 is stored as it is.
+    public let dateComponents: DateComponents
+
+    public let format: Format
+
+    /// - parameter format: which components are stored. A missing year is 0000, a missing month or day 01, and all others
+    ///   zero; the time zone is not stored.
+    public init(_ dateComponents: DateComponents, format: Format) {
+        self.dateComponents = dateComponents
+        self.format = format
+    }
+
+    private init?(sqliteText: UnsafeBufferPointer<UInt8>) {
+        guard let (fields, format) = DateFields.parse(sqliteText) else { return nil }
+        var components = DateComponents()
+        if format.hasDate {
+            components.year = fields.year
+            components.month = fields.month
+            components.day = fields.day
+        }
+        if format.hasTime {
+            components.hour = fields.hour
+            components.minute = fields.minute
+        }
+        if format.hasSeconds { components.second = fields.second }
+        if format.hasFraction { components.nanosecond = fields.nanosecond }
+        components.timeZone = fields.offset.flatMap { TimeZone(secondsFromGMT: $0) }
+        self.init(components, format: format)
+    }
+
+    private var text: String {
+        var text = ""
+        if format.hasDate {
+            let (year, month, day) = (dateComponents.year ?? 0, dateComponents.month ?? 1, dateComponents.day ?? 1)
+            text += "\(Self.digits(year, 4))-\(Self.digits(month, 2))-\(Self.digits(day, 2))"
+        }
+        if format.hasDate, format.hasTime { text += " " }
+        if format.hasTime {
+            text += "\(Self.digits(dateComponents.hour ?? 0, 2)):\(Self.digits(dateComponents.minute ?? 0, 2))"
+        }
+        if format.hasSeconds { text += ":\(Self.digits(dateComponents.second ?? 0, 2))" }
+        if format.hasFraction {
+            // Rounded, but never up to a second that no longer has its place.
+            let milliseconds = min((Double(dateComponents.nanosecond ?? 0) / 1e6).rounded(), 999)
+            text += ".\(Self.digits(Int(milliseconds), 3))"
+        }
+        return text
+    }
+
+    private static func digits(_ number: Int, _ count: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
+    }
+}
+
+extension DatabaseDateComponents: DatabaseValueConvertible, StatementColumnConvertible {
+    public var databaseValue: DatabaseValue { text.databaseValue }
+
+    /// A text that SQLite's date functions know, but `now` and Julian days.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> DatabaseDateComponents? {
+        guard var text = String.fromDatabaseValue(dbValue) else { return nil }
+        return text.withUTF8 { DatabaseDateComponents(sqliteText: $0) }
+    }
+
+    public init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        let column = StatementColumn(sqliteStatement, index)
+        guard column.kind == .text || column.kind == .blob,
+            let components = column.withText({ DatabaseDateComponents(sqliteText: $0) })
+        else { return nil }
+        self = components
+    }
+}
+
+extension DatabaseDateComponents: Codable {
+    /// From the text that stands for the components in a database.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        var text = try container.decode(String.self)
+        guard let components = text.withUTF8({ DatabaseDateComponents(sqliteText: $0) }) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "\(text.debugDescription) is not a date or a time as SQLite writes them")
+        }
+        self = components
+    }
+
+    /// To the text that stands for the components in a database.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+
+/// The numbers of a date, of a time of day, or of both, as SQLite's date functions write them.
+///
+/// Days count by Foundation's Gregorian calendar: Julian up to 4 October 1582, Gregorian from 15 October on. SQLite itself
+/// counts Gregorian days before that, too.
+///
+/// Source: <https://www.sqlite.org/lang_datefunc.html#time_values>.
+struct DateFields {
+    var year = 0
+    var month = 1
+    var day = 1
+    var hour = 0
+    var minute = 0
+    var second = 0
+    var nanosecond = 0
+
+    /// Seconds east of UTC; nil when the text has no time zone.
+    var offset: Int?
+}
+
+// MARK: - From and to dates
+
+extension DateFields {
+    /// The years that have four digits, 0000 to 9999, in milliseconds since Foundation's reference date.
+    private static let writable = -63_145_699_200_000.0 ..< 252_423_993_600_000.0
+
+    /// The date in UTC, to the nearest millisecond; nil when its year does not have four digits.
+    init?(_ date: Date) {
+        let interval = date.timeIntervalSinceReferenceDate
+        let wholeSeconds = interval.rounded(.down)
+        let total = wholeSeconds * 1000 + ((interval - wholeSeconds) * 1000).rounded()
+        guard Self.writable.contains(total) else { return nil }
+        let (days, milliseconds) = Self.divide(Int(total), by: 86_400_000)
+        (year, month, day) = Self.date(fromDays: days + Self.referenceDay)
+        hour = milliseconds / 3_600_000
+        minute = milliseconds / 60_000 % 60
+        second = milliseconds / 1000 % 60
+        nanosecond = milliseconds % 1000 * 1_000_000
+    }
+
+    /// The date, in UTC unless the text has an offset; nil when a field is out of SQLite's range.
+    ///
+    /// Days that a month does not have are those of the next month: 30 February is 1 or 2 March, as in SQLite.
+    var date: Date? {
+        guard 1...12 ~= month, 1...31 ~= day, 0...24 ~= hour, 0...59 ~= minute, 0...60 ~= second else { return nil }
+        let days = Self.days(year: year, month: month, day: day) - Self.referenceDay
+        let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - (offset ?? 0)
+        return Date(timeIntervalSinceReferenceDate: Double(seconds) + Double(nanosecond) / 1e9)
+    }
+}
+
+// MARK: - Days
+
+// Years begin in March, so that leap days come last: then all months before one have the same length in every year.
+
+extension DateFields {
+    /// 2001-01-01 in days since 1970-01-01.
+    private static let referenceDay = 11_323
+
+    /// 1582-10-15 in days since 1970-01-01.
+    private static let firstGregorianDay = -141_427
+
+    /// Days since 1970-01-01.
+    private static func days(year: Int, month: Int, day: Int) -> Int {
+        let year = month > 2 ? year : year - 1
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let julian = 365 * year + divide(year, by: 4).quotient + dayOfYear
+        let gregorian = julian - divide(year, by: 100).quotient + divide(year, by: 400).quotient - 719_468
+        return gregorian >= firstGregorianDay ? gregorian : julian - 719_470
+    }
+
+    private static func date(fromDays days: Int) -> (year: Int, month: Int, day: Int) {
+        guard days >= firstGregorianDay else { return date(fromJulianDays: days + 719_470, plusYears: 0) }
+        // Each 400 years have the same days. Within them, leap days that Julian centuries have, and these lack, are added.
+        let (era, day) = divide(days + 719_468, by: 146_097)
+        let century = min(day / 36_524, 3)
+        return date(fromJulianDays: day + century, plusYears: era * 400)
+    }
+
+    /// - parameter days: since 0000-03-01 by the Julian calendar.
+    private static func date(fromJulianDays days: Int, plusYears years: Int) -> (year: Int, month: Int, day: Int) {
+        let year = divide(4 * days + 3, by: 1461).quotient
+        let dayOfYear = days - 365 * year - divide(year, by: 4).quotient
+        let month = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * month + 2) / 5 + 1
+        return month < 10 ? (year + years, month + 3, day) : (year + years + 1, month - 9, day)
+    }
+
+    /// Division that rounds down, for years and days before the epoch.
+    private static func divide(_ dividend: Int, by divisor: Int) -> (quotient: Int, remainder: Int) {
+        let (quotient, remainder) = dividend.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}

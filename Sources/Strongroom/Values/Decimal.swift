@@ -1,0 +1,78 @@
+import Foundation
+
+extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
+    /// Text with all digits and a point, whatever the locale: a double would lose digits.
+    ///
+    /// SQLite compares text by its characters, so `ORDER BY` and sums need `CAST(… AS REAL)`.
+    public var databaseValue: DatabaseValue { description.databaseValue }
+
+    /// Text such as `"-12.50"` or `"1e3"`, or a finite number.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Decimal? {
+        switch dbValue.storage {
+        case .int64(let value): Decimal(value)
+        case .double(let value): Decimal(sqliteDouble: value)
+        case .string(let text): Decimal(sqliteText: text)
+        default: nil
+        }
+    }
+
+    public init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        let column = StatementColumn(sqliteStatement, index)
+        switch column.kind {
+        case .integer:
+            self.init(column.int64)
+        case .double:
+            self.init(sqliteDouble: column.double)
+        case .text:
+            self.init(sqliteText: column.withText { String(decoding: $0, as: UTF8.self) })
+        case .null, .blob:
+            return nil
+        }
+    }
+
+    /// Nil for numbers that a decimal can't hold.
+    private init?(sqliteDouble value: Double) {
+        guard value.isFinite else { return nil }
+        self.init(value)
+        if isNaN { return nil }
+    }
+
+    /// Nil unless the whole text is a number: Foundation reads `"1.5 apples"` as 1.5.
+    private init?(sqliteText text: String) {
+        if text == "NaN" {
+            self = .nan
+            return
+        }
+        guard Self.isNumber(text) else { return nil }
+        self.init(string: text, locale: Locale(identifier: "en_US_POSIX"))
+    }
+
+    /// Whether the text is a number such as `-1`, `+.5`, `1.` or `1.5e-3`.
+    private static func isNumber(_ text: String) -> Bool {
+        var rest = text.utf8[...]
+        skipSign(&rest)
+        let whole = skipDigits(&rest)
+        var fraction = 0
+        if rest.first == UInt8(ascii: ".") {
+            rest.removeFirst()
+            fraction = skipDigits(&rest)
+        }
+        guard whole + fraction > 0 else { return false }
+        if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
+            rest.removeFirst()
+            skipSign(&rest)
+            guard skipDigits(&rest) > 0 else { return false }
+        }
+        return rest.isEmpty
+    }
+
+    private static func skipSign(_ text: inout Substring.UTF8View) {
+        if text.first == UInt8(ascii: "-") || text.first == UInt8(ascii: "+") { text.removeFirst() }
+    }
+
+    private static func skipDigits(_ text: inout Substring.UTF8View) -> Int {
+        let count = text.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }.count
+        text.removeFirst(count)
+        return count
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+
+// The classes of Foundation are stored as the values they stand for. Casts to `Self` answer nil for subclasses that
+// can't be made here.
+
+extension NSNumber: DatabaseValueConvertible {
+    /// An integer or a double, whichever the number is; booleans are 0 and 1. A decimal number is an integer if SQLite
+    /// can store it as one, else a double, which may lose digits: store a `Decimal` to keep them.
+    ///
+    /// - Precondition: an integer is at most `Int64.max`, SQLite's largest integer.
+    public var databaseValue: DatabaseValue {
+        if let decimal = self as? NSDecimalNumber {
+            return Int64(decimal.decimalValue.description)?.databaseValue ?? decimal.doubleValue.databaseValue
+        }
+        return switch UInt8(bitPattern: objCType.pointee) {
+        case UInt8(ascii: "f"), UInt8(ascii: "d"): doubleValue.databaseValue
+        case UInt8(ascii: "Q"), UInt8(ascii: "L"): uint64Value.databaseValue
+        default: int64Value.databaseValue
+        }
+    }
+
+    /// A number, or a text that is one: then it is a decimal number, with all its digits.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
+        if self == NSDecimalNumber.self {
+            return Decimal.fromDatabaseValue(dbValue).flatMap { NSDecimalNumber(decimal: $0) as? Self }
+        }
+        return switch dbValue.storage {
+        case .int64(let value): NSNumber(value: value) as? Self
+        case .double(let value): NSNumber(value: value) as? Self
+        case .string: Decimal.fromDatabaseValue(dbValue).flatMap { NSDecimalNumber(decimal: $0) as? Self }
+        case .null, .blob: nil
+        }
+    }
+}
+
+extension NSString: DatabaseValueConvertible {
+    /// Text.
+    public var databaseValue: DatabaseValue { description.databaseValue }
+
+    /// Text, or the UTF-8 in a blob.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
+        guard let text = String.fromDatabaseValue(dbValue) else { return nil }
+        return (NSString(string: text) as? Self) ?? (NSMutableString(string: text) as? Self)
+    }
+}
+
+extension NSData: DatabaseValueConvertible {
+    /// A blob.
+    public var databaseValue: DatabaseValue { Data(referencing: self).databaseValue }
+
+    /// A blob, or the UTF-8 of a text.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
+        guard let data = Data.fromDatabaseValue(dbValue) else { return nil }
+        return (NSData(data: data) as? Self) ?? (NSMutableData(data: data) as? Self)
+    }
+}
+
+extension NSDate: DatabaseValueConvertible {
+    /// As a `Date`.
+    public var databaseValue: DatabaseValue {
+        Date(timeIntervalSinceReferenceDate: timeIntervalSinceReferenceDate).databaseValue
+    }
+
+    /// What a `Date` is read from.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
+        Date.fromDatabaseValue(dbValue).flatMap {
+            NSDate(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate) as? Self
+        }
+    }
+}
+
+extension NSUUID: DatabaseValueConvertible {
+    /// A blob of 16 bytes.
+    public var databaseValue: DatabaseValue {
+        UUID(uuidString: uuidString)?.databaseValue ?? .null
+    }
+
+    /// What a `UUID` is read from.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
+        UUID.fromDatabaseValue(dbValue).flatMap { NSUUID(uuidString: $0.uuidString) as? Self }
+    }
+}
+
+extension NSURL: DatabaseValueConvertible {
+    /// The absolute string, as text.
+    public var databaseValue: DatabaseValue {
+        // An optional on Apple platforms only.
+        let text: String? = absoluteString
+        return text?.databaseValue ?? .null
+    }
+
+    /// What a `URL` is read from.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
+        URL.fromDatabaseValue(dbValue).flatMap { NSURL(string: $0.absoluteString) as? Self }
+    }
+}
+
+extension NSNull: DatabaseValueConvertible {
+    public var databaseValue: DatabaseValue { .null }
+
+    /// NULL, and nothing else.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
+        dbValue.isNull ? NSNull() as? Self : nil
+    }
+}

@@ -1,0 +1,92 @@
+import CSQLCipher
+import CStrongroom
+
+// What the types of this room need of SQLite's C interface, so that none of them calls it.
+
+/// A column of a statement's current row.
+///
+/// Source: <https://www.sqlite.org/c3ref/column_blob.html>.
+@usableFromInline
+struct StatementColumn {
+    @usableFromInline
+    enum Kind {
+        case null, integer, double, text, blob
+    }
+
+    @usableFromInline let statement: SQLiteStatement
+    @usableFromInline let index: CInt
+
+    @inlinable
+    init(_ statement: SQLiteStatement, _ index: CInt) {
+        self.statement = statement
+        self.index = index
+    }
+
+    @inlinable var isNull: Bool { sqlite3_column_type(statement, index) == SQLITE_NULL }
+
+    /// How the value is stored. To be asked before the value, because reading one may convert it.
+    @inlinable var kind: Kind {
+        switch sqlite3_column_type(statement, index) {
+        case SQLITE_INTEGER: .integer
+        case SQLITE_FLOAT: .double
+        case SQLITE_TEXT: .text
+        case SQLITE_BLOB: .blob
+        default: .null
+        }
+    }
+
+    @inlinable var int64: Int64 { sqlite3_column_int64(statement, index) }
+
+    @inlinable var double: Double { sqlite3_column_double(statement, index) }
+
+    /// SQLite's own bytes of a text, without the NUL that ends them.
+    func withText<R>(_ body: (UnsafeBufferPointer<UInt8>) throws -> R) rethrows -> R {
+        // Text first, size second: the other order may convert twice.
+        let text = sqlite3_column_text(statement, index)
+        return try body(UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, index))))
+    }
+
+    /// SQLite's own bytes of a blob; the buffer has no address when it is empty.
+    func withBlob<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        let bytes = sqlite3_column_blob(statement, index)
+        return try body(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, index))))
+    }
+}
+
+/// A parameter of a statement. All functions return SQLite's result code; bytes are copied.
+///
+/// Source: <https://www.sqlite.org/c3ref/bind_blob.html>.
+@usableFromInline
+struct StatementParameter {
+    @usableFromInline let statement: SQLiteStatement
+    @usableFromInline let index: CInt
+
+    @inlinable
+    init(_ statement: SQLiteStatement, _ index: CInt) {
+        self.statement = statement
+        self.index = index
+    }
+
+    @inlinable
+    func bindNull() -> CInt { sqlite3_bind_null(statement, index) }
+
+    @inlinable
+    func bind(_ value: Int64) -> CInt { sqlite3_bind_int64(statement, index, value) }
+
+    /// SQLite has no NaN: it binds NULL instead.
+    @inlinable
+    func bind(_ value: Double) -> CInt { sqlite3_bind_double(statement, index, value) }
+
+    /// UTF-8, NUL characters included.
+    func bind(text: UnsafeBufferPointer<UInt8>) -> CInt {
+        text.withMemoryRebound(to: CChar.self) {
+            // An empty buffer may have no address, and a NULL address would bind NULL.
+            guard let start = $0.baseAddress else { return strongroom_bind_text(statement, index, "", 0) }
+            return strongroom_bind_text(statement, index, start, Int64($0.count))
+        }
+    }
+
+    func bind(blob: UnsafeRawBufferPointer) -> CInt {
+        strongroom_bind_blob(statement, index, blob.baseAddress, Int64(blob.count))
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+
+extension UUID: DatabaseValueConvertible, StatementColumnConvertible {
+    /// A blob of 16 bytes.
+    public var databaseValue: DatabaseValue {
+        DatabaseValue(storage: .blob(withUnsafeBytes(of: uuid) { Data($0) }))
+    }
+
+    /// A blob of 16 bytes, or a text such as `"e621e1f8-c36c-495a-93fc-0c247a3e6e5f"`.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> UUID? {
+        switch dbValue.storage {
+        case .blob(let bytes): bytes.withUnsafeBytes { UUID(bytes: $0) }
+        case .string(var text): text.withUTF8 { UUID(text: $0) }
+        default: nil
+        }
+    }
+
+    public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        withUnsafeBytes(of: uuid) { StatementParameter(sqliteStatement, index).bind(blob: $0) }
+    }
+
+    public init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        let column = StatementColumn(sqliteStatement, index)
+        let value: UUID? = switch column.kind {
+        case .blob: column.withBlob { UUID(bytes: $0) }
+        case .text: column.withText { UUID(text: $0) }
+        default: nil
+        }
+        guard let value else { return nil }
+        self = value
+    }
+
+    private init?(bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == 16 else { return nil }
+        self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))
+    }
+
+    /// 32 hexadecimal digits, with dashes after the 8th, 12th, 16th and 20th.
+    private init?(text: UnsafeBufferPointer<UInt8>) {
+        guard text.count == 36 else { return nil }
+        var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        let isValid = withUnsafeMutableBytes(of: &uuid) { bytes in
+            var digits = 0
+            for (position, character) in text.enumerated() {
+                if position == 8 || position == 13 || position == 18 || position == 23 {
+                    guard character == UInt8(ascii: "-") else { return false }
+                } else {
+                    guard let digit = Self.hexadecimalDigit(character) else { return false }
+                    bytes[digits / 2] = bytes[digits / 2] << 4 | digit
+                    digits += 1
+                }
+            }
+            return true
+        }
+        guard isValid else { return nil }
+        self.init(uuid: uuid)
+    }
+
+    private static func hexadecimalDigit(_ character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

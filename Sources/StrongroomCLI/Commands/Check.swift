@@ -1,0 +1,33 @@
+import ArgumentParser
+import Strongroom
+
+struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Check every page of a database, its structure and its foreign keys.",
+        discussion: "Nothing is written. A clear database is checked without a passphrase.")
+
+    @Argument(help: "A database.", completion: .file())
+    var file: String
+
+    @OptionGroup var passphrase: PassphraseOptions
+
+    func run() throws {
+        let target = try Target(file)
+        try target.requireDatabase()
+        let key = target.isClear ? nil : try passphrase.current(of: file).key
+        let queue = try target.open(key, readonly: true)
+        let report = try attributing(to: file) { try queue.checkIntegrity() }
+        try attributing(to: file) { try queue.close() }
+        guard report.isIntact else {
+            for problem in problems(in: report) { Console.output("\(file): \(problem)") }
+            throw Failure(.damaged, file: file, "it is damaged",
+                          remedy: "Keep a copy of it as it is, and restore from a backup")
+        }
+        Console.output("\(file): ok, \(report.pageCount) pages")
+    }
+
+    private func problems(in report: IntegrityReport) -> [String] {
+        (report.unauthenticPages ?? []).map { "page \($0) is not what was written with this key" }
+            + report.structureProblems + report.foreignKeyProblems
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+
+/// Ctrl-C and SIGTERM while something is under way that must end tidily: echo switched back on, a half-made file
+/// removed, a rotation brought to a point where exactly one key opens the file.
+///
+/// The first signal is only noted, and whoever works looks for it between two steps; the second one ends the program
+/// as if nothing had been arranged.
+struct Interruption {
+    /// Becomes readable when a signal has come.
+    let descriptor: Int32
+
+    private static let signals = [SIGINT, SIGTERM, SIGHUP]
+
+    /// Runs `body` with signals noted instead of obeyed. Does not nest.
+    static func deferred<T>(_ body: (Interruption) throws -> T) throws -> T {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            throw Failure(.other, "cannot prepare for interruptions: \(String(cString: strerror(errno)))")
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        noted = ends[1]
+        let previous = signals.map { signal($0, note) }
+        defer {
+            for (number, handler) in zip(signals, previous) { signal(number, handler) }
+            noted = -1
+            for end in ends { close(end) }
+        }
+        return try body(Interruption(descriptor: ends[0]))
+    }
+
+    /// Lets the signals through that the parent may have blocked: Swift's own thread pools do, for what they start.
+    static func unblock() {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in signals { sigaddset(&set, number) }
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    }
+
+    var isRequested: Bool {
+        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&watched, 1, 0) > 0
+    }
+
+    func check() throws {
+        if isRequested { throw Failure.interrupted }
+    }
+}
+
+extension Failure {
+    static let interrupted = Failure(.interrupted, "interrupted; nothing was changed")
+}
+
+/// Where a signal handler leaves its note: a handler may touch no more than a plain global and system calls.
+nonisolated(unsafe) private var noted: Int32 = -1
+
+private func note(_ number: Int32) {
+    let before = errno
+    var byte = UInt8(truncatingIfNeeded: number)
+    _ = write(noted, &byte, 1)
+    signal(number, SIG_DFL)
+    errno = before
+}

@@ -1,0 +1,37 @@
+import ArgumentParser
+import Foundation
+
+@main
+enum Main {
+    static func main() {
+        // Everything this program makes is its owner's alone: databases, logs and temporary copies.
+        umask(0o077)
+        Interruption.unblock()
+        do {
+            var command = try StrongroomCommand.parseAsRoot()
+            try command.run()
+        } catch {
+            Foundation.exit(report(error).rawValue)
+        }
+    }
+
+    /// Says what ended the program, on standard output when it was asked for (help, completions), else on standard error.
+    private static func report(_ error: any Error) -> Status {
+        if let failure = error as? Failure {
+            Console.message("strongroom: \(failure)")
+            return failure.status
+        }
+        let text = StrongroomCommand.fullMessage(for: error)
+        switch StrongroomCommand.exitCode(for: error) {
+        case .success:
+            Console.output(text)
+            return .done
+        case .validationFailure:
+            Console.message(text)
+            return .usage
+        default:
+            Console.message("strongroom: \(text)")
+            return .other
+        }
+    }
+}

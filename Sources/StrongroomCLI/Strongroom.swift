@@ -1,4 +1,0 @@
-@main
-struct StrongroomCommand {
-    static func main() {}
-}

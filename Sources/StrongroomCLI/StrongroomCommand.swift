@@ -1,0 +1,25 @@
+import ArgumentParser
+
+struct StrongroomCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "strongroom",
+        abstract: "Encrypts SQLite databases, checks them and changes their keys.",
+        discussion: """
+            A passphrase is asked for on the terminal, or read from a file; it is never an argument, because every \
+            user of the machine can read arguments.
+
+            Exit status: 0 done, 1 failed, 2 wrong usage, 10 no such file, 11 busy, 12 wrong key, 13 damaged, \
+            14 disk full, 130 interrupted.
+            """,
+        subcommands: [Encrypt.self, Info.self, Check.self, Rotate.self])
+
+    @Flag(help: "Show the versions of Strongroom, SQLCipher, SQLite and the crypto provider.")
+    var version = false
+
+    func run() throws {
+        guard version else {
+            throw ValidationError("Name a command: encrypt, info, check or rotate.")
+        }
+        Console.output(try Versions.current().description)
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+
+/// The terminal the program was started from, whatever its standard input and output are connected to.
+struct Terminal: ~Copyable {
+    private let descriptor: Int32
+
+    /// Nil when there is none, as under cron.
+    init?() {
+        descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        if descriptor < 0 { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Shows `prompt` and reads one line that does not appear on the screen.
+    func readSecret(_ prompt: String) throws -> Secret {
+        try Interruption.deferred { interruption in
+            var settings = termios()
+            guard tcgetattr(descriptor, &settings) == 0 else {
+                throw Failure(.other, "cannot read the terminal's settings: \(String(cString: strerror(errno)))")
+            }
+            var silent = settings
+            silent.c_lflag &= ~tcflag_t(ECHO)
+            // What was typed before the question is thrown away, and shows.
+            guard tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else {
+                throw Failure(.other, "cannot switch off the terminal's echo: \(String(cString: strerror(errno)))",
+                              remedy: "Use --passphrase-file")
+            }
+            defer {
+                _ = tcsetattr(descriptor, TCSAFLUSH, &settings)
+                // Enter did not show either.
+                Console.write("\n", to: descriptor)
+            }
+            Console.write(prompt, to: descriptor)
+            return try readLine(interruption)
+        }
+    }
+
+    private func readLine(_ interruption: Interruption) throws -> Secret {
+        let line = Secret()
+        while true {
+            var watched = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0),
+            ]
+            if poll(&watched, 2, -1) < 0, errno != EINTR {
+                throw Failure(.other, "cannot read the terminal: \(String(cString: strerror(errno)))")
+            }
+            try interruption.check()
+            guard watched[0].revents != 0 else { continue }
+            // The terminal hands over whole lines; the end of input ends the line too.
+            if try line.append(from: descriptor, named: "/dev/tty") == 0 || line.endsInNewline { return line }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Strongroom
+
+/// What this program is made of. A report of a fault is worth little without it.
+struct Versions: CustomStringConvertible {
+    static let strongroom = "0.1.0"
+
+    let sqlcipher: String
+    let sqlite: String
+    let provider: String
+
+    static func current() throws -> Versions {
+        // SQLCipher names its provider on a keyed connection only. A random key costs no derivation, and the
+        // database is in memory.
+        var configuration = Configuration()
+        configuration.encryption = Encryption(key: try .random())
+        let queue = try DatabaseQueue(configuration: configuration)
+        return try queue.inDatabase { db in
+            Versions(
+                sqlcipher: try db.cipherVersion,
+                sqlite: dotted(Database.sqliteLibVersionNumber),
+                provider: try db.cipherProviderVersion ?? "unknown")
+        }
+    }
+
+    /// SQLite's 3046001 is version 3.46.1.
+    private static func dotted(_ number: CInt) -> String {
+        "\(number / 1_000_000).\(number / 1_000 % 1_000).\(number % 1_000)"
+    }
+
+    var description: String {
+        """
+        strongroom \(Self.strongroom)
+        SQLCipher  \(sqlcipher)
+        SQLite     \(sqlite)
+        Crypto     \(provider)
+        """
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+
+@Suite("strongroom info")
+struct InfoCommandTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    func info(_ path: String) async throws -> Outcome {
+        try await Program(built: "strongroom", "info", path).run()
+    }
+
+    @Test("tells a clear database, without asking for a passphrase")
+    func clear() async throws {
+        let outcome = try await info(try await scratch.clearDatabase())
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("clear"))
+    }
+
+    @Test("tells an encrypted database, without asking for a passphrase")
+    func encrypted() async throws {
+        let outcome = try await info(try await scratch.encryptedDatabase(passphrase: "secret"))
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("encrypted"))
+        #expect(outcome.output.contains("\(try scratch.bytes("encrypted.sqlite").count)"))
+    }
+
+    @Test("ends with 10 when there is no such file")
+    func absent() async throws {
+        let outcome = try await info(scratch.path("nowhere.sqlite"))
+        #expect(outcome.status == 10)
+        #expect(outcome.errors.contains("nowhere.sqlite"))
+        #expect(outcome.output.isEmpty)
+    }
+
+    @Test("refuses a folder")
+    func folder() async throws {
+        let outcome = try await info(scratch.folder.path)
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("not a file"))
+    }
+}
+
+@Suite("strongroom check")
+struct CheckCommandTests {
+    let scratch: Scratch
+    let database: String
+
+    init() async throws {
+        scratch = try Scratch()
+        database = try await scratch.encryptedDatabase(passphrase: "right")
+    }
+
+    func check(_ path: String, passphrase: String = "right") async throws -> Outcome {
+        try await Program(built: "strongroom", "check", path, "--passphrase-file", try scratch.secret(passphrase)).run()
+    }
+
+    @Test("finds a sound database of the stock shell in order")
+    func sound() async throws {
+        let outcome = try await check(database)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("ok"))
+    }
+
+    @Test("checks a clear database without a passphrase")
+    func clear() async throws {
+        let outcome = try await Program(built: "strongroom", "check", try await scratch.clearDatabase()).run()
+        #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+
+    @Test("ends with 12 at a wrong passphrase, says so in one line of its own, and leaves the file as it was")
+    func wrongKey() async throws {
+        let before = try scratch.bytes("encrypted.sqlite")
+        let outcome = try await check(database, passphrase: "wrong")
+        #expect(outcome.status == 12)
+        #expect(outcome.errors.hasPrefix("strongroom: \(database): "))
+        #expect(!outcome.errors.contains("ERROR CORE"))
+        #expect(try scratch.bytes("encrypted.sqlite") == before)
+    }
+
+    @Test("ends with 13 when a page was altered")
+    func damaged() async throws {
+        try scratch.damage("encrypted.sqlite", at: 3 * 4096 + 100)
+        let outcome = try await check(database)
+        #expect(outcome.status == 13, "\(outcome.errors)")
+        #expect(outcome.errors.contains("backup"))
+    }
+
+    @Test("ends with 13 when the end of the file is missing")
+    func truncated() async throws {
+        try scratch.write(try scratch.bytes("encrypted.sqlite").dropLast(4096 + 100), to: "encrypted.sqlite")
+        #expect(try await check(database).status == 13)
+    }
+
+    @Test("refuses what is certainly no database, before it asks for a passphrase", arguments: [
+        "", "Dear diary, this text grows longer and longer and is still no database.\n",
+    ])
+    func notDatabase(_ text: String) async throws {
+        try scratch.write(Data(text.utf8), to: "encrypted.sqlite")
+        let outcome = try await Program(built: "strongroom", "check", database).run()
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains(database))
+    }
+
+    @Test("ends with 10 when there is no such file, and makes none")
+    func absent() async throws {
+        #expect(try await check(scratch.path("nowhere.sqlite")).status == 10)
+        #expect(try scratch.names() == ["encrypted.sqlite", "secret"])
+    }
+
+    @Test("ends with 11 while another program holds the database")
+    func busy() async throws {
+        let holder = try await StockShell(path: database, passphrase: "right").holding("BEGIN EXCLUSIVE;")
+        let outcome = try await check(database)
+        holder.endInput()
+        _ = await holder.outcome()
+        #expect(outcome.status == 11, "\(outcome.errors)")
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+
+@Suite("strongroom on a terminal", .enabled(if: PseudoTerminal.isAvailable))
+struct PromptTests {
+    let scratch: Scratch
+    let terminal: PseudoTerminal
+
+    init() throws {
+        scratch = try Scratch()
+        terminal = try PseudoTerminal()
+    }
+
+    @Test("asks for the passphrase, and does not show it")
+    func asks() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "quite secret")
+        let running = try terminal.start(try Program(built: "strongroom", "check", database))
+        try terminal.expect("Passphrase of \(database): ")
+        #expect(!terminal.echoes)
+        terminal.type("quite secret\n")
+        #expect(await running.outcome().status == 0)
+        #expect(terminal.transcript().contains("ok"))
+        #expect(!terminal.transcript().contains("quite secret"))
+        #expect(terminal.echoes)
+    }
+
+    @Test("asks twice for a passphrase that is about to be set")
+    func asksTwice() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "old secret")
+        let running = try terminal.start(try Program(built: "strongroom", "rotate", database))
+        try terminal.expect("Passphrase of \(database): ")
+        terminal.type("old secret\n")
+        try terminal.expect("New passphrase for \(database): ")
+        terminal.type("new secret\n")
+        try terminal.expect("The same again: ")
+        terminal.type("new secret\n")
+        #expect(await running.outcome().status == 0, "\(terminal.transcript())")
+        #expect(!terminal.transcript().contains("new secret"))
+        #expect(try await StockShell(path: database, passphrase: "new secret").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+    }
+
+    @Test("changes nothing when the two answers differ")
+    func slip() async throws {
+        let clear = try await scratch.clearDatabase()
+        let out = scratch.path("out.sqlite")
+        let running = try terminal.start(try Program(built: "strongroom", "encrypt", clear, out))
+        try terminal.expect("New passphrase for \(out): ")
+        terminal.type("one\n")
+        try terminal.expect("The same again: ")
+        terminal.type("another\n")
+        #expect(await running.outcome().status == 1)
+        #expect(terminal.transcript().contains("differ"))
+        #expect(try scratch.names() == ["clear.sqlite"])
+    }
+
+    @Test("refuses an empty answer")
+    func empty() async throws {
+        let clear = try await scratch.clearDatabase()
+        let running = try terminal.start(try Program(built: "strongroom", "encrypt", clear, scratch.path("out.sqlite")))
+        try terminal.expect(": ")
+        terminal.type("\n")
+        #expect(await running.outcome().status == 1)
+        #expect(terminal.transcript().contains("empty"))
+        #expect(try scratch.names() == ["clear.sqlite"])
+    }
+
+    @Test("says at once that the passphrase is wrong, before it asks for the new one")
+    func wrongPassphraseFirst() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "right")
+        let running = try terminal.start(try Program(built: "strongroom", "rotate", database))
+        try terminal.expect("Passphrase of \(database): ")
+        terminal.type("wrong\n")
+        #expect(await running.outcome().status == 12)
+        #expect(!terminal.transcript().contains("New passphrase"))
+    }
+
+    @Test("stops a rotation at Ctrl-C, ends with 130 and says which passphrase holds")
+    func controlCWhileRotating() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "old")
+        let shell = StockShell(path: database, passphrase: "old")
+        try await shell.run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(60000000));")
+        let running = try terminal.start(try Program(
+            built: "strongroom", "rotate", database, "--passphrase-file", try scratch.secret("old", in: "old.key"),
+            "--new-passphrase-file", try scratch.secret("new", in: "new.key")))
+        try terminal.expect("rotating ")
+        terminal.type("\u{3}")
+        #expect(await running.outcome().status == 130)
+        #expect(terminal.transcript().contains("interrupted"))
+        #expect(terminal.transcript().contains("The old passphrase opens it"))
+        #expect(try await shell.run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(try await shell.run("SELECT length(a) FROM bulk;") == "60000000")
+    }
+
+    @Test("ends with 130 at Ctrl-C, echo switched on again and nothing changed")
+    func controlC() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "right")
+        let before = try scratch.bytes("encrypted.sqlite")
+        let running = try terminal.start(try Program(built: "strongroom", "rotate", database))
+        try terminal.expect("Passphrase of \(database): ")
+        terminal.type("\u{3}")
+        #expect(await running.outcome().status == 130)
+        #expect(terminal.transcript().contains("interrupted"))
+        #expect(terminal.echoes)
+        #expect(try scratch.bytes("encrypted.sqlite") == before)
+    }
+}

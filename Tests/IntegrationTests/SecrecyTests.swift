@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+
+@Suite("Secrets and other processes", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/cmdline")))
+struct SecrecyTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    @Test("a passphrase in use shows in no argument and no environment of any process")
+    func procShowsNothing() async throws {
+        let old = "old-\(UUID().uuidString)", new = "new-\(UUID().uuidString)"
+        let database = try await scratch.encryptedDatabase(passphrase: old)
+        // The program has read the old passphrase and opened the database when it opens the second file, a pipe.
+        let pipe = scratch.path("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let running = try Program(
+            built: "strongroom", "rotate", database, "--passphrase-file", try scratch.secret(old),
+            "--new-passphrase-file", pipe
+        ).start()
+        let writer = try #require(FileHandle(forWritingAtPath: pipe))
+
+        let processes = try ProcessTable()
+        #expect(processes.contains(running.process.processIdentifier))
+        #expect(processes.mentioning(old) == [])
+
+        writer.write(Data(new.utf8))
+        try writer.close()
+        #expect(await running.outcome().status == 0)
+        #expect(try ProcessTable().mentioning(new) == [])
+        #expect(try await StockShell(path: database, passphrase: new).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+    }
+
+    @Test("no message of a failure repeats a passphrase")
+    func messages() async throws {
+        let passphrase = "wrong-\(UUID().uuidString)"
+        let database = try await scratch.encryptedDatabase(passphrase: "right")
+        let outcome = try await Program(
+            built: "strongroom", "check", database, "--passphrase-file", try scratch.secret(passphrase)).run()
+        #expect(outcome.status == 12)
+        #expect(!outcome.errors.contains(passphrase))
+        #expect(!outcome.output.contains(passphrase))
+    }
+}
+
+/// The arguments and environments of all processes that may be looked at.
+struct ProcessTable {
+    private var texts: [Int32: Data] = [:]
+
+    init() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
+            guard let identifier = Int32(name) else { continue }
+            let parts = ["cmdline", "environ"].map { try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(name)/\($0)")) }
+            texts[identifier] = parts.compactMap { $0 }.reduce(Data(), +)
+        }
+    }
+
+    func contains(_ process: Int32) -> Bool { texts[process].map { !$0.isEmpty } ?? false }
+
+    func mentioning(_ word: String) -> [Int32] {
+        texts.filter { $0.value.range(of: Data(word.utf8)) != nil }.map(\.key)
+    }
+}

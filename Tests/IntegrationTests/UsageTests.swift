@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+@Suite("strongroom as a program")
+struct UsageTests {
+    func strongroom(_ arguments: String...) async throws -> Outcome {
+        var program = try Program(built: "strongroom")
+        program.arguments = arguments
+        return try await program.run()
+    }
+
+    @Test("ends with 2 at a usage it does not understand, and says so on standard error", arguments: [
+        [], ["rotat"], ["rotate"], ["info"], ["encrypt", "one"], ["check", "file", "--unknown"],
+        ["check", "file", "--passphrase-file"],
+    ])
+    func usage(_ arguments: [String]) async throws {
+        var program = try Program(built: "strongroom")
+        program.arguments = arguments
+        let outcome = try await program.run()
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("strongroom"))
+        #expect(outcome.output.isEmpty)
+    }
+
+    @Test("has no option that takes a passphrase as its value", arguments: ["encrypt", "check", "rotate"])
+    func noPassphraseArgument(_ command: String) async throws {
+        let help = try await strongroom(command, "--help")
+        #expect(help.status == 0)
+        #expect(help.output.contains("--passphrase-file"))
+        #expect(!help.output.contains("--passphrase "))
+        #expect(try await strongroom(command, "file", "--passphrase", "x").status == 2)
+    }
+
+    @Test("explains itself on standard output when asked to")
+    func help() async throws {
+        let outcome = try await strongroom("--help")
+        #expect(outcome.status == 0)
+        for word in ["encrypt", "info", "check", "rotate", "130 interrupted"] { #expect(outcome.output.contains(word)) }
+        #expect(outcome.errors.isEmpty)
+    }
+
+    @Test("names everything that it is made of")
+    func version() async throws {
+        let outcome = try await strongroom("--version")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        #expect(lines.map { $0.prefix(while: { $0 != " " }) } == ["strongroom", "SQLCipher", "SQLite", "Crypto"])
+        let stock = try await StockShell(path: ":memory:").run("PRAGMA cipher_version; SELECT sqlite_version();")
+        for version in stock.split(separator: "\n") { #expect(outcome.output.contains(version)) }
+    }
+
+    @Test("asks for a passphrase file where there is no terminal", .enabled(if: PseudoTerminal.isAvailable))
+    func noTerminal() async throws {
+        let scratch = try Scratch()
+        let database = try await scratch.encryptedDatabase(passphrase: "secret")
+        let strongroom = try Program(built: "strongroom").executable.path
+        let outcome = try await Program("setsid", "--wait", strongroom, "check", database).run(input: "secret\n")
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("--passphrase-file"))
+    }
+}

@@ -1,0 +1,156 @@
+import Dispatch
+import Foundation
+import Strongroom
+import Testing
+
+/// A value that several threads write and read.
+final class Shared<Value>: @unchecked Sendable {
+    private let lock = NSLock()
+    private var stored: Value
+
+    init(_ value: Value) { stored = value }
+
+    var value: Value {
+        lock.withLock { stored }
+    }
+
+    func update<T>(_ change: (inout Value) -> T) -> T {
+        lock.withLock { change(&stored) }
+    }
+}
+
+/// A point that threads wait for, opened once and for all. Waiting too long is a failure instead of a hang.
+final class Gate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+    private let patience: TimeInterval
+
+    init(patience: TimeInterval = 20) { self.patience = patience }
+
+    func open() { semaphore.signal() }
+
+    func pass(sourceLocation: SourceLocation = #_sourceLocation) {
+        let isPassed = semaphore.wait(timeout: .now() + patience) == .success
+        #expect(isPassed, "the gate stays closed", sourceLocation: sourceLocation)
+        semaphore.signal()
+    }
+
+    /// Whether the gate opens within so many seconds.
+    func opens(within seconds: TimeInterval) -> Bool {
+        guard semaphore.wait(timeout: .now() + seconds) == .success else { return false }
+        semaphore.signal()
+        return true
+    }
+}
+
+/// Runs `body` on a thread of its own, and suspends the task until it is done.
+func onThread<T: Sendable>(_ body: @escaping @Sendable () throws -> T) async throws -> T {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
+}
+
+/// Starts `body` on a thread of its own. The gate opens when it is done.
+@discardableResult
+func start(_ body: @escaping @Sendable () -> Void) -> Gate {
+    let isDone = Gate()
+    Thread.detachNewThread {
+        body()
+        isDone.open()
+    }
+    return isDone
+}
+
+extension TemporaryFolder {
+    private static let kept: Shared<[TemporaryFolder]> = {
+        atexit { TemporaryFolder.kept.update { $0 = [] } }
+        return Shared([])
+    }()
+
+    /// Keeps the folder until the process ends: a database may outlive the fixture that it came from.
+    func keep() {
+        Self.kept.update { $0.append(self) }
+    }
+}
+
+/// A pool on an encrypted file in a folder of its own.
+final class PoolFixture: Sendable {
+    let folder: TemporaryFolder
+    let pool: DatabasePool
+
+    var path: String { pool.path }
+
+    init(_ configuration: Configuration = .encrypted()) throws {
+        folder = try TemporaryFolder()
+        folder.keep()
+        pool = try DatabasePool(path: folder.path("db.sqlite"), configuration: configuration)
+        try pool.write { try $0.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT)") }
+    }
+}
+
+/// A queue on an encrypted file in a folder of its own.
+final class QueueFixture: Sendable {
+    let folder: TemporaryFolder
+    let queue: DatabaseQueue
+
+    init(_ configuration: Configuration = .encrypted()) throws {
+        folder = try TemporaryFolder()
+        folder.keep()
+        queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration)
+        try queue.write { try $0.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT)") }
+    }
+}
+
+/// A writer of either kind, on an encrypted file.
+enum WriterKind: String, CaseIterable, CustomTestStringConvertible {
+    case queue, pool, anyWriter
+
+    var testDescription: String { rawValue }
+
+    func make(_ configuration: Configuration = .encrypted()) throws -> (any DatabaseWriter, TemporaryFolder) {
+        switch self {
+        case .queue:
+            let fixture = try QueueFixture(configuration)
+            return (fixture.queue, fixture.folder)
+        case .pool:
+            let fixture = try PoolFixture(configuration)
+            return (fixture.pool, fixture.folder)
+        case .anyWriter:
+            let fixture = try PoolFixture(configuration)
+            return (AnyDatabaseWriter(fixture.pool), fixture.folder)
+        }
+    }
+}
+
+extension Database {
+    func insertWine(_ name: String = "Chinon") throws {
+        try execute(sql: "INSERT INTO wine (name) VALUES (?)", arguments: [name])
+    }
+
+    func countWines() throws -> Int {
+        try Int.fetchOne(self, sql: "SELECT COUNT(*) FROM wine")!
+    }
+
+    /// Runs for as long as nobody stops it.
+    func runForever() throws {
+        _ = try Int.fetchOne(self, sql: """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n
+            """)
+    }
+
+    /// Writes for as long as nobody stops it.
+    func writeForever() throws {
+        try execute(sql: """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO wine (name) SELECT 'flood' FROM n
+            """)
+    }
+}
+
+/// Awaits a condition that another thread brings about, without a fixed delay.
+func eventually(within seconds: TimeInterval = 20, _ condition: () throws -> Bool) async throws -> Bool {
+    let end = Date().addingTimeInterval(seconds)
+    while try !condition() {
+        if Date() > end { return false }
+        try await Task.sleep(nanoseconds: 1_000_000)
+    }
+    return true
+}

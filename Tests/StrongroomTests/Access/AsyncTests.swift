@@ -1,0 +1,370 @@
+import Dispatch
+import Foundation
+@testable import Strongroom
+import Testing
+
+@Suite("Asynchronous accesses", .timeLimit(.minutes(2)))
+struct AsyncTests {
+    @Test("read and write with await", arguments: WriterKind.allCases)
+    func readAndWrite(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make()
+        let count = try await writer.write { db -> Int in
+            try db.insertWine()
+            #expect(db.isInsideTransaction)
+            return try db.countWines()
+        }
+        #expect(count == 1)
+        try await writer.writeWithoutTransaction { db in
+            #expect(!db.isInsideTransaction)
+            try db.insertWine()
+        }
+        #expect(try await writer.read { try $0.countWines() } == 2)
+        #expect(try await writer.unsafeRead { db in (db.isInsideTransaction, try db.countWines()) } == (false, 2))
+        _ = folder
+    }
+
+    @Test("throw what their functions throw, and roll back", arguments: WriterKind.allCases)
+    func errors(kind: WriterKind) async throws {
+        struct Refusal: Error {}
+        let (writer, folder) = try kind.make()
+        await #expect(throws: Refusal.self) {
+            try await writer.write { db in
+                try db.insertWine()
+                throw Refusal()
+            }
+        }
+        await #expect(throws: Refusal.self) { try await writer.read { _ in throw Refusal() } }
+        #expect(try await writer.read { try $0.countWines() } == 0)
+        _ = folder
+    }
+
+    @Test("complete blocks in order: writes, completions, reads", arguments: WriterKind.allCases)
+    func completionBlocks(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make()
+        let count = await withCheckedContinuation { continuation in
+            writer.asyncWrite({ try $0.insertWine() }) { db, result in
+                #expect(throws: Never.self) { try result.get() }
+                #expect(!db.isInsideTransaction)
+                continuation.resume(returning: try! db.countWines())
+            }
+        }
+        #expect(count == 1)
+        await withCheckedContinuation { continuation in
+            writer.asyncWriteWithoutTransaction { db in
+                try! db.insertWine()
+                continuation.resume()
+            }
+        }
+        let counts = await withCheckedContinuation { continuation in
+            writer.asyncRead { isolated in
+                let count = try! isolated.get().countWines()
+                writer.asyncUnsafeRead { continuation.resume(returning: [count, try! $0.get().countWines()]) }
+            }
+        }
+        #expect(counts == [2, 2])
+        struct Refusal: Error {}
+        let failure = await withCheckedContinuation { continuation in
+            writer.asyncWrite({ db -> Int in
+                try db.insertWine()
+                throw Refusal()
+            }) { _, result in continuation.resume(returning: result) }
+        }
+        #expect(throws: Refusal.self) { try failure.get() }
+        #expect(try await writer.read { try $0.countWines() } == 2)
+        _ = folder
+    }
+
+    // MARK: - Cancellation
+
+    @Test("a cancelled task does not begin an access", arguments: WriterKind.allCases)
+    func cancelledBefore(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make()
+        let mayBegin = Gate()
+        let task = Task {
+            try await onThread { mayBegin.pass() }
+            try await writer.write { try $0.insertWine() }
+        }
+        task.cancel()
+        mayBegin.open()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        let readTask = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await writer.read { try $0.countWines() }
+        }
+        await #expect(throws: CancellationError.self) { try await readTask.value }
+        #expect(try await writer.read { try $0.countWines() } == 0)
+        _ = folder
+    }
+
+    @Test("a task that waits for its turn is cancelled at once", arguments: WriterKind.allCases)
+    func cancelledWhileWaiting(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make()
+        let isWriting = Gate(), mayFinish = Gate()
+        let first = start {
+            try! writer.write { db in
+                try db.insertWine()
+                isWriting.open()
+                mayFinish.pass()
+            }
+        }
+        try await onThread { isWriting.pass() }
+        let second = Task { try await writer.write { try $0.insertWine() } }
+        second.cancel()
+        await #expect(throws: CancellationError.self) { try await second.value }
+        mayFinish.open()
+        try await onThread { first.pass() }
+        #expect(try await writer.read { try $0.countWines() } == 1)
+        _ = folder
+    }
+
+    @Test("readers that wait for a connection are cancelled at once")
+    func cancelledWhileWaitingForReader() async throws {
+        var configuration = Configuration.encrypted()
+        configuration.maximumReaderCount = 1
+        let fixture = try PoolFixture(configuration)
+        let isReading = Gate(), mayFinish = Gate()
+        let first = start {
+            try! fixture.pool.read { _ in
+                isReading.open()
+                mayFinish.pass()
+            }
+        }
+        try await onThread { isReading.pass() }
+        let tasks = (0..<2000).map { _ in Task { try await fixture.pool.read { try $0.countWines() } } }
+        for task in tasks { task.cancel() }
+        for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+        mayFinish.open()
+        try await onThread { first.pass() }
+        #expect(try await fixture.pool.read { try $0.countWines() } == 0)
+    }
+
+    @Test("cancellation interrupts the running statement of a read", arguments: WriterKind.allCases)
+    func cancelledRead(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make()
+        let isReading = Gate()
+        let task = Task {
+            try await writer.read { db in
+                isReading.open()
+                try db.runForever()
+            }
+        }
+        try await onThread { isReading.pass() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try await writer.read { try $0.countWines() } == 0)
+        _ = folder
+    }
+
+    @Test("cancellation interrupts the running statement of a write, and rolls back", arguments: WriterKind.allCases)
+    func cancelledWrite(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make()
+        let isWriting = Gate()
+        let task = Task {
+            try await writer.write { db in
+                try db.insertWine()
+                isWriting.open()
+                try db.writeForever()
+            }
+        }
+        try await onThread { isWriting.pass() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try await writer.read { try $0.countWines() } == 0)
+        try await writer.write { try $0.insertWine() }
+        #expect(try await writer.read { try $0.countWines() } == 1)
+        _ = folder
+    }
+
+    @Test("cancellation between two statements rolls back, whatever the function makes of it", arguments: WriterKind.allCases)
+    func cancelledBetweenStatements(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make()
+        let hasInserted = Gate(), isCancelled = Gate()
+        let task = Task {
+            try await writer.write { db in
+                try db.insertWine()
+                hasInserted.open()
+                isCancelled.pass()
+                // Errors that are swallowed don't turn into commits.
+                try? db.insertWine()
+                try? db.inSavepoint {
+                    try db.insertWine()
+                    return .commit
+                }
+            }
+        }
+        try await onThread { hasInserted.pass() }
+        task.cancel()
+        isCancelled.open()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try await writer.read { try $0.countWines() } == 0)
+        _ = folder
+    }
+
+    @Test("cancellation with a cursor half way rolls back as well")
+    func cancelledCursor() async throws {
+        let fixture = try PoolFixture()
+        let pool = fixture.pool
+        try await pool.write { db in for _ in 0..<100 { try db.insertWine() } }
+        let isReading = Gate(), isCancelled = Gate()
+        let task = Task {
+            try await pool.writeWithoutTransaction { db in
+                let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM wine")
+                _ = try cursor.next()
+                try db.inTransaction {
+                    try db.execute(sql: "DELETE FROM wine")
+                    isReading.open()
+                    isCancelled.pass()
+                    while try cursor.next() != nil {}
+                    return .commit
+                }
+            }
+        }
+        try await onThread { isReading.pass() }
+        task.cancel()
+        isCancelled.open()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try await pool.read { try $0.countWines() } == 100)
+    }
+
+    @Test("a write that is committed before the cancellation keeps its result")
+    func cancelledAfterCommit() async throws {
+        let fixture = try PoolFixture()
+        let isCommitted = Gate(), isCancelled = Gate()
+        let task = Task {
+            try await fixture.pool.writeWithoutTransaction { db in
+                try db.inTransaction {
+                    try db.insertWine()
+                    return .commit
+                }
+                isCommitted.open()
+                isCancelled.pass()
+                return 42
+            }
+        }
+        try await onThread { isCommitted.pass() }
+        task.cancel()
+        isCancelled.open()
+        #expect(try await task.value == 42)
+        #expect(try await fixture.pool.read { try $0.countWines() } == 1)
+    }
+
+    @Test("cancellation ends the wait for another writer's lock")
+    func cancelledBusyWait() async throws {
+        var configuration = Configuration.encrypted()
+        configuration.busyMode = .timeout(60)
+        let fixture = try PoolFixture(configuration)
+        let other = try DatabasePool(path: fixture.path, configuration: .encrypted())
+        let isLocked = Gate(), mayUnlock = Gate()
+        let lock = start {
+            try! other.write { db in
+                try db.insertWine()
+                isLocked.open()
+                mayUnlock.pass()
+            }
+        }
+        try await onThread { isLocked.pass() }
+        let isInAccess = Gate()
+        let task = Task {
+            try await fixture.pool.writeWithoutTransaction { db in
+                isInAccess.open()
+                try db.inTransaction(.immediate) { .commit }
+            }
+        }
+        try await onThread { isInAccess.pass() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        mayUnlock.open()
+        try await onThread { lock.pass() }
+    }
+
+    @Test("the cancellation of one access does not reach another")
+    func cancellationStaysWhereItBelongs() async throws {
+        let fixture = try PoolFixture()
+        let pool = fixture.pool
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    var cancelled = 0
+                    for _ in 0..<50 {
+                        let victim = Task { try await pool.read { try $0.countWines() } }
+                        victim.cancel()
+                        let count = try await pool.read { try $0.countWines() }
+                        #expect(count == 0)
+                        if case .failure = await victim.result { cancelled += 1 }
+                    }
+                    return cancelled
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    // MARK: - Threads
+
+    @Test("accesses that block leave the threads of other tasks alone")
+    func cooperativePool() async throws {
+        var configuration = Configuration.encrypted()
+        configuration.maximumReaderCount = 16
+        let fixture = try PoolFixture(configuration)
+        let queues = try (0..<8).map { _ in try QueueFixture() }
+        let mayFinish = Gate()
+        let entered = Shared(0)
+        let count = ProcessInfo.processInfo.activeProcessorCount * 4
+        let readers = (0..<min(count, 16)).map { _ in
+            Task {
+                try await fixture.pool.read { _ in
+                    entered.update { $0 += 1 }
+                    mayFinish.pass()
+                }
+            }
+        }
+        let writers = queues.map { fixture in
+            Task {
+                try await fixture.queue.write { _ in
+                    entered.update { $0 += 1 }
+                    mayFinish.pass()
+                }
+            }
+        }
+        // All of them are blocked now, and this task goes on, with others.
+        #expect(try await eventually { entered.value == readers.count + writers.count })
+        let sum = await withTaskGroup(of: Int.self) { group in
+            for number in 0..<100 { group.addTask { await Task.yield(); return number } }
+            return await group.reduce(0, +)
+        }
+        #expect(sum == 4950)
+        mayFinish.open()
+        for task in readers + writers { try await task.value }
+    }
+
+    @Test("a priority other than the default one is that of the access")
+    func priorities() async throws {
+        let fixture = try PoolFixture()
+        for priority in [TaskPriority.high, .medium, .utility, .background] {
+            let count = try await Task(priority: priority) {
+                try await fixture.pool.write { try $0.insertWine() }
+                return try await fixture.pool.read { try $0.countWines() }
+            }.value
+            #expect(count > 0)
+        }
+        #expect(DispatchQoS.QoSClass.init(.high) == .userInitiated)
+        #expect(DispatchQoS.QoSClass.init(.medium) == .default)
+        #expect(DispatchQoS.QoSClass.init(.utility) == .utility)
+        #expect(DispatchQoS.QoSClass.init(.background) == .background)
+    }
+
+    @Test("asynchronous reads run at the same time")
+    func parallelReads() async throws {
+        let fixture = try PoolFixture()
+        let first = Gate(), second = Gate()
+        async let one: Void = fixture.pool.read { _ in
+            first.open()
+            second.pass()
+        }
+        async let two: Void = fixture.pool.read { _ in
+            second.open()
+            first.pass()
+        }
+        _ = try await (one, two)
+    }
+}

@@ -1,0 +1,261 @@
+import Foundation
+import Strongroom
+import Testing
+
+@Suite("Suspension", .timeLimit(.minutes(2)))
+struct SuspensionTests {
+    static func wal() -> Configuration {
+        var configuration = Configuration.encrypted()
+        configuration.journalMode = .wal
+        return configuration
+    }
+
+    /// The error of a suspended database, whichever of its three forms.
+    func expectSuspension(_ error: (any Error)?, sourceLocation: SourceLocation = #_sourceLocation) {
+        let error = error as? DatabaseError
+        #expect(error?.isInterruptionError == true, sourceLocation: sourceLocation)
+        #expect([.SQLITE_INTERRUPT, .SQLITE_ABORT].contains(error?.resultCode), sourceLocation: sourceLocation)
+        let messages = ["Database is suspended", "Transaction was aborted", "interrupted"]
+        #expect(messages.contains(error?.message ?? ""), sourceLocation: sourceLocation)
+    }
+
+    @Test("refuses new writes, lets reads in WAL mode go on, and ends", arguments: WriterKind.allCases)
+    func refusals(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make(Self.wal())
+        try await writer.write { try $0.insertWine() }
+        writer.suspend()
+        expectSuspension(await #expect(throws: (any Error).self) { try await writer.write { try $0.insertWine() } })
+        try await onThread {
+            expectSuspension(#expect(throws: (any Error).self) { try writer.write { try $0.insertWine() } })
+            expectSuspension(#expect(throws: (any Error).self) { try writer.writeWithoutTransaction { try $0.insertWine() } })
+            expectSuspension(#expect(throws: (any Error).self) {
+                try writer.writeWithoutTransaction { db in
+                    try db.inTransaction(.deferred) {
+                        try db.insertWine()
+                        return .commit
+                    }
+                }
+            })
+            expectSuspension(#expect(throws: (any Error).self) {
+                try writer.writeWithoutTransaction { try $0.execute(sql: "CREATE TABLE t (a)") }
+            })
+            #expect(try writer.read { try $0.countWines() } == 1)
+            let count = try writer.writeWithoutTransaction { try $0.countWines() }
+            #expect(count == 1)
+        }
+        #expect(try await writer.read { try $0.countWines() } == 1)
+        writer.resume()
+        try await writer.write { try $0.insertWine() }
+        #expect(try await writer.read { try $0.countWines() } == 2)
+        _ = folder
+    }
+
+    @Test("also refuses reads that would take a lock: those without a write-ahead log")
+    func readsWithoutWAL() throws {
+        let fixture = try QueueFixture()
+        fixture.queue.suspend()
+        expectSuspension(#expect(throws: (any Error).self) { try fixture.queue.read { try $0.countWines() } })
+        fixture.queue.resume()
+        #expect(try fixture.queue.read { try $0.countWines() } == 0)
+    }
+
+    @Test("interrupts a running write, rolls it back, and leaves no lock within 100 ms", arguments: WriterKind.allCases)
+    func runningWrite(kind: WriterKind) throws {
+        let (writer, folder) = try kind.make()
+        let isWriting = Gate()
+        let error = Shared<(any Error)?>(nil)
+        let write = start {
+            do {
+                try writer.write { db in
+                    try db.insertWine()
+                    isWriting.open()
+                    try db.writeForever()
+                }
+            } catch let failure {
+                error.update { $0 = failure }
+            }
+        }
+        isWriting.pass()
+        #expect(try !Locks.exclusive(on: folder.path("db.sqlite")).isEmpty)
+        let suspension = Date()
+        writer.suspend()
+        var locks = try Locks.exclusive(on: folder.path("db.sqlite"))
+        while !locks.isEmpty, -suspension.timeIntervalSinceNow < 0.1 { locks = try Locks.exclusive(on: folder.path("db.sqlite")) }
+        #expect(locks == [])
+        write.pass()
+        expectSuspension(error.value)
+        if kind == .queue { #expect(try Locks.all(on: folder.path("db.sqlite")) == []) }
+        writer.resume()
+        #expect(try writer.read { try $0.countWines() } == 0)
+    }
+
+    @Test("that arrives between two statements is not lost", arguments: WriterKind.allCases)
+    func betweenStatements(kind: WriterKind) throws {
+        let (writer, folder) = try kind.make()
+        let error = Shared<[(any Error)?]>([])
+        #expect(throws: (any Error).self) {
+            try writer.write { db in
+                try db.insertWine()
+                start { writer.suspend() }.pass()
+                do { try db.insertWine() } catch let failure { error.update { $0.append(failure) } }
+                #expect(try Locks.exclusive(on: folder.path("db.sqlite")) == [])
+                do { try db.insertWine() } catch let failure { error.update { $0.append(failure) } }
+                do { _ = try db.countWines() } catch let failure { error.update { $0.append(failure) } }
+            }
+        }
+        #expect(error.value.count == 3)
+        for error in error.value { expectSuspension(error) }
+        #expect((error.value.first as? DatabaseError)?.message == "Database is suspended")
+        writer.resume()
+        #expect(try writer.read { try $0.countWines() } == 0)
+    }
+
+    @Test("lets COMMIT, ROLLBACK and the end of savepoints pass")
+    func transactionEnds() throws {
+        let fixture = try PoolFixture()
+        let pool = fixture.pool
+        try pool.writeWithoutTransaction { db in
+            try db.inTransaction {
+                try db.insertWine()
+                pool.suspend()
+                return .commit
+            }
+            pool.resume()
+            try db.inTransaction {
+                try db.insertWine()
+                pool.suspend()
+                return .rollback
+            }
+            pool.resume()
+            try db.execute(sql: "SAVEPOINT tasting")
+            try db.insertWine()
+            pool.suspend()
+            try db.execute(sql: "ROLLBACK TO tasting")
+            try db.execute(sql: "RELEASE tasting")
+            pool.resume()
+        }
+        #expect(try pool.read { try $0.countWines() } == 1)
+    }
+
+    @Test("does not interrupt a read in WAL mode", arguments: [WriterKind.queue, .pool])
+    func runningRead(kind: WriterKind) throws {
+        let (writer, folder) = try kind.make(Self.wal())
+        try writer.read { db in
+            let cursor = try Int.fetchCursor(db, sql: """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT i FROM n
+                """)
+            #expect(try cursor.next() == 1)
+            start { writer.suspend() }.pass()
+            var last = 0
+            while let number = try cursor.next() { last = number }
+            #expect(last == 100_000)
+            #expect(try db.countWines() == 0)
+        }
+        writer.resume()
+        _ = folder
+    }
+
+    @Test("rolls back what an access has left open")
+    func unsafeTransaction() async throws {
+        var configuration = Configuration.encrypted()
+        configuration.allowsUnsafeTransactions = true
+        let fixture = try PoolFixture(configuration)
+        let pool = fixture.pool
+        try await pool.writeWithoutTransaction { db in
+            try db.beginTransaction()
+            try db.insertWine()
+        }
+        #expect(try !Locks.exclusive(on: fixture.path).isEmpty)
+        pool.suspend()
+        #expect(try await eventually(within: 0.1) { try Locks.exclusive(on: fixture.path).isEmpty })
+        pool.resume()
+        #expect(try await pool.read { try $0.countWines() } == 0)
+    }
+
+    @Test("ends the wait for another writer's lock")
+    func busyWait() throws {
+        var configuration = Configuration.encrypted()
+        configuration.busyMode = .timeout(60)
+        let fixture = try PoolFixture(configuration)
+        let other = try DatabasePool(path: fixture.path, configuration: .encrypted())
+        let error = Shared<(any Error)?>(nil)
+        try other.write { db in
+            try db.insertWine()
+            let isTrying = Gate()
+            let waiting = start {
+                isTrying.open()
+                do { try fixture.pool.write { try $0.insertWine() } } catch let failure { error.update { $0 = failure } }
+            }
+            isTrying.pass()
+            fixture.pool.suspend()
+            waiting.pass()
+        }
+        expectSuspension(error.value)
+    }
+
+    @Test("follows the notifications, if the configuration wants it", arguments: [true, false])
+    func notifications(observes: Bool) throws {
+        var configuration = Self.wal()
+        configuration.observesSuspensionNotifications = observes
+        let pool = try PoolFixture(configuration).pool, queue = try QueueFixture(configuration).queue
+        let writers: [any DatabaseWriter] = [pool, queue]
+        NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
+        for writer in writers {
+            if observes {
+                expectSuspension(#expect(throws: (any Error).self) { try writer.write { try $0.insertWine() } })
+            } else {
+                try writer.write { try $0.insertWine() }
+            }
+        }
+        NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
+        for writer in writers { try writer.write { try $0.insertWine() } }
+    }
+
+    @Test("does not keep a database alive, nor meets one that is gone")
+    func lifetime() throws {
+        var configuration = Configuration.encrypted()
+        configuration.observesSuspensionNotifications = true
+        weak var pool: DatabasePool?
+        do {
+            let fixture = try PoolFixture(configuration)
+            pool = fixture.pool
+        }
+        #expect(pool == nil)
+        NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
+        NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
+    }
+
+    @Test("an interruption that comes after closing meets nothing", arguments: WriterKind.allCases)
+    func lateInterruption(kind: WriterKind) throws {
+        let (writer, folder) = try kind.make()
+        let stops = Shared(false)
+        let interrupter = start { while !stops.value { writer.interrupt(); writer.suspend(); writer.resume() } }
+        try? writer.write { try $0.insertWine() }
+        // A statement of the closing itself may be interrupted: that is an error like others.
+        while (try? writer.close()) == nil {}
+        stops.update { $0 = true }
+        interrupter.pass()
+        writer.interrupt()
+        _ = folder
+    }
+}
+
+/// The locks that this process holds on a database file and its companions, from /proc/locks.
+enum Locks {
+    /// Those that keep other processes out.
+    static func exclusive(on path: String) throws -> [String] {
+        try all(on: path).filter { $0.contains(" WRITE ") }
+    }
+
+    static func all(on path: String) throws -> [String] {
+        let inodes = ["", "-wal", "-shm", "-journal"].compactMap { suffix -> String? in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path + suffix)
+            return (attributes?[.systemFileNumber] as? NSNumber).map { ":\($0.uint64Value) " }
+        }
+        let process = " \(ProcessInfo.processInfo.processIdentifier) "
+        let table = try String(contentsOfFile: "/proc/locks", encoding: .utf8)
+        return table.split(separator: "\n").map(String.init).filter { line in
+            line.contains(process) && inodes.contains { line.contains($0) }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import Foundation
+import Strongroom
+import Testing
+
+/// What a program keeps although it should not.
+private final class Kept: @unchecked Sendable {
+    var database: Database?
+    var statement: Statement?
+    var cursor: RowCursor?
+    var row: Row?
+}
+
+@Suite("A connection's life")
+struct LifetimeTests {
+    @Test("A closed queue refuses accesses")
+    func closed() throws {
+        try withEncryptedQueue { queue throws in
+            try queue.close()
+            try queue.close()
+            let failure = try #require(throws: DatabaseError.self) { try queue.read { try Int.fetchOne($0, sql: "SELECT 1") } }
+            #expect(failure.resultCode == .SQLITE_MISUSE)
+        }
+    }
+
+    @Test("Closing fails while a statement is alive, and the queue goes on")
+    func busyClose() throws {
+        try withEncryptedQueue { queue throws in
+            let kept = Kept()
+            try queue.inDatabase { kept.statement = try $0.makeStatement(sql: "SELECT 1") }
+            let failure = try #require(throws: DatabaseError.self) { try queue.close() }
+            #expect(failure.resultCode == .SQLITE_BUSY)
+            #expect(try queue.read { _ in try Int.fetchOne(kept.statement!) } == 1)
+            kept.statement = nil
+            try queue.close()
+        }
+    }
+
+    @Test("A statement that is let go outside of any access is finalized at closing")
+    func orphan() throws {
+        try withEncryptedQueue { queue throws in
+            let kept = Kept()
+            for _ in 1...20 {
+                try queue.inDatabase { kept.statement = try $0.makeStatement(sql: "SELECT 1") }
+                kept.statement = nil
+            }
+            try queue.close()
+        }
+    }
+
+    @Test("A statement that outlives its queue is freed with no harm")
+    func outlives() throws {
+        let kept = Kept()
+        let folder = try TemporaryFolder()
+        do {
+            let queue = try DatabaseQueue(path: folder.path("db"), configuration: .encrypted())
+            try queue.inDatabase { db throws in
+                try db.execute(sql: "CREATE TABLE t (a)")
+                kept.statement = try db.makeStatement(sql: "SELECT * FROM t")
+            }
+        }
+        kept.statement = nil
+        // The connection is gone with its last statement: the file is free.
+        let queue = try DatabaseQueue(path: folder.path("db"), configuration: .encrypted())
+        try queue.inDatabase { try $0.inTransaction(.exclusive) { .commit } }
+        try queue.close()
+    }
+
+    @Test("An interruption that comes late meets nothing")
+    func lateInterrupt() async throws {
+        let folder = try TemporaryFolder()
+        let queue = try DatabaseQueue(path: folder.path("db"), configuration: .encrypted())
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for _ in 1...10_000 { queue.interrupt() } }
+            group.addTask { try? queue.close() }
+        }
+        queue.interrupt()
+        #expect(throws: DatabaseError.self) { try queue.read { try Int.fetchOne($0, sql: "SELECT 1") } }
+    }
+
+    @Test("An interruption stops what runs, and nothing after")
+    func interrupt() throws {
+        try withEncryptedQueue { queue throws in
+            let started = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                started.wait()
+                queue.interrupt()
+            }
+            try queue.inDatabase { db throws in
+                db.add(function: DatabaseFunction("started", argumentCount: 0) { _ in started.signal() ; return 1 })
+                let failure = try #require(throws: DatabaseError.self) {
+                    _ = try Int.fetchOne(db, sql: """
+                        WITH RECURSIVE n (i) AS (SELECT started() UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n
+                        """)
+                }
+                #expect(failure.resultCode == .SQLITE_INTERRUPT)
+                #expect(failure.isInterruptionError)
+                #expect(try Int.fetchOne(db, sql: "SELECT 1") == 1)
+            }
+        }
+    }
+
+    @Test("A database used after its access stops the program")
+    func databaseAfterAccess() async {
+        await #expect(processExitsWith: .failure) {
+            let queue = try DatabaseQueue()
+            let database = queue.inDatabase { $0 }
+            try database.execute(sql: "SELECT 1")
+        }
+    }
+
+    @Test("A database used on another thread stops the program, with a message that tells why")
+    func databaseOnAnotherThread() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let queue = try DatabaseQueue()
+            try queue.inDatabase { db throws in
+                let kept = Kept()
+                kept.database = db
+                let done = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    _ = kept.database!.changesCount
+                    done.signal()
+                }
+                done.wait()
+            }
+        }
+        let words = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(words.contains("was used outside of its database access, or on another thread"))
+    }
+
+    @Test("A statement used after its access stops the program")
+    func statementAfterAccess() async {
+        await #expect(processExitsWith: .failure) {
+            let queue = try DatabaseQueue()
+            let statement = try queue.inDatabase { try $0.makeStatement(sql: "SELECT 1") }
+            try statement.execute()
+        }
+    }
+
+    @Test("A cursor used after its access stops the program")
+    func cursorAfterAccess() async {
+        await #expect(processExitsWith: .failure) {
+            let queue = try DatabaseQueue()
+            let kept = Kept()
+            try queue.inDatabase { kept.cursor = try Row.fetchCursor($0, sql: "SELECT 1 UNION SELECT 2") }
+            withExtendedLifetime(queue) { _ = try? kept.cursor!.next() }
+            // A cursor that was not begun has nothing more to give.
+            try queue.inDatabase { _ in
+                guard try kept.cursor!.next() == nil else { return }
+                fatalError("at its end")
+            }
+        }
+    }
+
+    @Test("A row of a cursor used after its access stops the program")
+    func rowAfterAccess() async {
+        await #expect(processExitsWith: .failure) {
+            let queue = try DatabaseQueue()
+            let kept = Kept()
+            try queue.inDatabase { db throws in
+                let cursor = try Row.fetchCursor(db, sql: "SELECT 1 AS a")
+                kept.row = try cursor.next()
+            }
+            let _: Int = kept.row!["a"]
+        }
+    }
+
+    @Test("An access within an access of the same queue stops the program")
+    func reentrancy() async {
+        await #expect(processExitsWith: .failure) {
+            let queue = try DatabaseQueue()
+            try queue.inDatabase { _ in try queue.read { _ in } }
+        }
+    }
+
+    @Test("A statement whose arguments change ends the cursor on it")
+    func cursorAndArguments() throws {
+        try withEncryptedQueue { queue throws in
+            try queue.inDatabase { db throws in
+                let statement = try db.makeStatement(sql: "SELECT ? UNION SELECT 2")
+                let cursor = try Int.fetchCursor(statement, arguments: [1])
+                #expect(try cursor.next() == 1)
+                statement.arguments = [5]
+                #expect(try cursor.next() == nil)
+                #expect(try Int.fetchAll(statement) == [2, 5])
+            }
+        }
+    }
+}

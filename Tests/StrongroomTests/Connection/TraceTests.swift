@@ -1,0 +1,87 @@
+import Foundation
+import Strongroom
+import Testing
+
+@Suite("A trace")
+struct TraceTests {
+    private func traced(
+        options: Database.TracingOptions = .statement, publicArguments: Bool = false,
+        _ body: (Database) throws -> Void, _ show: @escaping (Database.TraceEvent) -> String = { "\($0)" }) throws -> [String]
+    {
+        var configuration = Configuration.encrypted()
+        configuration.publicStatementArguments = publicArguments
+        return try withEncryptedQueue(configuration) { queue throws in
+            try queue.inDatabase { db throws in
+                try db.execute(sql: "CREATE TABLE t (a)")
+                var lines: [String] = []
+                db.trace(options: options) { lines.append(show($0)) }
+                try body(db)
+                db.trace()
+                try db.execute(sql: "SELECT 'not traced'")
+                return lines
+            }
+        }
+    }
+
+    @Test("tells each statement when it starts, without arguments")
+    func statements() throws {
+        let lines = try traced { db in
+            try db.execute(sql: " INSERT INTO t VALUES (?); ", arguments: ["secret"])
+            try db.inTransaction { .commit }
+            _ = try Int.fetchAll(db, sql: "SELECT 1")
+            _ = try Int.fetchAll(db, sql: "SELECT 1")
+        }
+        #expect(lines == [
+            "INSERT INTO t VALUES (?)", "BEGIN IMMEDIATE TRANSACTION", "COMMIT TRANSACTION", "SELECT 1", "SELECT 1",
+        ])
+    }
+
+    @Test("shows arguments on demand, or where the configuration says so")
+    func arguments() throws {
+        let insert: (Database) throws -> Void = { try $0.execute(sql: "INSERT INTO t VALUES (?)", arguments: ["it's"]) }
+        #expect(try traced(insert) { $0.expandedDescription } == ["INSERT INTO t VALUES ('it''s')"])
+        #expect(try traced(publicArguments: true, insert) == ["INSERT INTO t VALUES ('it''s')"])
+        #expect(try traced(insert) {
+            guard case .statement(let statement) = $0 else { return "" }
+            return "\(statement.sql) \(statement.expandedSQL) \(statement)"
+        } == ["INSERT INTO t VALUES (?) INSERT INTO t VALUES ('it''s') INSERT INTO t VALUES (?)"])
+    }
+
+    @Test("tells triggers as comments")
+    func triggers() throws {
+        let lines = try traced({ db in
+            try db.execute(sql: "CREATE TRIGGER tr AFTER INSERT ON t BEGIN DELETE FROM t; END")
+            try db.execute(sql: "INSERT INTO t VALUES (1)")
+        }, { $0.expandedDescription })
+        #expect(lines.contains("INSERT INTO t VALUES (1)"))
+        #expect(lines.contains("-- TRIGGER tr"))
+    }
+
+    @Test("tells how long statements take")
+    func profile() throws {
+        var durations: [TimeInterval] = []
+        let lines = try traced(options: [.profile, .statement], { db in
+            _ = try Int.fetchOne(db, sql: """
+                WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000) SELECT count(*) FROM n
+                """)
+        }, { event in
+            guard case .profile(let statement, let duration) = event else { return "start" }
+            durations.append(duration)
+            return "\(event)".hasSuffix("s \(statement.sql)") ? "end" : "\(event)"
+        })
+        #expect(lines == ["start", "end"])
+        #expect(durations.allSatisfy { $0 > 0.0001 && $0 < 60 })
+    }
+
+    @Test("of an event that was kept shows no arguments")
+    func kept() throws {
+        try withEncryptedQueue { queue throws in
+            try queue.inDatabase { db throws in
+                var kept: Database.TraceEvent?
+                db.trace { kept = $0 }
+                _ = try Int.fetchOne(db, sql: "SELECT ?", arguments: [1])
+                #expect(kept?.expandedDescription == "SELECT ?")
+            }
+        }
+    }
+}

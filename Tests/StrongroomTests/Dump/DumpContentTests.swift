@@ -1,0 +1,141 @@
+import Foundation
+import Strongroom
+import Testing
+
+@Suite("A dump of tables")
+struct DumpContentTests {
+    static let sql = """
+        CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE Empty (a, b);
+        CREATE TABLE pair (a, b, PRIMARY KEY (b, a)) WITHOUT ROWID;
+        CREATE TABLE loose (rowid TEXT, a);
+        CREATE VIEW backwards AS SELECT name, id FROM player ORDER BY id DESC;
+        INSERT INTO player VALUES (2, 'Barbara'), (1, 'Craig');
+        INSERT INTO pair VALUES ('z', 1), ('a', 2), ('c', 1);
+        INSERT INTO loose VALUES ('z', 1), ('a', 2);
+        """
+
+    private func dump(
+        _ tables: [String], tableHeader: DumpTableHeaderOptions = .automatic, stableOrder: Bool = false,
+        sql: String = sql) throws -> String
+    {
+        try withSchema(sql) { db in
+            try printed { try db.dumpTables(tables, tableHeader: tableHeader, stableOrder: stableOrder, to: $0) }
+        }
+    }
+
+    @Test("orders rows by the primary key")
+    func order() throws {
+        #expect(try dump(["player"]) == "1|Craig\n2|Barbara\n")
+        #expect(try dump(["pair"]) == "c|1\nz|1\na|2\n")
+        #expect(try dump(["loose"]) == "z|1\na|2\n")
+    }
+
+    @Test("keeps the order of a view, unless a stable order is asked for")
+    func views() throws {
+        #expect(try dump(["backwards"]) == "Barbara|2\nCraig|1\n")
+        #expect(try dump(["backwards"], stableOrder: true) == "Barbara|2\nCraig|1\n")
+        let sql = "CREATE VIEW v AS SELECT 'b' AS x UNION ALL SELECT 'a'"
+        #expect(try dump(["v"], sql: sql) == "b\na\n")
+        #expect(try dump(["v"], stableOrder: true, sql: sql) == "a\nb\n")
+    }
+
+    @Test("names the tables when there are several, or when asked to")
+    func headers() throws {
+        #expect(try dump(["Empty", "player"]) == "Empty\n\nplayer\n1|Craig\n2|Barbara\n")
+        #expect(try dump(["player"], tableHeader: .always) == "player\n1|Craig\n2|Barbara\n")
+        #expect(try dump(["Empty"]) == "")
+        #expect(try dump([]) == "")
+    }
+
+    @Test("takes any name, and finds it in any schema")
+    func names() throws {
+        try withSchema("CREATE TABLE \"été \"\"q\"\"\" (a); INSERT INTO \"été \"\"q\"\"\" VALUES (1)") { db in
+            try db.execute(sql: "ATTACH ':memory:' AS other KEY ''; CREATE TABLE other.x (a); INSERT INTO x VALUES (2)")
+            #expect(try printed { try db.dumpTables(["été \"q\"", "x"], to: $0) } == "été \"q\"\n1\n\nx\n2\n")
+        }
+    }
+
+    @Test("fails at a missing table, after what was printed before")
+    func missing() throws {
+        try withSchema(Self.sql) { db in
+            let printout = Printout()
+            let error = #expect(throws: DatabaseError.self) { try db.dumpTables(["Empty", "missing"], to: printout) }
+            #expect(error?.message == "no such table: missing")
+            #expect(printout.text == "Empty\n\nmissing\n")
+        }
+    }
+
+    static let wholeSQL = """
+        CREATE TABLE player (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE);
+        CREATE TABLE Alpha (a);
+        CREATE VIRTUAL TABLE doc USING fts5(title);
+        CREATE TABLE doc_mine (a);
+        CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+        CREATE VIEW names AS SELECT name FROM player;
+        CREATE INDEX b_index ON player(name, id);
+        CREATE TRIGGER a_trigger AFTER INSERT ON player BEGIN SELECT 1; END;
+        INSERT INTO player (name) VALUES ('Arthur');
+        INSERT INTO doc VALUES ('hello');
+        INSERT INTO grdb_migrations VALUES ('v1');
+        """
+
+    private let wholeSchema = """
+        sqlite_master
+        CREATE TABLE Alpha (a);
+        CREATE VIRTUAL TABLE doc USING fts5(title);
+        CREATE TABLE doc_mine (a);
+        CREATE VIEW names AS SELECT name FROM player;
+        CREATE TABLE player (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE);
+        CREATE INDEX b_index ON player(name, id);
+        CREATE TRIGGER a_trigger AFTER INSERT ON player BEGIN SELECT 1; END;
+
+        """
+
+    @Test("shows the schema by table, without what is internal")
+    func schema() throws {
+        try withSchema(Self.wholeSQL) { db in
+            #expect(try printed { try db.dumpSchema(to: $0) } == wholeSchema)
+        }
+    }
+
+    @Test("shows the whole content: the schema, then the tables")
+    func content() throws {
+        try withSchema(Self.wholeSQL) { db in
+            try db.execute(sql: "CREATE TEMP TABLE Alpha (other); INSERT INTO temp.Alpha VALUES (1)")
+            #expect(try printed { try db.dumpContent(format: .quote(), to: $0) } == wholeSchema + """
+
+                Alpha
+
+                doc
+                'hello'
+
+                doc_mine
+
+                player
+                1,'Arthur'
+
+                """)
+        }
+    }
+
+    @Test("of an empty database is its heading")
+    func emptyDatabase() throws {
+        try withSchema("") { db in
+            #expect(try printed { try db.dumpSchema(to: $0) } == "sqlite_master\n")
+            #expect(try printed { try db.dumpContent(to: $0) } == "sqlite_master\n")
+        }
+    }
+
+    @Test("needs no access of its own")
+    func readers() throws {
+        try withEncryptedQueue { queue in
+            try queue.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
+            #expect(try printed { try queue.dumpSQL("SELECT a + 1 AS b FROM t", format: .line(), to: $0) } == "b = 2\n")
+            #expect(try printed { try queue.dumpTables(["t"], tableHeader: .always, to: $0) } == "t\n1\n")
+            #expect(try printed { try queue.dumpSchema(to: $0) } == "sqlite_master\nCREATE TABLE t (a);\n")
+            #expect(try printed { try queue.dumpContent(format: .json(), to: $0) }
+                == "sqlite_master\nCREATE TABLE t (a);\n\nt\n[{\"a\":1}]\n")
+        }
+    }
+}

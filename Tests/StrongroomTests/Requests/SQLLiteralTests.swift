@@ -1,0 +1,126 @@
+import Foundation
+import Strongroom
+import Testing
+
+@Suite("An SQL literal")
+struct SQLLiteralTests {
+    private func build(_ literal: SQL) throws -> (sql: String, arguments: StatementArguments) {
+        try withDatabase { try literal.build($0) }
+    }
+
+    private func expect(
+        _ literal: SQL, _ sql: String, _ arguments: StatementArguments = [],
+        sourceLocation: SourceLocation = #_sourceLocation) throws
+    {
+        let built = try build(literal)
+        #expect(built.sql == sql, sourceLocation: sourceLocation)
+        #expect(built.arguments == arguments, sourceLocation: sourceLocation)
+    }
+
+    @Test("turns interpolated values into arguments, never into text")
+    func values() throws {
+        let name = "'; DROP TABLE player; --"
+        try expect("UPDATE player SET name = \(name), score = \(1.5) WHERE id = \(7)",
+            "UPDATE player SET name = ?, score = ? WHERE id = ?", [name, 1.5, 7])
+        try expect("SELECT \(nil as Int?), \("a".prefix(1)), \(true)", "SELECT ?, ?, ?", [nil, "a", true])
+    }
+
+    @Test("turns data into one argument")
+    func data() throws {
+        try expect("SELECT \(Data([1, 2]))", "SELECT ?", [Data([1, 2])])
+    }
+
+    @Test("turns a sequence into a list of arguments, an empty one into an empty list")
+    func sequences() throws {
+        try expect("id IN \([1, 2, 3])", "id IN (?,?,?)", [1, 2, 3])
+        try expect("id IN \(Set([1]))", "id IN (?)", [1])
+        try expect("id IN \([] as [Int])", "id IN ()")
+        try expect("id IN \([1, "a", Column("b")] as [any SQLExpressible])", "id IN (?,?,\"b\")", [1, "a"])
+    }
+
+    @Test("quotes identifiers, columns and coding keys")
+    func identifiers() throws {
+        enum Keys: String, CodingKey { case name = "full name" }
+        try expect("SELECT \(identifier: "a\"b") FROM \(identifier: "t")", "SELECT \"a\"\"b\" FROM \"t\"")
+        try expect("SELECT \(Column("score"))", "SELECT \"score\"")
+        try expect("SELECT \(Keys.name)", "SELECT \"full name\"")
+        let key: any CodingKey = Keys.name
+        try expect("SELECT \(key)", "SELECT \"full name\"")
+    }
+
+    @Test("quotes collations")
+    func collations() throws {
+        try expect("ORDER BY a COLLATE \(.nocase)", "ORDER BY a COLLATE \"NOCASE\"")
+        let collation = DatabaseCollation("by \"length\"") { (a, b) in a.count < b.count ? .orderedAscending : .orderedDescending }
+        try expect("ORDER BY a COLLATE \(collation)", "ORDER BY a COLLATE \"by \"\"length\"\"\"")
+    }
+
+    @Test("takes SQL as it is, with its arguments")
+    func rawSQL() throws {
+        try expect("SELECT \(sql: "a + ?", arguments: [1]) + \(2)", "SELECT a + ? + ?", [1, 2])
+    }
+
+    @Test("takes other literals")
+    func literals() throws {
+        let condition: SQL = "score > \(100)"
+        try expect("SELECT * FROM player WHERE \(condition)", "SELECT * FROM player WHERE score > ?", [100])
+        try expect("SELECT * FROM player WHERE \(literal: condition)", "SELECT * FROM player WHERE score > ?", [100])
+    }
+
+    @Test("takes selections and orderings")
+    func selections() throws {
+        let selection: any SQLSelectable = Column("a")
+        let ordering: any SQLOrderingTerm = Column("b")
+        try expect("SELECT \(selection) ORDER BY \(ordering)", "SELECT \"a\" ORDER BY \"b\"")
+        try expect("SELECT \(Column("a").sqlSelection) ORDER BY \(Column("b").sqlOrdering)", "SELECT \"a\" ORDER BY \"b\"")
+    }
+
+    @Test("takes queries, as values and in conditions")
+    func subqueries() throws {
+        let request: SQLRequest<Int> = "SELECT id FROM t WHERE n > \(5)"
+        try expect("SELECT (\(request))", "SELECT (SELECT id FROM t WHERE n > ?)", [5])
+        try expect("SELECT * FROM t WHERE \(request.contains(1))", "SELECT * FROM t WHERE ? IN (SELECT id FROM t WHERE n > ?)", [1, 5])
+        try expect("WHERE \(request.contains(Column("a")))", "WHERE \"a\" IN (SELECT id FROM t WHERE n > ?)", [5])
+        try expect("WHERE \(request.exists())", "WHERE EXISTS (SELECT id FROM t WHERE n > ?)", [5])
+    }
+
+    @Test("is added to, appended to and joined")
+    func combining() throws {
+        var literal: SQL = "SELECT \(1)"
+        literal.append(sql: ", ?", arguments: [2])
+        literal.append(literal: ", \(3)")
+        literal += ", 4"
+        try expect(literal + " FROM t", "SELECT ?, ?, ?, 4 FROM t", [1, 2, 3])
+        let parts: [SQL] = ["a = \(1)", "b = \(2)"]
+        try expect(parts.joined(separator: " AND "), "a = ? AND b = ?", [1, 2])
+        try expect(AnySequence(parts).joined(), "a = ?b = ?", [1, 2])
+        try expect(([] as [SQL]).joined(separator: ","), "")
+    }
+
+    @Test("knows whether it is empty")
+    func emptiness() {
+        #expect(SQL("").isEmpty)
+        #expect(SQL(sql: "").isEmpty)
+        #expect(("\(sql: "")" as SQL).isEmpty)
+        #expect(!SQL(" ").isEmpty)
+        #expect(!("\(1)" as SQL).isEmpty)
+    }
+
+    @Test("is run by a connection")
+    func running() throws {
+        try withDatabase { db in
+            let (name, scores) = ("O'Brien", [10, 20])
+            try db.execute(literal: """
+                CREATE TABLE player (name TEXT, score INTEGER);
+                INSERT INTO player VALUES (\(name), \(scores[0]));
+                INSERT INTO player VALUES (\(name), \(scores[1]));
+                """)
+            let statement = try db.makeStatement(literal: "SELECT score FROM player WHERE name = \(name) ORDER BY 1")
+            #expect(try Int.fetchAll(statement) == scores)
+            let cached = try db.cachedStatement(literal: "SELECT COUNT(*) FROM player WHERE score IN \([10, 30])")
+            #expect(try Int.fetchOne(cached) == 1)
+            let statements = try db.allStatements(literal: "SELECT \(1); SELECT \(2)")
+            #expect(try Array(statements.map { try Int.fetchOne($0)! }) == [1, 2])
+        }
+    }
+}
