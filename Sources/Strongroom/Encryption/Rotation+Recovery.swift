@@ -10,6 +10,16 @@ extension Database {
         try attach(derivedKey(salt: next.salt, settings: derived.settings), header: cipher.header)
     }
 
+    /// True when another connection of this access already derived the key for the salt that a rotation is bringing in, and it fits:
+    /// deriving it for the salt in the file would be in vain.
+    func resumeRotatedKey(_ settings: CipherSettings, _ location: SaltLocation) throws -> Bool {
+        guard let next = try SaltFile.read(.rotation, of: filePath), next.salt != location.salt,
+              let derived = cipher.keyring.knownKey(for: cipher.key!, salt: next.salt, settings: settings)
+        else { return false }
+        try attach(derived, header: location.header)
+        return try canRead()
+    }
+
     func canRead() throws -> Bool {
         let code = strongroom_execute(try openConnection, "SELECT count(*) FROM sqlite_master")
         switch ResultCode(rawValue: code).primaryResultCode {
