@@ -24,6 +24,38 @@ extension DatabaseWriter {
     /// - throws: `SQLITE_BUSY` when another process writes, `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow: nothing has
     ///   changed. `SQLITE_MISUSE` for an empty key, and for a database without a key.
     public func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
-        try writeWithoutTransaction { try $0.rotateKey(to: key, progress: progress) }
+        try barrierWriteWithoutTransaction { db in
+            try rotateKey(of: db, to: key, progress)
+        }
+    }
+
+    /// Suspends the task instead of blocking the thread.
+    public func rotateKey(to key: DatabaseKey, progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws {
+        try await barrierWriteWithoutTransaction { db in
+            try rotateKey(of: db, to: key, progress)
+        }
+    }
+
+    private func rotateKey(of db: Database, to key: DatabaseKey, _ progress: ((EncryptionProgress) throws -> Void)?) throws {
+        // Readers have read with the old key, and SQLCipher ignores a second one. Even a failure may have changed the key.
+        defer { pool?.invalidateReadOnlyConnections() }
+        try db.rotateKey(to: key, progress: progress)
+    }
+
+    private var pool: DatabasePool? {
+        self as? DatabasePool ?? (self as? AnyDatabaseWriter)?.base as? DatabasePool
+    }
+
+    /// Writes a copy in another encryption, in clear text for nil, into a new file; see
+    /// ``DatabaseFile/encrypt(path:to:encryption:progress:)`` for what is kept and checked.
+    ///
+    /// - throws: `SQLITE_CANTOPEN` when the file exists.
+    public func vacuum(into filePath: String, encryption: Encryption?) throws {
+        try writeWithoutTransaction { try DatabaseFile.copy($0, to: filePath, encryption, nil) }
+    }
+
+    /// Suspends the task instead of blocking the thread.
+    public func vacuum(into filePath: String, encryption: Encryption?) async throws {
+        try await writeWithoutTransaction { try DatabaseFile.copy($0, to: filePath, encryption, nil) }
     }
 }
