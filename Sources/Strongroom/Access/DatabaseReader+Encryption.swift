@@ -24,6 +24,20 @@ extension DatabaseWriter {
     /// - throws: `SQLITE_BUSY` when another process writes, `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow: nothing has
     ///   changed. `SQLITE_MISUSE` for an empty key, and for a database without a key.
     public func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
-        try writeWithoutTransaction { try $0.rotateKey(to: key, progress: progress) }
+        try barrierWriteWithoutTransaction { db in
+            // Readers of the old pages can't read the new ones.
+            defer { invalidateReadOnlyConnections() }
+            try db.rotateKey(to: key, progress: progress)
+        }
+    }
+
+    /// Suspends the task instead of blocking the thread. Cancelling it does not stop what has begun.
+    public func rotateKey(
+        to key: DatabaseKey, progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws
+    {
+        try await barrierWriteWithoutTransaction { db in
+            defer { invalidateReadOnlyConnections() }
+            try db.rotateKey(to: key, progress: progress)
+        }
     }
 }
