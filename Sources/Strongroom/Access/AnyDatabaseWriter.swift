@@ -86,4 +86,6 @@ extension AnyDatabaseWriter {
     public func suspend() { base.suspend() }
 
     public func resume() { base.resume() }
+
+    public func invalidateReadOnlyConnections() { base.invalidateReadOnlyConnections() }
 }

@@ -25,25 +25,20 @@ extension DatabaseWriter {
     ///   changed. `SQLITE_MISUSE` for an empty key, and for a database without a key.
     public func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
         try barrierWriteWithoutTransaction { db in
-            try rotateKey(of: db, to: key, progress)
+            // Readers of the old pages can't read the new ones.
+            defer { invalidateReadOnlyConnections() }
+            try db.rotateKey(to: key, progress: progress)
         }
     }
 
-    /// Suspends the task instead of blocking the thread.
-    public func rotateKey(to key: DatabaseKey, progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws {
+    /// Suspends the task instead of blocking the thread. Cancelling it does not stop what has begun.
+    public func rotateKey(
+        to key: DatabaseKey, progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws
+    {
         try await barrierWriteWithoutTransaction { db in
-            try rotateKey(of: db, to: key, progress)
+            defer { invalidateReadOnlyConnections() }
+            try db.rotateKey(to: key, progress: progress)
         }
-    }
-
-    private func rotateKey(of db: Database, to key: DatabaseKey, _ progress: ((EncryptionProgress) throws -> Void)?) throws {
-        // Readers have read with the old key, and SQLCipher ignores a second one. Even a failure may have changed the key.
-        defer { pool?.invalidateReadOnlyConnections() }
-        try db.rotateKey(to: key, progress: progress)
-    }
-
-    private var pool: DatabasePool? {
-        self as? DatabasePool ?? (self as? AnyDatabaseWriter)?.base as? DatabasePool
     }
 
     /// Writes a copy in another encryption, in clear text for nil, into a new file; see
