@@ -3,7 +3,7 @@ import Strongroom
 import Testing
 
 @Suite("Queues and pools as a whole", .timeLimit(.minutes(2)))
-struct MaintenanceTests {
+struct AccessMaintenanceTests {
     @Test("erase leaves an empty database with the same key", arguments: WriterKind.allCases)
     func erase(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
