@@ -183,9 +183,9 @@ struct DatabaseCursorTests {
     func outlivingAccess() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let queue = try DatabaseQueue()
-            var leaked: RowCursor?
-            try queue.inDatabase { leaked = try Row.fetchCursor($0, sql: "SELECT 1") }
-            _ = try Int.fetchCursor(leaked!.run.statement)
+            var leaked: Statement?
+            try queue.inDatabase { leaked = try $0.makeStatement(sql: "SELECT 1") }
+            _ = try Int.fetchCursor(leaked!)
         }
         let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
         #expect(text.contains("outside of its database access"))
