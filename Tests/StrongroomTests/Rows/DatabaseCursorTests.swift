@@ -153,7 +153,8 @@ struct DatabaseCursorTests {
             #expect(try Row.fetchAll(db, sql: sql) == [["a": 1, "b": 2]])
             // Compiled before, recompiled by SQLite at the first step.
             #expect(try Row.fetchAll(statement) == [["a": 1, "b": 2]])
-            #expect(try Row.fetchCursor(statement).next()?["b"] == 2)
+            let cursor = try Row.fetchCursor(statement)
+            #expect(try cursor.next()?["b"] == 2)
             try db.execute(sql: "ALTER TABLE t RENAME COLUMN a TO x")
             #expect(try Row.fetchOne(statement) == ["x": 1, "b": 2])
             try db.execute(sql: "ALTER TABLE t DROP COLUMN x")
