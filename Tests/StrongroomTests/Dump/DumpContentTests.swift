@@ -145,6 +145,7 @@ struct DumpContentTests {
             let request: SQLRequest<Int> = "SELECT a FROM t"
             #expect(try printed { try queue.dumpRequest(request, to: $0) } == "1\n")
             #expect(try printed { try queue.dumpTables(["t"], tableHeader: .always, to: $0) } == "t\n1\n")
+            #expect(try printed { try queue.dumpSQL("UPDATE t SET a = 1; SELECT changes()", to: $0) } == "1\n")
             #expect(try printed { try queue.dumpSchema(to: $0) } == "sqlite_master\nCREATE TABLE t (a);\n")
             #expect(try printed { try queue.dumpContent(format: .json(), to: $0) }
                 == "sqlite_master\nCREATE TABLE t (a);\n\nt\n[{\"a\":1}]\n")
