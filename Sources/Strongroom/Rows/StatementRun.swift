@@ -57,8 +57,9 @@ public final class StatementRun {
 
     @usableFromInline
     func firstStep() throws -> Bool {
-        guard phase == .ready else { return false }
+        // A run that has ended with its access has not come to the end of its rows.
         if !strongroom_has_access(connection) { noAccess() }
+        guard phase == .ready else { return false }
         do {
             try statement.database.willRun(statement)
         } catch {
@@ -114,7 +115,7 @@ public final class StatementRun {
 
 /// The runs of a connection that have begun and not ended.
 struct StatementRuns {
-    unowned(unsafe) private var first: StatementRun?
+    unowned(unsafe) private(set) var first: StatementRun?
 
     mutating func insert(_ run: StatementRun) {
         run.next = first
@@ -130,10 +131,14 @@ struct StatementRuns {
         run.next = nil
     }
 
-    /// What has not ended when an access does would hold the read lock, and could go on where it must not.
-    func finishAll() {
-        while let run = first { run.finish() }
-    }
-
     var isEmpty: Bool { first == nil }
+}
+
+extension Database {
+    /// Ends what has begun and not ended: it would hold the read lock, and could go on where it must not.
+    ///
+    /// Each run takes itself off the list, so the list is read anew each time.
+    func finishRuns() {
+        while let run = runs.first { run.finish() }
+    }
 }
