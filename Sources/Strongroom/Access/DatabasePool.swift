@@ -113,7 +113,11 @@ extension DatabasePool {
                 Make the snapshot before or after the transaction, from writeWithoutTransaction.
                 """)
         }
-        return try DatabaseSnapshot(path: path, label: label, configuration: configuration.readOnly, setup: readers.setUpFully)
+        return try DatabaseSnapshot(
+            path: path,
+            label: "\(label).snapshot.\(readers.nextSnapshotNumber())",
+            configuration: configuration.readOnly,
+            setup: readers.setUpFully)
     }
 }
 
