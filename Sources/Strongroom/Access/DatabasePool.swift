@@ -81,6 +81,7 @@ extension DatabasePool {
     ///
     /// Closes the readers, unless ``Configuration/persistentReadOnlyConnections``.
     public func releaseMemory() {
+        if readers.isAccessed { reentrancyError("a reader of \(path)") }
         writer.sync { $0.releaseMemory() }
         // A closed pool has no readers.
         try? readers.barrier { releaseReaders() }
