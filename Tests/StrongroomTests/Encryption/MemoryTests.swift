@@ -2,8 +2,7 @@ import Foundation
 import Strongroom
 import Testing
 
-#if os(Linux)
-@Suite("The memory of a process")
+@Suite("The memory of a process", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/smaps")))
 struct MemoryTests {
     @Test("with an open idle database holds no passphrase that a core dump would show")
     func coreDump() async throws {
@@ -17,7 +16,7 @@ struct MemoryTests {
             let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration)
             try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
             guard try dumpableMemory(contains: masked) else { exit(3) }   // the search finds what is there
-            if try dumpableMemory(contains: masked.map { $0 ^ 0x55 }, under: 0x55) { exit(4) }
+            if try dumpableMemory(contains: masked, under: 0x55) { exit(4) }
             try queue.close()
         }
     }
@@ -61,4 +60,3 @@ private func search(_ memory: FileHandle, _ start: UInt64, _ end: UInt64, _ mask
     }
     return false
 }
-#endif
