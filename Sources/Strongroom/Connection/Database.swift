@@ -147,7 +147,7 @@ public final class Database {
 
     private func forgetStatements() {
         removeCreationSalt()
-        runs.finishAll()
+        finishRuns()
         removeCachedStatements()
         transactionStatements.removeAll()
     }
