@@ -1,5 +1,33 @@
+// Publishers come from Combine on Apple's platforms, from OpenCombine elsewhere, behind the package trait of that name.
+
+import Dispatch
+#if canImport(Combine)
+import Combine
+#elseif OpenCombine
+import OpenCombine
+import OpenCombineDispatch
+#endif
+
 /// Publishers of database values: ``Read`` and ``Write``.
 public enum DatabasePublishers {}
+
+#if canImport(Combine)
+/// Whoever delivers what publishers publish: a dispatch queue, for example.
+public typealias DatabaseScheduler = Combine.Scheduler
+
+extension DatabasePublishers {
+    /// The scheduler of the main dispatch queue.
+    public static var main: DispatchQueue { .main }
+}
+#elseif OpenCombine
+/// Whoever delivers what publishers publish: `.ocombine` of a dispatch queue, for example.
+public typealias DatabaseScheduler = OpenCombine.Scheduler
+
+extension DatabasePublishers {
+    /// The scheduler of the main dispatch queue.
+    public static var main: DispatchQueue.OCombine { DispatchQueue.main.ocombine }
+}
+#endif
 
 #if canImport(Combine) || OpenCombine
 extension DatabasePublishers {
@@ -37,7 +65,7 @@ extension DatabaseReader {
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
         value: @escaping @Sendable (Database) throws -> Output) -> DatabasePublishers.Read<Output>
     {
-        let result = onSubscription { promise in
+        let result = onSubscription { (promise: Promise<Output>) in
             self.asyncRead { db in promise.keep(Result { try value(db.get()) }) }
         }
         return DatabasePublishers.Read(upstream: AnyPublisher(result.receive(on: scheduler)))
@@ -53,7 +81,7 @@ extension DatabaseWriter {
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
         updates: @escaping @Sendable (Database) throws -> Output) -> DatabasePublishers.Write<Output>
     {
-        let result = onSubscription { promise in
+        let result = onSubscription { (promise: Promise<Output>) in
             self.asyncWrite(updates) { _, result in promise.keep(result) }
         }
         return DatabasePublishers.Write(upstream: AnyPublisher(result.receive(on: scheduler)))
@@ -65,7 +93,7 @@ extension DatabaseWriter {
         updates: @escaping @Sendable (Database) throws -> Value,
         thenRead value: @escaping @Sendable (Database, Value) throws -> Output) -> DatabasePublishers.Write<Output>
     {
-        let result = onSubscription { promise in
+        let result = onSubscription { (promise: Promise<Output>) in
             self.asyncWriteWithoutTransaction { db in
                 switch Result(catching: { try db.committing(updates) }) {
                 case .failure(let error):
@@ -83,7 +111,7 @@ extension DatabaseWriter {
 private func onSubscription<Output>(
     _ work: @escaping (Promise<Output>) -> Void) -> Deferred<Future<Output, any Error>>
 {
-    Deferred { Future { work(Promise(keep: $0)) } }
+    Deferred { Future<Output, any Error> { work(Promise(keep: $0)) } }
 }
 
 /// A future's promise. Sendable because futures keep them under a lock.

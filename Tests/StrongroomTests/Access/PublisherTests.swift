@@ -8,15 +8,23 @@ import Testing
 
 @Suite("Publishers", .timeLimit(.minutes(2)))
 struct PublisherTests {
+    /// Marks the main dispatch queue, which need not run on the main thread here.
+    private static let mainQueue: DispatchSpecificKey<Bool> = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+
     /// Subscribes, and waits for the completion.
     private func result<P: Publisher>(of publisher: P) async -> (values: [P.Output], error: (any Error)?, onMain: Bool)
     where P.Output: Sendable, P.Failure == any Error
     {
         let values = Shared<[P.Output]>([])
         let subscription = Shared<AnyCancellable?>(nil)
+        let mainQueue = Self.mainQueue
         let (error, onMain): ((any Error)?, Bool) = await withCheckedContinuation { continuation in
             let cancellable = publisher.sink { completion in
-                let onMain = Thread.isMainThread
+                let onMain = DispatchQueue.getSpecific(key: mainQueue) == true
                 switch completion {
                 case .finished: continuation.resume(returning: (nil, onMain))
                 case .failure(let error): continuation.resume(returning: (error, onMain))
