@@ -56,9 +56,8 @@ extension Database {
         if cipher.isPending { try settleKey() }
         do {
             try readSchema()
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB && cipher.derived != nil {
-            // Another process may have created the database with its own salt since we looked.
-            guard try followForeignSalt() else { throw error }
+        } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) {
+            guard try followChangedFile() else { throw error }
             try readSchema()
         }
         guard answer(to: "PRAGMA temp_store") == "2" else {

@@ -82,12 +82,13 @@ extension Database {
         cipher.header = size
     }
 
-    /// True when the file has got another salt than the one we opened it with, and the key was set again.
-    func followForeignSalt() throws -> Bool {
-        guard let derived = cipher.derived, !cipher.isSaltProvided else { return false }
-        let header = try fileHeader()
-        guard let salt = header.salt, salt != derived.salt else { return false }
-        try attach(derivedKey(salt: salt, settings: derived.settings), header: 0)
+    /// True when the file has another salt or header than it had when we looked, and the key was set again: another process created
+    /// the database, or the first read rolled back a change of header that was killed.
+    func followChangedFile() throws -> Bool {
+        guard let derived = cipher.derived, !cipher.isSaltProvided, let location = try? locateSalt(requestedHeader: nil),
+              location.salt != derived.salt || location.header != cipher.header
+        else { return false }
+        try attach(derivedKey(salt: location.salt, settings: derived.settings), header: location.header)
         return true
     }
 

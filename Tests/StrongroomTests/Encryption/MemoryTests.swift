@@ -26,7 +26,8 @@ struct MemoryTests {
 private func dumpableMemory(contains masked: [UInt8], under mask: UInt8 = 0) throws -> Bool {
     let memory = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/mem"))
     var range: (start: UInt64, end: UInt64)?
-    for line in try String(contentsOfFile: "/proc/self/smaps", encoding: .utf8).split(separator: "\n") {
+    let maps = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/self/smaps")).readToEnd() ?? Data()
+    for line in String(decoding: maps, as: UTF8.self).split(separator: "\n") {
         let words = line.split(separator: " ")
         let bounds = words[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
         if bounds.count == 2 {
