@@ -106,7 +106,9 @@ extension Database {
         if secret != nil { compilation.carriesKey = true }
         guard code == SQLITE_OK else { throw compilationError(code, sql, compilation) }
         if let tail, let start = sql.baseAddress { consumed = max(1, tail - start) }
-        return pointer.map { Statement(sqliteStatement: $0, database: self, compilation: compilation) }
+        let statement = pointer.map { Statement(sqliteStatement: $0, database: self, compilation: compilation) }
+        if compilation.carriesKey { try useKeyInSQL() }
+        return statement
     }
 
     /// What SQLite's compiler says of a statement now; nil when it doesn't compile anymore.
@@ -142,12 +144,15 @@ extension Database {
         _ code: CInt, _ sql: UnsafeBufferPointer<CChar>, _ compilation: StatementCompilation) -> DatabaseError
     {
         let shown = SQLText.showable(sql)
+        if compilation.carriesKey {
+            cipher.keyInSQL = nil
+            // The message repeats what stood near the error: forget it, in the connection as well.
+            sqlite3_exec(sqliteConnection, "", nil, nil, nil)
+        }
         if let refusal = compiler.refusal {
             return DatabaseError(resultCode: refusal.extendedResultCode, message: refusal.message, sql: shown)
         }
         guard compilation.carriesKey else { return DatabaseError(code, on: sqliteConnection, sql: shown) }
-        // The message repeats what stood near the error: forget it, in the connection as well.
-        sqlite3_exec(sqliteConnection, "", nil, nil, nil)
         return DatabaseError(resultCode: ResultCode(rawValue: code), sql: shown)
     }
 

@@ -60,6 +60,9 @@ struct StatementCompilation {
 final class CompilationObserver {
     private(set) var compilation = StatementCompilation()
 
+    /// Takes a `PRAGMA name = value` in place of SQLite, which then compiles a statement that does nothing.
+    var takesPragma: (_ name: String, _ value: String?) -> Bool = { _, _ in false }
+
     /// Answers for each `PRAGMA name = value` why it isn't allowed, or nil.
     var refusalOfPragma: (_ name: String, _ value: String?) -> DatabaseError? = { _, _ in nil }
 
@@ -132,6 +135,7 @@ final class CompilationObserver {
 
     private func observePragma(_ name: String, _ value: String?) -> CInt {
         if SQLText.keyPragmas.contains(name) { compilation.carriesKey = true }
+        if takesPragma(name, value) { return SQLITE_IGNORE }
         if name == "journal_mode", value == nil { compilation.onlyAsks = true }
         if name == "optimize" { compilation.writesUnseen = true }
         refusal = refusalOfPragma(name, value) ?? (isReadOnly && Self.rewritingPragmas.contains(name) ? .readOnly : nil)

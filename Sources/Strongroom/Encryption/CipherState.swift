@@ -17,6 +17,9 @@ final class CipherState {
     /// Names of the pragmas that said so.
     var setUpPragmas: Set<String> = []
 
+    /// The key of a `PRAGMA key` that is being compiled.
+    var keyInSQL: DatabaseKey?
+
     /// Shared with the other connections of the access.
     var keyring = Keyring()
 

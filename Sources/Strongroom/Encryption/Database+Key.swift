@@ -41,6 +41,7 @@ extension Database {
     /// Prepares the connection for its key, before `prepareDatabase`.
     func setUpEncryption() throws {
         if let keyring = configuration.keyring { cipher.keyring = keyring }
+        compiler.takesPragma = { [unowned self] in takesKey(ofPragma: $0, value: $1) }
         compiler.refusalOfPragma = { [unowned self] in refusal(ofPragma: $0, value: $1) }
         // Sorters and temporary tables would spill clear text.
         try check(strongroom_execute(openConnection, "PRAGMA temp_store = MEMORY"))

@@ -22,11 +22,30 @@ extension Database {
         switch name {
         case "temp_store": return refusalOfTempStore(value)
         case "temp_store_directory": return nil
-        case "key", "hexkey", "textkey": return DatabaseError.keyInSQL
+        case "hexkey": return value == nil ? nil : DatabaseError.malformedHexKey
         case "rekey", "hexrekey", "textrekey": return DatabaseError.rekeyInSQL
         case "cipher_plaintext_header_size": return refusalOfHeader(value)
         default: return nil
         }
+    }
+
+    /// `PRAGMA key` is another spelling of `usePassphrase(_:)`: SQLCipher alone would derive the key for each connection, and
+    /// make clear text of an empty one.
+    func takesKey(ofPragma name: String, value: String?) -> Bool {
+        guard let value else { return false }
+        switch name {
+        case "key", "textkey": cipher.keyInSQL = .passphrase(value)
+        case "hexkey": cipher.keyInSQL = hexBytes(value).map { .passphrase($0) }
+        default: return false
+        }
+        return cipher.keyInSQL != nil
+    }
+
+    /// Uses the key of a `PRAGMA key` that was compiled.
+    func useKeyInSQL() throws {
+        guard let key = cipher.keyInSQL else { return }
+        cipher.keyInSQL = nil
+        try use(key)
     }
 
     private func refusalOfTempStore(_ value: String?) -> DatabaseError? {
@@ -49,8 +68,8 @@ extension Database {
 }
 
 extension DatabaseError {
-    static let keyInSQL = DatabaseError(resultCode: .SQLITE_AUTH, message: """
-        keys don't belong in SQL, where traces and errors show them: set Configuration.encryption, or call usePassphrase(_:)
+    static let malformedHexKey = DatabaseError(resultCode: .SQLITE_MISUSE, message: """
+        PRAGMA hexkey takes pairs of hexadecimal digits
         """)
     static let rekeyInSQL = DatabaseError(resultCode: .SQLITE_AUTH, message: """
         PRAGMA rekey reports success whatever happens: use rotateKey(to:), or changePassphrase(_:)

@@ -137,7 +137,32 @@ struct KeyTests {
         }
     }
 
-    @Test("in SQL is refused, and shown by no error", arguments: ["PRAGMA key = 'hush'", "PRAGMA rekey = 'hush'", "PRAGMA main.hexkey = 'hush'"])
+    @Test("in SQL opens what the same passphrase opens", arguments: [
+        "PRAGMA key = 'correct horse'", "pragma main.key('correct horse')", "PRAGMA hexkey = '636f727265637420686f727365'",
+    ])
+    func pragmaKey(_ sql: String) throws {
+        let folder = try TemporaryFolder()
+        try DatabaseQueue(path: folder.path("db.sqlite"), configuration: .encrypted()).write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in try db.execute(sql: sql + "; PRAGMA kdf_iter = 1000") }
+        let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration)
+        #expect(try queue.read { try $0.tableExists("t") })
+    }
+
+    @Test("in SQL that is empty is refused, and nothing is written in clear")
+    func emptyPragmaKey() throws {
+        let folder = try TemporaryFolder()
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA key = ''") }
+        let error = #expect(throws: DatabaseError.self) {
+            try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration)
+        }
+        #expect(error?.resultCode == .SQLITE_MISUSE)
+    }
+
+    @Test("in SQL that is another than the one in use is refused, and shown by no error", arguments: [
+        "PRAGMA key = 'hush'", "PRAGMA rekey = 'hush'", "PRAGMA main.hexkey = 'hush'",
+    ])
     func keyInSQL(_ sql: String) throws {
         try withEncryptedQueue { queue in
             let error = #expect(throws: DatabaseError.self) { try queue.inDatabase { try $0.execute(sql: sql) } }
