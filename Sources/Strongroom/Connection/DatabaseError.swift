@@ -32,10 +32,9 @@ public struct DatabaseError: Error, Sendable {
         arguments: StatementArguments? = nil,
         publicStatementArguments: Bool = false)
     {
-        self.extendedResultCode = resultCode
+        extendedResultCode = resultCode
         self.message = message ?? resultCode.errorString
-        self.sql = sql
-        self.arguments = arguments
+        (self.sql, self.arguments) = (sql, arguments)
         self.publicStatementArguments = publicStatementArguments
     }
 
