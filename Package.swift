@@ -42,6 +42,7 @@ let package = Package(
                 "CStrongroom",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+                .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
             ]),
         .executableTarget(
             name: "StrongroomCLI",

@@ -121,10 +121,9 @@ static void install(tap *self, struct watch *watch, sqlite3 *db, int file_contro
     file->pMethods = &self->methods;
 }
 
-static void install_all(struct watch *watch, sqlite3 *db, bool wal) {
+static void install_all(struct watch *watch, sqlite3 *db) {
     install(&watch->taps[0], watch, db, SQLITE_FCNTL_FILE_POINTER);
-    // A rollback journal comes and goes inside the transaction; the log stays open.
-    if (wal) install(&watch->taps[1], watch, db, SQLITE_FCNTL_JOURNAL_POINTER);
+    install(&watch->taps[1], watch, db, SQLITE_FCNTL_JOURNAL_POINTER);
 }
 
 static void uninstall_all(struct watch *watch) {
@@ -135,8 +134,8 @@ static void uninstall_all(struct watch *watch) {
     }
 }
 
-static int begin(sqlite3 *db, bool wal) {
-    return sqlite3_exec(db, wal ? "BEGIN IMMEDIATE" : "BEGIN EXCLUSIVE", NULL, NULL, NULL);
+static int begin(sqlite3 *db) {
+    return sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 }
 
 /// A rekey commits or rolls back below SQL, which still believes in its transaction.
@@ -163,45 +162,43 @@ static void tell(sqlite3 *db, const char *pragma, int64_t value) {
 }
 
 /// When the commit itself fails, SQLCipher believes in the new key although the file has the old one, and can't be talked out
-/// of it. So nearly every page is written before: the cache holds this many while the pages change their key. A rollback
-/// journal is synced each time that the cache overflows, so there it may hold more.
-static int cached_pages(bool wal) { return wal ? 16 : 512; }
-static int unstoppable_pages(bool wal) { return wal ? 64 : 1024; }
+/// of it. So nearly every page is written before: the cache holds this many while the pages change their key.
+enum { cached_pages = 16, unstoppable_pages = 64 };
 
-static int rewrite_pages(sqlite3 *db, struct watch *watch, const void *spec, int size, bool wal) {
-    install_all(watch, db, wal);
+static int rewrite_pages(sqlite3 *db, struct watch *watch, const void *spec, int size) {
+    install_all(watch, db);
     int result = sqlite3_rekey_v2(db, "main", spec, size);
     uninstall_all(watch);
     return watch->failure ? watch->failure : result;
 }
 
 /// The key of the write side changes before the first page is written; no page gets that far.
-static bool restore_key(sqlite3 *db, const void *spec, int size, bool wal) {
-    if (begin(db, wal) != SQLITE_OK) { end(db, false); return false; }
+static bool restore_key(sqlite3 *db, const void *spec, int size) {
+    if (begin(db) != SQLITE_OK) { end(db, false); return false; }
     struct watch watch = { .failure = SQLITE_FULL };
-    rewrite_pages(db, &watch, spec, size, wal);
+    rewrite_pages(db, &watch, spec, size);
     end(db, false);
     return true;
 }
 
-int strongroom_rekey_begin(sqlite3 *db, bool wal) { return begin(db, wal); }
+int strongroom_rekey_begin(sqlite3 *db) { return begin(db); }
 
 int strongroom_rekey_cancel(sqlite3 *db) { return end(db, false); }
 
-strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const void *spec, int size, bool wal,
+strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const void *spec, int size,
                                          strongroom_progress progress, void *context) {
     strongroom_rekey_report report = { 0 };
     int64_t cache_size = ask(db, "PRAGMA main.cache_size"), spill = ask(db, "PRAGMA main.cache_spill");
-    tell(db, "cache_size", cached_pages(wal));
-    tell(db, "cache_spill", cached_pages(wal));
+    tell(db, "cache_size", cached_pages);
+    tell(db, "cache_spill", cached_pages);
     struct watch watch = { .progress = progress, .context = context };
-    watch.stoppable = ask(db, "PRAGMA main.page_count") - unstoppable_pages(wal);
-    int result = rewrite_pages(db, &watch, spec, size, wal);
+    watch.stoppable = ask(db, "PRAGMA main.page_count") - unstoppable_pages;
+    int result = rewrite_pages(db, &watch, spec, size);
     int ended = end(db, result == SQLITE_OK);
     report.result = result != SQLITE_OK ? result : ended;
     report.stopped = watch.stopped;
     report.pages = watch.pages;
-    if (report.result != SQLITE_OK) report.lost = !restore_key(db, old_spec, size, wal);
+    if (report.result != SQLITE_OK) report.lost = !restore_key(db, old_spec, size);
     tell(db, "cache_spill", spill);
     tell(db, "cache_size", cache_size);
     return report;

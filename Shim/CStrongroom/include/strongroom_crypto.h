@@ -102,15 +102,18 @@ typedef struct {
     int64_t pages;
 } strongroom_rekey_report;
 
-/// Locks the database against other writers (WAL) or everyone (other journals).
-int strongroom_rekey_begin(sqlite3 *db, bool wal);
+/// Locks the database, whose journal is a write-ahead log, against other writers.
+int strongroom_rekey_begin(sqlite3 *db);
 /// Gives that lock back, nothing having changed.
 int strongroom_rekey_cancel(sqlite3 *db);
 
 /// Under that lock, writes every page anew with the key `spec`, and lets go; after a failure gives the connection its present key
 /// (`old_spec`) back, so that its next write does not mix keys. The last pages belong to the commit and can't be stopped.
 /// SQLCipher's own answer proves nothing: open the file again and look.
-strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const void *spec, int size, bool wal,
+///
+/// Never with a rollback journal: SQLCipher writes the new salt into the old page 1 that it puts there, and a rollback after a
+/// crash would bring back pages that no passphrase opens.
+strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const void *spec, int size,
                                          strongroom_progress progress, void *context);
 
 // MARK: SQLCipher's log

@@ -1,6 +1,6 @@
 /// Any database writer, behind one type.
 public final class AnyDatabaseWriter: DatabaseWriter {
-    private let base: any DatabaseWriter
+    let base: any DatabaseWriter
 
     /// Stands for `base`.
     public init(_ base: any DatabaseWriter) {
@@ -86,4 +86,6 @@ extension AnyDatabaseWriter {
     public func suspend() { base.suspend() }
 
     public func resume() { base.resume() }
+
+    public func invalidateReadOnlyConnections() { base.invalidateReadOnlyConnections() }
 }

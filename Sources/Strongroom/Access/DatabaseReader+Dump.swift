@@ -1,13 +1,24 @@
 // Dumps without the detour of an access. What they print, and what they throw, stands with the functions of `Database`.
 
 extension DatabaseReader {
-    /// Prints the rows of all statements of the SQL. See ``Database/dumpSQL(_:format:to:)``.
+    /// Prints the rows of all statements of the SQL, outside of any transaction. See ``Database/dumpSQL(_:format:to:)``.
+    ///
+    /// A queue runs statements that write, too.
     public func dumpSQL(
         _ sql: SQL,
         format: some DumpFormat = .debug(),
         to stream: (any TextOutputStream)? = nil) throws
     {
-        try read { try $0.dumpSQL(sql, format: format, to: stream) }
+        try unsafeReentrantRead { try $0.dumpSQL(sql, format: format, to: stream) }
+    }
+
+    /// Prints the rows of a request. See ``Database/dumpRequest(_:format:to:)``.
+    public func dumpRequest(
+        _ request: some FetchRequest,
+        format: some DumpFormat = .debug(),
+        to stream: (any TextOutputStream)? = nil) throws
+    {
+        try read { try $0.dumpRequest(request, format: format, to: stream) }
     }
 
     /// Prints the rows of tables and views. See ``Database/dumpTables(_:format:tableHeader:stableOrder:to:)``.

@@ -24,6 +24,33 @@ extension DatabaseWriter {
     /// - throws: `SQLITE_BUSY` when another process writes, `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow: nothing has
     ///   changed. `SQLITE_MISUSE` for an empty key, and for a database without a key.
     public func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
-        try writeWithoutTransaction { try $0.rotateKey(to: key, progress: progress) }
+        try barrierWriteWithoutTransaction { db in
+            // Readers of the old pages can't read the new ones.
+            defer { invalidateReadOnlyConnections() }
+            try db.rotateKey(to: key, progress: progress)
+        }
+    }
+
+    /// Suspends the task instead of blocking the thread. Cancelling it does not stop what has begun.
+    public func rotateKey(
+        to key: DatabaseKey, progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws
+    {
+        try await barrierWriteWithoutTransaction { db in
+            defer { invalidateReadOnlyConnections() }
+            try db.rotateKey(to: key, progress: progress)
+        }
+    }
+
+    /// Writes a copy in another encryption, in clear text for nil, into a new file; see
+    /// ``DatabaseFile/encrypt(path:to:encryption:progress:)`` for what is kept and checked.
+    ///
+    /// - throws: `SQLITE_CANTOPEN` when the file exists.
+    public func vacuum(into filePath: String, encryption: Encryption?) throws {
+        try writeWithoutTransaction { try DatabaseFile.copy($0, to: filePath, encryption, nil) }
+    }
+
+    /// Suspends the task instead of blocking the thread.
+    public func vacuum(into filePath: String, encryption: Encryption?) async throws {
+        try await writeWithoutTransaction { try DatabaseFile.copy($0, to: filePath, encryption, nil) }
     }
 }

@@ -49,9 +49,16 @@ public protocol DatabaseWriter: DatabaseReader {
 
     /// Ends a suspension. Without one, does nothing.
     func resume()
+
+    /// Reads that follow open new connections; those that run go on with theirs.
+    ///
+    /// Default: nothing, where reads have no connections of their own.
+    func invalidateReadOnlyConnections()
 }
 
 extension DatabaseWriter {
+    public func invalidateReadOnlyConnections() {}
+
     // MARK: - Transactions
 
     /// Runs `updates` in a transaction: committed at the end, rolled back when they throw.

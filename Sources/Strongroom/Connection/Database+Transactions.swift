@@ -102,7 +102,7 @@ extension Database {
         do {
             try rollback()
         } catch {
-            runs.finishAll()
+            finishRuns()
             try rollback()
         }
     }
@@ -118,7 +118,7 @@ extension Database {
             try run(.rollbackToSavepoint)
             try run(.release)
         } catch {
-            runs.finishAll()
+            finishRuns()
             // What can't be undone alone is undone with all the rest.
             do {
                 try run(.rollbackToSavepoint)
@@ -244,7 +244,7 @@ final class TransactionStatements {
 extension Database {
     /// Leaves nothing open when an access ends: no cursor, and no transaction unless the configuration allows it.
     func endAccess() {
-        if !runs.isEmpty { runs.finishAll() }
+        if !runs.isEmpty { finishRuns() }
         if !configuration.allowsUnsafeTransactions, sqliteConnection != nil, sqlite3_get_autocommit(sqliteConnection) == 0 {
             fatalError("""
                 A transaction has been left open at the end of a database access. \

@@ -151,7 +151,7 @@ public final class Database {
 
     private func forgetStatements() {
         removeCreationSalt()
-        runs.finishAll()
+        finishRuns()
         removeCachedStatements()
         transactionStatements.removeAll()
     }
@@ -180,7 +180,8 @@ public final class Database {
 
     /// The message of the last call that failed.
     public var lastErrorMessage: String? {
-        sqliteConnection.map { String(cString: sqlite3_errmsg($0)) }
+        guard let message = sqliteConnection.map({ String(cString: sqlite3_errmsg($0)) }) else { return nil }
+        return SQLText.containsKey(message) ? lastErrorCode.errorString : message
     }
 
     /// Stops a program that uses the connection outside of its database access.

@@ -13,27 +13,37 @@ public class SQLStatementCursor: Cursor {
         self.positionalCount = arguments?.values.count ?? 0
     }
 
-    /// The next statement, ready to run if arguments were given. After the last one, throws when arguments are left over.
+    /// The next statement, ready to run if arguments were given. Throws at the last one when arguments are left over.
     public func next() throws -> Statement? {
         database.requireAccess()
-        let statement: Statement?
-        do {
-            statement = try utf8.withUnsafeBufferPointer { characters in
-                // Without the terminating NUL.
-                var rest = UnsafeBufferPointer(rebasing: characters[offset..<Swift.max(offset, characters.count - 1)])
-                let statement = try database.compileNext(&rest)
-                offset = characters.count - 1 - rest.count
-                return statement
-            }
-        } catch {
-            offset = utf8.count
-            throw error
-        }
-        guard let statement else {
+        guard let (statement, isLast) = try compileNext() else {
             try arguments?.requireAllTaken(of: positionalCount)
             return nil
         }
-        if arguments != nil { try statement.takeArguments(from: &arguments!) }
+        guard arguments != nil else { return statement }
+        try statement.takeArguments(from: &arguments!)
+        // Before the last statement runs, rather than when all has been done.
+        if isLast {
+            do {
+                try arguments!.requireAllTaken(of: positionalCount)
+            } catch let error as DatabaseError {
+                offset = utf8.count - 1
+                throw statement.error(error)
+            }
+        }
         return statement
+    }
+
+    /// After an error there is nothing more.
+    private func compileNext() throws -> (Statement, isLast: Bool)? {
+        try utf8.withUnsafeBufferPointer { characters in
+            // Without the terminating NUL.
+            let end = characters.count - 1
+            var rest = UnsafeBufferPointer(rebasing: characters[offset..<end])
+            offset = end
+            guard let statement = try database.compileNext(&rest) else { return nil }
+            offset = end - rest.count
+            return (statement, SQLText.isBlank(rest))
+        }
     }
 }

@@ -48,6 +48,9 @@ public final class Statement {
     var isIdle: Bool { currentRun == nil && !isRunningDirectly }
 
     private var boundArguments = StatementArguments()
+
+    /// Whether the statement has parameters that nothing was said about.
+    private var lacksArguments: Bool
     private var columnsIfRead: RowColumns?
     private var reprepareCount: CInt = 0
     private var renewedCompilation: StatementCompilation?
@@ -63,13 +66,15 @@ public final class Statement {
         self.compilation = compilation
         self.sql = String(cString: sqlite3_sql(sqliteStatement)).trimmingSQL()
         self.isReadonly = sqlite3_stmt_readonly(sqliteStatement) != 0
-        self.mayWrite = compilation.writesUnseen || (!isReadonly && !compilation.onlyAsks)
+        self.mayWrite = (compilation.writesUnseen || !isReadonly && !compilation.onlyAsks)
+            && sqlite3_stmt_isexplain(sqliteStatement) == 0
         self.hasEffects = mayWrite || compilation.transaction != nil || compilation.changesSchema
         self.parameterNames = (0..<sqlite3_bind_parameter_count(sqliteStatement)).map {
             guard let name = sqlite3_bind_parameter_name(sqliteStatement, $0 + 1), name.pointee != CChar(UInt8(ascii: "?"))
             else { return nil }
             return String(cString: name + 1)
         }
+        self.lacksArguments = !parameterNames.isEmpty
     }
 
     deinit {
@@ -151,6 +156,7 @@ public final class Statement {
             try bind(values(of: arguments))
         }
         boundArguments = arguments
+        lacksArguments = false
     }
 
     /// Binds what fits, and leaves the other parameters NULL, without a check.
@@ -172,6 +178,7 @@ public final class Statement {
             fatalError("\(error). Use setArguments(_:), which throws.")
         }
         boundArguments = arguments
+        lacksArguments = false
     }
 
     /// Binds as many of the arguments as the statement takes, and leaves the rest in `arguments`.
@@ -185,14 +192,14 @@ public final class Statement {
         }
         try bind(values)
         boundArguments = StatementArguments(values: values)
+        lacksArguments = false
     }
 
     /// Lets go of arguments that take much memory, when the statement is kept for another time.
     func forgetLargeArguments() {
         guard hasLargeArguments else { return }
         hasLargeArguments = false
-        boundArguments = StatementArguments()
-        sqlite3_clear_bindings(sqliteStatement)
+        forgetArguments()
     }
 
     /// The values of the parameters, in their order.
@@ -228,9 +235,14 @@ public final class Statement {
     /// Leaves no parameter with a former value.
     private func bindingError(_ code: CInt, _ values: [DatabaseValue]) -> DatabaseError {
         let failure = error(DatabaseError(code, on: database.sqliteConnection), arguments: StatementArguments(values: values))
+        forgetArguments()
+        return failure
+    }
+
+    private func forgetArguments() {
         sqlite3_clear_bindings(sqliteStatement)
         boundArguments = StatementArguments()
-        return failure
+        lacksArguments = !parameterNames.isEmpty
     }
 
     // MARK: - Running
@@ -259,7 +271,7 @@ public final class Statement {
     /// Makes the statement ready for a first step. Throws `SQLITE_MISUSE` when arguments are missing.
     func start() throws {
         prepareForBinding()
-        if boundArguments.isEmpty, !parameterNames.isEmpty { try validateArguments(boundArguments) }
+        if lacksArguments { try validateArguments(StatementArguments()) }
     }
 
     /// The error for `code` at this moment, with the statement's SQL and arguments.

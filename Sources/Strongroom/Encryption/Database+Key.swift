@@ -145,6 +145,7 @@ extension Database {
         guard isFileStored else { return try useThrowawayKey() }
         let location = try locateSalt(requestedHeader: requestedHeader)
         cipher.isSaltProvided = location.isProvided
+        if try resumeRotatedKey(settings, location) { return }
         try attach(derivedKey(salt: location.salt, settings: settings), header: location.header)
         try followRotation()
     }

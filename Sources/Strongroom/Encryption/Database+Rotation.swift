@@ -34,31 +34,53 @@ extension Database {
     func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
         let old = try requireRotatable()
         let new = try newKey(key, replacing: old)
-        let isWAL = isWAL
+        let attempt = RotationAttempt(totalPageCount: pageCount, progress: progress)
+        try withWriteAheadLog {
+            try beginRotation(from: old, to: new)
+            let report = try rewritePages(from: old, to: new, attempt)
+            if report.result == 0 {
+                cipher.keyring.replace(cipher.key!, by: key)
+                cipher.key = key
+                cipher.derived = new
+            }
+            try requireSuccess(of: report, attempt, from: old, to: new)
+            try finishRotation()
+        }
+        try attempt.complete()
+    }
+
+    private func rewritePages(from old: DerivedKey, to new: DerivedKey, _ attempt: RotationAttempt) throws -> strongroom_rekey_report {
+        try attempt.run { context, callBack in
+            try old.withSpec { oldSpec in
+                try new.withSpec { newSpec in
+                    strongroom_rekey(sqliteConnection, oldSpec.baseAddress, newSpec.baseAddress, CInt(newSpec.count), callBack, context)
+                }
+            }
+        }
+    }
+
+    /// Runs `body` while the journal is a write-ahead log, in which the pages of both keys stand side by side until the commit.
+    ///
+    /// SQLCipher puts the new salt into the old first page that it saves in a rollback journal: after a crash, no passphrase would
+    /// open what the journal brings back.
+    private func withWriteAheadLog(_ body: () throws -> Void) throws {
+        let mode = answer(to: "PRAGMA main.journal_mode") ?? "delete"
+        if mode != "wal" {
+            let code = strongroom_execute(try openConnection, "PRAGMA main.journal_mode = wal")
+            try check(code)
+            guard isWAL else {
+                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the key of \(path) can't be changed where there can be no write-ahead log")
+            }
+        }
+        defer {
+            // Where others have the database open by now, it keeps its log.
+            if mode != "wal" { _ = answer(to: "PRAGMA main.journal_mode = \(mode)") }
+        }
         // A commit that a power cut could undo must not be believed.
         let synchronous = answer(to: "PRAGMA main.synchronous") ?? "2"
         try runCipherPragma("main.synchronous = FULL")
         defer { try? runCipherPragma("main.synchronous = \(synchronous)") }
-        try beginRotation(from: old, to: new, isWAL: isWAL)
-        let attempt = RotationAttempt(totalPageCount: pageCount, progress: progress)
-        let report = try attempt.run { context, callBack in
-            try old.withSpec { oldSpec in
-                try new.withSpec { newSpec in
-                    strongroom_rekey(sqliteConnection, oldSpec.baseAddress, newSpec.baseAddress, CInt(newSpec.count), isWAL, callBack, context)
-                }
-            }
-        }
-        do {
-            try verifyRotation(to: new)
-        } catch {
-            try? finishRotation()
-            throw failure(of: attempt, report, verification: error)
-        }
-        cipher.keyring.replace(cipher.key!, by: key)
-        cipher.key = key
-        cipher.derived = new
-        try finishRotation()
-        try attempt.complete()
+        try body()
     }
 
     // MARK: - Before
@@ -72,6 +94,9 @@ extension Database {
         }
         guard !isInsideTransaction else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a key can't be changed inside a transaction: use writeWithoutTransaction")
+        }
+        guard answer(to: "PRAGMA main.locking_mode") == "normal" else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a key can't be changed while the connection keeps all others out: set PRAGMA locking_mode = NORMAL")
         }
         guard !configuration.readonly else {
             throw DatabaseError(resultCode: .SQLITE_READONLY, message: "a read-only connection can't change the key")
@@ -88,11 +113,11 @@ extension Database {
     }
 
     /// Takes the write lock and puts the new salt beside the file.
-    private func beginRotation(from old: DerivedKey, to new: DerivedKey, isWAL: Bool) throws {
+    private func beginRotation(from old: DerivedKey, to new: DerivedKey) throws {
         // The rest of an earlier rotation; the file can tell one pending salt only.
         try finishRotation()
-        try requireRoom(isWAL: isWAL)
-        try check(strongroom_rekey_begin(openConnection, isWAL))
+        try requireRoom()
+        try check(strongroom_rekey_begin(openConnection))
         do {
             try readSchema()
             if let pending = try SaltFile.read(.rotation, of: filePath), pending.salt == old.salt {
@@ -109,8 +134,8 @@ extension Database {
         answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
     }
 
-    /// The log, or the rollback journal, holds the whole database for a while. Finding out before is cheaper than a rollback.
-    private func requireRoom(isWAL: Bool) throws {
+    /// The log holds the whole database for a while. Finding out before is cheaper than a rollback.
+    private func requireRoom() throws {
         let needed = Int64(pageCount) * Int64(cipher.derived!.settings.pageSize + 32) + 4096
         var largestFile: Int64 = 0
         guard strongroom_file_room(filePath, &largestFile) > needed, largestFile > needed else {
@@ -120,33 +145,41 @@ extension Database {
 
     // MARK: - After
 
-    /// Opens the file as a stranger would, and checks every page.
-    private func verifyRotation(to new: DerivedKey) throws {
-        try withPlainConnection(derived: new, header: cipher.header) { fresh in
-            try fresh.readSchema()
-            let bad = try PageAuthentication(fresh).badPages()
-            guard bad.isEmpty else {
-                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "after the change of key, page \(bad[0]) of \(path) is damaged")
-            }
+    /// Believes neither in success nor in failure before the file was opened anew.
+    private func requireSuccess(
+        of report: strongroom_rekey_report, _ attempt: RotationAttempt, from old: DerivedKey, to new: DerivedKey) throws
+    {
+        let opens = try withPlainConnection(derived: new, header: cipher.header) { try $0.canRead() }
+        guard opens else {
+            if report.result != 0, !report.lost { try? finishRotation() }
+            throw failure(report, attempt)
+        }
+        if report.result != 0 {
+            throw DatabaseError(resultCode: ResultCode(rawValue: report.result), message: """
+                the key was changed, but this connection can't go on: close it and open the database again with the new key
+                """)
+        }
+        let bad = try withPlainConnection(derived: new, header: cipher.header) { try PageAuthentication($0).badPages() }
+        guard bad.isEmpty else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "after the change of key, page \(bad[0]) of \(path) is damaged")
         }
     }
 
-    private func failure(of attempt: RotationAttempt, _ report: strongroom_rekey_report, verification: any Error) -> any Error {
-        if report.lost {
-            return DatabaseError(resultCode: ResultCode(rawValue: report.result), message: """
+    private func failure(_ report: strongroom_rekey_report, _ attempt: RotationAttempt) -> any Error {
+        let code = ResultCode(rawValue: report.result == 0 ? ResultCode.SQLITE_IOERR.rawValue : report.result)
+        if report.lost || report.result == 0 {
+            return DatabaseError(resultCode: code, message: """
                 the key was not changed, and this connection can't go on: close it and open the database again with the old key
                 """)
         }
-        if let stopped = attempt.stopped { return stopped }
-        guard report.result != 0 else { return verification }
-        return DatabaseError(resultCode: ResultCode(rawValue: report.result), message: "the key was not changed: \(ResultCode(rawValue: report.result))")
+        return attempt.stopped ?? DatabaseError(resultCode: code, message: "the key was not changed: \(code)")
     }
 
     /// A second connection to the same file that knows the key, and nothing of the configuration.
     func withPlainConnection<T>(derived: DerivedKey?, header: Int, readonly: Bool = false, _ body: (Database) throws -> T) throws -> T {
         var plain = Configuration()
         plain.readonly = readonly
-        plain.busyMode = configuration.busyMode
+        plain.busyMode = .timeout(10)
         let database = try Database(path: filePath, description: description + ".verification", configuration: plain)
         return try database.withSoleAccess { database in
             try database.setUpPlainly(derived: derived, header: header)

@@ -32,20 +32,30 @@ extension DatabaseFile {
     private static func copy(
         _ path: String, _ old: Encryption?, to destination: String, _ new: Encryption?, _ progress: ((EncryptionProgress) throws -> Void)?
     ) throws {
-        guard strongroom_size_of_file(destination) == -1 else {
-            throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "\(destination) exists: name a new file")
-        }
+        try requireAbsent(destination)
+        try withDatabase(path, old) { try copy($0, to: destination, new, progress) }
+    }
+
+    /// Copies what a connection sees.
+    static func copy(
+        _ source: Database, to destination: String, _ new: Encryption?, _ progress: ((EncryptionProgress) throws -> Void)?
+    ) throws {
+        try requireAbsent(destination)
         let partial = destination + ".partial"
         try removeDatabase(partial)
         do {
-            try withDatabase(path, old) { source in
-                let counts = try withDatabase(partial, new) { try DatabaseCopy(from: source, to: $0, progress: progress).run() }
-                try withDatabase(partial, new) { try verify($0, counts) }
-            }
+            let counts = try withDatabase(partial, new) { try DatabaseCopy(from: source, to: $0, progress: progress).run() }
+            try withDatabase(partial, new) { try verify($0, counts) }
             try rename(partial, to: destination)
         } catch {
             try? removeDatabase(partial)
             throw error
+        }
+    }
+
+    private static func requireAbsent(_ path: String) throws {
+        guard strongroom_size_of_file(path) == -1 else {
+            throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "\(path) exists: name a new file")
         }
     }
 

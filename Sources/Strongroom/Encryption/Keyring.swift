@@ -47,6 +47,11 @@ final class Keyring: @unchecked Sendable {
         try derivation(key, salt, settings).result()
     }
 
+    /// The same, if it costs nothing.
+    func knownKey(for key: DatabaseKey, salt: Salt, settings: CipherSettings) -> DerivedKey? {
+        lock.withLock { derivations.first { $0.matches(key, salt, settings) } }?.known
+    }
+
     /// How many times the passphrase function has run.
     var derivationCount: Int {
         lock.withLock { derivations.reduce(0) { $0 + $1.runCount } }
@@ -108,6 +113,8 @@ private final class Derivation: @unchecked Sendable {
     func matches(_ key: DatabaseKey, _ salt: Salt, _ settings: CipherSettings) -> Bool {
         self.salt == salt && self.settings == settings && isEqual(self.key.source.identity, key.source.identity)
     }
+
+    var known: DerivedKey? { lock.withLock { derived } }
 
     func result() throws -> DerivedKey {
         try lock.withLock {

@@ -10,7 +10,17 @@ extension Database {
         try attach(derivedKey(salt: next.salt, settings: derived.settings), header: cipher.header)
     }
 
-    private func canRead() throws -> Bool {
+    /// True when another connection of this access already derived the key for the salt that a rotation is bringing in, and it fits:
+    /// deriving it for the salt in the file would be in vain.
+    func resumeRotatedKey(_ settings: CipherSettings, _ location: SaltLocation) throws -> Bool {
+        guard let next = try SaltFile.read(.rotation, of: filePath), next.salt != location.salt,
+              let derived = cipher.keyring.knownKey(for: cipher.key!, salt: next.salt, settings: settings)
+        else { return false }
+        try attach(derived, header: location.header)
+        return try canRead()
+    }
+
+    func canRead() throws -> Bool {
         let code = strongroom_execute(try openConnection, "SELECT count(*) FROM sqlite_master")
         switch ResultCode(rawValue: code).primaryResultCode {
         case .SQLITE_OK: return true
@@ -25,7 +35,7 @@ extension Database {
         guard let derived = cipher.derived, let next = try SaltFile.read(.rotation, of: filePath) else { return }
         if next.salt == derived.salt, !isCheckpointed() { return }
         // Under the write lock nobody else rotates.
-        guard strongroom_rekey_begin(try openConnection, isWAL) == 0 else { return }
+        guard strongroom_rekey_begin(try openConnection) == 0 else { return }
         defer { _ = strongroom_rekey_cancel(sqliteConnection) }
         guard try SaltFile.read(.rotation, of: filePath) == next else { return }
         if next.salt == derived.salt {

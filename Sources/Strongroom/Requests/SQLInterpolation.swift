@@ -1,4 +1,6 @@
 /// Gathers the interpolations of an ``SQL`` literal.
+///
+/// Existentials are disfavored, so that what is an expression, a selection and an ordering at once goes its own way.
 public struct SQLInterpolation: StringInterpolationProtocol {
     var elements: [SQL.Element] = []
 
@@ -32,6 +34,7 @@ public struct SQLInterpolation: StringInterpolationProtocol {
     }
 
     /// A value, or nil for NULL: it becomes an argument.
+    @_disfavoredOverload
     public mutating func appendInterpolation(_ expressible: (any SQLExpressible)?) {
         elements.append(.expression(expressible?.sqlExpression ?? .value(.null)))
     }
@@ -47,6 +50,7 @@ public struct SQLInterpolation: StringInterpolationProtocol {
     }
 
     /// What a query selects; nil selects NULL.
+    @_disfavoredOverload
     public mutating func appendInterpolation(_ selection: (any SQLSelectable)?) {
         elements.append(selection.map { .selection($0.sqlSelection) } ?? .expression(.value(.null)))
     }
@@ -57,6 +61,7 @@ public struct SQLInterpolation: StringInterpolationProtocol {
     }
 
     /// How a query orders its rows: `ORDER BY \(Column("score").desc)`.
+    @_disfavoredOverload
     public mutating func appendInterpolation(_ orderingTerm: any SQLOrderingTerm) {
         elements.append(.ordering(orderingTerm.sqlOrdering))
     }
@@ -77,6 +82,7 @@ public struct SQLInterpolation: StringInterpolationProtocol {
     }
 
     /// The column that a coding key stands for, quoted.
+    @_disfavoredOverload
     public mutating func appendInterpolation(_ key: any CodingKey) {
         appendInterpolation(identifier: key.stringValue)
     }

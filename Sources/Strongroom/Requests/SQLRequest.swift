@@ -28,10 +28,7 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
     ///
     /// - parameter cached: has no effect: prepared statements are always kept for the next use.
     public init(
-        sql: String,
-        arguments: StatementArguments = StatementArguments(),
-        adapter: (any RowAdapter)? = nil,
-        cached: Bool = false)
+        sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil, cached: Bool = false)
     {
         self.init(SQL(sql: sql, arguments: arguments), adapter)
     }
@@ -63,10 +60,7 @@ extension SQLRequest<Row> {
     ///
     /// - parameter cached: has no effect: prepared statements are always kept for the next use.
     public init(
-        sql: String,
-        arguments: StatementArguments = StatementArguments(),
-        adapter: (any RowAdapter)? = nil,
-        cached: Bool = false)
+        sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil, cached: Bool = false)
     {
         self.init(SQL(sql: sql, arguments: arguments), adapter)
     }

@@ -114,7 +114,7 @@ public final class StatementRun {
 
 /// The runs of a connection that have begun and not ended.
 struct StatementRuns {
-    unowned(unsafe) private var first: StatementRun?
+    unowned(unsafe) private(set) var first: StatementRun?
 
     mutating func insert(_ run: StatementRun) {
         run.next = first
@@ -130,10 +130,13 @@ struct StatementRuns {
         run.next = nil
     }
 
-    /// What has not ended when an access does would hold the read lock, and could go on where it must not.
-    func finishAll() {
-        while let run = first { run.finish() }
-    }
-
     var isEmpty: Bool { first == nil }
+}
+
+extension Database {
+    /// Ends all runs: after the access, one that has not ended would hold the read lock, and could go on where it must not.
+    func finishRuns() {
+        // Each run takes itself off the list.
+        while let run = runs.first { run.finish() }
+    }
 }

@@ -156,7 +156,8 @@ extension DatabaseValue: DatabaseValueConvertible {
 
 extension DatabaseValue: StatementColumnConvertible {
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> DatabaseValue? {
-        DatabaseValue(sqliteStatement: sqliteStatement, index: index)
+        // Not the failable initializer that every such type has, which comes back here.
+        .some(DatabaseValue(sqliteStatement: sqliteStatement, index: index))
     }
 }
 

@@ -19,7 +19,7 @@ struct DumpContentTests {
         _ tables: [String], tableHeader: DumpTableHeaderOptions = .automatic, stableOrder: Bool = false,
         sql: String = sql) throws -> String
     {
-        try withSchema(sql) { db in
+        try withSchema(sql) { (db) throws in
             try printed { try db.dumpTables(tables, tableHeader: tableHeader, stableOrder: stableOrder, to: $0) }
         }
     }
@@ -50,7 +50,7 @@ struct DumpContentTests {
 
     @Test("takes any name, and finds it in any schema")
     func names() throws {
-        try withSchema("CREATE TABLE \"été \"\"q\"\"\" (a); INSERT INTO \"été \"\"q\"\"\" VALUES (1)") { db in
+        try withSchema("CREATE TABLE \"été \"\"q\"\"\" (a); INSERT INTO \"été \"\"q\"\"\" VALUES (1)") { (db) throws in
             try db.execute(sql: "ATTACH ':memory:' AS other KEY ''; CREATE TABLE other.x (a); INSERT INTO x VALUES (2)")
             #expect(try printed { try db.dumpTables(["été \"q\"", "x"], to: $0) } == "été \"q\"\n1\n\nx\n2\n")
         }
@@ -58,7 +58,7 @@ struct DumpContentTests {
 
     @Test("fails at a missing table, after what was printed before")
     func missing() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             let printout = Printout()
             let error = #expect(throws: DatabaseError.self) { try db.dumpTables(["Empty", "missing"], to: printout) }
             #expect(error?.message == "no such table: missing")
@@ -94,14 +94,14 @@ struct DumpContentTests {
 
     @Test("shows the schema by table, without what is internal")
     func schema() throws {
-        try withSchema(Self.wholeSQL) { db in
+        try withSchema(Self.wholeSQL) { (db) throws in
             #expect(try printed { try db.dumpSchema(to: $0) } == wholeSchema)
         }
     }
 
     @Test("shows the whole content: the schema, then the tables")
     func content() throws {
-        try withSchema(Self.wholeSQL) { db in
+        try withSchema(Self.wholeSQL) { (db) throws in
             try db.execute(sql: "CREATE TEMP TABLE Alpha (other); INSERT INTO temp.Alpha VALUES (1)")
             #expect(try printed { try db.dumpContent(format: .quote(), to: $0) } == wholeSchema + """
 
@@ -121,9 +121,19 @@ struct DumpContentTests {
 
     @Test("of an empty database is its heading")
     func emptyDatabase() throws {
-        try withSchema("") { db in
+        try withSchema("") { (db) throws in
             #expect(try printed { try db.dumpSchema(to: $0) } == "sqlite_master\n")
             #expect(try printed { try db.dumpContent(to: $0) } == "sqlite_master\n")
+        }
+    }
+
+    @Test("shows the rows of a request, whatever its adapter makes of them")
+    func requests() throws {
+        try withSchema(Self.sql) { (db) throws in
+            let request: SQLRequest<Row> = "SELECT id, name FROM player WHERE id < \(2)"
+            #expect(try printed { try db.dumpRequest(request, format: .list(header: true), to: $0) } == "id|name\n1|Craig\n")
+            let adapted = request.adapted { _ in SuffixRowAdapter(fromIndex: 1) }
+            #expect(try printed { try db.dumpRequest(adapted, to: $0) } == "1|Craig\n")
         }
     }
 
@@ -132,7 +142,10 @@ struct DumpContentTests {
         try withEncryptedQueue { queue in
             try queue.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
             #expect(try printed { try queue.dumpSQL("SELECT a + 1 AS b FROM t", format: .line(), to: $0) } == "b = 2\n")
+            let request: SQLRequest<Int> = "SELECT a FROM t"
+            #expect(try printed { try queue.dumpRequest(request, to: $0) } == "1\n")
             #expect(try printed { try queue.dumpTables(["t"], tableHeader: .always, to: $0) } == "t\n1\n")
+            #expect(try printed { try queue.dumpSQL("UPDATE t SET a = 1; SELECT changes()", to: $0) } == "1\n")
             #expect(try printed { try queue.dumpSchema(to: $0) } == "sqlite_master\nCREATE TABLE t (a);\n")
             #expect(try printed { try queue.dumpContent(format: .json(), to: $0) }
                 == "sqlite_master\nCREATE TABLE t (a);\n\nt\n[{\"a\":1}]\n")

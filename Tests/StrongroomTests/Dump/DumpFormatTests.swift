@@ -25,7 +25,7 @@ struct DumpFormatTests {
     private static let blobs: SQL = "SELECT X'' AS b UNION ALL SELECT CAST('é''' AS BLOB) UNION ALL SELECT X'FF12'"
 
     private func dump(_ sql: SQL, _ format: some DumpFormat) throws -> String {
-        try withSchema("CREATE TABLE empty (a, b)") { db in
+        try withSchema("CREATE TABLE empty (a, b)") { (db) throws in
             try printed { try db.dumpSQL(sql, format: format, to: $0) }
         }
     }
@@ -110,11 +110,12 @@ struct DumpFormatTests {
 
     @Test("has the literals of SQLite's quote() function, in the quote format")
     func quoteFunction() throws {
-        let values: [DatabaseValue] = [
-            0, -1, .max, 0.0, -0.0, 0.1, 1.0, 100.5, 1e15, 1e16, 1e100, 1e-5, .pi, 2.0 / 3, 1.2345678901234568e17, 5e-324,
-            .greatestFiniteMagnitude, .infinity, -.infinity,
-        ].map(\Double.databaseValue) + [Int64.min.databaseValue, "it's".databaseValue, "".databaseValue, .null]
-        try withSchema("") { db in
+        let numbers: [Double] = [
+            0, -1, 0.1, 1, 100.5, 1e15, 1e16, 1e100, 1e-5, .pi, 2.0 / 3, 1.2345678901234568e17, Double.leastNonzeroMagnitude,
+            .greatestFiniteMagnitude, -0.0, .infinity, -.infinity,
+        ]
+        let values = numbers.map(\.databaseValue) + [Int64.min.databaseValue, "it's".databaseValue, "".databaseValue, .null]
+        try withSchema("") { (db) throws in
             for value in values {
                 let quoted = try #require(try String.fetchOne(db, sql: "SELECT quote(?)", arguments: [value]))
                 #expect(try printed { try db.dumpSQL("SELECT \(value)", format: .quote(), to: $0) } == quoted + "\n")
@@ -200,7 +201,7 @@ struct DumpFormatTests {
 
     @Test("keeps what was printed before an error")
     func errors() throws {
-        try withSchema("") { db in
+        try withSchema("") { (db) throws in
             let printout = Printout()
             let error = #expect(throws: DatabaseError.self) {
                 try db.dumpSQL("SELECT 1; SELECT * FROM missing", to: printout)

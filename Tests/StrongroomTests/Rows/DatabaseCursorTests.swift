@@ -153,7 +153,8 @@ struct DatabaseCursorTests {
             #expect(try Row.fetchAll(db, sql: sql) == [["a": 1, "b": 2]])
             // Compiled before, recompiled by SQLite at the first step.
             #expect(try Row.fetchAll(statement) == [["a": 1, "b": 2]])
-            #expect(try Row.fetchCursor(statement).next()?["b"] == 2)
+            let cursor = try Row.fetchCursor(statement)
+            #expect(try cursor.next()?["b"] == 2)
             try db.execute(sql: "ALTER TABLE t RENAME COLUMN a TO x")
             #expect(try Row.fetchOne(statement) == ["x": 1, "b": 2])
             try db.execute(sql: "ALTER TABLE t DROP COLUMN x")
@@ -183,9 +184,9 @@ struct DatabaseCursorTests {
     func outlivingAccess() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let queue = try DatabaseQueue()
-            var leaked: RowCursor?
-            try queue.inDatabase { leaked = try Row.fetchCursor($0, sql: "SELECT 1") }
-            _ = try Int.fetchCursor(leaked!.run.statement)
+            var leaked: Statement?
+            try queue.inDatabase { leaked = try $0.makeStatement(sql: "SELECT 1") }
+            _ = try Int.fetchCursor(leaked!)
         }
         let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
         #expect(text.contains("outside of its database access"))

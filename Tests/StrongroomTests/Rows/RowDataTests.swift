@@ -8,7 +8,7 @@ struct RowDataTests {
     private func withRows(_ body: (Row) throws -> Void) throws {
         try withDatabase { db in
             let cursor = try Row.fetchCursor(
-                db, sql: "SELECT x'0102' AS blob, x'' AS nothing, NULL AS missing, 'é' AS text, 1 AS number")
+                db, sql: "SELECT x'0102' AS bytes, x'' AS empty, NULL AS missing, 'é' AS text, 1 AS number")
             let row = try #require(try cursor.next())
             try body(row)
             try body(row.copy())
@@ -19,8 +19,8 @@ struct RowDataTests {
     func bytes() throws {
         try withRows { (row) throws in
             #expect(try row.withUnsafeData(atIndex: 0) { Array($0 ?? Data()) } == [1, 2])
-            #expect(try row.withUnsafeData(named: "BLOB") { Array($0 ?? Data()) } == [1, 2])
-            #expect(try row.withUnsafeData(at: Column("blob")) { Array($0 ?? Data()) } == [1, 2])
+            #expect(try row.withUnsafeData(named: "BYTES") { Array($0 ?? Data()) } == [1, 2])
+            #expect(try row.withUnsafeData(at: Column("bytes")) { Array($0 ?? Data()) } == [1, 2])
         }
     }
 
@@ -29,7 +29,7 @@ struct RowDataTests {
         try withRows { (row) throws in
             #expect(try row.withUnsafeData(named: "missing") { $0 == nil })
             #expect(try row.withUnsafeData(named: "zzz") { $0 == nil })
-            #expect(try row.withUnsafeData(named: "nothing") { $0 } == Data())
+            #expect(try row.withUnsafeData(named: "empty") { $0 } == Data())
         }
     }
 
@@ -45,7 +45,7 @@ struct RowDataTests {
         struct Refusal: Error {}
         try withRows { (row) throws in
             #expect(throws: RowDecodingError.self) { try row.withUnsafeData(named: "number") { _ in } }
-            #expect(throws: Refusal.self) { try row.withUnsafeData(named: "blob") { _ in throw Refusal() } }
+            #expect(throws: Refusal.self) { try row.withUnsafeData(named: "bytes") { _ in throw Refusal() } }
         }
     }
 }

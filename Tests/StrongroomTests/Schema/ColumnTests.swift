@@ -12,11 +12,11 @@ struct ColumnTests {
         let sql = """
             CREATE TABLE t (
                 "le score" INTEGER DEFAULT (1 + 1), name VARCHAR(10) NOT NULL DEFAULT 'it''s', free, n DEFAULT NULL,
-                at DATETIME DEFAULT CURRENT_TIMESTAMP, "çol ""q""" TEXT, PRIMARY KEY (name, "le score"))
+                at DATETIME DEFAULT CURRENT_TIMESTAMP, "çol ""q"" é" TEXT, PRIMARY KEY (name, "le score"))
             """
         #expect(try summaries(sql, of: "t") == [
             "le score INTEGER = 1 + 1 pk2", "name VARCHAR(10) not null = 'it''s' pk1", "free -", "n - = NULL",
-            "at DATETIME = CURRENT_TIMESTAMP", "çol \"q\" TEXT",
+            "at DATETIME = CURRENT_TIMESTAMP", "çol \"q\" é TEXT",
         ])
     }
 
@@ -34,7 +34,7 @@ struct ColumnTests {
 
     @Test("of virtual tables leave the hidden ones out")
     func hidden() throws {
-        try withSchema("CREATE VIRTUAL TABLE doc USING fts5(title, body)") { db in
+        try withSchema("CREATE VIRTUAL TABLE doc USING fts5(title, body)") { (db) throws in
             #expect(try db.columns(in: "doc").map(\.name) == ["title", "body"])
             #expect(try db.columns(in: "json_each").map(\.name).contains("value"))
             #expect(try !db.columns(in: "json_each").map(\.name).contains("json"))
@@ -49,14 +49,14 @@ struct ColumnTests {
 
     @Test("of the schema table can be asked for")
     func schemaTable() throws {
-        try withSchema("") { db in
+        try withSchema("") { (db) throws in
             #expect(try db.columns(in: "sqlite_master").map(\.name) == ["type", "name", "tbl_name", "rootpage", "sql"])
         }
     }
 
     @Test("of what is no table are an error that names it")
     func missing() throws {
-        try withSchema("CREATE TABLE t (a); CREATE INDEX i ON t(a)") { db in
+        try withSchema("CREATE TABLE t (a); CREATE INDEX i ON t(a)") { (db) throws in
             try expectError("no such table: missing") { try db.columns(in: "missing") }
             try expectError("no such table: i") { try db.columns(in: "i") }
             try expectError("no such table: main.t") { try db.columns(in: "main.t") }
@@ -65,7 +65,7 @@ struct ColumnTests {
 
     @Test("of a view on a table that is gone are SQLite's error")
     func brokenView() throws {
-        try withSchema("CREATE VIEW v AS SELECT * FROM nowhere") { db in
+        try withSchema("CREATE VIEW v AS SELECT * FROM nowhere") { (db) throws in
             try expectError("no such table: main.nowhere") { try db.columns(in: "v") }
         }
     }

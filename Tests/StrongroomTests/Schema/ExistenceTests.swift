@@ -14,7 +14,7 @@ struct ExistenceTests {
 
     @Test("tell tables, views, triggers and indexes apart")
     func kinds() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             #expect(try db.tableExists("player"))
             #expect(try !db.viewExists("player"))
             #expect(try !db.triggerExists("player"))
@@ -29,7 +29,7 @@ struct ExistenceTests {
 
     @Test("include virtual tables and what they store")
     func virtualTables() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             #expect(try db.tableExists("doc"))
             #expect(try db.tableExists("doc_data"))
         }
@@ -37,7 +37,7 @@ struct ExistenceTests {
 
     @Test("may hold quotes, brackets and any script")
     func quotes() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             #expect(try db.tableExists("a \"b\" 'é' [日本]"))
             #expect(try db.columns(in: "a \"b\" 'é' [日本]").map(\.name) == ["x"])
         }
@@ -45,7 +45,7 @@ struct ExistenceTests {
 
     @Test("ignore the case of ASCII letters, and no other")
     func letterCase() throws {
-        try withSchema(Self.sql + "CREATE TABLE \"été\" (small); CREATE TABLE \"ÉTÉ\" (LARGE, x);") { db in
+        try withSchema(Self.sql + "CREATE TABLE \"été\" (small); CREATE TABLE \"ÉTÉ\" (LARGE, x);") { (db) throws in
             #expect(try db.tableExists("PLAYER"))
             #expect(try db.viewExists("PLAYERNAME"))
             #expect(try db.triggerExists("ONPLAYER"))
@@ -57,26 +57,26 @@ struct ExistenceTests {
 
     @Test("are looked for in temp first, then in main, then in the attached databases")
     func searchOrder() throws {
-        try withSchema("CREATE TABLE a (main); CREATE TABLE b (main)") { db in
+        try withSchema("CREATE TABLE a (main); CREATE TABLE b (main)") { (db) throws in
             try db.execute(sql: """
                 CREATE TEMP TABLE a (temp);
-                ATTACH ':memory:' AS "Other ""db""" KEY '';
-                CREATE TABLE "Other ""db""".b (other); CREATE TABLE "Other ""db""".c (other);
+                ATTACH ':memory:' AS "Other ""db"" é" KEY '';
+                CREATE TABLE "Other ""db"" é".b (other); CREATE TABLE "Other ""db"" é".c (other);
                 """)
             #expect(try db.columns(in: "a").map(\.name) == ["temp"])
             #expect(try db.columns(in: "a", in: "main").map(\.name) == ["main"])
             #expect(try db.columns(in: "b").map(\.name) == ["main"])
-            #expect(try db.columns(in: "b", in: "other \"DB\"").map(\.name) == ["other"])
+            #expect(try db.columns(in: "b", in: "other \"DB\" é").map(\.name) == ["other"])
             #expect(try db.columns(in: "c").map(\.name) == ["other"])
             #expect(try db.tableExists("c"))
             #expect(try !db.tableExists("c", in: "main"))
-            #expect(try db.tableExists("c", in: "Other \"db\""))
+            #expect(try db.tableExists("c", in: "Other \"db\" é"))
         }
     }
 
     @Test("count only in the schema that is named")
     func namedSchema() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             try db.execute(sql: "CREATE TEMP TRIGGER passing AFTER INSERT ON player BEGIN SELECT 1; END")
             #expect(try db.triggerExists("passing"))
             #expect(try db.triggerExists("passing", in: "TEMP"))
@@ -88,7 +88,7 @@ struct ExistenceTests {
 
     @Test("of a schema that has no table yet are none")
     func emptyTemp() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             #expect(try !db.tableExists("player", in: "temp"))
             try expectError("no such table: player") { try db.columns(in: "player", in: "temp") }
         }
@@ -96,7 +96,7 @@ struct ExistenceTests {
 
     @Test("of a schema that does not exist are an error that names the schema")
     func missingSchema() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             try expectError("no such schema: nope") { try db.tableExists("player", in: "nope") }
             try expectError("no such schema: nope") { try db.viewExists("player", in: "nope") }
             try expectError("no such schema: nope") { try db.triggerExists("player", in: "nope") }

@@ -7,15 +7,15 @@ struct ForeignKeyTests {
         CREATE TABLE parent (id INTEGER PRIMARY KEY, a, b, UNIQUE (a, b));
         CREATE TABLE pair (a, b, PRIMARY KEY (b, a)) WITHOUT ROWID;
         CREATE TABLE child (
-            id INTEGER PRIMARY KEY, p REFERENCES parent, x, y, "w ""1""", w2,
-            FOREIGN KEY (x, y) REFERENCES parent(a, b), FOREIGN KEY ("w ""1""", w2) REFERENCES Pair);
+            id INTEGER PRIMARY KEY, p REFERENCES parent, x, y, "w ""1"" x", w2,
+            FOREIGN KEY (x, y) REFERENCES parent(a, b), FOREIGN KEY ("w ""1"" x", w2) REFERENCES Pair);
         """
 
     @Test("map columns to columns, to those of the primary key where none are named")
     func mapping() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             #expect(try db.foreignKeys(on: "CHILD").map(\.summary) == [
-                "0: (w \"1\",w2) -> Pair(b,a)", "1: (x,y) -> parent(a,b)", "2: (p) -> parent(id)",
+                "0: (w \"1\" x,w2) -> Pair(b,a)", "1: (x,y) -> parent(a,b)", "2: (p) -> parent(id)",
             ])
             let mapping = try db.foreignKeys(on: "child")[1].mapping
             #expect(mapping.map(\.origin) == ["x", "y"])
@@ -25,7 +25,7 @@ struct ForeignKeyTests {
 
     @Test("refer to tables of their own schema, whatever temp contains")
     func schemas() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             try db.execute(sql: "CREATE TEMP TABLE parent (other INTEGER PRIMARY KEY)")
             #expect(try db.foreignKeys(on: "child")[2].destinationColumns == ["id"])
         }
@@ -33,7 +33,7 @@ struct ForeignKeyTests {
 
     @Test("of a table without any are none; of views and missing tables, an error")
     func missing() throws {
-        try withSchema(Self.sql + "CREATE VIEW v AS SELECT 1; CREATE TABLE lost (a REFERENCES nowhere)") { db in
+        try withSchema(Self.sql + "CREATE VIEW v AS SELECT 1; CREATE TABLE lost (a REFERENCES nowhere)") { (db) throws in
             #expect(try db.foreignKeys(on: "parent").isEmpty)
             try expectError("no such table: v") { try db.foreignKeys(on: "v") }
             try expectError("no such table: missing") { try db.foreignKeys(on: "missing") }
@@ -56,7 +56,7 @@ struct ForeignKeyViolationTests {
 
     @Test("name the table, the row, the other table and the foreign key")
     func fields() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             let violations = try Array(db.foreignKeyViolations())
             #expect(violations.count == 1)
             #expect(violations[0].originTable == "player")
@@ -68,7 +68,7 @@ struct ForeignKeyViolationTests {
 
     @Test("of one table leave the other tables alone")
     func oneTable() throws {
-        try withSchema(Self.sql + "INSERT INTO coach VALUES ('Zoe', 9)") { db in
+        try withSchema(Self.sql + "INSERT INTO coach VALUES ('Zoe', 9)") { (db) throws in
             #expect(try Array(db.foreignKeyViolations(in: "COACH")).map(\.originTable) == ["coach"])
             #expect(try Array(db.foreignKeyViolations(in: "team")).isEmpty)
             #expect(try Array(db.foreignKeyViolations()).count == 2)
@@ -77,7 +77,7 @@ struct ForeignKeyViolationTests {
 
     @Test("of an attached table are found in its schema")
     func attached() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             try db.execute(sql: """
                 ATTACH ':memory:' AS other KEY '';
                 CREATE TABLE other.player (id INTEGER PRIMARY KEY, up REFERENCES player);
@@ -90,7 +90,7 @@ struct ForeignKeyViolationTests {
 
     @Test("are described by tables and rowid, without values")
     func description() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             let violation = try #require(try db.foreignKeyViolations().next())
             #expect(violation.description == "FOREIGN KEY constraint violation - from player to team, in rowid 2")
         }
@@ -98,7 +98,7 @@ struct ForeignKeyViolationTests {
 
     @Test("are described with columns and values when asked for")
     func failureDescription() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             let violation = try #require(try db.foreignKeyViolations().next())
             #expect(try violation.failureDescription(db) == sentence + ", in [id:2 teamId:7 name:\"O'Brien\"]")
         }
@@ -106,7 +106,7 @@ struct ForeignKeyViolationTests {
 
     @Test("of a table without rowid are described without row")
     func withoutRowID() throws {
-        try withSchema(Self.sql + "INSERT INTO coach VALUES ('Zoe', 9)") { db in
+        try withSchema(Self.sql + "INSERT INTO coach VALUES ('Zoe', 9)") { (db) throws in
             let violation = try #require(try db.foreignKeyViolations(in: "coach").next())
             #expect(violation.originRowID == nil)
             #expect(violation.description == "FOREIGN KEY constraint violation - from coach to team")
@@ -117,7 +117,7 @@ struct ForeignKeyViolationTests {
 
     @Test("are described as far as possible when row or table are gone")
     func gone() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             let violation = try #require(try db.foreignKeyViolations().next())
             try db.execute(sql: "DELETE FROM player")
             #expect(try violation.failureDescription(db) == sentence + ", in rowid 2")
@@ -128,7 +128,7 @@ struct ForeignKeyViolationTests {
 
     @Test("become errors without values, unless the configuration makes them public")
     func errors() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             let error = #expect(throws: DatabaseError.self) { try db.checkForeignKeys() }
             #expect(error?.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY)
             #expect(error?.message == sentence + ", in rowid 2")
@@ -137,7 +137,7 @@ struct ForeignKeyViolationTests {
         configuration.publicStatementArguments = true
         configuration.foreignKeysEnabled = false
         try withEncryptedQueue(configuration) { queue in
-            try queue.writeWithoutTransaction { db in
+            try queue.writeWithoutTransaction { (db) throws in
                 try db.execute(sql: Self.sql)
                 let error = #expect(throws: DatabaseError.self) { try db.checkForeignKeys(in: "player") }
                 #expect(error?.message == sentence + ", in [id:2 teamId:7 name:\"O'Brien\"]")
@@ -147,7 +147,7 @@ struct ForeignKeyViolationTests {
 
     @Test("that are none pass the check")
     func none() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             try db.execute(sql: "DELETE FROM player WHERE id = 2")
             try db.checkForeignKeys()
             try db.checkForeignKeys(in: "player")
@@ -158,7 +158,7 @@ struct ForeignKeyViolationTests {
 
     @Test("of views and missing tables are an error")
     func missing() throws {
-        try withSchema(Self.sql + "CREATE VIEW v AS SELECT 1") { db in
+        try withSchema(Self.sql + "CREATE VIEW v AS SELECT 1") { (db) throws in
             try expectError("no such table: v") { try db.foreignKeyViolations(in: "v") }
             try expectError("no such table: missing") { try db.checkForeignKeys(in: "missing") }
         }

@@ -41,7 +41,7 @@ struct PrimaryKeyTests {
 
     @Test("of a missing table is an error, and so is that of a view")
     func missing() throws {
-        try withSchema("CREATE VIEW v AS SELECT 1 AS a") { db in
+        try withSchema("CREATE VIEW v AS SELECT 1 AS a") { (db) throws in
             try expectError("no such table: missing") { try db.primaryKey("missing") }
             try expectError("database view v has no primary key") { try db.primaryKey("v") }
         }
@@ -75,9 +75,9 @@ struct SchemaSourceTests {
 
     @Test("gives views a primary key, and is asked with schema and declared name")
     func views() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             let source = Source { $0.schemaID == .main ? ["X", "id"] : ["id"] }
-            try db.withSchemaSource(source) {
+            try db.withSchemaSource(source) { () throws in
                 #expect(try db.primaryKey("V").summary == "x,id false -")
                 #expect(try db.primaryKey("passing").summary == "id false -")
             }
@@ -89,8 +89,8 @@ struct SchemaSourceTests {
 
     @Test("makes unique keys of views")
     func uniqueKeys() throws {
-        try withSchema(Self.sql) { db in
-            try db.withSchemaSource(Source { _ in ["id"] }) {
+        try withSchema(Self.sql) { (db) throws in
+            try db.withSchemaSource(Source { _ in ["id"] }) { () throws in
                 #expect(try db.table("v", hasUniqueKey: ["id"]))
                 #expect(try !db.table("v", hasUniqueKey: ["x"]))
             }
@@ -99,9 +99,9 @@ struct SchemaSourceTests {
 
     @Test("is not asked for tables, nor twice for a view")
     func remembered() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             let source = Source { _ in ["id"] }
-            try db.withSchemaSource(source) {
+            try db.withSchemaSource(source) { () throws in
                 #expect(try db.primaryKey("t").isRowID)
                 for _ in 1...3 { #expect(try db.primaryKey("v").columns == ["id"]) }
             }
@@ -111,7 +111,7 @@ struct SchemaSourceTests {
 
     @Test("counts inside its block only")
     func scope() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             #expect(db.schemaSource == nil)
             try db.withSchemaSource(Source { _ in ["id"] }) {
                 #expect(db.schemaSource is Source)
@@ -127,7 +127,7 @@ struct SchemaSourceTests {
 
     @Test("that knows nothing, or names no column, leaves a view without key")
     func ignorance() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             for source: any DatabaseSchemaSource in [Silent(), Source { _ in nil }, Source { _ in [] }] {
                 try db.withSchemaSource(source) {
                     try expectError("database view v has no primary key") { try db.primaryKey("v") }
@@ -138,10 +138,10 @@ struct SchemaSourceTests {
 
     @Test("can be followed by another one")
     func chain() throws {
-        try withSchema(Self.sql) { db in
+        try withSchema(Self.sql) { (db) throws in
             let first = Source { $0.name == "passing" ? ["id"] : nil }
             let second = Source { _ in ["x"] }
-            try db.withSchemaSource(first.then(second)) {
+            try db.withSchemaSource(first.then(second)) { () throws in
                 #expect(try db.primaryKey("v").columns == ["x"])
                 #expect(try db.primaryKey("passing").columns == ["id"])
             }
@@ -154,7 +154,7 @@ struct SchemaSourceTests {
         var configuration = Configuration.encrypted()
         configuration.schemaSource = Source { _ in ["id"] }
         try withEncryptedQueue(configuration) { queue in
-            try queue.writeWithoutTransaction { db in
+            try queue.writeWithoutTransaction { (db) throws in
                 try db.execute(sql: Self.sql)
                 #expect(try db.primaryKey("v").columns == ["id"])
             }
@@ -164,7 +164,7 @@ struct SchemaSourceTests {
     @Test("that names a column the view lacks stops the program")
     func wrongColumn() async {
         await #expect(processExitsWith: .failure) {
-            try withSchema(SchemaSourceTests.sql) { db in
+            try withSchema(SchemaSourceTests.sql) { (db) throws in
                 try db.withSchemaSource(Source { _ in ["nope"] }) { _ = try db.primaryKey("v") }
             }
         }

@@ -8,7 +8,7 @@ struct SchemaCacheTests {
     private func withTwoQueues(wal: Bool = true, _ body: (DatabaseQueue, DatabaseQueue) throws -> Void) throws {
         let folder = try TemporaryFolder()
         let first = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: .encrypted())
-        try first.writeWithoutTransaction { db in
+        try first.writeWithoutTransaction { (db) throws in
             if wal { _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL") }
             try db.execute(sql: "CREATE TABLE t (a)")
         }
@@ -33,7 +33,7 @@ struct SchemaCacheTests {
 
     @Test("is read once")
     func once() throws {
-        try withSchema("CREATE TABLE t (id INTEGER PRIMARY KEY, a REFERENCES t)") { db in
+        try withSchema("CREATE TABLE t (id INTEGER PRIMARY KEY, a REFERENCES t)") { (db) throws in
             func ask() throws {
                 _ = try db.columns(in: "t")
                 _ = try db.primaryKey("t")
@@ -51,7 +51,7 @@ struct SchemaCacheTests {
 
     @Test("needs no statement at all inside a transaction that reads")
     func insideTransaction() throws {
-        try withSchema("CREATE TABLE t (id INTEGER PRIMARY KEY)") { db in
+        try withSchema("CREATE TABLE t (id INTEGER PRIMARY KEY)") { (db) throws in
             try db.inTransaction(.deferred) {
                 _ = try db.primaryKey("t")
                 #expect(try statements(db) { _ = try db.primaryKey("t") } == [])
@@ -62,7 +62,7 @@ struct SchemaCacheTests {
 
     @Test("follows the connection's own changes")
     func ownChanges() throws {
-        try withSchema("CREATE TABLE t (a)") { db in
+        try withSchema("CREATE TABLE t (a)") { (db) throws in
             #expect(try names(db) == ["a"])
             try db.execute(sql: "ALTER TABLE t ADD COLUMN b")
             #expect(try names(db) == ["a", "b"])
@@ -83,7 +83,7 @@ struct SchemaCacheTests {
 
     @Test("follows tables of temp that come before those of main")
     func temp() throws {
-        try withSchema("CREATE TABLE t (a)") { db in
+        try withSchema("CREATE TABLE t (a)") { (db) throws in
             #expect(try names(db) == ["a"])
             try db.execute(sql: "CREATE TEMP TABLE t (b)")
             #expect(try names(db) == ["b"])
@@ -94,7 +94,7 @@ struct SchemaCacheTests {
 
     @Test("follows databases that are attached and detached")
     func attached() throws {
-        try withSchema("CREATE TABLE t (a)") { db in
+        try withSchema("CREATE TABLE t (a)") { (db) throws in
             #expect(try !db.tableExists("x"))
             try db.execute(sql: "ATTACH ':memory:' AS other KEY ''; CREATE TABLE other.x (a)")
             #expect(try db.tableExists("x"))
@@ -106,7 +106,7 @@ struct SchemaCacheTests {
 
     @Test("forgets what a transaction took back")
     func rollback() throws {
-        try withSchema("CREATE TABLE t (a)") { db in
+        try withSchema("CREATE TABLE t (a)") { (db) throws in
             try db.inTransaction {
                 try db.execute(sql: "ALTER TABLE t ADD COLUMN b")
                 #expect(try names(db) == ["a", "b"])
@@ -118,7 +118,7 @@ struct SchemaCacheTests {
 
     @Test("forgets what a savepoint took back")
     func savepoint() throws {
-        try withSchema("CREATE TABLE t (a)") { db in
+        try withSchema("CREATE TABLE t (a)") { (db) throws in
             try db.inTransaction {
                 try db.inSavepoint {
                     try db.execute(sql: "ALTER TABLE t ADD COLUMN b")
@@ -134,7 +134,7 @@ struct SchemaCacheTests {
 
     @Test("forgets what a failure took back")
     func failure() throws {
-        try withSchema("CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)") { db in
+        try withSchema("CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)") { (db) throws in
             try db.beginTransaction()
             try db.execute(sql: "ALTER TABLE t ADD COLUMN b")
             #expect(try names(db) == ["a", "b"])
@@ -147,7 +147,7 @@ struct SchemaCacheTests {
     @Test("is not confused by a change that takes the place of one that was taken back")
     func sameVersion() throws {
         try withTwoQueues { first, second in
-            try first.writeWithoutTransaction { db in
+            try first.writeWithoutTransaction { (db) throws in
                 try db.inTransaction {
                     try db.execute(sql: "ALTER TABLE t ADD COLUMN mine")
                     #expect(try names(db) == ["a", "mine"])
@@ -177,13 +177,13 @@ struct SchemaCacheTests {
     @Test("stays as it is inside a transaction, whatever others do")
     func isolation() throws {
         try withTwoQueues { first, second in
-            try first.read { db in
+            try first.read { (db) throws in
                 #expect(try names(db) == ["a"])
                 try second.write { try $0.execute(sql: "ALTER TABLE t ADD COLUMN b") }
                 #expect(try names(db) == ["a"])
                 #expect(try Row.fetchAll(db, sql: "SELECT * FROM t").isEmpty)
             }
-            try first.read { db in
+            try first.read { (db) throws in
                 #expect(try names(db) == ["a", "b"])
             }
         }
@@ -192,7 +192,7 @@ struct SchemaCacheTests {
     @Test("is up to date in a transaction that has not read yet")
     func lateSnapshot() throws {
         try withTwoQueues { first, second in
-            try first.writeWithoutTransaction { db in
+            try first.writeWithoutTransaction { (db) throws in
                 #expect(try names(db) == ["a"])
                 try db.inTransaction(.deferred) {
                     try second.write { try $0.execute(sql: "ALTER TABLE t ADD COLUMN b") }
@@ -206,7 +206,7 @@ struct SchemaCacheTests {
     @Test("survives other connections' changes of rows")
     func rowsOnly() throws {
         try withTwoQueues { first, second in
-            try first.writeWithoutTransaction { db in
+            try first.writeWithoutTransaction { (db) throws in
                 _ = try names(db)
                 try second.write { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
                 #expect(try statements(db) { _ = try names(db) }.allSatisfy { $0.contains("schema_version") })
@@ -219,7 +219,7 @@ struct SchemaCacheTests {
         let folder = try TemporaryFolder()
         let other = try DatabaseQueue(path: folder.path("other.sqlite"))
         try other.write { try $0.execute(sql: "CREATE TABLE t (a)") }
-        try withSchema("CREATE TABLE u (a)") { db in
+        try withSchema("CREATE TABLE u (a)") { (db) throws in
             try db.execute(sql: "ATTACH ? AS other KEY ''", arguments: [folder.path("other.sqlite")])
             #expect(try names(db) == ["a"])
             try other.write { try $0.execute(sql: "ALTER TABLE t ADD COLUMN b") }
@@ -231,7 +231,7 @@ struct SchemaCacheTests {
 
     @Test("can be forgotten")
     func clear() throws {
-        try withSchema("CREATE TABLE t (a)") { db in
+        try withSchema("CREATE TABLE t (a)") { (db) throws in
             _ = try names(db)
             db.clearSchemaCache()
             #expect(try statements(db) { _ = try names(db) }.contains { $0.contains("table_xinfo") })

@@ -7,7 +7,7 @@ func withSchema<T>(_ sql: String, _ body: (Database) throws -> T) throws -> T {
     var configuration = Configuration.encrypted()
     configuration.foreignKeysEnabled = false
     return try withEncryptedQueue(configuration) { queue in
-        try queue.writeWithoutTransaction { db in
+        try queue.writeWithoutTransaction { (db) throws in
             try db.execute(sql: sql)
             return try body(db)
         }

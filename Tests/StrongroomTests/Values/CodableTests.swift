@@ -85,7 +85,7 @@ struct CodableTests {
         #expect(Wrapper(Date(timeIntervalSince1970: 0)).databaseValue == "1970-01-01 00:00:00.000".databaseValue)
         #expect(Wrapper(FoundationTests.uuid).databaseValue == FoundationTests.uuid.databaseValue)
         #expect(Wrapper(WrappedValuesTests.Level.high).databaseValue == 200.databaseValue)
-        #expect(Wrapper(Int?.none).databaseValue.isNull)
+        #expect(Wrapper<Int?>(nil).databaseValue == .null)
         #expect(Wrapper(Color()).databaseValue == #"{"red":0.5}"#.databaseValue)
     }
 
@@ -95,7 +95,7 @@ struct CodableTests {
         #expect(Wrapper<String>.fromDatabaseValue(#""text""#.databaseValue) == Wrapper(#""text""#))
         #expect(Wrapper<Date>.fromDatabaseValue("1970-01-01".databaseValue) == Wrapper(Date(timeIntervalSince1970: 0)))
         #expect(Wrapper<UUID>.fromDatabaseValue(FoundationTests.uuid.databaseValue) == Wrapper(FoundationTests.uuid))
-        #expect(Wrapper<Int?>.fromDatabaseValue(.null) == Wrapper(nil))
+        #expect(Wrapper<Int?>.fromDatabaseValue(.null) == Wrapper<Int?>(nil))
         #expect(Wrapper<Int8>.fromDatabaseValue(128.databaseValue) == nil)
         #expect(Wrapper<Int>.fromDatabaseValue("5".databaseValue) == nil)
     }

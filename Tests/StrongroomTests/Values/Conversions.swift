@@ -7,6 +7,8 @@ func stored(_ value: some DatabaseValueConvertible) throws -> DatabaseValue {
         try queue.write { db in
             try db.execute(sql: "CREATE TABLE t (value)")
             let statement = try db.makeStatement(sql: "INSERT INTO t VALUES (?)")
+            // Arguments are asked for; then the value itself takes their place.
+            try statement.setArguments([nil])
             #expect(value.bind(to: statement.sqliteStatement, at: 1) == 0)
             try statement.execute()
             return try DatabaseValue.fetchOne(db, sql: "SELECT value FROM t") ?? .null

@@ -24,10 +24,10 @@ struct DatabaseValueTests {
     func anyValue() {
         #expect(DatabaseValue(value: 1) == 1.databaseValue)
         #expect(DatabaseValue(value: AnyHashable("a")) == "a".databaseValue)
-        #expect(DatabaseValue(value: Int?.none as Any)?.isNull == true)
+        #expect(DatabaseValue(value: Int?.none as Any) == .null)
         #expect(DatabaseValue(value: Int?.some(1) as Any) == 1.databaseValue)
         #expect(DatabaseValue(value: NSNumber(value: 1)) == 1.databaseValue)
-        #expect(DatabaseValue(value: NSNull())?.isNull == true)
+        #expect(DatabaseValue(value: NSNull()) == .null)
         #expect(DatabaseValue(value: [1]) == nil)
         #expect(DatabaseValue(value: "a"[...]) == nil)
     }
@@ -38,7 +38,7 @@ struct DatabaseValueTests {
         #expect(Set([1.databaseValue, 1.0.databaseValue, true.databaseValue]).count == 1)
         #expect(0.0.databaseValue == (-0.0).databaseValue)
         #expect(Int64.max.databaseValue != 0x1p63.databaseValue)
-        #expect((1 << 53 + 1).databaseValue != 0x1p53.databaseValue)
+        #expect((Int64(1) << 53 + 1).databaseValue != 0x1p53.databaseValue)
         #expect(1.databaseValue != "1".databaseValue)
     }
 
@@ -74,8 +74,10 @@ struct DatabaseValueTests {
     func fetching() throws {
         try withEncryptedQueue { queue in
             try queue.read { db in
-                #expect(try DatabaseValue.fetchAll(db, sql: "SELECT NULL UNION ALL SELECT 1") == [.null, 1.databaseValue])
-                #expect(try DatabaseValue.fetchOne(db, sql: "SELECT 1 WHERE 0") == nil)
+                let all = try DatabaseValue.fetchAll(db, sql: "SELECT NULL UNION ALL SELECT 1")
+                #expect(all == [.null, 1.databaseValue])
+                let none = try DatabaseValue.fetchOne(db, sql: "SELECT 1 WHERE 0")
+                #expect(none == nil)
             }
         }
     }

@@ -92,16 +92,17 @@ struct DateTests {
     @Test("is written as SQLite writes it, on every day around the turns of centuries and in random instants")
     func sameAsSQLite() throws {
         var generator = SystemRandomNumberGenerator()
-        let turns = [1600, 1700, 1900, 2000, 2100, 2400].flatMap { year in
-            (-400..<400).map { Double((year - 1970) * 31_556_952 + $0 * 86_400) }
+        var instants: [Int64] = (0..<2000).map { _ in .random(in: -12_219_292_800...253_402_300_799, using: &generator) }
+        for year: Int64 in [1600, 1700, 1900, 2000, 2100, 2400] {
+            let turn = (year - 1970) * 31_556_952
+            for day: Int64 in -400..<400 { instants.append(turn + day * 86_400) }
         }
-        let random = (0..<2000).map { _ in Double(Int64.random(in: -12_219_292_800...253_402_300_799, using: &generator)) }
         try withEncryptedQueue { queue in
             try queue.read { db in
                 let statement = try db.makeStatement(sql: "SELECT strftime('%Y-%m-%d %H:%M:%S.000', ?, 'unixepoch')")
-                for seconds in turns + random {
-                    let date = Date(timeIntervalSince1970: seconds)
-                    let text = try #require(try String.fetchOne(statement, arguments: [Int64(seconds)]))
+                for seconds in instants {
+                    let date = Date(timeIntervalSince1970: Double(seconds))
+                    let text = try #require(try String.fetchOne(statement, arguments: [seconds]))
                     #expect(date.databaseValue == text.databaseValue)
                     #expect(Date.fromDatabaseValue(text.databaseValue) == date)
                 }

@@ -170,9 +170,11 @@ struct FoundationClassesTests {
         #expect(try stored(NSDate(timeIntervalSince1970: 0)) == "1970-01-01 00:00:00.000".databaseValue)
         #expect(NSDate.fromDatabaseValue("1970-01-01".databaseValue) == NSDate(timeIntervalSince1970: 0))
         let uuid = FoundationTests.uuid
-        #expect(try stored(#require(NSUUID(uuidString: uuid.uuidString))) == uuid.databaseValue)
+        let nsUUID = try #require(NSUUID(uuidString: uuid.uuidString))
+        #expect(try stored(nsUUID) == uuid.databaseValue)
         #expect(NSUUID.fromDatabaseValue(uuid.databaseValue)?.uuidString == uuid.uuidString)
-        #expect(try stored(#require(NSURL(string: "https://example.com"))) == "https://example.com".databaseValue)
+        let url = try #require(NSURL(string: "https://example.com"))
+        #expect(try stored(url) == "https://example.com".databaseValue)
         #expect(NSURL.fromDatabaseValue("https://example.com".databaseValue)?.absoluteString == "https://example.com")
     }
 

@@ -29,6 +29,21 @@ extension Database {
         try dump.write(sql)
     }
 
+    /// Prints the rows of a request, as the database gives them: without its row adapter, and without associated rows.
+    ///
+    /// - parameters:
+    ///   - format: by default ``DebugDumpFormat``.
+    ///   - stream: by default the standard output.
+    /// - throws: what the request throws; what was printed before stays.
+    public func dumpRequest(
+        _ request: some FetchRequest,
+        format: some DumpFormat = .debug(),
+        to stream: (any TextOutputStream)? = nil) throws
+    {
+        var dump = Dump(self, format: format, stream: stream)
+        try dump.write(request.makePreparedRequest(self, forSingleResult: false).statement)
+    }
+
     /// Prints the rows of tables and views; those of a table in the order of its primary key.
     ///
     /// - parameters:
