@@ -67,7 +67,10 @@ public struct PersistenceContainer: Sendable {
 
     /// The value of a column: nil when the column is not set, `DatabaseValue.null` when it is NULL. Nil sets NULL.
     public subscript(_ column: String) -> (any DatabaseValueConvertible)? {
-        get { value(of: column) }
+        get {
+            guard let value = value(of: column) else { return nil }
+            return value.storage.value ?? DatabaseValue.null
+        }
         set { set(newValue?.databaseValue ?? .null, for: column) }
     }
 

@@ -29,6 +29,10 @@ public class TableAliasBase: @unchecked Sendable {
         SQLSelection(node: .qualified(selectable.sqlSelection, self))
     }
 
+    subscript(any selectable: any SQLSelectable) -> SQLSelection {
+        SQLSelection(node: .qualified(selectable.sqlSelection, self))
+    }
+
     /// A column of this table.
     public subscript(column: String) -> SQLExpression {
         self[Column(column)]
