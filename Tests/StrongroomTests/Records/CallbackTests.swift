@@ -63,7 +63,7 @@ struct CallbackTests {
 
     @Test("come in order around an insertion")
     func insert() throws {
-        try withRecords { db in
+        try withRecords { db throws in
             var witness = Witness(diary: Diary())
             try witness.insert(db)
             #expect(witness.diary.entries
@@ -74,7 +74,7 @@ struct CallbackTests {
 
     @Test("come in order around an update")
     func update() throws {
-        try withRecords { db in
+        try withRecords { db throws in
             var witness = Witness(diary: Diary())
             try witness.insert(db)
             witness.diary.entries = []
@@ -88,7 +88,7 @@ struct CallbackTests {
 
     @Test("come in order when saving falls back to an insertion")
     func save() throws {
-        try withRecords { db in
+        try withRecords { db throws in
             var witness = Witness(id: 1, diary: Diary())
             try witness.save(db)
             #expect(witness.diary.entries == [
@@ -99,7 +99,7 @@ struct CallbackTests {
 
     @Test("come in order around a deletion")
     func delete() throws {
-        try withRecords { db in
+        try withRecords { db throws in
             let witness = Witness(id: 1, diary: Diary())
             try witness.delete(db)
             #expect(witness.diary.entries
@@ -116,7 +116,7 @@ struct CallbackTests {
             func willInsert(_ db: Database) throws { throw Refusal() }
             func didSave(_ saved: PersistenceSuccess) { Issue.record("Nothing was saved") }
         }
-        try withRecords { db in
+        try withRecords { db throws in
             #expect(throws: Refusal.self) { try Refusing().insert(db) }
             #expect(try Note.fetchCount(db) == 0)
         }
@@ -125,7 +125,7 @@ struct CallbackTests {
     @Test("that skip the insertion stop the program")
     func skipping() async {
         await #expect(processExitsWith: .failure) {
-            try withRecords { db in
+            try withRecords { db throws in
                 let diary = Diary()
                 diary.isInsertSkipped = true
                 var witness = Witness(diary: diary)

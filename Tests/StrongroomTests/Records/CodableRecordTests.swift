@@ -52,7 +52,7 @@ struct CodableRecordTests {
 
     @Test("come back as they were stored")
     func roundTrip() throws {
-        try withDatabase { db in
+        try withDatabase { db throws in
             let columns = try PersistenceColumns.names(Everything.example).map { "\"\($0)\"" }.joined(separator: ",")
             try db.execute(sql: "CREATE TABLE everything (\(columns))")
             var other = Everything.example
@@ -68,7 +68,7 @@ struct CodableRecordTests {
 
     @Test("decode from copies of rows, and through adapters")
     func copies() throws {
-        try withRecords { db in
+        try withRecords { db throws in
             try Player(id: 1, name: "Arthur", score: nil).inserted(db).update(db)
             let row = try Row.fetchOne(db, sql: "SELECT * FROM player")!
             #expect(try Player(row: row) == Player(id: 1, name: "Arthur", score: nil))
@@ -80,7 +80,7 @@ struct CodableRecordTests {
 
     @Test("find their columns in any order, whatever their case")
     func columnOrder() throws {
-        try withRecords { db in
+        try withRecords { db throws in
             let players = try Player.fetchAll(db, sql: "SELECT 1 AS SCORE, 'a' AS NAME, 9 AS extra, 2 AS ID UNION SELECT 3, 'b', 8, 4")
             #expect(players == [Player(id: 2, name: "a", score: 1), Player(id: 4, name: "b", score: 3)])
         }
@@ -88,7 +88,7 @@ struct CodableRecordTests {
 
     @Test("say which column is missing or can't be decoded")
     func errors() throws {
-        try withRecords { db in
+        try withRecords { db throws in
             let missing = #expect(throws: RowDecodingError.self) { try Player.fetchOne(db, sql: "SELECT 1 AS id") }
             #expect(missing?.description.contains(#"column not found: "name""#) == true)
             let null = #expect(throws: RowDecodingError.self) { try Player.fetchOne(db, sql: "SELECT 1 AS id, NULL AS name") }
@@ -107,7 +107,7 @@ struct CodableRecordTests {
     func scopes() throws {
         struct Team: Codable, Equatable, FetchableRecord { var id: Int; var name: String }
         struct Info: Decodable, FetchableRecord { var player: Player; var team: Team?; var rank: Int? }
-        try withRecords { db in
+        try withRecords { db throws in
             let adapter = ScopeAdapter(["team": RangeRowAdapter(2..<4)])
             let infos = try Info.fetchAll(
                 db, sql: "SELECT 1 AS id, 'a' AS name, 7 AS id, 'red' AS name UNION SELECT 2, 'b', NULL, NULL", adapter: adapter)

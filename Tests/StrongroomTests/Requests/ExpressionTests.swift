@@ -6,7 +6,7 @@ struct ExpressionTests {
     private func expect(
         _ expected: [(any SQLSpecificExpressible, String)], sourceLocation: SourceLocation = #_sourceLocation) throws
     {
-        try withRecords { db in
+        try withRecords { db throws in
             for (expression, text) in expected {
                 #expect(try sql(db, expression) == text, sourceLocation: sourceLocation)
             }
@@ -89,7 +89,7 @@ struct ExpressionTests {
             (["a", "b"].contains(name.collating(.nocase)), #"("name" COLLATE NOCASE) IN (?, ?) ["a", "b"]"#),
             (("a"..."b").contains(name.collating(.nocase)), #"("name" COLLATE NOCASE) BETWEEN ? AND ? ["a", "b"]"#),
         ])
-        try withRecords { db in
+        try withRecords { db throws in
             try db.execute(sql: "INSERT INTO player VALUES (1, 'ARTHUR', 1)")
             #expect(try Player.filter(name.collating(.nocase) == "arthur").fetchCount(db) == 1)
             #expect(try Player.filter(("a"..."b").contains(name.collating(.nocase))).fetchCount(db) == 1)
