@@ -1,12 +1,12 @@
 // SQL functions. Names stand as SQLite's documentation gives them: <https://www.sqlite.org/lang_corefunc.html>.
 
 extension SQLExpression {
-    fileprivate static func aggregate(
-        _ name: String, _ value: some SQLSpecificExpressible,
+    static func aggregate(
+        _ name: String, _ arguments: [any SQLExpressible],
         ordering: (any SQLOrderingTerm)? = nil, filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression
     {
         SQLExpression(node: .function(FunctionCall(
-            name: name, arguments: [value.sqlExpression], isAggregate: true,
+            name: name, arguments: arguments.map(\.sqlExpression), isAggregate: true,
             ordering: ordering?.sqlOrdering, filter: filter?.sqlExpression)))
     }
 }
@@ -42,12 +42,12 @@ public func cast(_ expression: some SQLSpecificExpressible, as storageClass: Dat
 public func average(
     _ value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression
 {
-    .aggregate("AVG", value, filter: filter)
+    .aggregate("AVG", [value], filter: filter)
 }
 
 /// `COUNT(counted)`: the rows where it is not NULL.
 public func count(_ counted: some SQLSpecificExpressible) -> SQLExpression {
-    .aggregate("COUNT", counted)
+    .aggregate("COUNT", [counted])
 }
 
 /// `COUNT(DISTINCT value)`
@@ -58,7 +58,7 @@ public func count(distinct value: some SQLSpecificExpressible) -> SQLExpression 
 
 /// `MAX(value)`, the greatest value of all rows.
 public func max(_ value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
-    .aggregate("MAX", value, filter: filter)
+    .aggregate("MAX", [value], filter: filter)
 }
 
 /// `MAX(…)`, the greatest of several values in one row.
@@ -70,7 +70,7 @@ public func max(
 
 /// `MIN(value)`, the least value of all rows.
 public func min(_ value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
-    .aggregate("MIN", value, filter: filter)
+    .aggregate("MIN", [value], filter: filter)
 }
 
 /// `MIN(…)`, the least of several values in one row.
@@ -86,7 +86,7 @@ public func sum(
     orderBy ordering: (any SQLOrderingTerm)? = nil,
     filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression
 {
-    .aggregate("SUM", value, ordering: ordering, filter: filter)
+    .aggregate("SUM", [value], ordering: ordering, filter: filter)
 }
 
 /// `TOTAL(value)`, 0 when there is nothing to add.
@@ -95,7 +95,7 @@ public func total(
     orderBy ordering: (any SQLOrderingTerm)? = nil,
     filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression
 {
-    .aggregate("TOTAL", value, ordering: ordering, filter: filter)
+    .aggregate("TOTAL", [value], ordering: ordering, filter: filter)
 }
 
 // MARK: - Dates
