@@ -50,7 +50,13 @@ let package = Package(
                 "Strongroom",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
-        .testTarget(name: "StrongroomTests", dependencies: ["Strongroom", "CSQLCipher", "CStrongroomFaults"]),
+        .testTarget(
+            name: "StrongroomTests",
+            dependencies: [
+                "Strongroom", "CSQLCipher", "CStrongroomFaults",
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+                .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+            ]),
         // A program at work, for scripts/demo and its tests; not a product.
         .executableTarget(name: "DemoWorkload", dependencies: ["Strongroom"], path: "Tests/DemoWorkload"),
         .testTarget(

@@ -75,6 +75,7 @@ typedef struct {
 struct watch {
     strongroom_progress progress;
     void *context;
+    strongroom_verifier *verifier;
     int64_t pages, stoppable;
     int failure;       // the first one; every write fails from then on, so that nothing half-done is committed
     bool stopped;
@@ -96,6 +97,7 @@ static int watched_write(sqlite3_file *file, const void *bytes, int size, sqlite
     }
     int result = self->original->xWrite(file, bytes, size, offset);
     if (result != SQLITE_OK) watch->failure = result;
+    else if (size >= 512 && watch->verifier && self == &watch->taps[1]) strongroom_verifier_add(watch->verifier, offset);
     return result;
 }
 
@@ -186,14 +188,15 @@ int strongroom_rekey_begin(sqlite3 *db) { return begin(db); }
 int strongroom_rekey_cancel(sqlite3 *db) { return end(db, false); }
 
 strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const void *spec, int size,
-                                         strongroom_progress progress, void *context) {
+                                         strongroom_progress progress, void *context, strongroom_verifier *verifier) {
     strongroom_rekey_report report = { 0 };
     int64_t cache_size = ask(db, "PRAGMA main.cache_size"), spill = ask(db, "PRAGMA main.cache_spill");
     tell(db, "cache_size", cached_pages);
     tell(db, "cache_spill", cached_pages);
-    struct watch watch = { .progress = progress, .context = context };
+    struct watch watch = { .progress = progress, .context = context, .verifier = verifier };
     watch.stoppable = ask(db, "PRAGMA main.page_count") - unstoppable_pages;
     int result = rewrite_pages(db, &watch, spec, size);
+    if (verifier) strongroom_verifier_finish(verifier);
     int ended = end(db, result == SQLITE_OK);
     report.result = result != SQLITE_OK ? result : ended;
     report.stopped = watch.stopped;

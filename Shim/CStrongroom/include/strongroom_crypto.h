@@ -95,6 +95,18 @@ int strongroom_copy_rows(sqlite3_stmt *query, sqlite3_stmt *insertion, int count
 /// Called with the pages written so far; non-zero stops.
 typedef int (*strongroom_progress)(void *context, int64_t pages);
 
+/// A thread that authenticates the pages in a write-ahead log while they are being written. NULL where there can be none; `format`
+/// must outlive it.
+typedef struct strongroom_verifier strongroom_verifier;
+strongroom_verifier *strongroom_verifier_start(const char *log_path, const strongroom_page_format *format);
+/// A page was written at that place.
+void strongroom_verifier_add(strongroom_verifier *self, int64_t offset);
+/// Waits until all pages were looked at.
+void strongroom_verifier_finish(strongroom_verifier *self);
+/// After that: whether the page at that place is authentic as it is in the file.
+bool strongroom_verifier_has(const strongroom_verifier *self, int64_t offset);
+void strongroom_verifier_free(strongroom_verifier *self);
+
 typedef struct {
     int result;        // of the statement that began, or of the first write or sync that failed
     bool stopped;      // by the progress callback
@@ -109,12 +121,12 @@ int strongroom_rekey_cancel(sqlite3 *db);
 
 /// Under that lock, writes every page anew with the key `spec`, and lets go; after a failure gives the connection its present key
 /// (`old_spec`) back, so that its next write does not mix keys. The last pages belong to the commit and can't be stopped.
-/// SQLCipher's own answer proves nothing: open the file again and look.
+/// SQLCipher's own answer proves nothing: open the file again and look. `verifier` hears of the pages; it may be NULL.
 ///
 /// Never with a rollback journal: SQLCipher writes the new salt into the old page 1 that it puts there, and a rollback after a
 /// crash would bring back pages that no passphrase opens.
 strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const void *spec, int size,
-                                         strongroom_progress progress, void *context);
+                                         strongroom_progress progress, void *context, strongroom_verifier *verifier);
 
 // MARK: SQLCipher's log
 

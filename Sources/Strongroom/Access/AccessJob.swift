@@ -42,21 +42,30 @@ final class AccessJob<Value: Sendable>: @unchecked Sendable {
 
     /// What came out of the work, for the task that waits.
     struct Outcome {
+        fileprivate let job: AccessJob
         fileprivate let result: Result<Value, any Error>
         fileprivate let continuation: UnsafeContinuation<Value, any Error>
 
         /// Wakes the task: once the access has ended, and what it used is free for the task's next one.
         func deliver() {
+            job.lock.lock()
             continuation.resume(with: result)
+            job.lock.unlock()
         }
+    }
+
+    /// Called by the task when it is awake: what woke it is over. The runtime orders the two as well, but does not always tell
+    /// Thread Sanitizer, which then takes the reuse of the continuation's memory for a race.
+    func settle() {
+        lock.lock()
+        lock.unlock()
     }
 
     /// Answers with an error instead of an access.
     func fail(_ error: any Error) {
         lock.lock()
-        let continuation = finishWaiting()
+        finishWaiting()?.resume(throwing: error)
         lock.unlock()
-        continuation?.resume(throwing: error)
     }
 
     /// Stops the access wherever it is. Safe from any thread, at any time, any number of times.
@@ -65,9 +74,8 @@ final class AccessJob<Value: Sendable>: @unchecked Sendable {
         if phase == .created { phase = .cancelledEarly }
         // Under the lock: the connection stays with this job until `perform` has taken the lock to leave it.
         if phase == .running, let connection { strongroom_connection_cancel(connection) }
-        let continuation = finishWaiting()
+        finishWaiting()?.resume(throwing: CancellationError())
         lock.unlock()
-        continuation?.resume(throwing: CancellationError())
     }
 
     /// The body is gone before the continuation is resumed: the caller never let it escape.
@@ -99,7 +107,7 @@ final class AccessJob<Value: Sendable>: @unchecked Sendable {
         connection = nil
         lock.unlock()
         let wasCancelled = strongroom_connection_end_cancellation(database.connection)
-        return Outcome(result: wasCancelled ? afterCancellation(result) : result, continuation: continuation)
+        return Outcome(job: self, result: wasCancelled ? afterCancellation(result) : result, continuation: continuation)
     }
 
     private func afterCancellation(_ result: Result<Value, any Error>) -> Result<Value, any Error> {
@@ -123,6 +131,7 @@ func awaitAccess<Value: Sendable>(
 {
     try Task.checkCancellation()
     let job = AccessJob<Value>(keepsSuccess: keepsSuccess)
+    defer { job.settle() }
     return try await withoutActuallyEscaping(body) { body in
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in

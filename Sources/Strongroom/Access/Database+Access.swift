@@ -55,7 +55,7 @@ extension Database {
         let erasure = Result { try execute(sql: "VACUUM") }
         try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_RESET_DATABASE, 0, nil))
         try erasure.get()
-        try execute(sql: "PRAGMA user_version = 0")
+        try execute(sql: "PRAGMA user_version = 0; PRAGMA application_id = 0")
         removeCachedStatements()
     }
 }

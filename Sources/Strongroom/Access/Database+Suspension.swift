@@ -62,6 +62,11 @@ extension Database {
         }
     }
 
+    /// Refuses what takes locks without being a statement: checkpoints, backups, key rotation.
+    func requireLocks() throws {
+        if strongroom_stops(connection) & UInt32(STRONGROOM_SUSPENDED) != 0 { throw Self.suspensionError }
+    }
+
     /// Leaves no lock behind when the connection was suspended during a run, and tells an interruption from other failures.
     func stopAfterRun(of statement: Statement, failure: DatabaseError?) throws {
         let stops = strongroom_stops(connection)

@@ -31,7 +31,9 @@ extension DatabasePool {
     }
 
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
-        try readers.reentrantSync(value)
+        // The thread's own connection knows what the access around has done.
+        if !readers.isAccessed, writer.isAccessed { return try value(writer.accessed) }
+        return try readers.reentrantSync(value)
     }
 
     public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {

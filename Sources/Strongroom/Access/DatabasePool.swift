@@ -81,6 +81,7 @@ extension DatabasePool {
     ///
     /// Closes the readers, unless ``Configuration/persistentReadOnlyConnections``.
     public func releaseMemory() {
+        if readers.isAccessed { reentrancyError("a reader of \(path)") }
         writer.sync { $0.releaseMemory() }
         // A closed pool has no readers.
         try? readers.barrier { releaseReaders() }
@@ -113,7 +114,11 @@ extension DatabasePool {
                 Make the snapshot before or after the transaction, from writeWithoutTransaction.
                 """)
         }
-        return try DatabaseSnapshot(path: path, label: label, configuration: configuration.readOnly, setup: readers.setUpFully)
+        return try DatabaseSnapshot(
+            path: path,
+            label: "\(label).snapshot.\(readers.nextSnapshotNumber())",
+            configuration: configuration.readOnly,
+            setup: readers.setUpFully)
     }
 }
 

@@ -23,10 +23,8 @@ extension DatabaseReader {
 
     /// Prints the rows of tables and views. See ``Database/dumpTables(_:format:tableHeader:stableOrder:to:)``.
     public func dumpTables(
-        _ tables: [String],
-        format: some DumpFormat = .debug(),
-        tableHeader: DumpTableHeaderOptions = .automatic,
-        stableOrder: Bool = false,
+        _ tables: [String], format: some DumpFormat = .debug(),
+        tableHeader: DumpTableHeaderOptions = .automatic, stableOrder: Bool = false,
         to stream: (any TextOutputStream)? = nil) throws
     {
         try read {

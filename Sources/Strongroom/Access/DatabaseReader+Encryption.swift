@@ -27,6 +27,7 @@ extension DatabaseWriter {
         try barrierWriteWithoutTransaction { db in
             // Readers of the old pages can't read the new ones.
             defer { invalidateReadOnlyConnections() }
+            try db.requireLocks()
             try db.rotateKey(to: key, progress: progress)
         }
     }
@@ -37,6 +38,7 @@ extension DatabaseWriter {
     {
         try await barrierWriteWithoutTransaction { db in
             defer { invalidateReadOnlyConnections() }
+            try db.requireLocks()
             try db.rotateKey(to: key, progress: progress)
         }
     }

@@ -19,7 +19,7 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
         reader = try SerializedConnection(
             path: path,
             configuration: configuration,
-            queue: DispatchQueue(label: label + ".snapshot", qos: configuration.readQoS, target: configuration.targetQueue),
+            queue: DispatchQueue(label: label, qos: configuration.readQoS, target: configuration.targetQueue),
             prepare: { db in
                 try setup(db)
                 try db.holdStateForGood()

@@ -89,7 +89,7 @@ extension DatabaseWriter {
 
     // MARK: - The whole database
 
-    /// Removes all content: tables, indexes, views, triggers and `user_version`. The key stays.
+    /// Removes all content: tables, indexes, views, triggers, `user_version` and `application_id`. The key stays.
     ///
     /// - throws: `SQLITE_BUSY` when another process uses the database.
     public func erase() throws {

@@ -37,6 +37,7 @@ final class ReaderPool: @unchecked Sendable {
     private var waiters = Waiters()
     private var setups: [@Sendable (Database) throws -> Void] = []
     private var number = 0
+    private var snapshotNumber = 0
     private var isBarrierUp = false
     private var isClosed = false
 
@@ -135,6 +136,14 @@ final class ReaderPool: @unchecked Sendable {
         lock.lock()
         setups.append(setup)
         lock.unlock()
+    }
+
+    /// Tells the pool's snapshots apart.
+    func nextSnapshotNumber() -> Int {
+        lock.lock()
+        defer { lock.unlock() }
+        snapshotNumber += 1
+        return snapshotNumber
     }
 
     /// Lets a connection that is not one of the readers go through all set-ups.

@@ -30,6 +30,7 @@ extension Database {
         -> (walFrameCount: Int, checkpointedFrameCount: Int)
     {
         requireAccess()
+        try requireLocks()
         var frames: CInt = -1
         var checkpointed: CInt = -1
         try check(sqlite3_wal_checkpoint_v2(openConnection, dbName, kind.rawValue, &frames, &checkpointed))

@@ -36,6 +36,7 @@ extension Database {
         precondition(pagesPerStep != 0, "a backup of no page per step never ends: use a negative number for all pages")
         requireAccess()
         destDb.requireAccess()
+        try destDb.requireLocks()
         let destination = try destDb.openConnection
         guard let backup = sqlite3_backup_init(destination, "main", try openConnection, "main") else {
             throw DatabaseError(sqlite3_extended_errcode(destination), on: destination)

@@ -37,23 +37,27 @@ extension Database {
         let attempt = RotationAttempt(totalPageCount: pageCount, progress: progress)
         try withWriteAheadLog {
             try beginRotation(from: old, to: new)
-            let report = try rewritePages(from: old, to: new, attempt)
+            let verifier = FrameVerifier(log: filePath + "-wal", format: try PageFormat(new, header: cipher.header))
+            let report = try rewritePages(from: old, to: new, attempt, verifier)
             if report.result == 0 {
                 cipher.keyring.replace(cipher.key!, by: key)
                 cipher.key = key
                 cipher.derived = new
             }
-            try requireSuccess(of: report, attempt, from: old, to: new)
+            try requireSuccess(of: report, attempt, new, verifier)
             try finishRotation()
         }
         try attempt.complete()
     }
 
-    private func rewritePages(from old: DerivedKey, to new: DerivedKey, _ attempt: RotationAttempt) throws -> strongroom_rekey_report {
+    private func rewritePages(
+        from old: DerivedKey, to new: DerivedKey, _ attempt: RotationAttempt, _ verifier: FrameVerifier) throws -> strongroom_rekey_report
+    {
         try attempt.run { context, callBack in
             try old.withSpec { oldSpec in
                 try new.withSpec { newSpec in
-                    strongroom_rekey(sqliteConnection, oldSpec.baseAddress, newSpec.baseAddress, CInt(newSpec.count), callBack, context)
+                    strongroom_rekey(
+                        sqliteConnection, oldSpec.baseAddress, newSpec.baseAddress, CInt(newSpec.count), callBack, context, verifier.pointer)
                 }
             }
         }
@@ -147,7 +151,7 @@ extension Database {
 
     /// Believes neither in success nor in failure before the file was opened anew.
     private func requireSuccess(
-        of report: strongroom_rekey_report, _ attempt: RotationAttempt, from old: DerivedKey, to new: DerivedKey) throws
+        of report: strongroom_rekey_report, _ attempt: RotationAttempt, _ new: DerivedKey, _ verifier: FrameVerifier) throws
     {
         let opens = try withPlainConnection(derived: new, header: cipher.header) { try $0.canRead() }
         guard opens else {
@@ -159,7 +163,7 @@ extension Database {
                 the key was changed, but this connection can't go on: close it and open the database again with the new key
                 """)
         }
-        let bad = try withPlainConnection(derived: new, header: cipher.header) { try PageAuthentication($0).badPages() }
+        let bad = try withPlainConnection(derived: new, header: cipher.header) { try PageAuthentication($0, verifier: verifier).badPages() }
         guard bad.isEmpty else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "after the change of key, page \(bad[0]) of \(path) is damaged")
         }

@@ -7,9 +7,11 @@ struct PageAuthentication {
     private let database: Database
     private let format: PageFormat
     private let isWAL: Bool
+    private let verifier: FrameVerifier?
 
-    init(_ database: Database) throws {
+    init(_ database: Database, verifier: FrameVerifier? = nil) throws {
         self.database = database
+        self.verifier = verifier
         format = try PageFormat(database.cipher.derived!, header: database.cipher.header)
         isWAL = database.isWAL
     }
@@ -46,6 +48,7 @@ struct PageAuthentication {
 
     private func isAuthentic(_ number: Int, _ log: LogIndex, _ page: UnsafeMutableRawBufferPointer) throws -> Bool {
         if let offset = log.offsets[number] {
+            if verifier?.hasVerified(offset) == true { return true }
             let code = strongroom_log_read(database.sqliteConnection, page.baseAddress, CInt(page.count), offset)
             if code == 0, format.isAuthentic(UnsafeRawBufferPointer(page), number: number) { return true }
             // A log whose pages are all in the file may be begun anew at any moment; otherwise this is the page that readers get.

@@ -35,8 +35,31 @@ final class PageFormat: @unchecked Sendable {
         return withFormat { strongroom_page_decrypts($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self)) }
     }
 
-    private func withFormat<R>(_ body: (UnsafePointer<strongroom_page_format>) -> R) -> R {
+    fileprivate func withFormat<R>(_ body: (UnsafePointer<strongroom_page_format>) -> R) -> R {
         format.withBytes { body($0.baseAddress!.assumingMemoryBound(to: strongroom_page_format.self)) }
+    }
+}
+
+/// Authenticates the pages of a write-ahead log on another core while they are being written.
+///
+/// Unchecked: the C side has the lock.
+final class FrameVerifier: @unchecked Sendable {
+    private let format: PageFormat
+    /// Nil where no thread could be had: every page is looked at later, then.
+    let pointer: OpaquePointer?
+
+    init(log path: String, format: PageFormat) {
+        self.format = format
+        pointer = format.withFormat { strongroom_verifier_start(path, $0) }
+    }
+
+    deinit {
+        strongroom_verifier_free(pointer)
+    }
+
+    /// Once the pages are written: whether the one at that place in the log is authentic.
+    func hasVerified(_ offset: Int64) -> Bool {
+        pointer.map { strongroom_verifier_has($0, offset) } ?? false
     }
 }
 

@@ -16,7 +16,9 @@ extension Row {
             return try body(Data(
                 bytesNoCopy: UnsafeMutableRawPointer(mutating: address), count: bytes.count, deallocator: .none))
         }
-        return try body(decode(Data?.self, atIndex: index))
+        // Through the database value: SQLite would turn a number into text.
+        guard let data = Data?.fromDatabaseValue(databaseValue(at: index)) else { throw conversionError(Data.self, at: index) }
+        return try body(data)
     }
 
     /// Calls `body` with the bytes of a column, not copied where the row is a cursor's; nil for NULL, and when there is no

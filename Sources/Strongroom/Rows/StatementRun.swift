@@ -57,8 +57,9 @@ public final class StatementRun {
 
     @usableFromInline
     func firstStep() throws -> Bool {
-        guard phase == .ready else { return false }
+        // A run that has ended with its access has not come to the end of its rows.
         if !strongroom_has_access(connection) { noAccess() }
+        guard phase == .ready else { return false }
         do {
             try statement.database.willRun(statement)
         } catch {
@@ -134,9 +135,10 @@ struct StatementRuns {
 }
 
 extension Database {
-    /// Ends all runs: after the access, one that has not ended would hold the read lock, and could go on where it must not.
+    /// Ends what has begun and not ended: it would hold the read lock, and could go on where it must not.
+    ///
+    /// Each run takes itself off the list, so the list is read anew each time.
     func finishRuns() {
-        // Each run takes itself off the list.
         while let run = runs.first { run.finish() }
     }
 }

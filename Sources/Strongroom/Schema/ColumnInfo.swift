@@ -19,11 +19,11 @@ public struct ColumnInfo: FetchableRecord, Sendable {
 
     /// - parameter row: a row of `PRAGMA table_info` or `PRAGMA table_xinfo`.
     public init(row: Row) {
-        name = row["name"]
-        type = row["type"]
-        isNotNull = row["notnull"]
-        defaultValueSQL = row["dflt_value"]
         primaryKeyIndex = row["pk"]
+        defaultValueSQL = row["dflt_value"]
+        isNotNull = row["notnull"]
+        type = row["type"]
+        name = row["name"]
     }
 }
 

@@ -170,7 +170,7 @@ extension DatabaseValue: CustomStringConvertible {
         case .null: "NULL"
         case .int64(let value): value.description
         case .double(let value): value.description
-        case .string(let value): value.debugDescription
+        case .string(let value): value.debugDescription.replacingOccurrences(of: "\\'", with: "'")
         case .blob(let value): "Data(\(value.count) bytes)"
         }
     }

@@ -36,24 +36,19 @@ extension DatabaseValueConvertible {
 
     public var sqlExpression: SQLExpression { .value(databaseValue) }
 
-    /// Dates in milliseconds since 1970, data in Base64, non-conforming floats refused.
+    /// Dates in milliseconds since 1970; for the rest Foundation's defaults: data in Base64, no infinities, no NaN.
     public static func databaseJSONDecoder() -> JSONDecoder {
-        let decoder = JSONDecoder()
-        decoder.dataDecodingStrategy = .base64
-        decoder.dateDecodingStrategy = .millisecondsSince1970
-        decoder.nonConformingFloatDecodingStrategy = .throw
-        return decoder
+        let json = JSONDecoder()
+        json.dateDecodingStrategy = .millisecondsSince1970
+        return json
     }
 
-    /// Dates in milliseconds since 1970, data in Base64, non-conforming floats refused, keys sorted so that equal values
-    /// have equal texts.
+    /// As ``databaseJSONDecoder()`` reads, with sorted keys, so that equal values have equal texts.
     public static func databaseJSONEncoder() -> JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.dataEncodingStrategy = .base64
-        encoder.dateEncodingStrategy = .millisecondsSince1970
-        encoder.nonConformingFloatEncodingStrategy = .throw
-        encoder.outputFormatting = .sortedKeys
-        return encoder
+        let json = JSONEncoder()
+        json.dateEncodingStrategy = .millisecondsSince1970
+        json.outputFormatting = .sortedKeys
+        return json
     }
 }
 

@@ -177,7 +177,9 @@ struct GuaranteeTests {
                 #expect(same === db)
                 try same.insertWine()
             }
-            _ = try writer.unsafeReentrantRead { try $0.countWines() }
+            // The thread's own connection sees what is not committed yet.
+            let count = try writer.unsafeReentrantRead { try $0.countWines() }
+            #expect(count == 1)
         }
         try writer.read { db in
             let isSame = try writer.unsafeReentrantRead { same in same === db }

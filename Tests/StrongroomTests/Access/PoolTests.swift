@@ -75,7 +75,7 @@ struct PoolTests {
             #expect(db.description == "cellar.reader.1")
             #expect(currentQueue() == "cellar.reader.1")
         }
-        try fixture.pool.makeSnapshot().read { #expect($0.description == "cellar.snapshot") }
+        try fixture.pool.makeSnapshot().read { #expect($0.description == "cellar.snapshot.1") }
         try QueueFixture(configuration).queue.read { #expect($0.description == "cellar") }
         try PoolFixture().pool.write { #expect($0.description == "Strongroom.DatabasePool.writer") }
         try PoolFixture().pool.read { #expect($0.description == "Strongroom.DatabasePool.reader.1") }

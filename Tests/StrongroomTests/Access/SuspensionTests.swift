@@ -137,6 +137,19 @@ struct SuspensionTests {
         #expect(try pool.read { try $0.countWines() } == 1)
     }
 
+    @Test("also refuses what takes locks without being a statement")
+    func otherLocks() throws {
+        let source = try PoolFixture(), fixture = try PoolFixture()
+        fixture.pool.suspend()
+        expectSuspension(#expect(throws: (any Error).self) { try fixture.pool.writeWithoutTransaction { _ = try $0.checkpoint() } })
+        expectSuspension(#expect(throws: (any Error).self) { try source.pool.backup(to: fixture.pool) })
+        expectSuspension(#expect(throws: (any Error).self) { try fixture.pool.rotateKey(to: .passphrase("battery staple")) })
+        expectSuspension(#expect(throws: (any Error).self) { try fixture.pool.vacuum() })
+        expectSuspension(#expect(throws: (any Error).self) { try fixture.pool.erase() })
+        fixture.pool.resume()
+        try source.pool.backup(to: fixture.pool)
+    }
+
     @Test("does not interrupt a read in WAL mode", arguments: [WriterKind.queue, .pool])
     func runningRead(kind: WriterKind) throws {
         let (writer, folder) = try kind.make(Self.wal())

@@ -113,7 +113,7 @@ struct FunctionTests {
                 (.localizedLowercase, "éa"), (.localizedUppercase, "ÉA"), (.localizedCapitalize, "Éa"),
             ] {
                 #expect(try String.fetchOne(db, sql: "SELECT \(function.name)('éA')") == expected)
-                #expect(try DatabaseValue.fetchOne(db, sql: "SELECT \(function.name)(NULL)") == nil)
+                #expect(try DatabaseValue.fetchOne(db, sql: "SELECT \(function.name)(NULL)") == .null)
                 let literal = SQL("SELECT \(function("éA"))")
                 #expect(try String.fetchOne(db.makeStatement(literal: literal)) == expected)
             }

@@ -142,12 +142,8 @@ struct LifetimeTests {
             let queue = try DatabaseQueue()
             let kept = Kept()
             try queue.inDatabase { kept.cursor = try Row.fetchCursor($0, sql: "SELECT 1 UNION SELECT 2") }
-            withExtendedLifetime(queue) { _ = try? kept.cursor!.next() }
-            // A cursor that was not begun has nothing more to give.
-            try queue.inDatabase { _ in
-                guard try kept.cursor!.next() == nil else { return }
-                fatalError("at its end")
-            }
+            // The run has ended with its access: what is left to do is to say so.
+            _ = try kept.cursor!.next()
         }
     }
 

@@ -10,7 +10,11 @@ struct StatementCacheTests {
             try queue.inDatabase { db throws in
                 #expect(try db.cachedStatement(sql: "SELECT 1") === db.cachedStatement(sql: "SELECT 1"))
                 #expect(try db.cachedStatement(sql: "SELECT 1") !== db.cachedStatement(sql: "SELECT 2"))
-                #expect(try db.reusableStatement(sql: "SELECT 1") === db.reusableStatement(sql: "SELECT 1"))
+                // A convenience call lends a statement to one user at a time.
+                let first = try ObjectIdentifier(db.reusableStatement(sql: "SELECT 1"))
+                #expect(try ObjectIdentifier(db.reusableStatement(sql: "SELECT 1")) == first)
+                let held = try db.reusableStatement(sql: "SELECT 1")
+                #expect(try db.reusableStatement(sql: "SELECT 1") !== held)
             }
         }
     }

@@ -54,10 +54,8 @@ extension Database {
     ///   - stream: by default the standard output.
     /// - throws: `SQLITE_ERROR` when there is no such table; what was printed before stays.
     public func dumpTables(
-        _ tables: [String],
-        format: some DumpFormat = .debug(),
-        tableHeader: DumpTableHeaderOptions = .automatic,
-        stableOrder: Bool = false,
+        _ tables: [String], format: some DumpFormat = .debug(),
+        tableHeader: DumpTableHeaderOptions = .automatic, stableOrder: Bool = false,
         to stream: (any TextOutputStream)? = nil) throws
     {
         var dump = Dump(self, format: format, stream: stream)

@@ -1,0 +1,124 @@
+// Authenticates the frames of a write-ahead log on a second core while they are being written, as they are in the file.
+
+#include "strongroom_crypto.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { log_header = 32, frame_header = 24 };
+
+struct strongroom_verifier {
+    const strongroom_page_format *format;
+    int file;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t news;
+    int64_t *offsets;       // of pages written and not yet looked at
+    size_t count, capacity;
+    bool finished, ended;
+    uint8_t *verified;      // by frame; the thread's until it has ended
+    int64_t frames;
+};
+
+static int64_t frame_index(const strongroom_verifier *self, int64_t offset) {
+    return (offset - log_header - frame_header) / (frame_header + self->format->page_size);
+}
+
+static void set_verified(strongroom_verifier *self, int64_t index, bool verdict) {
+    if (index >= self->frames) {
+        int64_t frames = index * 2 + 1024;
+        uint8_t *grown = realloc(self->verified, (size_t)frames);
+        // Without memory the frame is looked at again later.
+        if (!grown) return;
+        memset(grown + self->frames, 0, (size_t)(frames - self->frames));
+        self->verified = grown;
+        self->frames = frames;
+    }
+    self->verified[index] = verdict;
+}
+
+static void look_at(strongroom_verifier *self, int64_t offset, uint8_t *frame) {
+    size_t size = (size_t)(frame_header + self->format->page_size);
+    if (offset < log_header + frame_header || pread(self->file, frame, size, offset - frame_header) != (ssize_t)size) return;
+    uint32_t number = (uint32_t)frame[0] << 24 | (uint32_t)frame[1] << 16 | (uint32_t)frame[2] << 8 | frame[3];
+    set_verified(self, frame_index(self, offset), strongroom_page_is_authentic(self->format, frame + frame_header, number));
+}
+
+static void *verify(void *argument) {
+    strongroom_verifier *self = argument;
+    uint8_t *frame = malloc((size_t)(frame_header + self->format->page_size));
+    int64_t *batch = NULL;
+    size_t capacity = 0;
+    for (;;) {
+        pthread_mutex_lock(&self->lock);
+        while (self->count == 0 && !self->finished) pthread_cond_wait(&self->news, &self->lock);
+        // Takes the whole list, and leaves its own, empty.
+        int64_t *list = self->offsets; size_t count = self->count, held = self->capacity;
+        self->offsets = batch; self->capacity = capacity; self->count = 0;
+        batch = list; capacity = held;
+        pthread_mutex_unlock(&self->lock);
+        if (count == 0 || !frame) break;
+        for (size_t i = 0; i < count; i++) look_at(self, batch[i], frame);
+    }
+    free(batch);
+    free(frame);
+    return NULL;
+}
+
+strongroom_verifier *strongroom_verifier_start(const char *log_path, const strongroom_page_format *format) {
+    strongroom_verifier *self = calloc(1, sizeof *self);
+    if (!self) return NULL;
+    self->format = format;
+    // No lock of SQLite's is on the log, so that closing it drops none.
+    self->file = open(log_path, O_RDONLY | O_CLOEXEC);
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->news, NULL);
+    if (self->file < 0 || pthread_create(&self->thread, NULL, verify, self) != 0) {
+        if (self->file >= 0) close(self->file);
+        pthread_mutex_destroy(&self->lock);
+        pthread_cond_destroy(&self->news);
+        free(self);
+        return NULL;
+    }
+    return self;
+}
+
+void strongroom_verifier_add(strongroom_verifier *self, int64_t offset) {
+    pthread_mutex_lock(&self->lock);
+    if (self->count == self->capacity) {
+        size_t capacity = self->capacity ? self->capacity * 2 : 256;
+        int64_t *grown = realloc(self->offsets, capacity * sizeof *grown);
+        if (grown) { self->offsets = grown; self->capacity = capacity; }
+    }
+    if (self->count < self->capacity) self->offsets[self->count++] = offset;
+    pthread_cond_signal(&self->news);
+    pthread_mutex_unlock(&self->lock);
+}
+
+void strongroom_verifier_finish(strongroom_verifier *self) {
+    pthread_mutex_lock(&self->lock);
+    self->finished = true;
+    pthread_cond_signal(&self->news);
+    pthread_mutex_unlock(&self->lock);
+    pthread_join(self->thread, NULL);
+    self->ended = true;
+}
+
+bool strongroom_verifier_has(const strongroom_verifier *self, int64_t offset) {
+    int64_t index = frame_index(self, offset);
+    return index >= 0 && index < self->frames && self->verified[index];
+}
+
+void strongroom_verifier_free(strongroom_verifier *self) {
+    if (!self) return;
+    if (!self->ended) strongroom_verifier_finish(self);
+    close(self->file);
+    pthread_mutex_destroy(&self->lock);
+    pthread_cond_destroy(&self->news);
+    free(self->offsets);
+    free(self->verified);
+    free(self);
+}
