@@ -24,8 +24,8 @@ private final class Person: Record {
     }
 
     override func didInsert(_ inserted: InsertionSuccess) {
-        super.didInsert(inserted)
         id = inserted.rowID
+        super.didInsert(inserted)
     }
 }
 

@@ -28,7 +28,7 @@ struct SavingTests {
     func conflictResolution() throws {
         try withRecords { db throws in
             var arthur = try Player(id: 1, name: "Arthur", score: 1).inserted(db)
-            #expect(throws: DatabaseError.self) { try arthur.insert(db) }
+            #expect(throws: DatabaseError.self) { _ = try arthur.inserted(db) }
             arthur.score = 2
             let statements1 = try statements(db) { try arthur.insert(db, onConflict: .replace) }
             #expect(statements1 == [#"INSERT OR REPLACE INTO "player" ("id", "name", "score") VALUES (?,?,?)"#])
@@ -149,9 +149,11 @@ struct SavingTests {
     func updateChanges() throws {
         try withRecords { db throws in
             var arthur = try Player(id: nil, name: "Arthur", score: 10).inserted(db)
-            let statements1 = try statements(db) { () throws in #expect(try !arthur.updateChanges(db) { $0.score = 10 }) }
-            #expect(statements1 == [])
-            let statements2 = try statements(db) { () throws in #expect(try arthur.updateChanges(db) { $0.score = 11 }) }
+            var hasChanged = true
+            let statements1 = try statements(db) { hasChanged = try arthur.updateChanges(db, modify: { $0.score = 10 }) }
+            #expect(statements1 == [] && !hasChanged)
+            let statements2 = try statements(db) { hasChanged = try arthur.updateChanges(db, modify: { $0.score = 11 }) }
+            #expect(hasChanged)
             #expect(statements2 == [#"UPDATE "player" SET "score"=? WHERE "id"=?"#])
             var other = arthur
             other.name = "Arthur II"

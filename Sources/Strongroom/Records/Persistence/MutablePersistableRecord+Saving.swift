@@ -16,8 +16,7 @@ extension MutablePersistableRecord {
     ///
     /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record out.
     public mutating func insertAndFetch<T: FetchableRecord & TableRecord>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type) throws -> T
     {
         try insertAndFetchCore(db, conflictResolution, returnedType)
@@ -25,8 +24,7 @@ extension MutablePersistableRecord {
 
     /// Inserts the record; returns what `fetch` makes of the statement that returns the selection.
     public mutating func insertAndFetch<T>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
         fetch: (Statement) throws -> T) throws -> T
     {
@@ -38,8 +36,7 @@ extension MutablePersistableRecord {
 
     /// Inserts the record; returns what `fetch` makes of the statement that returns the selection.
     public mutating func insertAndFetch<T>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         fetch: (Statement) throws -> T,
         select: (DatabaseComponents) throws -> [any SQLSelectable]) throws -> T
     {
@@ -58,8 +55,7 @@ extension MutablePersistableRecord {
 
     /// Saves the record; returns the row as it is now, as a record of some type.
     public mutating func saveAndFetch<T: FetchableRecord & TableRecord>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type) throws -> T
     {
         try saveAndFetchCore(db, conflictResolution, returnedType)
@@ -67,8 +63,7 @@ extension MutablePersistableRecord {
 
     /// Saves the record; returns what `fetch` makes of the statement that returns the selection.
     public mutating func saveAndFetch<T>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
         fetch: (Statement) throws -> T) throws -> T
     {
@@ -96,8 +91,7 @@ extension MutablePersistableRecord {
     /// - parameter assignments: what the update does, given the row that was to be inserted.
     public mutating func upsertAndFetch(
         _ db: Database,
-        onConflict conflictTarget: [String] = [],
-        updating strategy: UpsertUpdateStrategy = .allColumns,
+        onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
         doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil) throws -> Self
         where Self: FetchableRecord
     {
@@ -110,10 +104,8 @@ extension MutablePersistableRecord {
     /// - parameter strategy: what happens to columns without an assignment. Default: they are overwritten.
     /// - parameter assignments: what the update does, given the row that was to be inserted.
     public mutating func upsertAndFetch<T: FetchableRecord & TableRecord>(
-        _ db: Database,
-        as returnedType: T.Type,
-        onConflict conflictTarget: [String] = [],
-        updating strategy: UpsertUpdateStrategy = .allColumns,
+        _ db: Database, as returnedType: T.Type,
+        onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
         doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil) throws -> T
     {
         try upsertCore(

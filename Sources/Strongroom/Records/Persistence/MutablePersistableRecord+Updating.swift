@@ -14,8 +14,7 @@ extension MutablePersistableRecord {
 
     /// Updates some columns of the row of the record's primary key.
     public func update(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>) throws
     {
         try updateCore(db, conflictResolution, columns: Set(columns), .nothing)
@@ -23,8 +22,7 @@ extension MutablePersistableRecord {
 
     /// Updates some columns of the row of the record's primary key.
     public func update(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<some ColumnExpression>) throws
     {
         try update(db, onConflict: conflictResolution, columns: columns.map(\.name))
@@ -42,8 +40,7 @@ extension MutablePersistableRecord {
 
     /// Updates all columns; returns the row as it is now, as a record of some type.
     public func updateAndFetch<T: FetchableRecord & TableRecord>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type) throws -> T
     {
         try updateCore(db, conflictResolution, Self.returningRecord(returnedType))
@@ -51,8 +48,7 @@ extension MutablePersistableRecord {
 
     /// Updates all columns; returns what `fetch` makes of the statement that returns the selection.
     public func updateAndFetch<T>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
         fetch: (Statement) throws -> T) throws -> T
     {
@@ -61,8 +57,7 @@ extension MutablePersistableRecord {
 
     /// Updates some columns; returns what `fetch` makes of the statement that returns the selection.
     public func updateAndFetch<T>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>,
         selection: [any SQLSelectable],
         fetch: (Statement) throws -> T) throws -> T
@@ -72,8 +67,7 @@ extension MutablePersistableRecord {
 
     /// Updates some columns; returns what `fetch` makes of the statement that returns the selection.
     public func updateAndFetch<T>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<some ColumnExpression>,
         selection: [any SQLSelectable],
         fetch: (Statement) throws -> T) throws -> T
@@ -99,8 +93,7 @@ extension MutablePersistableRecord {
     /// Updates the columns where the record differs from another one; returns whether there was any.
     @discardableResult
     public func updateChanges<Record: MutablePersistableRecord>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         from record: Record) throws -> Bool
     {
         let columns = try databaseChanges(from: record).keys
@@ -112,8 +105,7 @@ extension MutablePersistableRecord {
     /// Modifies the record, and updates the columns that changed; returns whether there was any.
     @discardableResult
     public mutating func updateChanges(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         modify: (inout Self) throws -> Void) throws -> Bool
     {
         let columns = try databaseChanges(modify: modify).keys
@@ -124,8 +116,7 @@ extension MutablePersistableRecord {
 
     /// Modifies the record, and updates the columns that changed; returns the row as it is now, nil when nothing changed.
     public mutating func updateChangesAndFetch(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         modify: (inout Self) throws -> Void) throws -> Self?
         where Self: FetchableRecord
     {
@@ -135,8 +126,7 @@ extension MutablePersistableRecord {
     /// Modifies the record, and updates the columns that changed; returns the row as it is now, as a record of some type,
     /// nil when nothing changed.
     public mutating func updateChangesAndFetch<T: FetchableRecord & TableRecord>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type,
         modify: (inout Self) throws -> Void) throws -> T?
     {
@@ -148,8 +138,7 @@ extension MutablePersistableRecord {
     /// Modifies the record, and updates the columns that changed; returns what `fetch` makes of the statement that returns
     /// the selection, nil when nothing changed.
     public mutating func updateChangesAndFetch<T>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
         fetch: (Statement) throws -> T,
         modify: (inout Self) throws -> Void) throws -> T?

@@ -16,8 +16,7 @@ extension PersistableRecord {
     ///
     /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record out.
     public func insertAndFetch<T: FetchableRecord & TableRecord>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type) throws -> T
     {
         var record = self
@@ -26,8 +25,7 @@ extension PersistableRecord {
 
     /// Inserts the record; returns what `fetch` makes of the statement that returns the selection.
     public func insertAndFetch<T>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
         fetch: (Statement) throws -> T) throws -> T
     {
@@ -40,8 +38,7 @@ extension PersistableRecord {
 
     /// Inserts the record; returns what `fetch` makes of the statement that returns the selection.
     public func insertAndFetch<T>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         fetch: (Statement) throws -> T,
         select: (DatabaseComponents) throws -> [any SQLSelectable]) throws -> T
     {
@@ -61,8 +58,7 @@ extension PersistableRecord {
 
     /// Saves the record; returns the row as it is now, as a record of some type.
     public func saveAndFetch<T: FetchableRecord & TableRecord>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type) throws -> T
     {
         var record = self
@@ -71,8 +67,7 @@ extension PersistableRecord {
 
     /// Saves the record; returns what `fetch` makes of the statement that returns the selection.
     public func saveAndFetch<T>(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
         fetch: (Statement) throws -> T) throws -> T
     {
@@ -102,8 +97,7 @@ extension PersistableRecord {
     /// - parameter assignments: what the update does, given the row that was to be inserted.
     public func upsertAndFetch(
         _ db: Database,
-        onConflict conflictTarget: [String] = [],
-        updating strategy: UpsertUpdateStrategy = .allColumns,
+        onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
         doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil) throws -> Self
         where Self: FetchableRecord
     {
@@ -116,10 +110,8 @@ extension PersistableRecord {
     /// - parameter strategy: what happens to columns without an assignment. Default: they are overwritten.
     /// - parameter assignments: what the update does, given the row that was to be inserted.
     public func upsertAndFetch<T: FetchableRecord & TableRecord>(
-        _ db: Database,
-        as returnedType: T.Type,
-        onConflict conflictTarget: [String] = [],
-        updating strategy: UpsertUpdateStrategy = .allColumns,
+        _ db: Database, as returnedType: T.Type,
+        onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
         doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil) throws -> T
     {
         var record = self

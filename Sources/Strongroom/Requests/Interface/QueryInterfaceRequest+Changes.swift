@@ -25,8 +25,7 @@ extension QueryInterfaceRequest {
     /// - parameter conflictResolution: by default that of the record type, if it has a persistence conflict policy.
     @discardableResult
     public func updateAll(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment]) throws -> Int
     {
         guard let statement = try updateStatement(db, conflictResolution, assignments, returning: []) else { return 0 }
@@ -39,8 +38,7 @@ extension QueryInterfaceRequest {
     /// - parameter conflictResolution: by default that of the record type, if it has a persistence conflict policy.
     @discardableResult
     public func updateAll(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: ColumnAssignment...) throws -> Int
     {
         try updateAll(db, onConflict: conflictResolution, assignments)
@@ -50,8 +48,7 @@ extension QueryInterfaceRequest {
     ///
     /// - precondition: something is assigned and something is selected.
     public func updateAndFetchStatement(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment],
         selection: [any SQLSelectable]) throws -> Statement
     {
@@ -93,8 +90,7 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     /// Updates the rows: `updateAll(db) { $0.score.set(to: 0) }`; returns how many they were.
     @discardableResult
     public func updateAll(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignment: (DatabaseComponents) throws -> ColumnAssignment) throws -> Int
     {
         try updateAll(db, onConflict: conflictResolution, [assignment(RowDecoder.databaseComponents)])
@@ -103,8 +99,7 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     /// Updates the rows: `updateAll(db) { [$0.score += 1, $0.level += 1] }`; returns how many they were.
     @discardableResult
     public func updateAll(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> Int
     {
         try updateAll(db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents))
@@ -119,8 +114,7 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
 
     /// A statement that updates the rows, and returns what is selected of them.
     public func updateAndFetchStatement(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (DatabaseComponents) throws -> [ColumnAssignment],
         select: (DatabaseComponents) -> [any SQLSelectable]) throws -> Statement
     {
@@ -160,8 +154,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord 
 
     /// A cursor that updates the rows, all of them before the first record, and gives what they are now.
     public func updateAndFetchCursor(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment]) throws -> RecordCursor<RowDecoder>
     {
         try RowDecoder.fetchCursor(updateAndFetchStatement(
@@ -170,8 +163,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord 
 
     /// Updates the rows; returns what they are now.
     public func updateAndFetchAll(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment]) throws -> [RowDecoder]
     {
         try Array(updateAndFetchCursor(db, onConflict: conflictResolution, assignments))
@@ -179,8 +171,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord 
 
     /// Updates the rows; returns what they are now.
     public func updateAndFetchSet(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment]) throws -> Set<RowDecoder> where RowDecoder: Hashable
     {
         try Set(updateAndFetchCursor(db, onConflict: conflictResolution, assignments))
@@ -188,8 +179,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord 
 
     /// A cursor that updates the rows, all of them before the first record, and gives what they are now.
     public func updateAndFetchCursor(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> RecordCursor<RowDecoder>
     {
         try updateAndFetchCursor(db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents))
@@ -197,8 +187,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord 
 
     /// Updates the rows; returns what they are now.
     public func updateAndFetchAll(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> [RowDecoder]
     {
         try updateAndFetchAll(db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents))
@@ -206,8 +195,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord 
 
     /// Updates the rows; returns what they are now.
     public func updateAndFetchSet(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> Set<RowDecoder>
         where RowDecoder: Hashable
     {

@@ -17,8 +17,7 @@ extension Table {
     /// - parameter conflictResolution: by default that of the record type, if it has a persistence conflict policy.
     @discardableResult
     public func updateAll(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment]) throws -> Int
     {
         try all().updateAll(db, onConflict: conflictResolution, assignments)
@@ -29,8 +28,7 @@ extension Table {
     /// - parameter conflictResolution: by default that of the record type, if it has a persistence conflict policy.
     @discardableResult
     public func updateAll(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: ColumnAssignment...) throws -> Int
     {
         try all().updateAll(db, onConflict: conflictResolution, assignments)
@@ -104,8 +102,7 @@ extension Table where RowDecoder: TableRecord {
     /// Updates all rows: `updateAll(db) { $0.score.set(to: 0) }`; returns how many they were.
     @discardableResult
     public func updateAll(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignment: (DatabaseComponents) throws -> ColumnAssignment) throws -> Int
     {
         try all().updateAll(db, onConflict: conflictResolution, assignment: assignment)
@@ -114,8 +111,7 @@ extension Table where RowDecoder: TableRecord {
     /// Updates all rows: `updateAll(db) { [$0.score += 1, $0.level += 1] }`; returns how many they were.
     @discardableResult
     public func updateAll(
-        _ db: Database,
-        onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> Int
     {
         try all().updateAll(db, onConflict: conflictResolution, assignments: assignments)
