@@ -49,3 +49,18 @@ public struct Column: ColumnExpression, Sendable {
     /// The relevance of a full-text match. <https://www.sqlite.org/fts5.html#the_auxiliary_functions>
     public static let rank = Column("rank")
 }
+
+extension SQLExpressible where Self == Column {
+    /// The column that every table with rowids has. <https://www.sqlite.org/rowidtable.html>
+    public static var rowID: Column { Column.rowID }
+}
+
+extension SQLSelectable where Self == Column {
+    /// The column that every table with rowids has. <https://www.sqlite.org/rowidtable.html>
+    public static var rowID: Column { Column.rowID }
+}
+
+extension ColumnExpression where Self == Column {
+    /// The column that every table with rowids has. <https://www.sqlite.org/rowidtable.html>
+    public static var rowID: Column { Column.rowID }
+}

@@ -13,14 +13,14 @@ extension SQLSubqueryable {
     ///
     /// Source: <https://www.sqlite.org/lang_expr.html#in_op>.
     public func contains(_ element: some SQLExpressible) -> SQLExpression {
-        SQLExpression(node: .contained(element.sqlExpression, in: sqlSubquery))
+        SQLExpression(node: .contained(element.sqlExpression, in: sqlSubquery, isNegated: false))
     }
 
     /// Whether the query gives any row.
     ///
     /// Source: <https://www.sqlite.org/lang_expr.html#exists_op>.
     public func exists() -> SQLExpression {
-        SQLExpression(node: .exists(sqlSubquery))
+        SQLExpression(node: .exists(sqlSubquery, isNegated: false))
     }
 }
 
@@ -28,6 +28,7 @@ extension SQLSubqueryable {
 public struct SQLSubquery: SQLSubqueryable, Sendable {
     enum Node: Sendable {
         case literal(SQL)
+        case query(SQLQuery)
     }
 
     let node: Node
@@ -41,6 +42,7 @@ public struct SQLSubquery: SQLSubqueryable, Sendable {
     func write(to writer: inout SQLWriter) throws {
         switch node {
         case .literal(let sql): try sql.write(to: &writer)
+        case .query(let query): try query.write(to: &writer)
         }
     }
 

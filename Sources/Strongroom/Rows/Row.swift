@@ -37,6 +37,9 @@ public final class Row {
     /// The scopes of a statement's row that were asked for. They show the statement's current row, as this one does.
     private var knownScopes: [String: Row] = [:]
 
+    /// What decodes records from the row, once one was asked for. It serves all rows of a cursor.
+    @exclusivity(unchecked) var decoder: RecordDecoder?
+
     /// Rows that further queries fetched for this one.
     private var prefetched: PrefetchedRowsView?
 

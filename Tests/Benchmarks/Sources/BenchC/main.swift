@@ -32,13 +32,13 @@ if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "prepare" {
         _ = cwork_one(db, "SELECT SUM(a) FROM wide")
         (seconds, check) = timed {
             switch call.item {
-            case .rowsByIndex, .rowsByName:
+            case .rowsByIndex, .rowsByName, .rowsAsRecords, .rowsAsCodable:
                 cwork_rows(db, Workload.selectWide, 10, size)
             case .pointReadInAccess:
                 cwork_points(db, Workload.selectPoint, size, Int64(Workload.pointCount), 0)
             case .pointReadPool, .pointReadAwait:
                 cwork_points(db, Workload.selectPoint, size, Int64(Workload.pointCount), 1)
-            case .insertsPositional:
+            case .insertsPositional, .insertsRecords, .insertsCodable:
                 cwork_inserts(db, Workload.insert, Workload.countInserted, 10, size)
             case .smallTransactions:
                 cwork_small_transactions(db, Workload.insert, Workload.countInserted, 10, size)

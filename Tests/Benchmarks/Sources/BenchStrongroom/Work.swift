@@ -93,6 +93,10 @@ struct Work: Sendable {
                 for n in 0..<size { try insert(db, n) }
                 return try Int64.fetchOne(db, sql: Workload.countInserted)!
             }
+        case .rowsAsRecords: return try pool.read { try fetch(PlainWide.self, $0) }
+        case .rowsAsCodable: return try pool.read { try fetch(CodableWide.self, $0) }
+        case .insertsRecords: return try pool.write { try insert(PlainWide.self, $0) }
+        case .insertsCodable: return try pool.write { try insert(CodableWide.self, $0) }
         case .smallTransactions:
             for n in 0..<size { try pool.write { try insert($0, n) } }
             return try pool.read { try Int64.fetchOne($0, sql: Workload.countInserted)! }

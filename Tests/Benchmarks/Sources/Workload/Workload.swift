@@ -4,8 +4,12 @@ import Foundation
 public enum Item: String, CaseIterable, Sendable {
     case rowsByIndex
     case rowsByName
+    case rowsAsRecords
+    case rowsAsCodable
     case pointReadInAccess
     case insertsPositional
+    case insertsRecords
+    case insertsCodable
     case smallTransactions
     case pointReadPool
     case pointReadAwait
@@ -15,8 +19,12 @@ public enum Item: String, CaseIterable, Sendable {
         switch self {
         case .rowsByIndex: "rows of ten integers, by index"
         case .rowsByName: "rows of ten integers, by name"
+        case .rowsAsRecords: "rows of ten integers, as records"
+        case .rowsAsCodable: "rows of ten integers, as Codable records"
         case .pointReadInAccess: "point reads inside one access"
         case .insertsPositional: "inserts of ten integers, positional arguments"
+        case .insertsRecords: "inserts of ten integers, as records"
+        case .insertsCodable: "inserts of ten integers, as Codable records"
         case .smallTransactions: "small write transactions"
         case .pointReadPool: "point reads through a pool, each its own transaction"
         case .pointReadAwait: "the same with await"
@@ -27,9 +35,9 @@ public enum Item: String, CaseIterable, Sendable {
     /// How often the work is done, from small to large; the last one counts for the budget.
     public var sizes: [Int] {
         switch self {
-        case .rowsByIndex, .rowsByName: [2_000, 20_000, 200_000]
+        case .rowsByIndex, .rowsByName, .rowsAsRecords, .rowsAsCodable: [2_000, 20_000, 200_000]
         case .pointReadInAccess: [2_000, 20_000, 200_000]
-        case .insertsPositional: [500, 5_000, 50_000]
+        case .insertsPositional, .insertsRecords, .insertsCodable: [500, 5_000, 50_000]
         case .smallTransactions: [200, 2_000]
         case .pointReadPool: [1_000, 10_000, 100_000]
         case .pointReadAwait: [1_000, 10_000, 50_000]
@@ -42,8 +50,12 @@ public enum Item: String, CaseIterable, Sendable {
         switch self {
         case .rowsByIndex: 1.1
         case .rowsByName: 1.3
+        case .rowsAsRecords: 1.4
+        case .rowsAsCodable: 2
         case .pointReadInAccess: 1.5
         case .insertsPositional: 1.3
+        case .insertsRecords: 2
+        case .insertsCodable: 2.5
         case .smallTransactions: 1.2
         case .pointReadPool: 2
         case .pointReadAwait: 8
@@ -55,11 +67,11 @@ public enum Item: String, CaseIterable, Sendable {
     public func expectedCheck(size: Int) -> Int64 {
         let n = Int64(size)
         switch self {
-        case .rowsByIndex, .rowsByName:
+        case .rowsByIndex, .rowsByName, .rowsAsRecords, .rowsAsCodable:
             return n * (n - 1) / 2 * 10 + n * 45
         case .pointReadInAccess, .pointReadPool, .pointReadAwait:
             return (0..<n).reduce(0) { $0 + Workload.pointID($1) * 7 }
-        case .insertsPositional, .smallTransactions:
+        case .insertsPositional, .insertsRecords, .insertsCodable, .smallTransactions:
             return n
         case .openFiveThreads:
             return 5

@@ -1,0 +1,183 @@
+import Foundation
+
+/// Reads properties of one type from one column.
+class AnyColumnReader {
+    /// The type of the property.
+    let type: ObjectIdentifier
+
+    init(_ type: Any.Type) {
+        self.type = ObjectIdentifier(type)
+    }
+}
+
+class ColumnReader<T: Decodable>: AnyColumnReader {
+    /// The value of the column; throws when it is NULL, unless `T` is an optional.
+    func read(_ row: Row, at index: Int) throws -> T {
+        fatalError("Readers say how they read.")
+    }
+
+    /// The reader that a record's strategies want for a column.
+    static func make(record: (any FetchableRecord.Type)?, column: String) -> ColumnReader<T> {
+        let reader: AnyColumnReader
+        if T.self == Date.self, let strategy = record?.databaseDateDecodingStrategy(for: column), !strategy.isDefault {
+            reader = StrategyReader<Date> { strategy.date($0) }
+        } else if T.self == Data.self, let strategy = record?.databaseDataDecodingStrategy(for: column), !strategy.isDefault {
+            reader = StrategyReader<Data> { strategy.data($0) }
+        } else if let type = T.self as? any (DatabaseValueConvertible & StatementColumnConvertible & Decodable).Type {
+            reader = straight(type)
+        } else if let type = T.self as? any (DatabaseValueConvertible & Decodable).Type {
+            reader = converting(type)
+        } else {
+            reader = CodableReader<T>(record: record, column: column)
+        }
+        // The same type: each branch makes a reader of T.
+        return unsafeDowncast(reader, to: ColumnReader<T>.self)
+    }
+
+    private static func straight<V: DatabaseValueConvertible & StatementColumnConvertible & Decodable>(
+        _ type: V.Type) -> AnyColumnReader
+    {
+        StraightReader<V>()
+    }
+
+    private static func converting<V: DatabaseValueConvertible & Decodable>(_ type: V.Type) -> AnyColumnReader {
+        ConvertingReader<V>()
+    }
+}
+
+/// Reads straight from the statement.
+private final class StraightReader<V: DatabaseValueConvertible & StatementColumnConvertible & Decodable>: ColumnReader<V> {
+    init() { super.init(V.self) }
+
+    override func read(_ row: Row, at index: Int) throws -> V {
+        try row.value(at: index)
+    }
+}
+
+/// Reads through a database value.
+private final class ConvertingReader<V: DatabaseValueConvertible & Decodable>: ColumnReader<V> {
+    init() { super.init(V.self) }
+
+    override func read(_ row: Row, at index: Int) throws -> V {
+        try row.decode(V.self, atIndex: index)
+    }
+}
+
+/// Reads what a record's strategy makes of a database value.
+private final class StrategyReader<V: Decodable>: ColumnReader<V> {
+    private let convert: (DatabaseValue) -> V?
+
+    init(_ convert: @escaping (DatabaseValue) -> V?) {
+        self.convert = convert
+        super.init(V.self)
+    }
+
+    override func read(_ row: Row, at index: Int) throws -> V {
+        guard let value = convert(row.databaseValue(at: index)) else { throw row.conversionError(V.self, at: index) }
+        return value
+    }
+}
+
+/// Reads a type that decodes itself: from one value, as enums do, or else from JSON.
+private final class CodableReader<T: Decodable>: ColumnReader<T> {
+    private let record: (any FetchableRecord.Type)?
+    private let column: String
+    private var jsonDecoder: JSONDecoder?
+
+    init(record: (any FetchableRecord.Type)?, column: String) {
+        self.record = record
+        self.column = column
+        super.init(T.self)
+    }
+
+    override func read(_ row: Row, at index: Int) throws -> T {
+        if let jsonDecoder { return try read(row, at: index, jsonDecoder) }
+        do {
+            return try T(from: SingleColumnDecoder(row: row, index: index, record: record, column: column))
+        } catch is SingleColumnDecoder.NeedsJSON {
+            let decoder = record?.databaseJSONDecoder(for: column) ?? Int.databaseJSONDecoder()
+            jsonDecoder = decoder
+            return try read(row, at: index, decoder)
+        }
+    }
+
+    private func read(_ row: Row, at index: Int, _ decoder: JSONDecoder) throws -> T {
+        guard let json = Data.fromDatabaseValue(row.databaseValue(at: index)) else {
+            throw row.conversionError(T.self, at: index)
+        }
+        do {
+            return try decoder.decode(T.self, from: json)
+        } catch let error as DecodingError {
+            throw error.below(column)
+        }
+    }
+}
+
+extension DecodingError {
+    /// The same error, with the column in which it happened.
+    fileprivate func below(_ column: String) -> DecodingError {
+        func below(_ context: Context) -> Context {
+            Context(
+                codingPath: [ColumnKey(stringValue: column)] + context.codingPath,
+                debugDescription: context.debugDescription,
+                underlyingError: context.underlyingError)
+        }
+        return switch self {
+        case .typeMismatch(let type, let context): .typeMismatch(type, below(context))
+        case .valueNotFound(let type, let context): .valueNotFound(type, below(context))
+        case .keyNotFound(let key, let context): .keyNotFound(key, below(context))
+        case .dataCorrupted(let context): .dataCorrupted(below(context))
+        @unknown default: self
+        }
+    }
+}
+
+/// A column as a coding key, for the paths of errors.
+struct ColumnKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}
+
+/// One column, for a type that decodes itself from one value.
+private struct SingleColumnDecoder: Decoder, SingleValueDecodingContainer {
+    /// The answer to a type that wants a list or a dictionary.
+    struct NeedsJSON: Error {}
+
+    let row: Row
+    let index: Int
+    let record: (any FetchableRecord.Type)?
+    let column: String
+
+    var codingPath: [any CodingKey] { [ColumnKey(stringValue: column)] }
+    var userInfo: [CodingUserInfoKey: Any] { record?.databaseDecodingUserInfo ?? [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> { throw NeedsJSON() }
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw NeedsJSON() }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+
+    func decodeNil() -> Bool { row.hasNull(atIndex: index) }
+
+    func decode<V: Decodable>(_ type: V.Type) throws -> V {
+        if type is any DatabaseValueConvertible.Type {
+            return try ColumnReader<V>.make(record: record, column: column).read(row, at: index)
+        }
+        return try V(from: self)
+    }
+}
+
+extension DatabaseDateDecodingStrategy {
+    /// Whether dates are read as they are without a strategy, straight from the statement.
+    fileprivate var isDefault: Bool {
+        if case .deferredToDate = self { true } else { false }
+    }
+}
+
+extension DatabaseDataDecodingStrategy {
+    /// Whether data is read as it is without a strategy, straight from the statement.
+    fileprivate var isDefault: Bool {
+        if case .deferredToData = self { true } else { false }
+    }
+}

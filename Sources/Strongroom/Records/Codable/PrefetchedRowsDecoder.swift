@@ -1,0 +1,50 @@
+/// Decodes a list of records from rows that were fetched for another row.
+struct PrefetchedRowsDecoder: Decoder {
+    let rows: [Row]
+    let userInfo: [CodingUserInfoKey: Any]
+    let element: PartOfRow
+
+    var codingPath: [any CodingKey] { [] }
+
+    /// Makes the record of one row.
+    struct PartOfRow {
+        let decode: (any Decodable.Type, Row) throws -> any Decodable
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { Container(decoder: self) }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> { throw onlyLists }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { throw onlyLists }
+
+    private var onlyLists: DecodingError {
+        .dataCorrupted(DecodingError.Context(
+            codingPath: [], debugDescription: "Prefetched rows are a list: use an array or a set of records"))
+    }
+
+    struct Container: UnkeyedDecodingContainer {
+        let decoder: PrefetchedRowsDecoder
+        var currentIndex = 0
+
+        var codingPath: [any CodingKey] { [] }
+        var count: Int? { decoder.rows.count }
+        var isAtEnd: Bool { currentIndex == decoder.rows.count }
+
+        mutating func decodeNil() throws -> Bool { false }
+
+        mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
+            guard !isAtEnd else { throw decoder.onlyLists }
+            let row = decoder.rows[currentIndex]
+            currentIndex += 1
+            // The same type.
+            return try decoder.element.decode(type, row) as! T
+        }
+
+        mutating func nestedContainer<NestedKey: CodingKey>(
+            keyedBy type: NestedKey.Type) throws -> KeyedDecodingContainer<NestedKey>
+        {
+            throw decoder.onlyLists
+        }
+        mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw decoder.onlyLists }
+        mutating func superDecoder() throws -> any Decoder { throw decoder.onlyLists }
+    }
+}

@@ -1,0 +1,261 @@
+import Foundation
+
+extension FetchableRecord where Self: Decodable {
+    /// Reads each property from the column of its name; from JSON where the property is no single value; and from the
+    /// scope of its name where there is no such column.
+    public init(row: Row) throws {
+        self = try RecordDecoder.decode(Self.self, from: row)
+    }
+}
+
+/// Decodes records from rows, for an `init(row:)` of your own that does more than the default one.
+open class FetchableRecordDecoder {
+    public init() {}
+
+    /// The record of a row.
+    public func decode<T: FetchableRecord & Decodable>(_ type: T.Type, from row: Row) throws -> T {
+        try RecordDecoder.decode(type, from: row)
+    }
+}
+
+/// Decodes the properties of a record from the columns of a row.
+///
+/// The rows of a cursor are one object, which keeps its decoder: what is found out at the first row (columns, types,
+/// strategies) serves them all.
+final class RecordDecoder: Decoder {
+    unowned let row: Row
+    let recordType: Any.Type
+    private let record: (any FetchableRecord.Type)?
+
+    /// The column of each key, when keys and columns have different names.
+    private let keyedColumns: [String: Int]?
+
+    /// What reads each column, once it was read.
+    @exclusivity(unchecked) private var readers: [AnyColumnReader?]
+
+    /// The keyed container, once it was asked for.
+    @exclusivity(unchecked) private var knownContainer: Any?
+
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { record?.databaseDecodingUserInfo ?? [:] }
+
+    /// - parameter record: whose strategies count.
+    private init(_ type: Any.Type, record: (any FetchableRecord.Type)?, row: Row) {
+        self.row = row
+        self.recordType = type
+        self.record = record
+        readers = Array(repeating: nil, count: row.count)
+        keyedColumns = record?.databaseColumnDecodingStrategy.keyText.map { keyText in
+            Dictionary(
+                row.columns.names.enumerated().map { (keyText($1), $0) },
+                uniquingKeysWith: { leftmost, _ in leftmost })
+        }
+    }
+
+    static func decode<T: FetchableRecord & Decodable>(_ type: T.Type, from row: Row) throws -> T {
+        if let known = row.decoder, known.recordType == type { return try T(from: known) }
+        let decoder = RecordDecoder(type, record: type, row: row)
+        row.decoder = decoder
+        return try T(from: decoder)
+    }
+
+    /// A part of a record, from a row that it may share with others.
+    private func part<T: Decodable>(_ type: T.Type, from row: Row) throws -> T {
+        if let record = type as? any FetchableRecord.Type {
+            // The types are the same.
+            return try record.init(row: row) as! T
+        }
+        return try T(from: RecordDecoder(type, record: record, row: row))
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        if let known = knownContainer as? KeyedDecodingContainer<Key> { return known }
+        let container = KeyedDecodingContainer(RecordDecodingContainer<Key>(decoder: self))
+        knownContainer = container
+        return container
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        throw unsupported("\(recordType) decodes a list, and a row has columns")
+    }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer {
+        WrappedRecordDecodingContainer(decoder: self)
+    }
+
+    fileprivate func unsupported(_ reason: String) -> DecodingError {
+        .dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: reason))
+    }
+
+    // MARK: - Columns
+
+    /// The column of a key.
+    @inline(__always)
+    func index(of key: String) -> Int? {
+        guard let keyedColumns else { return row.index(of: key) }
+        return keyedColumns[key]
+    }
+
+    private func reader<T: Decodable>(_ type: T.Type, at index: Int) -> ColumnReader<T> {
+        if let known = readers[index], known.type == ObjectIdentifier(type) {
+            // The same type: readers are made for it.
+            return unsafeDowncast(known, to: ColumnReader<T>.self)
+        }
+        let reader = ColumnReader<T>.make(record: record, column: row.columns.names[index])
+        readers[index] = reader
+        return reader
+    }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: some CodingKey) throws -> T {
+        if let index = index(of: key.stringValue) {
+            return try reader(type, at: index).read(row, at: index)
+        }
+        if let scope = row.scopesTree[key.stringValue] {
+            return try part(type, from: scope)
+        }
+        if let rows = row.prefetchedRows[key.stringValue] {
+            let element = PrefetchedRowsDecoder.PartOfRow { type, row in
+                func decode<Part: Decodable>(_ type: Part.Type) throws -> any Decodable { try self.part(type, from: row) }
+                return try decode(type)
+            }
+            return try T(from: PrefetchedRowsDecoder(rows: rows, userInfo: userInfo, element: element))
+        }
+        if type is any DatabaseValueConvertible.Type || type is any ExpressibleByNilLiteral.Type {
+            return try missing(key, as: type)
+        }
+        // The main record of a joined row has no scope: its columns are the row's own.
+        return try part(type, from: row)
+    }
+
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: some CodingKey) throws -> T? {
+        if let index = index(of: key.stringValue) {
+            if row.hasNull(atIndex: index) { return nil }
+            return try reader(type, at: index).read(row, at: index)
+        }
+        if let scope = row.scopesTree[key.stringValue] {
+            return scope.containsNonNullValue ? try part(type, from: scope) : nil
+        }
+        if row.prefetchedRows[key.stringValue] != nil { return try decode(type, forKey: key) }
+        return nil
+    }
+
+    private func missing<T>(_ key: some CodingKey, as type: T.Type) throws -> T {
+        if let convertible = type as? any DatabaseValueConvertible.Type, let value = convertible.fromMissingColumn() {
+            return value as! T
+        }
+        throw missingColumn(key)
+    }
+
+    func missingColumn(_ key: some CodingKey) -> RowDecodingError {
+        let name = key.stringValue
+        return RowDecodingError(reason: "column not found: \(name.debugDescription)", column: name, row: row)
+    }
+
+    /// The keys of all that the row has.
+    func keys<Key: CodingKey>() -> [Key] {
+        let columns = keyedColumns.map { $0.sorted { $0.value < $1.value }.map(\.key) } ?? row.columns.names
+        let others = row.scopesTree.names.sorted() + row.prefetchedRows.keys.sorted()
+        return (columns + others).compactMap { Key(stringValue: $0) }
+    }
+}
+
+/// The columns of a row, by coding key.
+private struct RecordDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: RecordDecoder
+
+    var codingPath: [any CodingKey] { [] }
+    var allKeys: [Key] { decoder.keys() }
+
+    func contains(_ key: Key) -> Bool {
+        decoder.index(of: key.stringValue) != nil
+            || decoder.row.scopesTree[key.stringValue] != nil
+            || decoder.row.prefetchedRows[key.stringValue] != nil
+    }
+
+    func decodeNil(forKey key: Key) throws -> Bool {
+        if let index = decoder.index(of: key.stringValue) { return decoder.row.hasNull(atIndex: index) }
+        if let scope = decoder.row.scopesTree[key.stringValue] { return !scope.containsNonNullValue }
+        return decoder.row.prefetchedRows[key.stringValue] == nil
+    }
+
+    @inline(__always)
+    private func value<T: DatabaseValueConvertible & StatementColumnConvertible>(_ key: Key) throws -> T {
+        guard let index = decoder.index(of: key.stringValue) else { throw decoder.missingColumn(key) }
+        return try decoder.row.value(at: index)
+    }
+
+    @inline(__always)
+    private func optional<T: DatabaseValueConvertible & StatementColumnConvertible>(_ key: Key) throws -> T? {
+        guard let index = decoder.index(of: key.stringValue) else { return nil }
+        return try decoder.row.value(at: index) as T?
+    }
+
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(key) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try value(key) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try value(key) }
+    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try value(key) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try value(key) }
+    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try value(key) }
+    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try value(key) }
+    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try value(key) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try value(key) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try value(key) }
+    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try value(key) }
+    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try value(key) }
+    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try value(key) }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try value(key) }
+
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+        try decoder.decode(type, forKey: key)
+    }
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(key) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(key) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(key) }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try optional(key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(key) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(key) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(key) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(key) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(key) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(key) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(key) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(key) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(key) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(key) }
+
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+        try decoder.decodeIfPresent(type, forKey: key)
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key) throws -> KeyedDecodingContainer<NestedKey>
+    {
+        throw decoder.unsupported("A column has no nested container: use a property of its own Codable type")
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        throw decoder.unsupported("A column has no nested container: use a property of its own Codable type")
+    }
+
+    // The columns of a superclass stand beside those of its subclass.
+
+    func superDecoder() throws -> any Decoder { decoder }
+    func superDecoder(forKey key: Key) throws -> any Decoder { decoder }
+}
+
+/// A record that decodes itself as another one, which has the same columns.
+private struct WrappedRecordDecodingContainer: SingleValueDecodingContainer {
+    let decoder: RecordDecoder
+
+    var codingPath: [any CodingKey] { [] }
+
+    func decodeNil() -> Bool { !decoder.row.containsNonNullValue }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        if type is any DatabaseValueConvertible.Type {
+            throw decoder.unsupported("\(decoder.recordType) decodes a single value, and a row has columns")
+        }
+        return try T(from: decoder)
+    }
+}

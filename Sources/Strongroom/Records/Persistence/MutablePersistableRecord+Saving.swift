@@ -1,0 +1,201 @@
+// Inserting, saving, deleting. The functions that return records use `RETURNING`:
+// <https://www.sqlite.org/lang_returning.html>.
+
+extension MutablePersistableRecord {
+    // MARK: - Insert
+
+    /// Inserts the record.
+    ///
+    /// - parameter conflictResolution: by default that of ``persistenceConflictPolicy``.
+    /// - throws: `SQLITE_CONSTRAINT` and its kin; what callbacks throw.
+    public mutating func insert(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
+        try insertCore(db, conflictResolution, .nothing)
+    }
+
+    /// Inserts the record; returns the row as it is now, as a record of some type.
+    ///
+    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record out.
+    public mutating func insertAndFetch<T: FetchableRecord & TableRecord>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        as returnedType: T.Type) throws -> T
+    {
+        try insertAndFetchCore(db, conflictResolution, returnedType)
+    }
+
+    /// Inserts the record; returns what `fetch` makes of the statement that returns the selection.
+    public mutating func insertAndFetch<T>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        selection: [any SQLSelectable],
+        fetch: (Statement) throws -> T) throws -> T
+    {
+        Self.requireSelection(selection)
+        return try withoutActuallyEscaping(fetch) {
+            try insertCore(db, conflictResolution, Returning(selection: selection, fetch: $0))
+        }
+    }
+
+    /// Inserts the record; returns what `fetch` makes of the statement that returns the selection.
+    public mutating func insertAndFetch<T>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        fetch: (Statement) throws -> T,
+        select: (DatabaseComponents) throws -> [any SQLSelectable]) throws -> T
+    {
+        try insertAndFetch(
+            db, onConflict: conflictResolution, selection: select(Self.databaseComponents), fetch: fetch)
+    }
+
+    // MARK: - Save
+
+    /// Updates the row of the record's primary key; inserts the record where there is none, or where the key is NULL.
+    ///
+    /// - parameter conflictResolution: by default that of ``persistenceConflictPolicy``.
+    public mutating func save(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
+        try saveCore(db, conflictResolution, .nothing)
+    }
+
+    /// Saves the record; returns the row as it is now, as a record of some type.
+    public mutating func saveAndFetch<T: FetchableRecord & TableRecord>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        as returnedType: T.Type) throws -> T
+    {
+        try saveAndFetchCore(db, conflictResolution, returnedType)
+    }
+
+    /// Saves the record; returns what `fetch` makes of the statement that returns the selection.
+    public mutating func saveAndFetch<T>(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        selection: [any SQLSelectable],
+        fetch: (Statement) throws -> T) throws -> T
+    {
+        Self.requireSelection(selection)
+        return try withoutActuallyEscaping(fetch) {
+            try saveCore(db, conflictResolution, Returning(selection: selection, fetch: $0))
+        }
+    }
+
+    // MARK: - Upsert
+
+    /// Inserts the record, or updates the row that it conflicts with, in one statement.
+    ///
+    /// All columns are overwritten but the primary key. Callbacks are those of an insertion.
+    ///
+    /// Source: <https://www.sqlite.org/lang_upsert.html>.
+    public mutating func upsert(_ db: Database) throws {
+        try upsertCore(db)
+    }
+
+    /// Upserts the record; returns the row as it is now.
+    ///
+    /// - parameter conflictTarget: the columns of the unique key that may conflict; by default any.
+    /// - parameter strategy: what happens to columns without an assignment. Default: they are overwritten.
+    /// - parameter assignments: what the update does, given the row that was to be inserted.
+    public mutating func upsertAndFetch(
+        _ db: Database,
+        onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
+        doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil) throws -> Self
+        where Self: FetchableRecord
+    {
+        try upsertAndFetch(db, as: Self.self, onConflict: conflictTarget, updating: strategy, doUpdate: assignments)
+    }
+
+    /// Upserts the record; returns the row as it is now, as a record of some type.
+    ///
+    /// - parameter conflictTarget: the columns of the unique key that may conflict; by default any.
+    /// - parameter strategy: what happens to columns without an assignment. Default: they are overwritten.
+    /// - parameter assignments: what the update does, given the row that was to be inserted.
+    public mutating func upsertAndFetch<T: FetchableRecord & TableRecord>(
+        _ db: Database, as returnedType: T.Type,
+        onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
+        doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil) throws -> T
+    {
+        try upsertCore(
+            db, as: returnedType, Upsert(conflictTarget, strategy, assignments?(TableAlias(name: "excluded")) ?? []))
+    }
+}
+
+extension MutablePersistableRecord {
+    // MARK: - Copies
+
+    /// The record as it is after its insertion.
+    public func inserted(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self {
+        var record = self
+        try record.insertCore(db, conflictResolution, .nothing)
+        return record
+    }
+
+    /// The record as it is after it was saved.
+    public func saved(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self {
+        var record = self
+        try record.saveCore(db, conflictResolution, .nothing)
+        return record
+    }
+
+    /// Inserts the record; returns the row as it is now.
+    ///
+    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record out.
+    public func insertAndFetch(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self
+        where Self: FetchableRecord
+    {
+        var record = self
+        return try record.insertAndFetchCore(db, conflictResolution, Self.self)
+    }
+
+    /// Saves the record; returns the row as it is now.
+    public func saveAndFetch(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self
+        where Self: FetchableRecord
+    {
+        var record = self
+        return try record.saveAndFetchCore(db, conflictResolution, Self.self)
+    }
+
+    mutating func insertAndFetchCore<T: FetchableRecord & TableRecord>(
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ type: T.Type) throws -> T
+    {
+        do {
+            return try insertCore(db, conflictResolution, Self.returningRecord(type))
+        } catch is NoRow {
+            throw recordNotFound(db)
+        }
+    }
+
+    mutating func saveAndFetchCore<T: FetchableRecord & TableRecord>(
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ type: T.Type) throws -> T
+    {
+        do {
+            return try saveCore(db, conflictResolution, Self.returningRecord(type))
+        } catch is NoRow {
+            throw recordNotFound(db)
+        }
+    }
+
+    // MARK: - Delete
+
+    /// Deletes the row of the record's primary key; returns whether there was one.
+    @discardableResult
+    public func delete(_ db: Database) throws -> Bool {
+        try willDelete(db)
+        var deleted: Bool?
+        try aroundDelete(db) {
+            let hasDeleted = try deleteWithoutCallbacks(db)
+            deleted = hasDeleted
+            return hasDeleted
+        }
+        guard let deleted else { Self.stopNotCalled("aroundDelete", "delete") }
+        didDelete(deleted: deleted)
+        return deleted
+    }
+
+    private func deleteWithoutCallbacks(_ db: Database) throws -> Bool {
+        guard let statement = try RecordWriter(db, self).deleteStatement() else { return false }
+        try statement.run()
+        return db.changesCount > 0
+    }
+
+    /// Whether there is a row of the record's primary key.
+    public func exists(_ db: Database) throws -> Bool {
+        guard let statement = try RecordWriter(db, self).existsStatement() else { return false }
+        return try Bool.fetchOne(statement)!
+    }
+}

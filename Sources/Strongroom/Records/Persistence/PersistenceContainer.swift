@@ -1,0 +1,92 @@
+/// The columns of a record with their values, in the order in which the record sets them.
+///
+/// ```swift
+/// func encode(to container: inout PersistenceContainer) {
+///     container["id"] = id
+///     container["name"] = name
+/// }
+/// ```
+///
+/// A column is set once however its name is spelled: case does not count.
+public struct PersistenceContainer: Sendable {
+    /// The names that are expected, those of the former record of the same type. The first ones, as many as there are
+    /// values, are the columns: so that a program that saves many records neither hashes nor copies a name.
+    private(set) var names: [String]
+
+    private(set) var values: [DatabaseValue] = []
+
+    /// An empty container that expects these columns.
+    init(expecting names: [String] = []) {
+        self.names = names
+        values.reserveCapacity(names.count)
+    }
+
+    /// The columns and values of a record.
+    init(_ record: some EncodableRecord, expecting names: [String] = []) throws {
+        self.init(expecting: names)
+        try record.encode(to: &self)
+        forgetUnusedNames()
+    }
+
+    /// The names of the columns; complete after ``forgetUnusedNames()``.
+    var columns: [String] { names }
+
+    private mutating func forgetUnusedNames() {
+        if names.count > values.count { names.removeLast(names.count - values.count) }
+    }
+
+    mutating func set(_ value: DatabaseValue, for column: String) {
+        let next = values.count
+        if next < names.count, names[next] == column {
+            values.append(value)
+        } else {
+            insert(value, for: column)
+        }
+    }
+
+    private mutating func insert(_ value: DatabaseValue, for column: String) {
+        if let index = index(of: column) {
+            values[index] = value
+        } else {
+            forgetUnusedNames()
+            names.append(column)
+            values.append(value)
+        }
+    }
+
+    func index(of column: String) -> Int? {
+        for index in values.indices where names[index] == column { return index }
+        let folded = column.foldedSQLName
+        return values.indices.first { names[$0].foldedSQLName == folded }
+    }
+
+    /// The value of a column; nil when the column is not set.
+    func value(of column: String) -> DatabaseValue? {
+        index(of: column).map { values[$0] }
+    }
+
+    /// The value of a column: nil when the column is not set, `DatabaseValue.null` when it is NULL. Nil sets NULL.
+    public subscript(_ column: String) -> (any DatabaseValueConvertible)? {
+        get {
+            guard let value = value(of: column) else { return nil }
+            return value.storage.value ?? DatabaseValue.null
+        }
+        set { set(newValue?.databaseValue ?? .null, for: column) }
+    }
+
+    /// The value of a column: nil when the column is not set, `DatabaseValue.null` when it is NULL. Nil sets NULL.
+    public subscript(_ column: some ColumnExpression) -> (any DatabaseValueConvertible)? {
+        get { self[column.name] }
+        set { self[column.name] = newValue }
+    }
+}
+
+extension PersistenceContainer: RandomAccessCollection {
+    public typealias Index = Int
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { values.count }
+
+    /// A column and its value.
+    public subscript(position: Int) -> (String, DatabaseValue) { (names[position], values[position]) }
+}

@@ -1,0 +1,190 @@
+/// The SQL that saves the records of one type through one connection, and the columns that they have had.
+final class RecordStatements {
+    enum Verb: Hashable {
+        case insert(Database.ConflictResolution?)
+        case update(Database.ConflictResolution?)
+    }
+
+    private let tableName: String
+    private(set) var columns: [String] = []
+    private var texts: [(verb: Verb, sql: String)] = []
+
+    init(tableName: String) {
+        self.tableName = tableName
+    }
+
+    /// The SQL for a record with these columns: that of the former record if it had the same ones.
+    func sql(_ verb: Verb, columns: [String], _ write: () throws -> String) rethrows -> String {
+        if columns != self.columns {
+            self.columns = columns
+            texts = []
+        }
+        if let known = texts.first(where: { $0.verb == verb }) { return known.sql }
+        let sql = try write()
+        texts.append((verb, sql))
+        return sql
+    }
+
+    func serves(_ tableName: String) -> Bool { self.tableName == tableName }
+}
+
+extension Database {
+    /// The statements of a record type.
+    func recordStatements<Record: MutablePersistableRecord>(of type: Record.Type, tableName: String) -> RecordStatements {
+        let id = ObjectIdentifier(type)
+        if let known = recordStatements[id], known.serves(tableName) { return known }
+        let statements = RecordStatements(tableName: tableName)
+        recordStatements[id] = statements
+        return statements
+    }
+}
+
+/// A record about to be saved: its table, and its columns with their values.
+struct RecordWriter<Record: MutablePersistableRecord> {
+    let db: Database
+    let tableName: String
+    let container: PersistenceContainer
+    private let statements: RecordStatements
+
+    init(_ db: Database, _ record: Record) throws {
+        self.db = db
+        tableName = Record.databaseTableName
+        statements = db.recordStatements(of: Record.self, tableName: tableName)
+        container = try PersistenceContainer(record, expecting: statements.columns)
+        if container.isEmpty {
+            fatalError("\(Record.self) has no column to save: set at least one in encode(to:).")
+        }
+    }
+
+    // MARK: - Insert
+
+    /// `INSERT INTO "player" ("id", "name") VALUES (?,?)`. <https://www.sqlite.org/lang_insert.html>
+    func insertStatement(
+        onConflict conflictResolution: Database.ConflictResolution?, returning selection: [any SQLSelectable]) throws -> Statement
+    {
+        let conflictResolution = conflictResolution ?? Record.persistenceConflictPolicy.conflictResolutionForInsert
+        let sql = statements.sql(.insert(conflictResolution), columns: container.columns) {
+            insertSQL(conflictResolution.sqlClauseOrNothing)
+        }
+        return try statement(sql, values: container.values, returning: selection)
+    }
+
+    func insertSQL(_ clause: String) -> String {
+        let columns = container.columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        let marks = databaseQuestionMarks(count: container.count)
+        return "INSERT \(clause)INTO \(tableName.quotedDatabaseIdentifier) (\(columns)) VALUES (\(marks))"
+    }
+
+    // MARK: - Update
+
+    /// `UPDATE "player" SET "name"=? WHERE "id"=?`; nil when the key is NULL. <https://www.sqlite.org/lang_update.html>
+    ///
+    /// - parameter columns: the columns to update; nil for all.
+    func updateStatement(
+        onConflict conflictResolution: Database.ConflictResolution?,
+        columns: Set<String>?,
+        returning selection: [any SQLSelectable]) throws -> Statement?
+    {
+        let key = try key()
+        guard !key.isNull else { return nil }
+        let conflictResolution = conflictResolution ?? Record.persistenceConflictPolicy.conflictResolutionForUpdate
+        let assigned = assignedColumns(columns, key: key)
+        func sql() -> String {
+            let assignments = assigned.map { container.columns[$0].quotedDatabaseIdentifier + "=?" }.joined(separator: ", ")
+            let clause = conflictResolution.sqlClauseOrNothing
+            return "UPDATE \(clause)\(tableName.quotedDatabaseIdentifier) SET \(assignments) WHERE \(key.condition)"
+        }
+        let text = columns == nil && key.isComplete
+            ? statements.sql(.update(conflictResolution), columns: container.columns, sql)
+            : sql()
+        return try statement(text, values: assigned.map { container.values[$0] } + key.arguments, returning: selection)
+    }
+
+    /// Where the columns to update stand in the container: the key stays, unless there is nothing else.
+    private func assignedColumns(_ columns: Set<String>?, key: RecordKey) -> [Int] {
+        let keyColumns = Set(key.columns.map(\.foldedSQLName))
+        let wanted = columns.map { Set($0.map(\.foldedSQLName)) }
+        let assigned = container.indices.filter { index in
+            let name = container.columns[index].foldedSQLName
+            return !keyColumns.contains(name) && wanted?.contains(name) ?? true
+        }
+        return assigned.isEmpty ? key.columns.compactMap(container.index(of:)) : assigned
+    }
+
+    // MARK: - Delete, exists
+
+    /// `DELETE FROM "player" WHERE "id"=?`; nil when the key is NULL. <https://www.sqlite.org/lang_delete.html>
+    func deleteStatement() throws -> Statement? {
+        let key = try key()
+        if key.isNull { return nil }
+        return try statement(
+            "DELETE FROM \(tableName.quotedDatabaseIdentifier) WHERE \(key.condition)", values: key.arguments)
+    }
+
+    /// `SELECT EXISTS (SELECT 1 FROM "player" WHERE "id"=?)`; nil when the key is NULL.
+    func existsStatement() throws -> Statement? {
+        let key = try key()
+        if key.isNull { return nil }
+        return try statement(
+            "SELECT EXISTS (SELECT 1 FROM \(tableName.quotedDatabaseIdentifier) WHERE \(key.condition))", values: key.arguments)
+    }
+
+    // MARK: - Underneath
+
+    /// The statement of that SQL with its arguments.
+    func statement(
+        _ sql: String, values: [DatabaseValue], returning selection: [any SQLSelectable] = []) throws -> Statement
+    {
+        if selection.isEmpty {
+            let statement = try db.reusableStatement(sql: sql)
+            try statement.setArguments(StatementArguments(values: values))
+            return statement
+        }
+        return try db.reusableStatement { writer in
+            writer.append(sql, arguments: StatementArguments(values: values))
+            writer.append(" RETURNING ")
+            try writer.withSource(SQLSource(tableName: tableName)) { writer in
+                try writer.append(selection, separator: ", ") { try $0.sqlSelection.write(to: &$1) }
+            }
+        }
+    }
+
+    /// The primary key of the record.
+    func key() throws -> RecordKey {
+        let columns = try db.primaryKey(tableName).columns
+        return RecordKey(columns: columns, values: columns.map { container.value(of: $0) ?? .null })
+    }
+
+    /// The error that no row has the record's key.
+    func notFound() throws -> RecordError {
+        let key = try key()
+        return .recordNotFound(
+            databaseTableName: tableName, key: Dictionary(zip(key.columns, key.values), uniquingKeysWith: { $1 }))
+    }
+}
+
+/// The primary key of a record.
+struct RecordKey {
+    let columns: [String]
+    let values: [DatabaseValue]
+
+    /// Whether the key tells no row.
+    var isNull: Bool { values.allSatisfy(\.isNull) }
+
+    /// Whether no part of the key is NULL.
+    var isComplete: Bool { !values.contains(where: \.isNull) }
+
+    /// `"a"=? AND "b"=?`
+    var condition: String {
+        zip(columns, values)
+            .map { $0.quotedDatabaseIdentifier + ($1.isNull ? " IS NULL" : "=?") }
+            .joined(separator: " AND ")
+    }
+
+    var arguments: [DatabaseValue] { values.filter { !$0.isNull } }
+}
+
+extension Database.ConflictResolution {
+    /// `OR REPLACE `, or nothing for what SQLite does anyway.
+    fileprivate var sqlClauseOrNothing: String { Optional(self).sqlClause }
+}

@@ -1,0 +1,101 @@
+/// A base class for records, from a time before records were values.
+///
+/// Prefer structs that conform to ``FetchableRecord`` and ``PersistableRecord``: classes like these are not sendable, and
+/// can't be fetched or saved in asynchronous accesses.
+open class Record {
+    /// What the database held when the record was fetched or saved last; nil when it is not known.
+    private var reference: PersistenceContainer?
+
+    public init() {}
+
+    /// A record of a row. To be called by subclasses, in their own `init(row:)`.
+    public required init(row: Row) throws {
+        var reference = PersistenceContainer()
+        for (column, value) in row { reference[column] = value }
+        self.reference = reference
+    }
+
+    /// The name of the table. Subclasses have to override it.
+    open class var databaseTableName: String {
+        fatalError("\(Self.self) has no table: override databaseTableName.")
+    }
+
+    open class var databaseSelection: [any SQLSelectable] { [AllColumns()] }
+
+    open class var persistenceConflictPolicy: PersistenceConflictPolicy { PersistenceConflictPolicy() }
+
+    /// Sets the columns of the record. Default: none; to be overridden.
+    open func encode(to container: inout PersistenceContainer) throws {}
+
+    // MARK: - Changes
+
+    /// Whether a column differs from what was fetched or saved last. True for a record that was neither.
+    public var hasDatabaseChanges: Bool {
+        guard let reference, let container = try? PersistenceContainer(self) else { return true }
+        return container.contains { $1 != reference.value(of: $0) }
+    }
+
+    /// The columns that differ from what was fetched or saved last, with what they were; nil where that is not known.
+    public var databaseChanges: [String: DatabaseValue?] {
+        get throws {
+            var changes: [String: DatabaseValue?] = [:]
+            for (column, value) in try PersistenceContainer(self) {
+                let former = reference?.value(of: column)
+                if value != former { changes.updateValue(former, forKey: column) }
+            }
+            return changes
+        }
+    }
+
+    /// Updates the columns that changed; returns whether there was any.
+    ///
+    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when there is no row of the record's key.
+    @discardableResult
+    public final func updateChanges(_ db: Database) throws -> Bool {
+        let columns = try databaseChanges.keys
+        if columns.isEmpty { return false }
+        try update(db, columns: columns)
+        return true
+    }
+
+    // MARK: - Callbacks
+
+    open func willSave(_ db: Database) throws {}
+
+    open func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws { _ = try save() }
+
+    open func didSave(_ saved: PersistenceSuccess) {}
+
+    open func willInsert(_ db: Database) throws {}
+
+    open func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws { _ = try insert() }
+
+    /// Called after an insertion. Subclasses that override it have to call `super`, which forgets the changes.
+    open func didInsert(_ inserted: InsertionSuccess) {
+        var container = inserted.persistenceContainer
+        if let column = inserted.rowIDColumn { container[column] = inserted.rowID }
+        reference = container
+    }
+
+    open func willUpdate(_ db: Database, columns: Set<String>) throws {}
+
+    open func aroundUpdate(_ db: Database, columns: Set<String>, update: () throws -> PersistenceSuccess) throws {
+        _ = try update()
+    }
+
+    /// Called after an update. Subclasses that override it have to call `super`, which forgets the changes.
+    open func didUpdate(_ updated: PersistenceSuccess) {
+        reference = updated.persistenceContainer
+    }
+
+    open func willDelete(_ db: Database) throws {}
+
+    open func aroundDelete(_ db: Database, delete: () throws -> Bool) throws { _ = try delete() }
+
+    /// Called after a deletion. Subclasses that override it have to call `super`: there is nothing left to compare with.
+    open func didDelete(deleted: Bool) {
+        reference = nil
+    }
+}
+
+extension Record: FetchableRecord, PersistableRecord {}

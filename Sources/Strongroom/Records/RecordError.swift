@@ -1,0 +1,53 @@
+/// A failure that only records know.
+public enum RecordError: Error, Sendable {
+    /// There is no row of that key.
+    case recordNotFound(databaseTableName: String, key: [String: DatabaseValue])
+}
+
+extension RecordError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .recordNotFound(let tableName, let key):
+            let columns = key.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: " ")
+            return "Key not found in table \(tableName): [\(columns)]"
+        }
+    }
+}
+
+extension TableRecord {
+    // MARK: - What is thrown when a record is not found
+
+    /// The error that there is no row of that unique key.
+    public static func recordNotFound(key: [String: (any DatabaseValueConvertible)?]) -> RecordError {
+        .recordNotFound(databaseTableName: databaseTableName, key: key.mapValues { $0?.databaseValue ?? .null })
+    }
+
+    /// The error that there is no row of that primary key; or why the primary key is not known.
+    public static func recordNotFound(_ db: Database, key: some DatabaseValueConvertible) -> any Error {
+        do {
+            return try recordNotFound(key: [db.singleKeyColumn(ofTable: databaseTableName): key])
+        } catch {
+            return error
+        }
+    }
+}
+
+extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible {
+    /// The error that there is no row of that id; or why the primary key is not known.
+    public static func recordNotFound(_ db: Database, id: ID) -> any Error {
+        recordNotFound(db, key: id)
+    }
+}
+
+extension TableRecord where Self: EncodableRecord {
+    /// The error that there is no row of the record's primary key; or why the key is not known.
+    public func recordNotFound(_ db: Database) -> any Error {
+        do {
+            let container = try PersistenceContainer(self)
+            let columns = try db.primaryKey(Self.databaseTableName).columns
+            return Self.recordNotFound(key: Dictionary(columns.map { ($0, container[$0]) }, uniquingKeysWith: { $1 }))
+        } catch {
+            return error
+        }
+    }
+}

@@ -1,0 +1,119 @@
+extension TableRecord {
+    // MARK: - Counting, deleting, updating
+
+    /// The number of rows.
+    public static func fetchCount(_ db: Database) throws -> Int {
+        try all().fetchCount(db)
+    }
+
+    /// Deletes all rows; returns how many they were.
+    @discardableResult
+    public static func deleteAll(_ db: Database) throws -> Int {
+        try all().deleteAll(db)
+    }
+
+    /// Updates all rows; returns how many they were.
+    ///
+    /// - parameter conflictResolution: by default that of the record type, if it has a persistence conflict policy.
+    @discardableResult
+    public static func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: [ColumnAssignment]) throws -> Int
+    {
+        try all().updateAll(db, onConflict: conflictResolution, assignments)
+    }
+
+    /// Updates all rows; returns how many they were.
+    ///
+    /// - parameter conflictResolution: by default that of the record type, if it has a persistence conflict policy.
+    @discardableResult
+    public static func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: ColumnAssignment...) throws -> Int
+    {
+        try all().updateAll(db, onConflict: conflictResolution, assignments)
+    }
+
+    // MARK: - By key
+
+    /// Whether there is a row of that primary key.
+    public static func exists(_ db: Database, key: some DatabaseValueConvertible) throws -> Bool {
+        if key.databaseValue.isNull { return false }
+        return try !filter(key: key).isEmpty(db)
+    }
+
+    /// Whether there is a row of that unique key.
+    public static func exists(_ db: Database, key: [String: (any DatabaseValueConvertible)?]) throws -> Bool {
+        try !filter(key: key).isEmpty(db)
+    }
+
+    /// Deletes the row of that primary key; returns whether there was one.
+    @discardableResult
+    public static func deleteOne(_ db: Database, key: some DatabaseValueConvertible) throws -> Bool {
+        if key.databaseValue.isNull { return false }
+        return try filter(key: key).deleteAll(db) > 0
+    }
+
+    /// Deletes the row of that unique key; returns whether there was one.
+    @discardableResult
+    public static func deleteOne(_ db: Database, key: [String: (any DatabaseValueConvertible)?]) throws -> Bool {
+        try filter(key: key).deleteAll(db) > 0
+    }
+
+    /// Deletes the rows of those primary keys; returns how many there were.
+    @discardableResult
+    public static func deleteAll(
+        _ db: Database, keys: some Collection<some DatabaseValueConvertible>) throws -> Int
+    {
+        if keys.isEmpty { return 0 }
+        return try filter(keys: keys).deleteAll(db)
+    }
+
+    /// Deletes the rows of those unique keys; returns how many there were.
+    @discardableResult
+    public static func deleteAll(
+        _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]]) throws -> Int
+    {
+        if keys.isEmpty { return 0 }
+        return try filter(keys: keys).deleteAll(db)
+    }
+}
+
+extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible {
+    /// Whether there is a row of that id.
+    public static func exists(_ db: Database, id: ID) throws -> Bool {
+        try exists(db, key: id)
+    }
+
+    /// Deletes the row of that id; returns whether there was one.
+    @discardableResult
+    public static func deleteOne(_ db: Database, id: ID) throws -> Bool {
+        try deleteOne(db, key: id)
+    }
+
+    /// Deletes the rows of those ids; returns how many there were.
+    @discardableResult
+    public static func deleteAll(_ db: Database, ids: some Collection<ID>) throws -> Int {
+        try deleteAll(db, keys: ids)
+    }
+}
+
+extension TableRecord {
+    /// Updates all rows: `updateAll(db) { $0.score.set(to: 0) }`; returns how many they were.
+    @discardableResult
+    public static func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignment: (DatabaseComponents) throws -> ColumnAssignment) throws -> Int
+    {
+        try all().updateAll(db, onConflict: conflictResolution, assignment: assignment)
+    }
+
+    /// Updates all rows: `updateAll(db) { [$0.score += 1, $0.level += 1] }`; returns how many they were.
+    @discardableResult
+    public static func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> Int
+    {
+        try all().updateAll(db, onConflict: conflictResolution, assignments: assignments)
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+
+/// A type that stands for a table of the database.
+///
+/// ```swift
+/// struct Player: TableRecord {
+///     enum Columns {
+///         static let name = Column("name")
+///     }
+/// }
+///
+/// let count = try Player.filter { $0.name != nil }.fetchCount(db)
+/// ```
+public protocol TableRecord: SendableMetatype {
+    /// The type that lists the columns, if any.
+    associatedtype Columns = Never
+
+    /// What the closures of requests get.
+    associatedtype DatabaseComponents = Self.Columns.Type
+
+    /// The name of the table. Default: the name of the type, its first letters in lowercase: `Player` is `player`,
+    /// `HTTPRequest` is `httpRequest`.
+    static var databaseTableName: String { get }
+
+    /// What requests select. Default: all columns, `*`.
+    ///
+    /// A computed property: what can be selected is not all sendable.
+    static var databaseSelection: [any SQLSelectable] { get }
+
+    /// What the closures of requests get. Default: the `Columns` type.
+    static var databaseComponents: DatabaseComponents { get }
+}
+
+extension TableRecord {
+    public static var databaseTableName: String { TableNames.shared.name(of: Self.self) }
+
+    public static var databaseSelection: [any SQLSelectable] { [AllColumns()] }
+}
+
+extension TableRecord where DatabaseComponents == Columns.Type {
+    public static var databaseComponents: Columns.Type { Columns.self }
+}
+
+extension TableRecord {
+    /// How many columns ``databaseSelection`` gives.
+    public static func numberOfSelectedColumns(_ db: Database) throws -> Int {
+        let source = SQLSource(tableName: databaseTableName)
+        var count = 0
+        for selection in databaseSelection {
+            guard let columns = try selection.sqlSelection.columnCount(of: source, db) else {
+                // SQL text: only SQLite can tell.
+                return try all().makePreparedRequest(db).statement.columnCount
+            }
+            count += columns
+        }
+        return count
+    }
+}
+
+/// Default names of tables, found once for each type: it takes longer than an insertion.
+private final class TableNames: @unchecked Sendable {
+    static let shared = TableNames()
+
+    private let lock = NSLock()
+    private var names: [ObjectIdentifier: String] = [:]
+
+    func name(of type: Any.Type) -> String {
+        lock.withLock {
+            if let name = names[ObjectIdentifier(type)] { return name }
+            let name = Self.defaultName(String(describing: type))
+            names[ObjectIdentifier(type)] = name
+            return name
+        }
+    }
+
+    /// `Player`, `HTTPRequest`, `TOEFL`, `Box<Int>` become `player`, `httpRequest`, `toefl`, `box`.
+    static func defaultName(_ typeName: String) -> String {
+        let name = typeName.prefix { $0 != "<" }
+        let capitals = name.prefix { $0.isUppercase }
+        // The last of several capitals begins the next word.
+        let isAcronym = capitals.count > 1 && capitals.count < name.count
+        let head = isAcronym ? capitals.dropLast() : capitals
+        return head.lowercased() + name.dropFirst(head.count)
+    }
+}

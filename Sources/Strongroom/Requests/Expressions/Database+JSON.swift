@@ -1,0 +1,219 @@
+extension Database {
+    // MARK: - Functions of JSON
+    //
+    // Each is the SQL function of the same name: <https://www.sqlite.org/json1.html>, <https://www.sqlite.org/jsonb.html>.
+
+    /// What is taken for valid JSON. <https://www.sqlite.org/json1.html#jvalid>
+    public struct JSONValidationOptions: OptionSet, Sendable {
+        public let rawValue: Int
+
+        public init(rawValue: Int) {
+            self.rawValue = rawValue
+        }
+
+        /// Text that is JSON.
+        public static let json = JSONValidationOptions(rawValue: 1)
+
+        /// Text that is JSON5.
+        public static let json5 = JSONValidationOptions(rawValue: 2)
+
+        /// Blobs that look like JSONB.
+        public static let probablyJSONB = JSONValidationOptions(rawValue: 4)
+
+        /// Blobs that are JSONB.
+        public static let jsonb = JSONValidationOptions(rawValue: 8)
+    }
+
+    /// `JSON(…)`
+    public static func json(_ value: some SQLExpressible) -> SQLExpression {
+        .function("JSON", [value])
+    }
+
+    /// `JSON_ERROR_POSITION(…)`
+    public static func jsonErrorPosition(_ value: some SQLExpressible) -> SQLExpression {
+        .function("JSON_ERROR_POSITION", [value])
+    }
+
+    /// `JSON_QUOTE(…)`
+    public static func jsonQuote(_ value: some SQLExpressible) -> SQLExpression {
+        .function("JSON_QUOTE", [value])
+    }
+
+    /// `JSON_ARRAY_LENGTH(…)`
+    public static func jsonArrayLength(_ value: some SQLExpressible) -> SQLExpression {
+        .function("JSON_ARRAY_LENGTH", [value])
+    }
+
+    /// `JSON_ARRAY_LENGTH(…)`
+    public static func jsonArrayLength(_ value: some SQLExpressible, atPath path: some SQLExpressible) -> SQLExpression {
+        .function("JSON_ARRAY_LENGTH", [value, path])
+    }
+
+    /// `JSON_TYPE(…)`
+    public static func jsonType(_ value: some SQLExpressible) -> SQLExpression {
+        .function("JSON_TYPE", [value])
+    }
+
+    /// `JSON_TYPE(…)`
+    public static func jsonType(_ value: some SQLExpressible, atPath path: some SQLExpressible) -> SQLExpression {
+        .function("JSON_TYPE", [value, path])
+    }
+
+    /// `JSON_VALID(…)`
+    public static func jsonIsValid(_ value: some SQLExpressible, options: JSONValidationOptions? = nil) -> SQLExpression {
+        options.map { .function("JSON_VALID", [value, $0.rawValue]) } ?? .function("JSON_VALID", [value])
+    }
+
+    /// `JSONB(…)`
+    public static func jsonb(_ value: some SQLExpressible) -> SQLExpression {
+        .function("JSONB", [value])
+    }
+
+    /// `JSON_ARRAY(…)`
+    public static func jsonArray(_ values: some Collection<some SQLExpressible>) -> SQLExpression {
+        .function("JSON_ARRAY", Array(values))
+    }
+
+    /// `JSON_ARRAY(…)`
+    public static func jsonArray(_ values: some Collection<any SQLExpressible>) -> SQLExpression {
+        .function("JSON_ARRAY", Array(values))
+    }
+
+    /// `JSON_OBJECT(…)`
+    public static func jsonObject(_ elements: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
+        .function("JSON_OBJECT", elements.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+    }
+
+    /// `JSON_EXTRACT(…)`
+    public static func jsonExtract(_ value: some SQLExpressible, atPath path: some SQLExpressible) -> SQLExpression {
+        .function("JSON_EXTRACT", [value, path])
+    }
+
+    /// `JSON_EXTRACT(…)`
+    public static func jsonExtract(_ value: some SQLExpressible, atPaths paths: some Collection<some SQLExpressible>) -> SQLExpression {
+        .function("JSON_EXTRACT", [value] + Array(paths))
+    }
+
+    /// `JSON_INSERT(…)`
+    public static func jsonInsert(_ value: some SQLExpressible,
+        _ assignments: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
+        .function("JSON_INSERT", [value] + assignments.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+    }
+
+    /// `JSON_REPLACE(…)`
+    public static func jsonReplace(_ value: some SQLExpressible,
+        _ assignments: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
+        .function("JSON_REPLACE", [value] + assignments.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+    }
+
+    /// `JSON_SET(…)`
+    public static func jsonSet(_ value: some SQLExpressible,
+        _ assignments: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
+        .function("JSON_SET", [value] + assignments.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+    }
+
+    /// `JSON_PATCH(…)`
+    public static func jsonPatch(_ value: some SQLExpressible, with patch: some SQLExpressible) -> SQLExpression {
+        .function("JSON_PATCH", [value, patch])
+    }
+
+    /// `JSON_REMOVE(…)`
+    public static func jsonRemove(_ value: some SQLExpressible, atPath path: some SQLExpressible) -> SQLExpression {
+        .function("JSON_REMOVE", [value, path])
+    }
+
+    /// `JSON_REMOVE(…)`
+    public static func jsonRemove(_ value: some SQLExpressible, atPaths paths: some Collection<some SQLExpressible>) -> SQLExpression {
+        .function("JSON_REMOVE", [value] + Array(paths))
+    }
+
+    /// `JSON_GROUP_ARRAY(…)`
+    public static func jsonGroupArray(
+        _ value: some SQLExpressible,
+        orderBy ordering: (any SQLOrderingTerm)? = nil,
+        filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
+        .aggregate("JSON_GROUP_ARRAY", [value], ordering: ordering, filter: filter)
+    }
+
+    /// `JSON_GROUP_OBJECT(…)`
+    public static func jsonGroupObject(
+        key: some SQLExpressible,
+        value: some SQLExpressible,
+        filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
+        .aggregate("JSON_GROUP_OBJECT", [key, value], filter: filter)
+    }
+
+    /// `JSONB_ARRAY(…)`
+    public static func jsonbArray(_ values: some Collection<some SQLExpressible>) -> SQLExpression {
+        .function("JSONB_ARRAY", Array(values))
+    }
+
+    /// `JSONB_ARRAY(…)`
+    public static func jsonbArray(_ values: some Collection<any SQLExpressible>) -> SQLExpression {
+        .function("JSONB_ARRAY", Array(values))
+    }
+
+    /// `JSONB_OBJECT(…)`
+    public static func jsonbObject(_ elements: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
+        .function("JSONB_OBJECT", elements.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+    }
+
+    /// `JSONB_EXTRACT(…)`
+    public static func jsonbExtract(_ value: some SQLExpressible, atPath path: some SQLExpressible) -> SQLExpression {
+        .function("JSONB_EXTRACT", [value, path])
+    }
+
+    /// `JSONB_EXTRACT(…)`
+    public static func jsonbExtract(_ value: some SQLExpressible, atPaths paths: some Collection<some SQLExpressible>) -> SQLExpression {
+        .function("JSONB_EXTRACT", [value] + Array(paths))
+    }
+
+    /// `JSONB_INSERT(…)`
+    public static func jsonbInsert(_ value: some SQLExpressible,
+        _ assignments: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
+        .function("JSONB_INSERT", [value] + assignments.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+    }
+
+    /// `JSONB_REPLACE(…)`
+    public static func jsonbReplace(_ value: some SQLExpressible,
+        _ assignments: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
+        .function("JSONB_REPLACE", [value] + assignments.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+    }
+
+    /// `JSONB_SET(…)`
+    public static func jsonbSet(_ value: some SQLExpressible,
+        _ assignments: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
+        .function("JSONB_SET", [value] + assignments.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+    }
+
+    /// `JSONB_PATCH(…)`
+    public static func jsonbPatch(_ value: some SQLExpressible, with patch: some SQLExpressible) -> SQLExpression {
+        .function("JSONB_PATCH", [value, patch])
+    }
+
+    /// `JSONB_REMOVE(…)`
+    public static func jsonbRemove(_ value: some SQLExpressible, atPath path: some SQLExpressible) -> SQLExpression {
+        .function("JSONB_REMOVE", [value, path])
+    }
+
+    /// `JSONB_REMOVE(…)`
+    public static func jsonbRemove(_ value: some SQLExpressible, atPaths paths: some Collection<some SQLExpressible>) -> SQLExpression {
+        .function("JSONB_REMOVE", [value] + Array(paths))
+    }
+
+    /// `JSONB_GROUP_ARRAY(…)`
+    public static func jsonbGroupArray(
+        _ value: some SQLExpressible,
+        orderBy ordering: (any SQLOrderingTerm)? = nil,
+        filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
+        .aggregate("JSONB_GROUP_ARRAY", [value], ordering: ordering, filter: filter)
+    }
+
+    /// `JSONB_GROUP_OBJECT(…)`
+    public static func jsonbGroupObject(
+        key: some SQLExpressible,
+        value: some SQLExpressible,
+        filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
+        .aggregate("JSONB_GROUP_OBJECT", [key, value], filter: filter)
+    }
+}

@@ -1,0 +1,208 @@
+// SQL functions. Names stand as SQLite's documentation gives them: <https://www.sqlite.org/lang_corefunc.html>.
+
+extension SQLExpression {
+    static func aggregate(
+        _ name: String, _ arguments: [any SQLExpressible],
+        ordering: (any SQLOrderingTerm)? = nil, filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression
+    {
+        SQLExpression(node: .function(FunctionCall(
+            name: name, arguments: arguments.map(\.sqlExpression), isAggregate: true,
+            ordering: ordering?.sqlOrdering, filter: filter?.sqlExpression)))
+    }
+}
+
+/// `ABS(value)`
+public func abs(_ value: some SQLSpecificExpressible) -> SQLExpression {
+    .function("ABS", [value])
+}
+
+/// `LENGTH(value)`
+public func length(_ value: some SQLSpecificExpressible) -> SQLExpression {
+    .function("LENGTH", [value])
+}
+
+/// `COALESCE(…)`: the first value that is not NULL.
+public func coalesce(_ values: some Collection<any SQLSpecificExpressible>) -> SQLExpression {
+    // SQLite wants two arguments at least.
+    switch values.count {
+    case 0: .null
+    case 1: values.first!.sqlExpression
+    default: .function("COALESCE", Array(values))
+    }
+}
+
+/// `CAST(expression AS storageClass)`. <https://www.sqlite.org/lang_expr.html#castexpr>
+public func cast(_ expression: some SQLSpecificExpressible, as storageClass: Database.StorageClass) -> SQLExpression {
+    SQLExpression(node: .cast(expression.sqlExpression, storageClass.rawValue))
+}
+
+// MARK: - Aggregates
+
+/// `AVG(value)`
+public func average(
+    _ value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression
+{
+    .aggregate("AVG", [value], filter: filter)
+}
+
+/// `COUNT(counted)`: the rows where it is not NULL.
+public func count(_ counted: some SQLSpecificExpressible) -> SQLExpression {
+    .aggregate("COUNT", [counted])
+}
+
+/// `COUNT(DISTINCT value)`
+public func count(distinct value: some SQLSpecificExpressible) -> SQLExpression {
+    SQLExpression(node: .function(.init(
+        name: "COUNT", arguments: [value.sqlExpression], isAggregate: true, isDistinct: true)))
+}
+
+/// `MAX(value)`, the greatest value of all rows.
+public func max(_ value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
+    .aggregate("MAX", [value], filter: filter)
+}
+
+/// `MAX(…)`, the greatest of several values in one row.
+public func max(
+    _ value1: any SQLSpecificExpressible, _ value2: any SQLExpressible, _ values: any SQLExpressible...) -> SQLExpression
+{
+    .function("MAX", [value1, value2] + values)
+}
+
+/// `MIN(value)`, the least value of all rows.
+public func min(_ value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
+    .aggregate("MIN", [value], filter: filter)
+}
+
+/// `MIN(…)`, the least of several values in one row.
+public func min(
+    _ value1: any SQLSpecificExpressible, _ value2: any SQLExpressible, _ values: any SQLExpressible...) -> SQLExpression
+{
+    .function("MIN", [value1, value2] + values)
+}
+
+/// `SUM(value)`, NULL when there is nothing to add.
+public func sum(
+    _ value: some SQLSpecificExpressible,
+    orderBy ordering: (any SQLOrderingTerm)? = nil,
+    filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression
+{
+    .aggregate("SUM", [value], ordering: ordering, filter: filter)
+}
+
+/// `TOTAL(value)`, 0 when there is nothing to add.
+public func total(
+    _ value: some SQLSpecificExpressible,
+    orderBy ordering: (any SQLOrderingTerm)? = nil,
+    filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression
+{
+    .aggregate("TOTAL", [value], ordering: ordering, filter: filter)
+}
+
+// MARK: - Dates
+
+/// `JULIANDAY(value, …)`. <https://www.sqlite.org/lang_datefunc.html>
+public func julianDay(_ value: some SQLSpecificExpressible, _ modifiers: SQLDateModifier...) -> SQLExpression {
+    .function("JULIANDAY", [value] + modifiers)
+}
+
+/// `DATETIME(value, …)`. <https://www.sqlite.org/lang_datefunc.html>
+public func dateTime(_ value: some SQLSpecificExpressible, _ modifiers: SQLDateModifier...) -> SQLExpression {
+    .function("DATETIME", [value] + modifiers)
+}
+
+/// What ``dateTime(_:_:)`` and ``julianDay(_:_:)`` do to a date. <https://www.sqlite.org/lang_datefunc.html#modifiers>
+public enum SQLDateModifier: SQLSpecificExpressible, Sendable {
+    case day(Int)
+    case hour(Int)
+    case minute(Int)
+    case second(Double)
+    case month(Int)
+    case year(Int)
+    case startOfMonth
+    case startOfYear
+    case startOfDay
+    case weekday(Int)
+    case unixEpoch
+    case localTime
+    case utc
+
+    public var sqlExpression: SQLExpression { text.sqlExpression }
+
+    private var text: String {
+        switch self {
+        case .day(let count): "\(count) days"
+        case .hour(let count): "\(count) hours"
+        case .minute(let count): "\(count) minutes"
+        case .second(let count): "\(count) seconds"
+        case .month(let count): "\(count) months"
+        case .year(let count): "\(count) years"
+        case .startOfMonth: "start of month"
+        case .startOfYear: "start of year"
+        case .startOfDay: "start of day"
+        case .weekday(let day): "weekday \(day)"
+        case .unixEpoch: "unixepoch"
+        case .localTime: "localtime"
+        case .utc: "utc"
+        }
+    }
+}
+
+// MARK: - Members
+
+extension SQLSpecificExpressible {
+    /// `LIKE`, with an escape character if any. <https://www.sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators>
+    public func like(_ pattern: some SQLExpressible, escape: (any SQLExpressible)? = nil) -> SQLExpression {
+        SQLExpression(node: .like(
+            sqlExpression, pattern.sqlExpression, escape: escape?.sqlExpression, isNegated: false))
+    }
+
+    /// The expression, compared and sorted by a collation. <https://www.sqlite.org/datatype3.html#collation>
+    public func collating(_ collation: Database.CollationName) -> SQLExpression {
+        sqlExpression.collating(collation.rawValue)
+    }
+
+    /// The expression, compared and sorted by a collation. The connection has to know it.
+    public func collating(_ collation: DatabaseCollation) -> SQLExpression {
+        sqlExpression.collating(collation.name)
+    }
+
+    /// Swift's `capitalized`.
+    public var capitalized: SQLExpression { .function("swiftCapitalizedString", [self]) }
+
+    /// Swift's `lowercased()`.
+    public var lowercased: SQLExpression { .function("swiftLowercaseString", [self]) }
+
+    /// Swift's `uppercased()`.
+    public var uppercased: SQLExpression { .function("swiftUppercaseString", [self]) }
+
+    /// Foundation's `localizedCapitalized`.
+    public var localizedCapitalized: SQLExpression { .function("swiftLocalizedCapitalizedString", [self]) }
+
+    /// Foundation's `localizedLowercase`.
+    public var localizedLowercased: SQLExpression { .function("swiftLocalizedLowercaseString", [self]) }
+
+    /// Foundation's `localizedUppercase`.
+    public var localizedUppercased: SQLExpression { .function("swiftLocalizedUppercaseString", [self]) }
+
+    /// Ascending: the default order, NULL first.
+    public var asc: SQLOrdering { SQLOrdering(node: .term(sqlExpression, .ascending)) }
+
+    /// Descending, NULL last.
+    public var desc: SQLOrdering { SQLOrdering(node: .term(sqlExpression, .descending)) }
+
+    /// Ascending, NULL last.
+    public var ascNullsLast: SQLOrdering { SQLOrdering(node: .term(sqlExpression, .ascendingNullsLast)) }
+
+    /// Descending, NULL first.
+    public var descNullsFirst: SQLOrdering { SQLOrdering(node: .term(sqlExpression, .descendingNullsFirst)) }
+
+    /// The expression selected under another name: `AS key`.
+    public func forKey(_ key: String) -> SQLSelection {
+        SQLSelection(node: .named(sqlExpression, key))
+    }
+
+    /// The expression selected under the name of a coding key.
+    public func forKey(_ key: some CodingKey) -> SQLSelection {
+        forKey(key.stringValue)
+    }
+}

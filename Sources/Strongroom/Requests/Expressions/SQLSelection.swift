@@ -1,0 +1,106 @@
+/// What a query selects.
+public struct SQLSelection: SQLSelectable, Sendable {
+    indirect enum Node: Sendable {
+        case expression(SQLExpression)
+        case named(SQLExpression, String)
+        case literal(SQL)
+        case allColumns
+        case allColumnsExcluding(Set<String>)
+        case qualified(SQLSelection, TableAliasBase)
+    }
+
+    let node: Node
+
+    public var sqlSelection: SQLSelection { self }
+
+    func write(to writer: inout SQLWriter) throws {
+        switch node {
+        case .expression(let expression): try expression.write(to: &writer)
+        case .named(let expression, let name):
+            try expression.write(to: &writer)
+            writer.append(" AS " + name.quotedDatabaseIdentifier)
+        case .literal(let sql): try sql.write(to: &writer)
+        case .allColumns: writer.appendAllColumns()
+        case .allColumnsExcluding(let excluded):
+            let columns = try Self.columns(excluding: excluded, writer)
+            writer.append(columns, separator: ", ") { $1.append(column: $0) }
+        case .qualified(let selection, let alias): try writer.qualified(by: alias) { try selection.write(to: &$0) }
+        }
+    }
+
+    private static func columns(excluding excluded: Set<String>, _ writer: SQLWriter) throws -> [String] {
+        guard let table = writer.innermostSource?.tableName else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE, message: "allColumns(excluding:) selects from a table, and there is none here")
+        }
+        return try writer.db.columns(in: table).map(\.name).filter { !excluded.contains($0.lowercased()) }
+    }
+
+    /// How many columns the selection has; nil where only SQLite can tell.
+    func columnCount(of source: SQLSource, _ db: Database) throws -> Int? {
+        switch node {
+        case .expression, .named: 1
+        case .literal: nil
+        case .allColumns: try db.columns(in: source.tableName).count
+        case .allColumnsExcluding(let excluded):
+            try db.columns(in: source.tableName).count { !excluded.contains($0.name.lowercased()) }
+        case .qualified(let selection, _): try selection.columnCount(of: source, db)
+        }
+    }
+
+    /// The expression, if the selection is one; its name does not matter.
+    var expression: SQLExpression? {
+        switch node {
+        case .expression(let expression), .named(let expression, _): expression
+        case .qualified(let selection, let alias):
+            selection.expression.map { SQLExpression(node: .qualified($0, alias)) }
+        case .literal, .allColumns, .allColumnsExcluding: nil
+        }
+    }
+
+    /// Whether there are as many rows with the selection as without.
+    var keepsRows: Bool {
+        switch node {
+        case .expression(let expression), .named(let expression, _): !expression.isAggregate
+        case .qualified(let selection, _): selection.keepsRows
+        case .allColumns, .allColumnsExcluding: true
+        case .literal: false
+        }
+    }
+}
+
+/// All columns of a table: `*`.
+public struct AllColumns: SQLSelectable, Sendable {
+    public init() {}
+
+    public var sqlSelection: SQLSelection { SQLSelection(node: .allColumns) }
+}
+
+/// All columns of a table but some.
+public struct AllColumnsExcluding: SQLSelectable, Sendable {
+    private let excludedColumns: Set<String>
+
+    /// Names are compared without regard to case.
+    public init(_ excludedColumns: some Collection<String>) {
+        self.excludedColumns = Set(excludedColumns.map { $0.lowercased() })
+    }
+
+    public var sqlSelection: SQLSelection { SQLSelection(node: .allColumnsExcluding(excludedColumns)) }
+}
+
+extension SQLSelectable where Self == AllColumns {
+    /// All columns: `*`.
+    public static var allColumns: AllColumns { AllColumns() }
+}
+
+extension SQLSelectable where Self == AllColumnsExcluding {
+    /// All columns but these.
+    public static func allColumns(excluding excludedColumns: some Collection<String>) -> Self {
+        AllColumnsExcluding(excludedColumns)
+    }
+
+    /// All columns but these.
+    public static func allColumns(excluding excludedColumns: some Collection<any ColumnExpression>) -> Self {
+        AllColumnsExcluding(excludedColumns.map(\.name))
+    }
+}

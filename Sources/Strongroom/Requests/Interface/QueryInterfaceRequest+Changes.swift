@@ -1,0 +1,204 @@
+// Deleting and updating the rows of a request. Requests with a limit or groups change the rows they would fetch.
+
+extension QueryInterfaceRequest {
+    // MARK: - Delete
+
+    /// Deletes the rows; returns how many they were.
+    @discardableResult
+    public func deleteAll(_ db: Database) throws -> Int {
+        try db.reusableStatement { try query.writeDelete(to: &$0) }.execute()
+        return db.changesCount
+    }
+
+    /// A statement that deletes the rows, and returns what is selected of them.
+    ///
+    /// - precondition: something is selected.
+    public func deleteAndFetchStatement(_ db: Database, selection: [any SQLSelectable]) throws -> Statement {
+        requireSelection(selection)
+        return try db.reusableStatement { try query.writeDelete(returning: selection.map(\.sqlSelection), to: &$0) }
+    }
+
+    // MARK: - Update
+
+    /// Updates the rows; returns how many they were. Without an assignment, nothing is done.
+    ///
+    /// - parameter conflictResolution: by default that of the record type, if it has a persistence conflict policy.
+    @discardableResult
+    public func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: [ColumnAssignment]) throws -> Int
+    {
+        guard let statement = try updateStatement(db, conflictResolution, assignments, returning: []) else { return 0 }
+        try statement.execute()
+        return db.changesCount
+    }
+
+    /// Updates the rows; returns how many they were.
+    ///
+    /// - parameter conflictResolution: by default that of the record type, if it has a persistence conflict policy.
+    @discardableResult
+    public func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: ColumnAssignment...) throws -> Int
+    {
+        try updateAll(db, onConflict: conflictResolution, assignments)
+    }
+
+    /// A statement that updates the rows, and returns what is selected of them.
+    ///
+    /// - precondition: something is assigned and something is selected.
+    public func updateAndFetchStatement(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: [ColumnAssignment],
+        selection: [any SQLSelectable]) throws -> Statement
+    {
+        requireSelection(selection)
+        guard let statement = try updateStatement(
+            db, conflictResolution, assignments, returning: selection.map(\.sqlSelection))
+        else {
+            fatalError("An update that returns rows has to assign something: give at least one assignment.")
+        }
+        return statement
+    }
+
+    private func updateStatement(
+        _ db: Database,
+        _ conflictResolution: Database.ConflictResolution?,
+        _ assignments: [ColumnAssignment],
+        returning selection: [SQLSelection]) throws -> Statement?
+    {
+        let assignments = assignments.filter { $0.value != nil }
+        guard !assignments.isEmpty else { return nil }
+        let policy = (RowDecoder.self as? any MutablePersistableRecord.Type)?.persistenceConflictPolicy
+        return try db.reusableStatement {
+            try query.writeUpdate(
+                assignments,
+                onConflict: conflictResolution ?? policy?.conflictResolutionForUpdate,
+                returning: selection,
+                to: &$0)
+        }
+    }
+
+    private func requireSelection(_ selection: [any SQLSelectable]) {
+        precondition(!selection.isEmpty, "A statement that returns rows has to select something of them.")
+    }
+}
+
+extension QueryInterfaceRequest where RowDecoder: TableRecord {
+    // MARK: - With components
+
+    /// Updates the rows: `updateAll(db) { $0.score.set(to: 0) }`; returns how many they were.
+    @discardableResult
+    public func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignment: (DatabaseComponents) throws -> ColumnAssignment) throws -> Int
+    {
+        try updateAll(db, onConflict: conflictResolution, [assignment(RowDecoder.databaseComponents)])
+    }
+
+    /// Updates the rows: `updateAll(db) { [$0.score += 1, $0.level += 1] }`; returns how many they were.
+    @discardableResult
+    public func updateAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> Int
+    {
+        try updateAll(db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents))
+    }
+
+    /// A statement that deletes the rows, and returns what is selected of them.
+    public func deleteAndFetchStatement(
+        _ db: Database, select: (DatabaseComponents) throws -> [any SQLSelectable]) throws -> Statement
+    {
+        try deleteAndFetchStatement(db, selection: select(RowDecoder.databaseComponents))
+    }
+
+    /// A statement that updates the rows, and returns what is selected of them.
+    public func updateAndFetchStatement(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignments: (DatabaseComponents) throws -> [ColumnAssignment],
+        select: (DatabaseComponents) -> [any SQLSelectable]) throws -> Statement
+    {
+        try updateAndFetchStatement(
+            db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents),
+            selection: select(RowDecoder.databaseComponents))
+    }
+
+    /// Deletes the rows; returns the ids that they had.
+    public func deleteAndFetchIds(_ db: Database) throws -> Set<RowDecoder.ID>
+        where RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConvertible & StatementColumnConvertible
+    {
+        let key = try Column(db.singleKeyColumn(ofTable: databaseTableName))
+        return try RowDecoder.ID.fetchSet(deleteAndFetchStatement(db, selection: [key]))
+    }
+}
+
+extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord {
+    // MARK: - Records that were deleted
+
+    /// A cursor that deletes the rows, all of them before the first record, and gives what they were.
+    public func deleteAndFetchCursor(_ db: Database) throws -> RecordCursor<RowDecoder> {
+        try RowDecoder.fetchCursor(deleteAndFetchStatement(db, selection: RowDecoder.databaseSelection))
+    }
+
+    /// Deletes the rows; returns what they were.
+    public func deleteAndFetchAll(_ db: Database) throws -> [RowDecoder] {
+        try Array(deleteAndFetchCursor(db))
+    }
+
+    /// Deletes the rows; returns what they were.
+    public func deleteAndFetchSet(_ db: Database) throws -> Set<RowDecoder> where RowDecoder: Hashable {
+        try Set(deleteAndFetchCursor(db))
+    }
+
+    // MARK: - Records that were updated
+
+    /// A cursor that updates the rows, all of them before the first record, and gives what they are now.
+    public func updateAndFetchCursor(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: [ColumnAssignment]) throws -> RecordCursor<RowDecoder>
+    {
+        try RowDecoder.fetchCursor(updateAndFetchStatement(
+            db, onConflict: conflictResolution, assignments, selection: RowDecoder.databaseSelection))
+    }
+
+    /// Updates the rows; returns what they are now.
+    public func updateAndFetchAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: [ColumnAssignment]) throws -> [RowDecoder]
+    {
+        try Array(updateAndFetchCursor(db, onConflict: conflictResolution, assignments))
+    }
+
+    /// Updates the rows; returns what they are now.
+    public func updateAndFetchSet(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: [ColumnAssignment]) throws -> Set<RowDecoder> where RowDecoder: Hashable
+    {
+        try Set(updateAndFetchCursor(db, onConflict: conflictResolution, assignments))
+    }
+
+    /// A cursor that updates the rows, all of them before the first record, and gives what they are now.
+    public func updateAndFetchCursor(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> RecordCursor<RowDecoder>
+    {
+        try updateAndFetchCursor(db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents))
+    }
+
+    /// Updates the rows; returns what they are now.
+    public func updateAndFetchAll(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> [RowDecoder]
+    {
+        try updateAndFetchAll(db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents))
+    }
+
+    /// Updates the rows; returns what they are now.
+    public func updateAndFetchSet(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> Set<RowDecoder>
+        where RowDecoder: Hashable
+    {
+        try updateAndFetchSet(db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents))
+    }
+}

@@ -1,0 +1,203 @@
+/// A request built in Swift.
+///
+/// ```swift
+/// let request = Player.filter(Column("score") > 1000).order(Column("name"))
+/// // SELECT * FROM "player" WHERE "score" > 1000 ORDER BY "name"
+/// let players = try request.fetchAll(db)
+/// ```
+public struct QueryInterfaceRequest<RowDecoder>: Sendable {
+    var query: SQLQuery
+
+    init(_ query: SQLQuery) {
+        self.query = query
+    }
+
+    init(tableName: String, selection: [any SQLSelectable]) {
+        query = SQLQuery(tableName: tableName, selection: selection.map(\.sqlSelection))
+    }
+
+    private func with(_ change: (inout SQLQuery) -> Void) -> Self {
+        var query = query
+        change(&query)
+        return Self(query)
+    }
+
+    /// The same request with rows that become something else.
+    public func asRequest<T>(of type: T.Type) -> QueryInterfaceRequest<T> {
+        QueryInterfaceRequest<T>(query)
+    }
+
+    /// The same request with `LIMIT`, in place of any former limit.
+    public func limit(_ limit: Int, offset: Int? = nil) -> Self {
+        with { $0.limit = SQLQuery.Limit(limit: limit, offset: offset) }
+    }
+}
+
+extension QueryInterfaceRequest: FetchRequest {
+    public var sqlSubquery: SQLSubquery { SQLSubquery(node: .query(query)) }
+
+    public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest {
+        let query = singleResult ? try query.limitedToFirstRow(db) : query
+        return try PreparedRequest(statement: db.reusableStatement { try query.write(to: &$0) })
+    }
+
+    /// The number of rows, by `SELECT COUNT(*)`.
+    public func fetchCount(_ db: Database) throws -> Int {
+        // COUNT gives one row, and no NULL.
+        try Int.fetchOne(db.reusableStatement { try query.writeCount(to: &$0) })!
+    }
+
+    /// Whether the request has no row.
+    public func isEmpty(_ db: Database) throws -> Bool {
+        try !Bool.fetchOne(db.reusableStatement {
+            $0.append("SELECT ")
+            try exists().write(to: &$0)
+        })!
+    }
+}
+
+extension Database {
+    /// The statement that `write` writes, with its arguments.
+    func reusableStatement(_ write: (inout SQLWriter) throws -> Void) throws -> Statement {
+        var writer = SQLWriter(self)
+        try write(&writer)
+        let statement = try reusableStatement(sql: writer.sql)
+        try statement.setArguments(writer.arguments)
+        return statement
+    }
+}
+
+extension QueryInterfaceRequest: SelectionRequest {
+    public func selectWhenConnected(
+        _ selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]) -> Self
+    {
+        with { $0.relation.selection = [{ try selection($0).map(\.sqlSelection) }] }
+    }
+
+    public func annotatedWhenConnected(
+        with selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]) -> Self
+    {
+        with { $0.relation.selection.append { try selection($0).map(\.sqlSelection) } }
+    }
+}
+
+extension QueryInterfaceRequest {
+    // MARK: - Selecting values
+
+    /// A request for what is selected, as values or records of another type.
+    public func select<T>(_ selection: [any SQLSelectable], as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
+        select(selection).asRequest(of: T.self)
+    }
+
+    /// A request for what is selected, as values or records of another type.
+    public func select<T>(_ selection: any SQLSelectable..., as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
+        select(selection, as: type)
+    }
+
+    /// A request for what is selected, as values or records of another type.
+    public func select<T>(
+        sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self)
+        -> QueryInterfaceRequest<T>
+    {
+        select(literal: SQL(sql: sql, arguments: arguments), as: type)
+    }
+
+    /// A request for what is selected, as values or records of another type.
+    public func select<T>(literal sqlLiteral: SQL, as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
+        select(literal: sqlLiteral).asRequest(of: T.self)
+    }
+
+    /// A request for the primary keys.
+    public func selectPrimaryKey<PrimaryKey>(
+        as type: PrimaryKey.Type = PrimaryKey.self) -> QueryInterfaceRequest<PrimaryKey>
+    {
+        let tableName = databaseTableName
+        return selectWhenConnected { db in try db.primaryKey(tableName).columns.map { Column($0) } }
+            .asRequest(of: PrimaryKey.self)
+    }
+
+    /// A request for the ids.
+    public func selectID() -> QueryInterfaceRequest<RowDecoder.ID> where RowDecoder: Identifiable {
+        selectPrimaryKey(as: RowDecoder.ID.self)
+    }
+}
+
+extension QueryInterfaceRequest where RowDecoder: TableRecord {
+    public typealias DatabaseComponents = RowDecoder.DatabaseComponents
+
+    /// A request for what is selected, as values or records of another type: `select({ $0.name }, as: String.self)`.
+    public func select<T>(
+        _ selection: (DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self)
+        rethrows -> QueryInterfaceRequest<T>
+    {
+        try select(selection(RowDecoder.databaseComponents), as: type)
+    }
+}
+
+extension QueryInterfaceRequest: FilteredRequest {
+    public func filterWhenConnected(_ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible) -> Self {
+        with { $0.relation.filters.append { try predicate($0).sqlExpression } }
+    }
+}
+
+extension QueryInterfaceRequest: OrderedRequest {
+    public func orderWhenConnected(
+        _ orderings: @escaping @Sendable (Database) throws -> [any SQLOrderingTerm]) -> Self
+    {
+        with {
+            $0.relation.orderings = [{ try orderings($0).map(\.sqlOrdering) }]
+            $0.relation.isReversed = false
+        }
+    }
+
+    public func reversed() -> Self {
+        with { $0.relation.isReversed.toggle() }
+    }
+
+    public func unordered() -> Self {
+        with {
+            $0.relation.orderings = []
+            $0.relation.isReversed = false
+            $0.relation.hasStableOrder = false
+        }
+    }
+
+    public func withStableOrder() -> Self {
+        with { $0.relation.hasStableOrder = true }
+    }
+}
+
+extension QueryInterfaceRequest: AggregatingRequest {
+    public func groupWhenConnected(
+        _ expressions: @escaping @Sendable (Database) throws -> [any SQLExpressible]) -> Self
+    {
+        with { $0.grouping = { try expressions($0).map(\.sqlExpression) } }
+    }
+
+    public func havingWhenConnected(_ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible) -> Self {
+        with { $0.having.append { try predicate($0).sqlExpression } }
+    }
+}
+
+extension QueryInterfaceRequest: TableRequest {
+    public var databaseTableName: String { query.relation.source.tableName }
+
+    public func aliased(_ alias: TableAlias<Void>) -> Self {
+        withAlias(alias)
+    }
+
+    /// The same request with the table under an alias that knows the record type.
+    public func aliased(_ alias: TableAlias<RowDecoder>) -> Self {
+        withAlias(alias)
+    }
+
+    private func withAlias(_ alias: TableAliasBase) -> Self {
+        with { $0.relation.source.alias = alias }
+    }
+}
+
+extension QueryInterfaceRequest: DerivableRequest {
+    public func distinct() -> Self {
+        with { $0.isDistinct = true }
+    }
+}
