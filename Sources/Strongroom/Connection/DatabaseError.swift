@@ -26,11 +26,8 @@ public struct DatabaseError: Error, Sendable {
 
     /// An error with SQLite's words for `resultCode` when `message` is nil.
     public init(
-        resultCode: ResultCode = .SQLITE_ERROR,
-        message: String? = nil,
-        sql: String? = nil,
-        arguments: StatementArguments? = nil,
-        publicStatementArguments: Bool = false)
+        resultCode: ResultCode = .SQLITE_ERROR, message: String? = nil,
+        sql: String? = nil, arguments: StatementArguments? = nil, publicStatementArguments: Bool = false)
     {
         extendedResultCode = resultCode
         self.message = message ?? resultCode.errorString
