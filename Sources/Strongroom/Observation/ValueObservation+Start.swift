@@ -1,3 +1,5 @@
+import Dispatch
+
 extension ValueObservation {
     /// Starts the observation: `onChange` gets the first value, and a fresh one after each change, on the main actor.
     ///
