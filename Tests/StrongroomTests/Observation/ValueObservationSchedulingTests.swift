@@ -56,12 +56,13 @@ struct ValueObservationSchedulingTests {
     func immediateElsewhere() async {
         await #expect(processExitsWith: .failure) {
             let queue = try DatabaseQueue()
-            try await onThread {
-                _ = ValueObservation.tracking { _ in 1 }.start(
-                    in: queue, scheduling: ImmediateValueObservationScheduler() as any ValueObservationScheduler,
-                    onError: { _ in }, onChange: { _ in })
-            }
+            try await onThread { Self.start(in: queue, scheduling: ImmediateValueObservationScheduler()) }
         }
+    }
+
+    private static func start(in queue: DatabaseQueue, scheduling scheduler: some ValueObservationScheduler) {
+        _ = ValueObservation.tracking { _ in 1 }
+            .start(in: queue, scheduling: scheduler, onError: { _ in }, onChange: { _ in })
     }
 
     @Test("On a dispatch queue")
