@@ -57,6 +57,19 @@ int strongroom_connection_busy_timeout(strongroom_connection *connection, int mi
     return sqlite3_busy_handler(connection->db, wait_for_lock, connection);
 }
 
+// What this thread is telling of a change at this moment.
+static _Thread_local const void *told_now;
+
+const void *strongroom_told(void) {
+    return told_now;
+}
+
+const void *strongroom_set_told(const void *told) {
+    const void *former = told_now;
+    told_now = told;
+    return former;
+}
+
 // The connections that this thread has access to, innermost first.
 static _Thread_local strongroom_connection *innermost;
 

@@ -23,6 +23,7 @@ typedef struct strongroom_connection {
     bool wal;                 ///< Readers of the file take no lock that keeps a writer out.
     int busy_timeout;         ///< Milliseconds.
     int busy_waited;          ///< Milliseconds that the present wait has lasted.
+    uint64_t commits;         ///< Transactions that changed something, counted once they are on disk. Atomic.
     uintptr_t group;          ///< What the connections of one pool have in common.
     struct strongroom_connection *outer; ///< The connection that the same thread has access to around this access.
 } strongroom_connection;
@@ -78,6 +79,10 @@ void strongroom_connection_pop(strongroom_connection *connection);
 /// The innermost connection of that group that the calling thread has access to; NULL when none.
 strongroom_connection *strongroom_innermost_in_group(uintptr_t group);
 
+/// What the calling thread is telling of a change at this moment; NULL when nothing. Set returns the former one.
+const void *strongroom_told(void);
+const void *strongroom_set_told(const void *told);
+
 /// Finalizes a statement, now if the calling thread has access, else at the next access or at closing.
 void strongroom_statement_release(strongroom_connection *connection, sqlite3_stmt *statement);
 
@@ -89,6 +94,16 @@ bool strongroom_lane_enter(void);
 
 /// Gives the lane back. An access that lasted a millisecond or more, in nanoseconds, closes it for 50 times as long.
 void strongroom_lane_leave(uint64_t duration);
+
+/// Counts a transaction of the calling thread, which has access.
+static inline void strongroom_count_commit(strongroom_connection *connection) {
+    __atomic_fetch_add(&connection->commits, 1, __ATOMIC_RELEASE);
+}
+
+/// How many transactions were counted. Safe from any thread.
+static inline uint64_t strongroom_commits(const strongroom_connection *connection) {
+    return __atomic_load_n(&connection->commits, __ATOMIC_ACQUIRE);
+}
 
 /// A number that tells the calling thread from all others that run.
 static inline uintptr_t strongroom_thread(void) {

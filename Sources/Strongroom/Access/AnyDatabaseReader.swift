@@ -1,6 +1,6 @@
 /// Any database reader, behind one type.
 public final class AnyDatabaseReader: DatabaseReader {
-    private let base: any DatabaseReader
+    let base: any DatabaseReader
 
     /// Stands for `base`.
     public init(_ base: any DatabaseReader) {

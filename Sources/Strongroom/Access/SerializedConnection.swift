@@ -102,6 +102,9 @@ final class SerializedConnection: @unchecked Sendable {
 
     // MARK: - From any thread
 
+    /// How many transactions the connection has committed: what is read after asking has all of their changes.
+    var commitCount: UInt64 { strongroom_commits(database.connection) }
+
     /// Interrupts what the connection does at this moment. Safe even when the connection is closed.
     func interrupt() {
         strongroom_connection_interrupt(database.connection)

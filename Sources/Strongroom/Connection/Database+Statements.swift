@@ -216,22 +216,26 @@ extension Database {
             throw statement.error(.aborted)
         }
         if readOnlyDepth > 0, statement.mayWrite { throw statement.error(.readOnly) }
+        if recordedRegion != nil { recordedRegion?.formUnion(statement.databaseRegion) }
         if statement.compilation.transaction != nil { connection.pointee.ends_transaction = true }
+        if observers.isActive, statement.hasEffects { observers.statementWillRun(statement, on: self) }
     }
 
     /// Draws the consequences of a run, and throws its failure.
     @inline(__always)
     func didRun(_ statement: Statement, failure: DatabaseError?) throws {
         // Failures, those of reads included, may roll the transaction back.
-        if statement.hasEffects || failure != nil { drawConsequences(of: statement) }
+        if statement.hasEffects || failure != nil { drawConsequences(of: statement, isDone: failure == nil) }
         if strongroom_stops(connection) != 0 { try stopAfterRun(of: statement, failure: failure) }
-        if let failure { throw failure }
+        if let failure { throw observers.takeRefusal() ?? failure }
     }
 
-    private func drawConsequences(of statement: Statement) {
+    private func drawConsequences(of statement: Statement, isDone: Bool) {
         connection.pointee.ends_transaction = false
         if statement.compilation.changesSchema { removeCachedStatements() }
         updateSchemaCache(after: statement)
+        if observers.isActive { observers.statementDidRun(statement, isDone: isDone, on: self) }
+        if isDone, statement.compilation.transaction != nil { observers.followSavepoint(statement.compilation.transaction) }
         followTransaction()
     }
 

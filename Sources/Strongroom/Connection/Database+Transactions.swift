@@ -1,4 +1,5 @@
 import CSQLCipher
+import CStrongroom
 import Foundation
 
 extension Database {
@@ -86,7 +87,7 @@ extension Database {
         return try value()
     }
 
-    private func insideTransactionBlock<T>(_ operations: () throws -> T) rethrows -> T {
+    func insideTransactionBlock<T>(_ operations: () throws -> T) rethrows -> T {
         transactionBlockDepth += 1
         defer { transactionBlockDepth -= 1 }
         return try operations()
@@ -191,19 +192,36 @@ extension Database {
         case .begin:
             transactions.date = Result { try configuration.transactionClock.now(self) }
         case .commit:
-            transactionDidEnd { $0.onCommit }
+            // Before anyone is told: who reads after asking for the count sees what it counts.
+            let isNews = transactions.didWrite || observers.wasToldOfChanges
+            if isNews { strongroom_count_commit(connection) }
+            transactionDidEnd(tellingObservers: isNews, isCommitted: true)
         case .rollback:
-            transactionDidEnd { $0.onRollback }
+            transactionDidEnd(tellingObservers: true, isCommitted: false)
+        case .failure:
+            if observers.isActive { outsideOfBlocks { observers.transactionDidEnd(isCommitted: false, self) } }
         }
     }
 
-    private func transactionDidEnd(_ callback: (TransactionFollower.Completion) -> (Database) -> Void) {
+    private func transactionDidEnd(tellingObservers isNews: Bool, isCommitted: Bool) {
         transactions.date = nil
-        guard !transactions.completions.isEmpty else { return }
         // Those that the callbacks register wait for the transaction after.
         let completions = transactions.completions
-        transactions.completions = []
-        for completion in completions { callback(completion)(self) }
+        if !completions.isEmpty { transactions.completions = [] }
+        if isNews, observers.isActive || observers.wasToldOfChanges {
+            outsideOfBlocks { observers.transactionDidEnd(isCommitted: isCommitted, self) }
+        } else {
+            observers.forgetSavepoints()
+        }
+        for completion in completions { isCommitted ? completion.onCommit(self) : completion.onRollback(self) }
+    }
+
+    /// Lets those who are told of the end of a transaction use the connection, even when the block around it is not over.
+    private func outsideOfBlocks(_ tell: () -> Void) {
+        let depth = transactionBlockDepth
+        transactionBlockDepth = 0
+        defer { transactionBlockDepth = depth }
+        tell()
     }
 }
 

@@ -47,7 +47,13 @@ public final class Database {
     var transactionBlockDepth = 0
 
     /// What the connection's transaction is doing.
-    let transactions = TransactionFollower()
+    let transactions: TransactionFollower
+
+    /// Who is told of changes.
+    let observers = ObserverList()
+
+    /// What the statements that run now read, while somebody wants to know.
+    @exclusivity(unchecked) var recordedRegion: DatabaseRegion?
 
     /// Gets what SQLite does, while it does it; nil when nobody wants to know.
     var tracer: Tracer?
@@ -63,6 +69,7 @@ public final class Database {
         self.description = description
         self.configuration = configuration
         self.schemaSource = configuration.schemaSource
+        self.transactions = TransactionFollower(observers: observers)
         ErrorLog.connect()
         try Self.checkURI(path)
         var flags = SQLITE_OPEN_NOMUTEX
@@ -152,6 +159,7 @@ public final class Database {
     private func forgetStatements() {
         removeCreationSalt()
         finishRuns()
+        observers.removeAll()
         removeCachedStatements()
         transactionStatements.removeAll()
     }

@@ -11,6 +11,27 @@ public enum DatabaseEventKind: Sendable {
         case .insert(let tableName), .delete(let tableName), .update(let tableName, _): tableName
         }
     }
+
+    func isSame(as other: DatabaseEventKind) -> Bool {
+        switch (self, other) {
+        case (.insert(let table), .insert(let otherTable)), (.delete(let table), .delete(let otherTable)):
+            table == otherTable
+        case (.update(let table, let columns), .update(let otherTable, let otherColumns)):
+            table == otherTable && columns == otherColumns
+        default:
+            false
+        }
+    }
+
+    /// Whether the event is of that kind, as far as the names of columns don't matter.
+    func includes(_ event: DatabaseEvent, inTable tableName: @autoclosure () -> String) -> Bool {
+        switch (self, event.kind) {
+        case (.insert(let table), .insert), (.delete(let table), .delete), (.update(let table, _), .update):
+            table == tableName()
+        default:
+            false
+        }
+    }
 }
 
 /// The change of one row. <https://www.sqlite.org/c3ref/update_hook.html>

@@ -102,6 +102,11 @@ public struct DatabaseRegion: Sendable {
     /// The names of the region's tables; nil for the full database.
     var tableNames: [String]? { parts?.values.map(\.table).sorted() }
 
+    /// The names of the region's columns in a table; nil for all of them.
+    func columnNames(of table: String) -> Set<String>? {
+        parts?[table.lowercased()]?.columns.map { Set($0.values) }
+    }
+
     // MARK: - Changes
 
     /// Whether changes of that kind can modify the region: the rows are not known yet.

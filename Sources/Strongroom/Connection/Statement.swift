@@ -82,10 +82,20 @@ public final class Statement {
     }
 
     /// What the statement reads: changes elsewhere can't change its rows.
-    public var databaseRegion: DatabaseRegion { upToDateCompilation.region }
+    public var databaseRegion: DatabaseRegion { narrowedRegion ?? upToDateCompilation.region }
+
+    /// What the statement reads with the arguments that it has now, when its request knows better than the compiler: the rows
+    /// of a primary key, for example. New arguments make it forget.
+    @exclusivity(unchecked) var narrowedRegion: DatabaseRegion?
 
     /// The kinds of changes that the statement may make.
     var eventKinds: [DatabaseEventKind] { upToDateCompilation.eventKinds }
+
+    /// Who wants to know of the changes, as long as nothing has changed about that.
+    @exclusivity(unchecked) var audience: Audience?
+
+    /// How often SQLite has compiled the statement again.
+    var recompilationCount: CInt { sqlite3_stmt_status(sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0) }
 
     /// SQLite recompiles statements when the schema has changed: what they read may have changed as well.
     private var upToDateCompilation: StatementCompilation {
@@ -150,6 +160,7 @@ public final class Statement {
     /// Binds the arguments; throws `SQLITE_MISUSE` when they don't fit, `SQLITE_TOOBIG` when SQLite has no room for one.
     public func setArguments(_ arguments: StatementArguments) throws {
         prepareForBinding()
+        if narrowedRegion != nil { narrowedRegion = nil }
         if arguments.namedValues.isEmpty, arguments.values.count == parameterNames.count {
             try bind(arguments.values)
         } else {

@@ -69,11 +69,31 @@ final class CompilationObserver {
     /// Why the statement that was just compiled isn't allowed.
     private(set) var refusal: DatabaseError?
 
+    /// The lowercase names of the tables that `DELETE` without `WHERE` empties row by row, because somebody is told of the rows.
+    private var watchedDeletions: Set<String> = []
+
+    /// The action before: dropping a table asks for its deletion as well.
+    private var formerAction: CInt = 0
+
     /// Whether nothing but reads is allowed now: some pragmas act while they are compiled.
     var isReadOnly = false
 
     func install(on connection: SQLiteConnection) -> CInt {
         sqlite3_set_authorizer(connection, authorize, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// From now on, all deletions in that table happen row by row.
+    func watchDeletions(in table: String, on connection: SQLiteConnection?) {
+        guard watchedDeletions.insert(table.lowercased()).inserted, let connection else { return }
+        // Setting the authorizer makes SQLite recompile all statements before their next run.
+        _ = install(on: connection)
+    }
+
+    /// Nobody is told of deletions anymore: `DELETE` without `WHERE` may be fast.
+    func forgetWatchedDeletions(on connection: SQLiteConnection?) {
+        guard !watchedDeletions.isEmpty, let connection else { return }
+        watchedDeletions = []
+        _ = install(on: connection)
     }
 
     /// Runs the compiler, and gives what it said.
@@ -85,6 +105,7 @@ final class CompilationObserver {
     }
 
     fileprivate func observe(_ action: CInt, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) -> CInt {
+        defer { formerAction = action }
         switch action {
         case SQLITE_READ:
             guard let table = first.map(String.init(cString:)) else { break }
@@ -95,6 +116,11 @@ final class CompilationObserver {
         case SQLITE_DELETE:
             guard let table = first.map(String.init(cString:)) else { break }
             compilation.deletions.insert(table)
+            // To ignore a deletion means to do it without SQLite's short cut, which tells nobody; to ignore a DROP TABLE, not
+            // to do it. <https://www.sqlite.org/c3ref/set_authorizer.html>
+            if !watchedDeletions.isEmpty, !Self.dropActions.contains(formerAction), watchedDeletions.contains(table.lowercased()) {
+                return SQLITE_IGNORE
+            }
         case SQLITE_UPDATE:
             guard let table = first.map(String.init(cString:)) else { break }
             let column = second.map(String.init(cString:)) ?? ""
@@ -144,6 +170,10 @@ final class CompilationObserver {
 
     /// What rewrites the file while it is compiled, before anyone can see that it would.
     private static let rewritingPragmas: Set<String> = ["rekey", "hexrekey", "textrekey", "cipher_migrate"]
+
+    private static let dropActions: Set<CInt> = [
+        SQLITE_DROP_TABLE, SQLITE_DROP_TEMP_TABLE, SQLITE_DROP_VTABLE, SQLITE_DROP_VIEW, SQLITE_DROP_TEMP_VIEW,
+    ]
 
     private static let schemaActions: Set<CInt> = [
         SQLITE_CREATE_INDEX, SQLITE_CREATE_TABLE, SQLITE_CREATE_TEMP_INDEX, SQLITE_CREATE_TEMP_TABLE,

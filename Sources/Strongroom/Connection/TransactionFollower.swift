@@ -10,6 +10,9 @@ final class TransactionFollower {
 
     enum Event {
         case begin, commit, rollback
+
+        /// A statement outside of transactions failed, and its changes were undone.
+        case failure
     }
 
     /// What is to be called when the transaction ends.
@@ -18,14 +21,30 @@ final class TransactionFollower {
     /// The date when the transaction began, or why it could not be told; nil outside of transactions.
     var date: Result<Date, any Error>?
 
+    /// Whether the commit that was concluded last changed something, or could have.
+    private(set) var didWrite = false
+
+    /// Who wants to know what the transaction changes.
+    let observers: ObserverList
+
     private var isInTransaction = false
     private var didCallCommitHook = false
     private var didCallRollbackHook = false
+
+    init(observers: ObserverList) {
+        self.observers = observers
+    }
 
     func install(on connection: SQLiteConnection) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_commit_hook(connection, transactionWillCommit, context)
         sqlite3_rollback_hook(connection, transactionDidRollBack, context)
+    }
+
+    /// Has the observers told of each row that changes, or not anymore. <https://www.sqlite.org/c3ref/update_hook.html>
+    func watchRows(_ isWatching: Bool, on connection: SQLiteConnection?) {
+        sqlite3_update_hook(
+            connection, isWatching ? rowDidChange : nil, isWatching ? Unmanaged.passUnretained(observers).toOpaque() : nil)
     }
 
     /// Draws the conclusion of a statement.
@@ -36,17 +55,19 @@ final class TransactionFollower {
         let wasCommitted = didCallCommitHook && !didCallRollbackHook
         let wasRolledBack = didCallRollbackHook
         isInTransaction = inTransaction
+        didWrite = wasCommitted
         didCallCommitHook = false
         didCallRollbackHook = false
         if inTransaction { return wasInTransaction ? nil : .begin }
         if wasInTransaction { return wasRolledBack ? .rollback : .commit }
+        if wasRolledBack { return .failure }
         return wasCommitted ? .commit : nil
     }
 
     /// Called before each commit that changes something; not to commit is not to return zero.
     fileprivate func willCommit() -> CInt {
         didCallCommitHook = true
-        return 0
+        return observers.isActive && !observers.transactionWillCommit() ? 1 : 0
     }
 
     fileprivate func didRollBack() {
@@ -60,4 +81,16 @@ private func transactionWillCommit(_ context: UnsafeMutableRawPointer?) -> CInt 
 
 private func transactionDidRollBack(_ context: UnsafeMutableRawPointer?) {
     Unmanaged<TransactionFollower>.fromOpaque(context!).takeUnretainedValue().didRollBack()
+}
+
+private func rowDidChange(
+    _ context: UnsafeMutableRawPointer?,
+    _ kind: CInt,
+    _ database: UnsafePointer<CChar>?,
+    _ table: UnsafePointer<CChar>?,
+    _ rowID: sqlite3_int64)
+{
+    guard let kind = DatabaseEvent.Kind(rawValue: kind), let database, let table else { return }
+    let event = DatabaseEvent(kind: kind, rowID: rowID, lentDatabaseName: database, lentTableName: table)
+    Unmanaged<ObserverList>.fromOpaque(context!).takeUnretainedValue().rowDidChange(event)
 }

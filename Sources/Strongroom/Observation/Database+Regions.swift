@@ -1,0 +1,56 @@
+extension Database {
+    /// Tells observers that something changed in a region, of which SQLite itself told nothing.
+    ///
+    /// For changes made through ``sqliteConnection``, by other processes, or to tables that SQLite doesn't tell of:
+    /// see ``TransactionObserver``. They are told as part of the current transaction, or at once in one of their own.
+    ///
+    /// - throws: what the region throws, `SQLITE_READONLY` on a connection that only reads.
+    public func notifyChanges(in region: some DatabaseRegionConvertible) throws {
+        requireAccess()
+        if configuration.readonly || readOnlyDepth > 0 { throw DatabaseError.readOnly }
+        guard isInsideTransaction else {
+            return try inTransaction(.immediate) {
+                try notifyChanges(in: region)
+                return .commit
+            }
+        }
+        try observers.tellOfChanges(eventKinds(of: region.databaseRegion(self)))
+    }
+
+    /// Counts a region as read by the function of a ``ValueObservation`` that runs at this moment; does nothing otherwise.
+    ///
+    /// For functions that read what SQLite doesn't tell, or less than what they depend on. The region is made only when
+    /// somebody observes.
+    ///
+    /// - throws: what the region throws.
+    public func registerAccess(to region: @autoclosure () -> some DatabaseRegionConvertible) throws {
+        requireAccess()
+        guard recordedRegion != nil else { return }
+        let region = try region().databaseRegion(self)
+        recordedRegion?.formUnion(region)
+    }
+
+    /// Runs `value`, and tells what it read, but for SQLite's own tables: their changes can't be told apart.
+    ///
+    /// Call it in a transaction block, where all runs are seen.
+    func recordingRegion<T>(_ value: () throws -> T) throws -> (T, DatabaseRegion) {
+        let outer = recordedRegion
+        recordedRegion = DatabaseRegion()
+        defer { recordedRegion = outer }
+        let result = try value()
+        let region = recordedRegion ?? DatabaseRegion()
+        return (result, region.ignoringTables(where: Database.isSQLiteInternalTable))
+    }
+
+    /// All kinds of changes that modify a region.
+    private func eventKinds(of region: DatabaseRegion) throws -> [DatabaseEventKind] {
+        try (region.tableNames ?? allTableNames()).flatMap { table -> [DatabaseEventKind] in
+            let columns = try region.columnNames(of: table) ?? Set(columns(in: table).map(\.name))
+            return [.insert(tableName: table), .delete(tableName: table), .update(tableName: table, columnNames: columns)]
+        }
+    }
+
+    private func allTableNames() throws -> [String] {
+        try String.fetchAll(self, sql: "SELECT name FROM pragma_table_list WHERE type <> 'view'")
+    }
+}

@@ -1,0 +1,76 @@
+/// Tells of each transaction that changes a region, with the connection that changed it.
+///
+/// ```swift
+/// let observation = DatabaseRegionObservation(tracking: Player.all(), Team.all())
+/// let cancellable = observation.start(in: dbQueue) { error in
+///     // the region could not be told
+/// } onChange: { (db: Database) in
+///     // players or teams have changed
+/// }
+/// ```
+///
+/// Changes made by other processes are not seen. What SQLite doesn't tell row by row counts as a change of the whole table,
+/// and a change of the schema as a change of every region.
+public struct DatabaseRegionObservation: Sendable {
+    let regions: [any DatabaseRegionConvertible]
+
+    /// Observes what is in any of the regions.
+    public init(tracking regions: any DatabaseRegionConvertible...) {
+        self.regions = regions
+    }
+
+    /// Observes what is in any of the regions.
+    public init(tracking regions: [any DatabaseRegionConvertible]) {
+        self.regions = regions
+    }
+
+    /// Calls `onChange` after each transaction that changes the region, on the connection that writes, before its next
+    /// access.
+    ///
+    /// Returns at once. All writes that are asked for later are seen; called from inside a write, all that follows in it.
+    /// The observation ends when the returned object is cancelled or goes away.
+    ///
+    /// - parameter onError: called, instead of an observation, with what kept the region from being told.
+    @preconcurrency
+    public func start(
+        in writer: any DatabaseWriter,
+        onError: @escaping @Sendable (any Error) -> Void,
+        onChange: @escaping @Sendable (Database) -> Void) -> AnyDatabaseCancellable
+    {
+        let subscription = RegionSubscription(onChange)
+        let begin = { @Sendable (db: Database) in
+            do {
+                try subscription.begin(regions, on: db)
+            } catch {
+                if subscription.isActive { onError(error) }
+            }
+        }
+        if writer.isWriting {
+            writer.unsafeReentrantWrite(begin)
+        } else {
+            writer.asyncWriteWithoutTransaction(begin)
+        }
+        return AnyDatabaseCancellable(cancel: subscription.cancel)
+    }
+
+    /// Waits until the writes that came before are done, and throws when the region can't be told.
+    public func start(
+        in writer: any DatabaseWriter, onChange: @escaping @Sendable (Database) -> Void) throws -> AnyDatabaseCancellable
+    {
+        let subscription = RegionSubscription(onChange)
+        try writer.unsafeReentrantWrite { try subscription.begin(regions, on: $0) }
+        return AnyDatabaseCancellable(cancel: subscription.cancel)
+    }
+}
+
+extension DatabaseWriter {
+    /// Whether the calling thread is inside an access to the connection that writes.
+    var isWriting: Bool {
+        switch self {
+        case let queue as DatabaseQueue: queue.writer.isAccessed
+        case let pool as DatabasePool: pool.writer.isAccessed
+        case let any as AnyDatabaseWriter: any.base.isWriting
+        default: false
+        }
+    }
+}

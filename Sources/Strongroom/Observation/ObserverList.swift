@@ -1,0 +1,219 @@
+import Foundation
+
+/// The transaction observers of one connection, and who of them is told what. Used with access to the connection only.
+///
+/// Writers pay for what is watched: who wants to know of a statement is remembered with the statement, and SQLite is asked
+/// to tell of rows only while a statement runs that somebody wants to know of.
+final class ObserverList {
+    /// Whether there is anybody.
+    @exclusivity(unchecked) private(set) var isActive = false
+
+    /// Whether the transaction has changes that SQLite knows nothing of.
+    private(set) var wasToldOfChanges = false
+
+    /// A statement that runs. SQL functions run statements inside of others.
+    private struct Run {
+        let statement: ObjectIdentifier
+        let audience: Audience
+    }
+
+    private var registrations: [ObserverRegistration] = [] {
+        didSet {
+            generation += 1
+            isActive = !registrations.isEmpty
+            asksEachTime = registrations.contains { !$0.watchesRegion }
+        }
+    }
+
+    /// Counts what may change the answer to who wants to know.
+    private var generation = 0
+    private var asksEachTime = false
+    private var runs: [Run] = []
+    private var savepoints = SavepointLog()
+    private var refusal: (any Error)?
+    private var watchesRows = false
+    private var secretiveTables: [String: Bool] = [:]
+
+    // MARK: - Observers
+
+    func add(_ observer: any TransactionObserver, _ extent: Database.TransactionObservationExtent) {
+        registrations.append(ObserverRegistration(observer, extent))
+    }
+
+    func remove(_ observer: any TransactionObserver) {
+        registrations.removeAll { $0.observer == nil || $0.observer === observer }
+    }
+
+    func removeAll() {
+        registrations = []
+        savepoints.removeAll()
+    }
+
+    /// Declares that region observers have changed their minds.
+    func regionsDidChange() {
+        generation += 1
+    }
+
+    // MARK: - Statements
+
+    func statementWillRun(_ statement: Statement, on db: Database) {
+        let audience = audience(of: statement, on: db)
+        let isObserved = !audience.listeners.isEmpty
+        if isObserved != watchesRows, isObserved || runs.isEmpty {
+            watchesRows = isObserved
+            db.transactions.watchRows(isObserved, on: db.sqliteConnection)
+        }
+        // A statement that nobody wants to know of is noted inside of one that is watched.
+        if isObserved || !runs.isEmpty { runs.append(Run(statement: ObjectIdentifier(statement), audience: audience)) }
+    }
+
+    func statementDidRun(_ statement: Statement, isDone: Bool, on db: Database) {
+        if !runs.isEmpty, let index = runs.lastIndex(where: { $0.statement == ObjectIdentifier(statement) }) {
+            runs.remove(at: index)
+        }
+        guard isDone else { return }
+        if statement.compilation.changesSchema {
+            schemaDidChange()
+        } else if let audience = statement.audience {
+            if audience.recompilationCount != statement.recompilationCount {
+                // There may be new triggers, of which nobody was asked.
+                statement.audience = nil
+                let news = statement.eventKinds.filter { kind in !audience.kinds.contains(where: kind.isSame(as:)) }
+                tellRegionObservers { observer in news.contains(where: observer.observes(eventsOfKind:)) }
+            } else if audience.mayHideChanges {
+                for listener in audience.listeners where listener.registration.watchesRegion {
+                    listener.registration.tellOfChanges()
+                }
+            }
+        }
+    }
+
+    func rowDidChange(_ event: DatabaseEvent) {
+        guard let audience = runs.last?.audience else { return }
+        guard savepoints.isEmpty else {
+            return savepoints.append(.init(event: event.copy(), listeners: audience.listeners))
+        }
+        for listener in audience.listeners { listener.tell(event, event.tableName) }
+    }
+
+    private func audience(of statement: Statement, on db: Database) -> Audience {
+        let count = statement.recompilationCount
+        if let audience = statement.audience, audience.generation == generation, audience.recompilationCount == count,
+            !asksEachTime || audience.isConfirmed(by: registrations)
+        {
+            return audience
+        }
+        let kinds = statement.eventKinds
+        let audience = Audience(
+            generation: generation, recompilationCount: count, kinds: kinds, registrations: registrations,
+            mayHideChanges: { self.mayHideChanges(statement, kinds, db) })
+        statement.audience = audience
+        if !audience.listeners.isEmpty, !statement.compilation.changesSchema { watchDeletions(kinds, on: db) }
+        return audience
+    }
+
+    /// `DELETE` without `WHERE` tells of no row unless it was compiled to do so.
+    private func watchDeletions(_ kinds: [DatabaseEventKind], on db: Database) {
+        for case .delete(let table) in kinds { db.compiler.watchDeletions(in: table, on: db.sqliteConnection) }
+    }
+
+    // MARK: - What SQLite doesn't tell
+
+    private func mayHideChanges(_ statement: Statement, _ kinds: [DatabaseEventKind], _ db: Database) -> Bool {
+        statement.sql.range(of: "replace", options: .caseInsensitive) != nil
+            || kinds.contains { isSecretive($0.tableName, db) }
+    }
+
+    /// Whether a table changes without events: it has no rowid, is virtual, or replaces rows by its own constraints.
+    private func isSecretive(_ table: String, _ db: Database) -> Bool {
+        if let known = secretiveTables[table] { return known }
+        let isSecretive = try? Bool.fetchOne(db, sql: """
+            SELECT EXISTS (SELECT 1 FROM pragma_table_list WHERE name = ?1 COLLATE NOCASE AND (wr OR type = 'virtual'))
+                OR EXISTS (SELECT 1 FROM sqlite_master WHERE name = ?1 COLLATE NOCASE AND sql LIKE '%replace%')
+            """, arguments: [table])
+        // In doubt it does.
+        secretiveTables[table] = isSecretive ?? true
+        return isSecretive ?? true
+    }
+
+    private func schemaDidChange() {
+        secretiveTables = [:]
+        generation += 1
+        tellRegionObservers { _ in true }
+    }
+
+    private func tellRegionObservers(where isConcerned: (any TransactionObserver) -> Bool) {
+        for registration in registrations where registration.watchesRegion {
+            if let observer = registration.observer, isConcerned(observer) { registration.tellOfChanges() }
+        }
+    }
+
+    /// Tells who watches any of the kinds that something changed.
+    func tellOfChanges(_ kinds: [DatabaseEventKind]) {
+        wasToldOfChanges = true
+        for registration in registrations {
+            guard let observer = registration.observer else { continue }
+            if kinds.contains(where: observer.observes(eventsOfKind:)) { registration.tellOfChanges() }
+        }
+    }
+
+    // MARK: - Transactions
+
+    func followSavepoint(_ transaction: StatementCompilation.Transaction?) {
+        switch transaction {
+        case .beginSavepoint(let name):
+            savepoints.begin(name)
+        case .releaseSavepoint(let name):
+            savepoints.release(name)
+            if savepoints.isEmpty { tellOfSavepoints() }
+        case .rollbackSavepoint(let name):
+            savepoints.rollBack(to: name)
+        case .begin, .commit, .rollback, nil:
+            break
+        }
+    }
+
+    func forgetSavepoints() {
+        savepoints.removeAll()
+    }
+
+    private func tellOfSavepoints() {
+        for entry in savepoints.takeEntries() {
+            for listener in entry.listeners { listener.tell(entry.event, entry.event.tableName) }
+        }
+    }
+
+    /// False when an observer refuses. A commit releases all savepoints.
+    func transactionWillCommit() -> Bool {
+        tellOfSavepoints()
+        do {
+            for registration in registrations { try registration.observer?.databaseWillCommit() }
+            return true
+        } catch {
+            refusal = error
+            return false
+        }
+    }
+
+    /// Why an observer refused the commit, once.
+    func takeRefusal() -> (any Error)? {
+        guard let refusal else { return nil }
+        self.refusal = nil
+        return refusal
+    }
+
+    func transactionDidEnd(isCommitted: Bool, _ db: Database) {
+        savepoints.removeAll()
+        wasToldOfChanges = false
+        let told = registrations
+        for registration in told where registration.isPaused { registration.isPaused = false }
+        if told.contains(where: { $0.extent == .nextTransaction || $0.observer == nil }) {
+            registrations.removeAll { $0.extent == .nextTransaction || $0.observer == nil }
+        }
+        if !isActive { db.compiler.forgetWatchedDeletions(on: db.sqliteConnection) }
+        for registration in told {
+            guard let observer = registration.observer else { continue }
+            isCommitted ? observer.databaseDidCommit(db) : observer.databaseDidRollback(db)
+        }
+    }
+}

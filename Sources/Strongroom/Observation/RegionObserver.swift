@@ -1,0 +1,43 @@
+/// Watches one region, and calls a function once for each transaction that changes it.
+///
+/// Used with access to the connection only.
+final class RegionObserver: TransactionObserver {
+    private(set) var region: DatabaseRegion
+    private let onCommit: (Database) -> Void
+    private var isChanged = false
+
+    init(_ region: DatabaseRegion, onCommit: @escaping (Database) -> Void) {
+        self.region = region
+        self.onCommit = onCommit
+    }
+
+    /// Watches another region from now on.
+    func watch(_ region: DatabaseRegion, on db: Database) {
+        self.region = region
+        db.observers.regionsDidChange()
+    }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
+        region.isModified(byEventsOfKind: eventKind)
+    }
+
+    func databaseDidChange() {
+        isChanged = true
+    }
+
+    func databaseDidChange(with event: DatabaseEvent) {
+        guard !isChanged, region.isModified(by: event) else { return }
+        isChanged = true
+        stopObservingDatabaseChangesUntilNextTransaction()
+    }
+
+    func databaseDidCommit(_ db: Database) {
+        guard isChanged else { return }
+        isChanged = false
+        onCommit(db)
+    }
+
+    func databaseDidRollback(_ db: Database) {
+        isChanged = false
+    }
+}

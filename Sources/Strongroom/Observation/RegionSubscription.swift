@@ -1,0 +1,38 @@
+import Foundation
+
+/// One observation of a region, from its start until it is cancelled.
+///
+/// Sendable because `onChange` is used under `lock`, and `observer` with access to the connection that writes.
+final class RegionSubscription: @unchecked Sendable {
+    private let lock = NSLock()
+    private var onChange: (@Sendable (Database) -> Void)?
+    private var observer: RegionObserver?
+
+    init(_ onChange: @escaping @Sendable (Database) -> Void) {
+        self.onChange = onChange
+    }
+
+    private var function: (@Sendable (Database) -> Void)? { lock.withLock { onChange } }
+
+    var isActive: Bool { function != nil }
+
+    func cancel() {
+        lock.withLock { onChange = nil }
+    }
+
+    func begin(_ regions: [any DatabaseRegionConvertible], on db: Database) throws {
+        guard isActive else { return }
+        _ = try db.openConnection
+        let region = try DatabaseRegion.union(of: regions, db)
+        let observer = RegionObserver(region) { [weak self] db in self?.function?(db) }
+        self.observer = observer
+        db.observers.add(observer, .observerLifetime)
+    }
+}
+
+extension DatabaseRegion {
+    /// What is in any of the regions.
+    static func union(of regions: [any DatabaseRegionConvertible], _ db: Database) throws -> DatabaseRegion {
+        try regions.reduce(into: DatabaseRegion()) { union, region in try union.formUnion(region.databaseRegion(db)) }
+    }
+}

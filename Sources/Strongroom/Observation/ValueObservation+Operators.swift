@@ -1,0 +1,110 @@
+import Foundation
+
+/// What happens to observations, for those who want to know.
+struct ObservationEvents: Sendable {
+    var willStart: [@Sendable () -> Void] = []
+    var willTrackRegion: [@Sendable (DatabaseRegion) -> Void] = []
+    var databaseDidChange: [@Sendable () -> Void] = []
+    var didFail: [@Sendable (any Error) -> Void] = []
+    var didCancel: [@Sendable () -> Void] = []
+}
+
+extension ValueObservation {
+    /// Notifies transformed values. `transform` runs outside of the database access, and not on the main thread.
+    public func map<T: Sendable>(
+        _ transform: @escaping @Sendable (Reducer.Value) throws -> T) -> ValueObservation<ValueReducers.Map<Reducer, T>>
+    {
+        let makeReducer = makeReducer
+        return reducing { ValueReducers.Map(base: makeReducer(), transform: transform) }
+    }
+
+    /// Notifies values that differ from the former one.
+    public func removeDuplicates() -> ValueObservation<ValueReducers.RemoveDuplicates<Reducer>>
+        where Reducer.Value: Equatable
+    {
+        removeDuplicates(by: ==)
+    }
+
+    /// Notifies values that `predicate` doesn't take for the former one.
+    public func removeDuplicates(
+        by predicate: sending @escaping (Reducer.Value, Reducer.Value) -> Bool)
+        -> ValueObservation<ValueReducers.RemoveDuplicates<Reducer>>
+    {
+        let makeReducer = makeReducer
+        let predicate = Exclusive(predicate)
+        return reducing {
+            ValueReducers.RemoveDuplicates(base: makeReducer()) { old, new in predicate.use { $0(old, new) } }
+        }
+    }
+
+    /// Calls the functions when such things happen, on whatever thread they happen.
+    ///
+    /// - parameter willStart: an observation starts.
+    /// - parameter willFetch: a value is about to be fetched.
+    /// - parameter willTrackRegion: a region is watched from now on.
+    /// - parameter databaseDidChange: a transaction changed the region.
+    /// - parameter didReceiveValue: a value is on its way to whoever observes.
+    /// - parameter didFail: an error ended the observation.
+    /// - parameter didCancel: the observation was cancelled.
+    public func handleEvents(
+        willStart: (@Sendable () -> Void)? = nil,
+        willFetch: (@Sendable () -> Void)? = nil,
+        willTrackRegion: (@Sendable (DatabaseRegion) -> Void)? = nil,
+        databaseDidChange: (@Sendable () -> Void)? = nil,
+        didReceiveValue: (@Sendable (Reducer.Value) -> Void)? = nil,
+        didFail: (@Sendable (any Error) -> Void)? = nil,
+        didCancel: (@Sendable () -> Void)? = nil) -> ValueObservation<ValueReducers.Trace<Reducer>>
+    {
+        let makeReducer = makeReducer
+        var observation = reducing {
+            ValueReducers.Trace(
+                base: makeReducer(), willFetch: willFetch ?? {}, didReceiveValue: didReceiveValue ?? { _ in })
+        }
+        if let willStart { observation.events.willStart.append(willStart) }
+        if let willTrackRegion { observation.events.willTrackRegion.append(willTrackRegion) }
+        if let databaseDidChange { observation.events.databaseDidChange.append(databaseDidChange) }
+        if let didFail { observation.events.didFail.append(didFail) }
+        if let didCancel { observation.events.didCancel.append(didCancel) }
+        return observation
+    }
+
+    /// Writes a line for each thing that happens, values included: for debugging.
+    ///
+    /// - parameter prefix: begins each line.
+    /// - parameter stream: by default the standard output.
+    public func print(
+        _ prefix: String = "", to stream: sending (any TextOutputStream)? = nil)
+        -> ValueObservation<ValueReducers.Trace<Reducer>>
+    {
+        let start = prefix.isEmpty ? "" : prefix + ": "
+        let output = Exclusive(stream)
+        let write = { @Sendable (line: String) in
+            output.use { stream in
+                if stream == nil { return Swift.print(start + line) }
+                stream?.write(start + line + "\n")
+            }
+        }
+        return handleEvents(
+            willStart: { write("start") },
+            willFetch: { write("fetch") },
+            willTrackRegion: { write("tracked region: \($0)") },
+            databaseDidChange: { write("database did change") },
+            didReceiveValue: { write("value: \($0)") },
+            didFail: { write("failure: \($0)") },
+            didCancel: { write("cancel") })
+    }
+}
+
+/// What several threads use one after the other. Sendable because it was sent here, and is used under `lock` only.
+private final class Exclusive<Content>: @unchecked Sendable {
+    private let lock = NSRecursiveLock()
+    private var content: Content
+
+    init(_ content: sending Content) {
+        self.content = content
+    }
+
+    func use<T>(_ body: (inout Content) -> T) -> T {
+        lock.withLock { body(&content) }
+    }
+}

@@ -1,0 +1,104 @@
+/// Fetches a value, and fetches it again when it may have changed.
+///
+/// ```swift
+/// let observation = ValueObservation.tracking { db in
+///     try Player.fetchAll(db)
+/// }
+/// for try await players in observation.values(in: dbPool) {
+///     print("Fresh players", players)
+/// }
+/// ```
+///
+/// - The latest state of the database is always notified in the end; changes in quick succession may be notified as one.
+/// - Values are notified in the order of the database states that they come from. The same value may come twice.
+/// - With a ``DatabasePool``, values are fetched by its readers: no write waits for them, nor do they wait for writes. With a
+///   ``DatabaseQueue``, they are fetched after each transaction that changes the region.
+/// - An error ends the observation.
+///
+/// Changes made by other processes are not seen. A ``DatabaseSnapshot``, and whatever else can't change, has one value.
+public struct ValueObservation<Reducer: ValueReducer>: Sendable {
+    /// How the observation knows what to watch.
+    enum Tracking: Sendable {
+        /// What each fetch reads.
+        case everyFetch
+
+        /// What the first fetch reads.
+        case firstFetch
+
+        case regions([any DatabaseRegionConvertible])
+    }
+
+    let tracking: Tracking
+    var events = ObservationEvents()
+    let makeReducer: @Sendable () -> Reducer
+
+    /// Whether the value is fetched in a write transaction, for functions that write. Default: false.
+    public var requiresWriteAccess = false
+
+    private init(tracking: Tracking, makeReducer: @escaping @Sendable () -> Reducer) {
+        self.tracking = tracking
+        self.makeReducer = makeReducer
+    }
+
+    /// The same observation with another reducer.
+    func reducing<Other: ValueReducer>(_ makeReducer: @escaping @Sendable () -> Other) -> ValueObservation<Other> {
+        var observation = ValueObservation<Other>(
+            tracking: ValueObservation<Other>.Tracking(tracking), makeReducer: makeReducer)
+        observation.events = events
+        observation.requiresWriteAccess = requiresWriteAccess
+        return observation
+    }
+}
+
+extension ValueObservation.Tracking {
+    fileprivate init<Other>(_ other: ValueObservation<Other>.Tracking) {
+        switch other {
+        case .everyFetch: self = .everyFetch
+        case .firstFetch: self = .firstFetch
+        case .regions(let regions): self = .regions(regions)
+        }
+    }
+}
+
+extension ValueObservation {
+    /// Observes what `fetch` reads: tables, columns and rows, found out anew at each fetch.
+    @preconcurrency
+    public static func tracking<Value: Sendable>(
+        _ fetch: @escaping @Sendable (Database) throws -> Value) -> ValueObservation<Reducer>
+        where Reducer == ValueReducers.Fetch<Value>
+    {
+        ValueObservation(tracking: .everyFetch) { ValueReducers.Fetch(fetch: fetch) }
+    }
+
+    /// Observes what `fetch` reads the first time it runs: cheaper, for functions that always read the same.
+    ///
+    /// What the function reads later, and did not read at first, is not watched.
+    @preconcurrency
+    public static func trackingConstantRegion<Value: Sendable>(
+        _ fetch: @escaping @Sendable (Database) throws -> Value) -> ValueObservation<Reducer>
+        where Reducer == ValueReducers.Fetch<Value>
+    {
+        ValueObservation(tracking: .firstFetch) { ValueReducers.Fetch(fetch: fetch) }
+    }
+
+    /// Observes regions, whatever `fetch` reads.
+    @preconcurrency
+    public static func tracking<Value: Sendable>(
+        region: any DatabaseRegionConvertible,
+        _ otherRegions: any DatabaseRegionConvertible...,
+        fetch: @escaping @Sendable (Database) throws -> Value) -> ValueObservation<Reducer>
+        where Reducer == ValueReducers.Fetch<Value>
+    {
+        tracking(regions: [region] + otherRegions, fetch: fetch)
+    }
+
+    /// Observes regions, whatever `fetch` reads.
+    @preconcurrency
+    public static func tracking<Value: Sendable>(
+        regions: [any DatabaseRegionConvertible],
+        fetch: @escaping @Sendable (Database) throws -> Value) -> ValueObservation<Reducer>
+        where Reducer == ValueReducers.Fetch<Value>
+    {
+        ValueObservation(tracking: .regions(regions)) { ValueReducers.Fetch(fetch: fetch) }
+    }
+}

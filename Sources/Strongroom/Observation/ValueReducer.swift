@@ -1,0 +1,81 @@
+/// Turns what is fetched into the values of a ``ValueObservation``. See ``ValueReducer``.
+public protocol _ValueReducer: SendableMetatype {
+    associatedtype Fetched: Sendable
+    associatedtype Value: Sendable
+
+    /// What runs with the database.
+    func _makeFetch() -> @Sendable (Database) throws -> Fetched
+
+    /// What runs later, without: the value to notify; nil for none.
+    mutating func _value(_ fetched: Fetched) throws -> Value?
+}
+
+/// What a ``ValueObservation`` does with what it fetches: made by the methods of observations, not by applications.
+public protocol ValueReducer: _ValueReducer {}
+
+/// The reducers that the methods of ``ValueObservation`` make.
+public enum ValueReducers {
+    /// Notifies what is fetched.
+    public struct Fetch<Value: Sendable>: ValueReducer {
+        let fetch: @Sendable (Database) throws -> Value
+
+        public func _makeFetch() -> @Sendable (Database) throws -> Value { fetch }
+
+        public mutating func _value(_ fetched: Value) -> Value? { fetched }
+    }
+
+    /// Notifies transformed values.
+    public struct Map<Base: _ValueReducer, Value: Sendable>: ValueReducer {
+        var base: Base
+        let transform: @Sendable (Base.Value) throws -> Value
+
+        public func _makeFetch() -> @Sendable (Database) throws -> Base.Fetched { base._makeFetch() }
+
+        public mutating func _value(_ fetched: Base.Fetched) throws -> Value? {
+            try base._value(fetched).map(transform)
+        }
+    }
+
+    /// Notifies values that differ from the former one.
+    public struct RemoveDuplicates<Base: ValueReducer>: ValueReducer {
+        var base: Base
+        let isDuplicate: (Base.Value, Base.Value) -> Bool
+        private var former: Base.Value?
+
+        init(base: Base, isDuplicate: @escaping (Base.Value, Base.Value) -> Bool) {
+            self.base = base
+            self.isDuplicate = isDuplicate
+        }
+
+        public func _makeFetch() -> @Sendable (Database) throws -> Base.Fetched { base._makeFetch() }
+
+        public mutating func _value(_ fetched: Base.Fetched) throws -> Base.Value? {
+            guard let value = try base._value(fetched) else { return nil }
+            if let former, isDuplicate(former, value) { return nil }
+            former = value
+            return value
+        }
+    }
+
+    /// Tells of each fetch and each value.
+    public struct Trace<Base: ValueReducer>: ValueReducer {
+        var base: Base
+        let willFetch: @Sendable () -> Void
+        let didReceiveValue: @Sendable (Base.Value) -> Void
+
+        public func _makeFetch() -> @Sendable (Database) throws -> Base.Fetched {
+            let fetch = base._makeFetch()
+            let willFetch = willFetch
+            return { db in
+                willFetch()
+                return try fetch(db)
+            }
+        }
+
+        public mutating func _value(_ fetched: Base.Fetched) throws -> Base.Value? {
+            guard let value = try base._value(fetched) else { return nil }
+            didReceiveValue(value)
+            return value
+        }
+    }
+}

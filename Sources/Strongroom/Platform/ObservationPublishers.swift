@@ -1,0 +1,200 @@
+// The publishers of observations, where there are publishers: see DatabasePublishers.
+
+import Foundation
+#if canImport(Combine)
+import Combine
+#elseif OpenCombine
+import OpenCombine
+#endif
+
+#if canImport(Combine) || OpenCombine
+
+extension DatabasePublishers {
+    /// Publishes the values of an observation. See ``ValueObservation/publisher(in:scheduling:)``.
+    public struct Value<Output: Sendable>: Publisher {
+        public typealias Output = Output
+        public typealias Failure = any Error
+
+        fileprivate let start: AsyncValueObservation<Output>.Start
+
+        public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == any Error {
+            subscriber.receive(subscription: LatestValueSubscription(subscriber, start))
+        }
+    }
+
+    /// Publishes the connection that changed a region. See ``DatabaseRegionObservation/publisher(in:)``.
+    public struct DatabaseRegion: Publisher {
+        public typealias Output = Database
+        public typealias Failure = any Error
+
+        fileprivate let observation: DatabaseRegionObservation
+        fileprivate let writer: any DatabaseWriter
+
+        public func receive<S: Subscriber>(subscriber: S) where S.Input == Database, S.Failure == any Error {
+            subscriber.receive(subscription: ChangeSubscription(subscriber, observation, writer))
+        }
+    }
+}
+
+extension ValueObservation {
+    /// Publishes the first value, and a fresh one after each change. Each subscription is an observation of its own.
+    ///
+    /// A subscriber that asks for no value gets the latest one once it asks.
+    ///
+    /// - parameter scheduler: where values are published. Default: the main dispatch queue.
+    public func publisher(
+        in reader: any DatabaseReader,
+        scheduling scheduler: some ValueObservationScheduler = .async(onQueue: .main)) -> DatabasePublishers.Value<Reducer.Value>
+    {
+        DatabasePublishers.Value { onError, onChange in
+            start(in: reader, scheduling: scheduler, onError: onError, onChange: onChange)
+        }
+    }
+}
+
+extension SharedValueObservation {
+    /// Publishes the latest value, and a fresh one after each change. Each subscription is a subscriber.
+    public func publisher() -> DatabasePublishers.Value<Element> {
+        DatabasePublishers.Value { onError, onChange in self.start(onError: onError, onChange: onChange) }
+    }
+}
+
+extension DatabaseRegionObservation {
+    /// Publishes the connection after each transaction that changes the region, before its next access: use it at once.
+    ///
+    /// A change that comes while the subscriber asks for none is not published.
+    public func publisher(in writer: any DatabaseWriter) -> DatabasePublishers.DatabaseRegion {
+        DatabasePublishers.DatabaseRegion(observation: self, writer: writer)
+    }
+}
+
+/// The values of one subscriber, who is asked before each. Sendable because its variables are used under `lock` only.
+private final class LatestValueSubscription<S: Subscriber>: Subscription, @unchecked Sendable
+    where S.Input: Sendable, S.Failure == any Error
+{
+    private let lock = NSRecursiveLock()
+    private var subscriber: S?
+    private var start: AsyncValueObservation<S.Input>.Start?
+    private var cancellable: AnyDatabaseCancellable?
+    private var demand = Subscribers.Demand.none
+    private var waitingValue: S.Input?
+
+    init(_ subscriber: S, _ start: @escaping AsyncValueObservation<S.Input>.Start) {
+        self.subscriber = subscriber
+        self.start = start
+    }
+
+    func request(_ more: Subscribers.Demand) {
+        lock.lock()
+        demand += more
+        let start = start
+        self.start = nil
+        let value = waitingValue
+        lock.unlock()
+        if let start { begin(start) } else if let value { receive(value) }
+    }
+
+    private func begin(_ start: AsyncValueObservation<S.Input>.Start) {
+        let cancellable = start({ [weak self] in self?.fail($0) }, { [weak self] in self?.receive($0) })
+        lock.lock()
+        let isCancelled = subscriber == nil
+        if !isCancelled { self.cancellable = cancellable }
+        lock.unlock()
+        if isCancelled { cancellable.cancel() }
+    }
+
+    func cancel() {
+        _ = end()
+    }
+
+    private func receive(_ value: S.Input) {
+        lock.lock()
+        guard let subscriber, demand > .none else {
+            // Values are states: the latest one is all that counts.
+            waitingValue = value
+            return lock.unlock()
+        }
+        waitingValue = nil
+        demand -= 1
+        lock.unlock()
+        let more = subscriber.receive(value)
+        lock.withLock { demand += more }
+    }
+
+    private func fail(_ error: any Error) {
+        end()?.receive(completion: .failure(error))
+    }
+
+    private func end() -> S? {
+        lock.lock()
+        let subscriber = subscriber
+        let cancellable = cancellable
+        self.subscriber = nil
+        self.cancellable = nil
+        start = nil
+        waitingValue = nil
+        lock.unlock()
+        cancellable?.cancel()
+        return subscriber
+    }
+}
+
+/// The changes of a region for one subscriber. Sendable because its variables are used under `lock` only.
+private final class ChangeSubscription<S: Subscriber>: Subscription, @unchecked Sendable
+    where S.Input == Database, S.Failure == any Error
+{
+    private let lock = NSRecursiveLock()
+    private let observation: DatabaseRegionObservation
+    private let writer: any DatabaseWriter
+    private var subscriber: S?
+    private var hasStarted = false
+    private var cancellable: AnyDatabaseCancellable?
+    private var demand = Subscribers.Demand.none
+
+    init(_ subscriber: S, _ observation: DatabaseRegionObservation, _ writer: any DatabaseWriter) {
+        self.subscriber = subscriber
+        self.observation = observation
+        self.writer = writer
+    }
+
+    func request(_ more: Subscribers.Demand) {
+        lock.lock()
+        demand += more
+        let mustStart = !hasStarted && subscriber != nil
+        hasStarted = true
+        lock.unlock()
+        guard mustStart else { return }
+        let cancellable = observation.start(
+            in: writer, onError: { [weak self] in self?.fail($0) }, onChange: { [weak self] in self?.receive($0) })
+        lock.withLock { self.cancellable = subscriber == nil ? nil : cancellable }
+    }
+
+    func cancel() {
+        _ = end()
+    }
+
+    private func receive(_ db: Database) {
+        lock.lock()
+        guard let subscriber, demand > .none else { return lock.unlock() }
+        demand -= 1
+        lock.unlock()
+        let more = subscriber.receive(db)
+        lock.withLock { demand += more }
+    }
+
+    private func fail(_ error: any Error) {
+        end()?.receive(completion: .failure(error))
+    }
+
+    private func end() -> S? {
+        lock.lock()
+        let subscriber = subscriber
+        let cancellable = cancellable
+        self.subscriber = nil
+        self.cancellable = nil
+        lock.unlock()
+        cancellable?.cancel()
+        return subscriber
+    }
+}
+#endif

@@ -1,0 +1,497 @@
+import Dispatch
+import Foundation
+import Strongroom
+import Testing
+
+/// Notes down all it is told.
+private final class Recorder: TransactionObserver {
+    var log: [String] = []
+    var observes: (DatabaseEventKind) -> Bool = { _ in true }
+    var refusal: (any Error)?
+    var stopsAfterFirst = false
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { observes(eventKind) }
+
+    func databaseDidChange() { log.append("change") }
+
+    func databaseDidChange(with event: DatabaseEvent) {
+        log.append("\(event.kind) \(event.databaseName).\(event.tableName) \(event.rowID)")
+        if stopsAfterFirst { stopObservingDatabaseChangesUntilNextTransaction() }
+    }
+
+    func databaseWillCommit() throws {
+        log.append("will commit")
+        if let refusal { throw refusal }
+    }
+
+    func databaseDidCommit(_ db: Database) { log.append("commit") }
+    func databaseDidRollback(_ db: Database) { log.append("rollback") }
+
+    /// What was told since the last time.
+    func take() -> [String] {
+        defer { log = [] }
+        return log
+    }
+}
+
+private struct Refusal: Error {}
+
+private func withTables(_ body: (Database, Recorder) throws -> Void) throws {
+    try withDatabase { db in
+        try db.execute(sql: """
+            CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER);
+            CREATE TABLE note (id INTEGER PRIMARY KEY, wineId INTEGER REFERENCES wine ON DELETE CASCADE);
+            """)
+        let recorder = Recorder()
+        db.add(transactionObserver: recorder)
+        try body(db, recorder)
+    }
+}
+
+@Suite("Transaction observers")
+struct TransactionObserverTests {
+    @Test("An insertion, an update and a deletion are told with table and rowid, then the commit")
+    func events() throws {
+        try withTables { db, recorder in
+            try db.inTransaction {
+                try db.execute(sql: "INSERT INTO wine (id, name) VALUES (7, 'Chinon')")
+                try db.execute(sql: "UPDATE wine SET name = 'Bandol' WHERE id = 7")
+                try db.execute(sql: "DELETE FROM wine WHERE id = 7")
+                return .commit
+            }
+            #expect(recorder.take() == [
+                "insert main.wine 7", "update main.wine 7", "delete main.wine 7", "will commit", "commit",
+            ])
+        }
+    }
+
+    @Test("A statement outside of transactions is a transaction of its own")
+    func autocommit() throws {
+        try withTables { db, recorder in
+            try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
+            #expect(recorder.take() == ["insert main.wine 1", "will commit", "commit"])
+        }
+    }
+
+    @Test("A rollback is told, whoever asks for it")
+    func rollback() throws {
+        try withTables { db, recorder in
+            try db.inTransaction {
+                try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
+                return .rollback
+            }
+            #expect(recorder.take() == ["insert main.wine 1", "rollback"])
+            try db.execute(sql: "INSERT INTO wine (id, name) VALUES (1, 'Chinon')")
+            _ = recorder.take()
+            #expect(throws: DatabaseError.self) {
+                try db.execute(sql: "INSERT INTO wine (id, name) VALUES (2, 'Bandol'), (3, 'Chinon')")
+            }
+            #expect(recorder.take().last == "rollback")
+            #expect(throws: DatabaseError.self) {
+                try db.inTransaction {
+                    try db.execute(sql: "INSERT OR ROLLBACK INTO wine (name) VALUES ('Chinon')")
+                    return .commit
+                }
+            }
+            #expect(recorder.take() == ["rollback"])
+        }
+    }
+
+    @Test("A transaction that only reads is not told")
+    func reads() throws {
+        try withEncryptedQueue { queue in
+            let recorder = Recorder()
+            queue.add(transactionObserver: recorder)
+            _ = try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_master") }
+            #expect(recorder.take() == [])
+        }
+    }
+
+    @Test("An observer that refuses the commit rolls the transaction back, and its error is thrown")
+    func refusal() throws {
+        try withTables { db, recorder in
+            recorder.refusal = Refusal()
+            #expect(throws: Refusal.self) {
+                try db.inTransaction {
+                    try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
+                    return .commit
+                }
+            }
+            #expect(recorder.take() == ["insert main.wine 1", "will commit", "rollback"])
+            #expect(throws: Refusal.self) { try db.execute(sql: "INSERT INTO wine (id) VALUES (1)") }
+            #expect(recorder.take() == ["insert main.wine 1", "will commit", "rollback"])
+            recorder.refusal = nil
+            #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM wine") == 0)
+            try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
+            #expect(recorder.take().last == "commit")
+        }
+    }
+
+    @Test("Only the kinds that the observer wants are told")
+    func filter() throws {
+        try withTables { db, recorder in
+            recorder.observes = {
+                if case .update("wine", let columns) = $0 { return columns.contains("score") }
+                if case .delete("note") = $0 { return true }
+                return false
+            }
+            try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
+            try db.execute(sql: "UPDATE wine SET name = 'Chinon'")
+            #expect(recorder.take() == ["will commit", "commit", "will commit", "commit"])
+            try db.execute(sql: "UPDATE wine SET score = 1")
+            #expect(recorder.take() == ["update main.wine 1", "will commit", "commit"])
+            recorder.observes = { _ in false }
+            try db.execute(sql: "UPDATE wine SET score = 1")
+            #expect(recorder.take() == ["will commit", "commit"])
+            recorder.observes = { _ in true }
+            try db.execute(sql: "UPDATE wine SET score = 1")
+            #expect(recorder.take() == ["update main.wine 1", "will commit", "commit"])
+        }
+    }
+
+    @Test("What a trigger and a foreign key change is told to who wants it, and nothing else of the statement")
+    func indirectChanges() throws {
+        try withTables { db, recorder in
+            try db.execute(sql: """
+                CREATE TRIGGER noted AFTER INSERT ON wine BEGIN INSERT INTO note (id, wineId) VALUES (new.id * 10, new.id); END
+                """)
+            _ = recorder.take()
+            recorder.observes = { $0.tableName == "note" }
+            try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
+            #expect(recorder.take() == ["insert main.note 10", "will commit", "commit"])
+            try db.execute(sql: "DELETE FROM wine WHERE id = 1")
+            #expect(recorder.take() == ["delete main.note 10", "will commit", "commit"])
+        }
+    }
+
+    @Test("DELETE without WHERE tells of each row, even when it was compiled before anyone observed")
+    func truncation() throws {
+        try withDatabase { db in
+            try db.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY)")
+            let insert = try db.makeStatement(sql: "INSERT INTO wine VALUES (1), (2)")
+            let delete = try db.makeStatement(sql: "DELETE FROM wine")
+            try insert.execute()
+            try delete.execute()
+            let recorder = Recorder()
+            recorder.observes = { if case .delete = $0 { true } else { false } }
+            db.add(transactionObserver: recorder)
+            for _ in 1...2 {
+                try insert.execute()
+                _ = recorder.take()
+                try delete.execute()
+                #expect(recorder.take() == ["delete main.wine 1", "delete main.wine 2", "will commit", "commit"])
+            }
+            try insert.execute()
+            db.remove(transactionObserver: recorder)
+            try delete.execute()
+            #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM wine") == 0)
+        }
+    }
+
+    @Test("A table whose deletions are watched can be dropped")
+    func dropWatchedTable() throws {
+        try withTables { db, recorder in
+            try db.execute(sql: "INSERT INTO note (id) VALUES (1)")
+            try db.execute(sql: "DELETE FROM note")
+            #expect(recorder.take().contains("delete main.note 1"))
+            try db.execute(sql: "DROP TABLE note")
+            #expect(try !db.tableExists("note"))
+        }
+    }
+
+    @Test("A statement that runs inside of another one, by a function, is told apart from it")
+    func nestedStatements() throws {
+        try withTables { db, recorder in
+            nonisolated(unsafe) let connection = db
+            db.add(function: DatabaseFunction("annotate", argumentCount: 1) { values in
+                try connection.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [values[0]])
+                return values[0]
+            })
+            recorder.observes = { $0.tableName == "wine" }
+            try db.execute(sql: "INSERT INTO wine (id, score) SELECT annotate(5), 1 UNION ALL SELECT annotate(6), 2")
+            #expect(recorder.take().filter { $0.hasPrefix("insert") } == ["insert main.wine 5", "insert main.wine 6"])
+            #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM note") == 2)
+        }
+    }
+
+    @Test("Changes in a savepoint are told when the outermost one is released")
+    func savepoints() throws {
+        try withTables { db, recorder in
+            try db.inTransaction {
+                try db.inSavepoint {
+                    try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
+                    try db.inSavepoint {
+                        try db.execute(sql: "INSERT INTO wine (id) VALUES (2)")
+                        return .commit
+                    }
+                    #expect(recorder.take() == [])
+                    return .commit
+                }
+                #expect(recorder.take() == ["insert main.wine 1", "insert main.wine 2"])
+                return .commit
+            }
+            #expect(recorder.take() == ["will commit", "commit"])
+        }
+    }
+
+    @Test("Changes in a savepoint that is rolled back are never told")
+    func rolledBackSavepoint() throws {
+        try withTables { db, recorder in
+            try db.inTransaction {
+                try db.inSavepoint {
+                    try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
+                    try db.inSavepoint {
+                        try db.execute(sql: "INSERT INTO wine (id) VALUES (2)")
+                        return .rollback
+                    }
+                    return .commit
+                }
+                return .commit
+            }
+            #expect(recorder.take() == ["insert main.wine 1", "will commit", "commit"])
+        }
+    }
+
+    @Test("Savepoints by SQL count like others, by the latest of a name, and a commit releases them all")
+    func savepointsBySQL() throws {
+        try withTables { db, recorder in
+            try db.execute(sql: """
+                SAVEPOINT a;
+                INSERT INTO wine (id) VALUES (1);
+                SAVEPOINT "A";
+                INSERT INTO wine (id) VALUES (2);
+                ROLLBACK TO a;
+                INSERT INTO wine (id) VALUES (3);
+                SAVEPOINT b;
+                INSERT INTO wine (id) VALUES (4);
+                """)
+            #expect(recorder.take() == [])
+            try db.execute(sql: "COMMIT")
+            #expect(recorder.take() == [
+                "insert main.wine 1", "insert main.wine 3", "insert main.wine 4", "will commit", "commit",
+            ])
+            try db.execute(sql: "SAVEPOINT a; INSERT INTO wine (id) VALUES (5); ROLLBACK TO a; RELEASE a")
+            #expect(!recorder.take().contains("insert main.wine 5"))
+            try db.execute(sql: "BEGIN; SAVEPOINT a; INSERT INTO wine (id) VALUES (6); ROLLBACK")
+            #expect(recorder.take() == ["rollback"])
+            try db.execute(sql: "INSERT INTO wine (id) VALUES (7)")
+            #expect(recorder.take() == ["insert main.wine 7", "will commit", "commit"])
+        }
+    }
+
+    @Test("An observer that has heard enough hears of changes again in the next transaction")
+    func stop() throws {
+        try withTables { db, recorder in
+            recorder.stopsAfterFirst = true
+            for _ in 1...2 {
+                try db.execute(sql: "INSERT OR IGNORE INTO wine (id) VALUES (1), (2)")
+                try db.execute(sql: "DELETE FROM wine")
+                #expect(recorder.take() == [
+                    "insert main.wine 1", "will commit", "commit", "delete main.wine 1", "will commit", "commit",
+                ])
+            }
+        }
+    }
+
+    @Test("Asking for no more changes outside of a notification is a fatal error")
+    func stopOutside() async {
+        await #expect(processExitsWith: .failure) {
+            Recorder().stopObservingDatabaseChangesUntilNextTransaction()
+        }
+    }
+
+    @Test("An observer can write when it is told of a commit, and hears of that as well")
+    func writeAfterCommit() throws {
+        final class Writer: TransactionObserver {
+            var commits = 0
+            func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+            func databaseDidChange(with event: DatabaseEvent) {}
+            func databaseDidRollback(_ db: Database) {}
+            func databaseDidCommit(_ db: Database) {
+                commits += 1
+                #expect(!db.isInsideTransaction)
+                if commits == 1 {
+                    #expect(throws: Never.self) { try db.execute(sql: "INSERT INTO wine (id) VALUES (2)") }
+                }
+            }
+        }
+        try withTables { db, _ in
+            let writer = Writer()
+            db.add(transactionObserver: writer)
+            try db.inTransaction {
+                try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
+                return .commit
+            }
+            #expect(writer.commits == 2)
+            #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM wine") == 2)
+        }
+    }
+
+    @Test("In a pool, an observer reads the state of the commit while other writes go on")
+    func concurrentReadAfterCommit() throws {
+        final class Counter: TransactionObserver {
+            unowned let pool: DatabasePool
+            let counted = Gate()
+            let release = Gate()
+            let count = Shared(0)
+            init(_ pool: DatabasePool) { self.pool = pool }
+            func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+            func databaseDidChange(with event: DatabaseEvent) {}
+            func databaseDidRollback(_ db: Database) {}
+            func databaseDidCommit(_ db: Database) {
+                let (counted, release, count) = (counted, release, count)
+                pool.asyncConcurrentRead { db in
+                    release.pass()
+                    count.update { $0 = (try? db.get().countWines()) ?? -1 }
+                    counted.open()
+                }
+            }
+        }
+        let fixture = try PoolFixture()
+        let counter = Counter(fixture.pool)
+        fixture.pool.add(transactionObserver: counter, extent: .nextTransaction)
+        try fixture.pool.write { try $0.insertWine() }
+        try fixture.pool.write { try $0.insertWine() }
+        counter.release.open()
+        counter.counted.pass()
+        #expect(counter.count.value == 1)
+    }
+
+    @Test("afterNextTransaction and observers are told of the same commit, whatever an observer does with it")
+    func completions() throws {
+        final class Reader: TransactionObserver {
+            func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+            func databaseDidChange(with event: DatabaseEvent) {}
+            func databaseDidRollback(_ db: Database) {}
+            func databaseDidCommit(_ db: Database) {
+                #expect(throws: Never.self) {
+                    try db.inTransaction {
+                        _ = try Row.fetchAll(db, sql: "SELECT * FROM wine")
+                        return .rollback
+                    }
+                }
+            }
+        }
+        try withTables { db, _ in
+            let reader = Reader()
+            db.add(transactionObserver: reader)
+            let ends = Shared<[String]>([])
+            try db.inTransaction {
+                db.afterNextTransaction(
+                    onCommit: { _ in ends.update { $0.append("commit") } },
+                    onRollback: { _ in ends.update { $0.append("rollback") } })
+                try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
+                return .commit
+            }
+            #expect(ends.value == ["commit"])
+        }
+    }
+}
+
+@Suite("How long transactions are observed")
+struct ObservationExtentTests {
+    @Test("By default the connection does not keep the observer alive")
+    func observerLifetime() throws {
+        try withTables { db, _ in
+            var recorder: Recorder? = Recorder()
+            weak let weakRecorder = recorder
+            db.add(transactionObserver: recorder!)
+            recorder = nil
+            #expect(weakRecorder == nil)
+            try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
+        }
+    }
+
+    @Test("To the next transaction: the observer lives until then, and hears of no other")
+    func nextTransaction() throws {
+        try withTables { db, _ in
+            var recorder: Recorder? = Recorder()
+            weak let weakRecorder = recorder
+            db.add(transactionObserver: recorder!, extent: .nextTransaction)
+            recorder = nil
+            #expect(weakRecorder != nil)
+            recorder = weakRecorder
+            try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
+            try db.execute(sql: "INSERT INTO wine (id) VALUES (2)")
+            #expect(recorder?.log == ["insert main.wine 1", "will commit", "commit"])
+            recorder = nil
+            #expect(weakRecorder == nil)
+        }
+    }
+
+    @Test("For the lifetime of the database: the observer goes when the database is closed")
+    func databaseLifetime() throws {
+        let fixture = try QueueFixture()
+        var recorder: Recorder? = Recorder()
+        weak let weakRecorder = recorder
+        fixture.queue.add(transactionObserver: recorder!, extent: .databaseLifetime)
+        recorder = nil
+        try fixture.queue.write { try $0.insertWine() }
+        #expect(weakRecorder?.log == ["insert main.wine 1", "will commit", "commit"])
+        try fixture.queue.close()
+        #expect(weakRecorder == nil)
+    }
+
+    @Test("A removed observer hears nothing more, and can come back", arguments: WriterKind.allCases)
+    func removal(_ kind: WriterKind) throws {
+        let (writer, _) = try kind.make()
+        let recorder = Recorder()
+        writer.add(transactionObserver: recorder)
+        try writer.write { try $0.insertWine() }
+        #expect(recorder.take().count == 3)
+        writer.remove(transactionObserver: recorder)
+        try writer.write { try $0.insertWine() }
+        #expect(recorder.take() == [])
+        writer.add(transactionObserver: recorder)
+        try writer.write { try $0.insertWine() }
+        #expect(recorder.take().count == 3)
+    }
+
+    @Test("An observer that is added inside a transaction hears the rest of it")
+    func addedInside() throws {
+        try withTables { db, recorder in
+            db.remove(transactionObserver: recorder)
+            try db.inTransaction {
+                try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
+                try db.inSavepoint {
+                    db.add(transactionObserver: recorder)
+                    try db.execute(sql: "INSERT INTO wine (id) VALUES (2)")
+                    return .rollback
+                }
+                try db.execute(sql: "INSERT INTO wine (id) VALUES (3)")
+                return .commit
+            }
+            #expect(recorder.take() == ["insert main.wine 3", "will commit", "commit"])
+        }
+    }
+}
+
+@Suite("Changes that SQLite does not tell")
+struct UntoldChangeTests {
+    @Test("notifyChanges tells who watches the region, and the commit")
+    func notifyChanges() throws {
+        try withTables { db, recorder in
+            recorder.observes = { if case .update("wine", let columns) = $0 { columns.contains("score") } else { false } }
+            try db.inTransaction(.deferred) {
+                try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT name FROM wine"))
+                #expect(recorder.take() == [])
+                try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT score FROM wine"))
+                #expect(recorder.take() == ["change"])
+                try db.notifyChanges(in: .fullDatabase)
+                #expect(recorder.take() == ["change"])
+                return .commit
+            }
+            #expect(recorder.take() == ["commit"])
+            try db.notifyChanges(in: .fullDatabase)
+            #expect(recorder.take() == ["change", "will commit", "commit"])
+        }
+    }
+
+    @Test("notifyChanges is a write")
+    func notifyInRead() throws {
+        try withEncryptedQueue { queue in
+            let error = try #require(throws: DatabaseError.self) { try queue.read { try $0.notifyChanges(in: .fullDatabase) } }
+            #expect(error.resultCode == .SQLITE_READONLY)
+        }
+    }
+}
