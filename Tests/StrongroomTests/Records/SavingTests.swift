@@ -24,21 +24,35 @@ struct SavingTests {
         }
     }
 
-    @Test("inserts with the conflict resolution of the call, else of the type")
+    @Test("throws when a row is in the way")
+    func conflict() throws {
+        try withRecords { db in
+            let arthur = try Player(id: 1, name: "Arthur", score: 1).inserted(db)
+            #expect(throws: DatabaseError.self) { try arthur.inserted(db) }
+            #expect(try Player.fetchCount(db) == 1)
+        }
+    }
+
+    @Test("inserts with the conflict resolution of the call")
     func conflictResolution() throws {
-        try withRecords { db throws in
-            var arthur = try Player(id: 1, name: "Arthur", score: 1).inserted(db)
-            #expect(throws: DatabaseError.self) { _ = try arthur.inserted(db) }
-            arthur.score = 2
-            let statements1 = try statements(db) { try arthur.insert(db, onConflict: .replace) }
-            #expect(statements1 == [#"INSERT OR REPLACE INTO "player" ("id", "name", "score") VALUES (?,?,?)"#])
+        try withRecords { db in
+            try db.execute(sql: "INSERT INTO player VALUES (1, 'Arthur', 1)")
+            var arthur = Player(id: 1, name: "Arthur", score: 2)
+            let sql = try statements(db) { try arthur.insert(db, onConflict: .replace) }
+            #expect(sql == [#"INSERT OR REPLACE INTO "player" ("id", "name", "score") VALUES (?,?,?)"#])
             #expect(try Player.find(db, id: 1).score == 2)
+        }
+    }
+
+    @Test("inserts and updates with the conflict resolution of the type")
+    func conflictPolicy() throws {
+        try withRecords { db in
             let place = Place(country: "FR", code: 75, name: "Paris")
             try place.insert(db)
-            let statements2 = try statements(db) { try place.insert(db) }
-            #expect(statements2 == [#"INSERT OR IGNORE INTO "place" ("country", "code", "name") VALUES (?,?,?)"#])
-            let statements3 = try statements(db) { try place.update(db) }
-            #expect(statements3 == [#"UPDATE OR REPLACE "place" SET "name"=? WHERE "country"=? AND "code"=?"#])
+            let insertion = try statements(db) { try place.insert(db) }
+            #expect(insertion == [#"INSERT OR IGNORE INTO "place" ("country", "code", "name") VALUES (?,?,?)"#])
+            let update = try statements(db) { try place.update(db) }
+            #expect(update == [#"UPDATE OR REPLACE "place" SET "name"=? WHERE "country"=? AND "code"=?"#])
             #expect(try Place.fetchCount(db) == 1)
         }
     }

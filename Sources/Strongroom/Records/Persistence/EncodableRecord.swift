@@ -90,7 +90,7 @@ extension PersistenceContainer {
 extension [CodingUserInfoKey: Any] {
     /// The same for Foundation's coders, which want sendable values. They are used where they were made.
     var asSendable: [CodingUserInfoKey: any Sendable] {
-        // Sendable is a marker: both existentials are the same in memory.
-        mapValues { unsafeBitCast($0, to: (any Sendable).self) }
+        // Sendable is a marker: both existentials are the same in memory. (Without `as Any`, Swift would cast what is inside.)
+        mapValues { unsafeBitCast($0 as Any, to: (any Sendable).self) }
     }
 }
