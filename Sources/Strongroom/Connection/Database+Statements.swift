@@ -225,9 +225,16 @@ extension Database {
     @inline(__always)
     func didRun(_ statement: Statement, failure: DatabaseError?) throws {
         // Failures, those of reads included, may roll the transaction back.
-        if statement.hasEffects || failure != nil { drawConsequences(of: statement, isDone: failure == nil) }
+        if failure != nil || statement.hasEffects && !isMereChange(statement) {
+            drawConsequences(of: statement, isDone: failure == nil)
+        }
         if strongroom_stops(connection) != 0 { try stopAfterRun(of: statement, failure: failure) }
         if let failure { throw observers.takeRefusal() ?? failure }
+    }
+
+    /// Whether the statement changed rows inside a transaction that goes on, and nobody wants to know.
+    private func isMereChange(_ statement: Statement) -> Bool {
+        statement.changesRowsOnly && !observers.isActive && sqlite3_get_autocommit(sqliteConnection) == 0
     }
 
     private func drawConsequences(of statement: Statement, isDone: Bool) {

@@ -19,15 +19,15 @@ public final class Database {
     @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>
 
     /// The raw connection; nil once closed. Don't close it.
-    public private(set) var sqliteConnection: SQLiteConnection?
+    @exclusivity(unchecked) public private(set) var sqliteConnection: SQLiteConnection?
 
     let compiler = CompilationObserver()
 
     /// The statements of convenience calls, and apart from them those that the program has in its own hands.
-    var statements = StatementCache()
+    @exclusivity(unchecked) var statements = StatementCache()
     var lentStatements = StatementCache()
 
-    var runs = StatementRuns()
+    @exclusivity(unchecked) var runs = StatementRuns()
     var schemaCache = SchemaCache()
 
     /// How the records of each type are saved.
@@ -41,10 +41,10 @@ public final class Database {
     let cipher = CipherState()
 
     /// How many enclosing blocks allow nothing but reads.
-    var readOnlyDepth = 0
+    @exclusivity(unchecked) var readOnlyDepth = 0
 
     /// How many enclosing blocks rely on the transaction that they opened.
-    var transactionBlockDepth = 0
+    @exclusivity(unchecked) var transactionBlockDepth = 0
 
     /// What the connection's transaction is doing.
     let transactions: TransactionFollower

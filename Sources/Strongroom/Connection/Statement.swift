@@ -32,6 +32,9 @@ public final class Statement {
     /// Whether the statement is refused where only reads are allowed.
     let mayWrite: Bool
 
+    /// Whether the statement changes rows, and neither the schema nor the state of the transaction.
+    let changesRowsOnly: Bool
+
     /// Whether the statement can be kept for the next time: not when it changes what others were compiled against.
     var isReusable: Bool { !compilation.changesSchema && !compilation.carriesKey }
 
@@ -39,25 +42,25 @@ public final class Statement {
     let parameterNames: [String?]
 
     /// The run that has begun and not ended. A statement that runs is not handed out again.
-    unowned(unsafe) var currentRun: StatementRun?
+    @exclusivity(unchecked) unowned(unsafe) var currentRun: StatementRun?
 
     /// Whether the statement runs without a `StatementRun`, inside one call.
-    var isRunningDirectly = false
+    @exclusivity(unchecked) var isRunningDirectly = false
 
     /// Whether the statement can begin a run without ending another.
     var isIdle: Bool { currentRun == nil && !isRunningDirectly }
 
-    private var boundArguments = StatementArguments()
+    @exclusivity(unchecked) private var boundArguments = StatementArguments()
 
     /// Whether the statement has parameters that nothing was said about.
-    private var lacksArguments: Bool
-    private var columnsIfRead: RowColumns?
-    private var reprepareCount: CInt = 0
+    @exclusivity(unchecked) private var lacksArguments: Bool
+    @exclusivity(unchecked) private var columnsIfRead: RowColumns?
+    @exclusivity(unchecked) private var reprepareCount: CInt = 0
     private var renewedCompilation: StatementCompilation?
     private var observedReprepareCount: CInt = 0
 
     /// Whether SQLite holds copies of arguments that are worth letting go.
-    private var hasLargeArguments = false
+    @exclusivity(unchecked) private var hasLargeArguments = false
 
     init(sqliteStatement: SQLiteStatement, database: Database, compilation: StatementCompilation) {
         self.sqliteStatement = sqliteStatement
@@ -69,6 +72,8 @@ public final class Statement {
         self.mayWrite = (compilation.writesUnseen || !isReadonly && !compilation.onlyAsks)
             && sqlite3_stmt_isexplain(sqliteStatement) == 0
         self.hasEffects = mayWrite || compilation.transaction != nil || compilation.changesSchema
+        self.changesRowsOnly = !isReadonly && !compilation.writesUnseen && !compilation.changesSchema
+            && compilation.transaction == nil
         self.parameterNames = (0..<sqlite3_bind_parameter_count(sqliteStatement)).map {
             guard let name = sqlite3_bind_parameter_name(sqliteStatement, $0 + 1), name.pointee != CChar(UInt8(ascii: "?"))
             else { return nil }
@@ -229,14 +234,21 @@ public final class Statement {
     private func prepareForBinding() {
         requireAccess()
         if let currentRun { return currentRun.finish() }
-        // The result of a reset is that of the last step, which was reported when it happened.
-        sqlite3_reset(sqliteStatement)
+        // All our runs end with a reset. A program that steps the raw statement is found out by `bind`; here, only
+        // where there is nothing to bind.
+        if parameterNames.isEmpty { sqlite3_reset(sqliteStatement) }
     }
 
     private func bind(_ values: [DatabaseValue]) throws {
         try values.withUnsafeBufferPointer { bound in
             for index in bound.indices {
-                let code = bound[index].bind(to: sqliteStatement, at: CInt(truncatingIfNeeded: index + 1))
+                let position = CInt(truncatingIfNeeded: index + 1)
+                var code = bound[index].bind(to: sqliteStatement, at: position)
+                if code == SQLITE_MISUSE {
+                    // The program stepped the raw statement. The result of a reset is that of the last step: not ours.
+                    sqlite3_reset(sqliteStatement)
+                    code = bound[index].bind(to: sqliteStatement, at: position)
+                }
                 if code != SQLITE_OK { throw bindingError(code, values) }
                 if bound[index].storage.isLarge { hasLargeArguments = true }
             }

@@ -106,7 +106,7 @@ public struct StatementArguments: Hashable, Sendable {
 }
 
 extension StatementArguments: ExpressibleByArrayLiteral {
-    @inlinable
+    // Not inlinable: in the caller's module, Swift would allocate the array by unspecialized code, which costs more.
     public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) {
         var elements = elements
         self.init(values: [DatabaseValue](unsafeUninitializedCapacity: elements.count) { values, count in
