@@ -41,10 +41,12 @@ final class ObserverList {
     }
 
     func remove(_ observer: any TransactionObserver) {
-        registrations.removeAll { $0.observer == nil || $0.observer === observer }
+        for registration in registrations where registration.observer === observer { registration.end() }
+        registrations.removeAll { $0.observer == nil }
     }
 
     func removeAll() {
+        for registration in registrations { registration.end() }
         registrations = []
         savepoints.removeAll()
     }
@@ -213,6 +215,7 @@ final class ObserverList {
         if !isActive { db.compiler.forgetWatchedDeletions(on: db.sqliteConnection) }
         for registration in told {
             guard let observer = registration.observer else { continue }
+            if registration.extent == .nextTransaction { registration.end() }
             isCommitted ? observer.databaseDidCommit(db) : observer.databaseDidRollback(db)
         }
     }

@@ -4,7 +4,7 @@ import CStrongroom
 final class ObserverRegistration {
     let extent: Database.TransactionObservationExtent
     private weak var livingObserver: (any TransactionObserver)?
-    private let keptObserver: (any TransactionObserver)?
+    private var keptObserver: (any TransactionObserver)?
 
     /// Whether the observer watches a region, and nothing else: its answers change only when it says so.
     let watchesRegion: Bool
@@ -20,6 +20,12 @@ final class ObserverRegistration {
     }
 
     var observer: (any TransactionObserver)? { keptObserver ?? livingObserver }
+
+    /// Lets go of the observer. Statements may remember the registration for longer.
+    func end() {
+        keptObserver = nil
+        livingObserver = nil
+    }
 
     func tell(_ event: DatabaseEvent) {
         telling { $0.databaseDidChange(with: event) }

@@ -4,7 +4,7 @@
 final class RegionObserver: TransactionObserver {
     private(set) var region: DatabaseRegion
     private let onCommit: (Database) -> Void
-    private var isChanged = false
+    private var isStale = false
 
     init(_ region: DatabaseRegion, onCommit: @escaping (Database) -> Void) {
         self.region = region
@@ -22,22 +22,25 @@ final class RegionObserver: TransactionObserver {
     }
 
     func databaseDidChange() {
-        isChanged = true
+        isStale = true
     }
 
     func databaseDidChange(with event: DatabaseEvent) {
-        guard !isChanged, region.isModified(by: event) else { return }
-        isChanged = true
+        guard !isStale, region.isModified(by: event) else { return }
+        isStale = true
         stopObservingDatabaseChangesUntilNextTransaction()
     }
 
     func databaseDidCommit(_ db: Database) {
-        guard isChanged else { return }
-        isChanged = false
-        onCommit(db)
+        if takeStaleness() { onCommit(db) }
     }
 
     func databaseDidRollback(_ db: Database) {
-        isChanged = false
+        _ = takeStaleness()
+    }
+
+    private func takeStaleness() -> Bool {
+        defer { isStale = false }
+        return isStale
     }
 }

@@ -47,14 +47,11 @@ extension ValueObservation {
     /// - parameter didFail: an error ended the observation.
     /// - parameter didCancel: the observation was cancelled.
     public func handleEvents(
-        willStart: (@Sendable () -> Void)? = nil,
-        willFetch: (@Sendable () -> Void)? = nil,
-        willTrackRegion: (@Sendable (DatabaseRegion) -> Void)? = nil,
-        databaseDidChange: (@Sendable () -> Void)? = nil,
-        didReceiveValue: (@Sendable (Reducer.Value) -> Void)? = nil,
-        didFail: (@Sendable (any Error) -> Void)? = nil,
-        didCancel: (@Sendable () -> Void)? = nil) -> ValueObservation<ValueReducers.Trace<Reducer>>
-    {
+        willStart: (@Sendable () -> Void)? = nil, willFetch: (@Sendable () -> Void)? = nil,
+        willTrackRegion: (@Sendable (DatabaseRegion) -> Void)? = nil, databaseDidChange: (@Sendable () -> Void)? = nil,
+        didReceiveValue: (@Sendable (Reducer.Value) -> Void)? = nil, didFail: (@Sendable (any Error) -> Void)? = nil,
+        didCancel: (@Sendable () -> Void)? = nil
+    ) -> ValueObservation<ValueReducers.Trace<Reducer>> {
         let makeReducer = makeReducer
         var observation = reducing {
             ValueReducers.Trace(

@@ -57,14 +57,10 @@ extension ValueObservation {
     /// - parameter scheduler: where values are put into the sequence. Default: `.task`.
     /// - parameter bufferingPolicy: what becomes of values while the loop is busy. Default: all are kept.
     public func values(
-        in reader: any DatabaseReader,
-        scheduling scheduler: some ValueObservationScheduler = .task,
-        bufferingPolicy: AsyncValueObservation<Reducer.Value>.BufferingPolicy = .unbounded)
-        -> AsyncValueObservation<Reducer.Value>
-    {
-        AsyncValueObservation(bufferingPolicy: bufferingPolicy) { onError, onChange in
-            self.start(in: reader, scheduling: scheduler, onError: onError, onChange: onChange)
-        }
+        in reader: any DatabaseReader, scheduling scheduler: some ValueObservationScheduler = .task,
+        bufferingPolicy: AsyncValueObservation<Reducer.Value>.BufferingPolicy = .unbounded
+    ) -> AsyncValueObservation<Reducer.Value> {
+        AsyncValueObservation(bufferingPolicy: bufferingPolicy, start: starting(in: reader, scheduler))
     }
 
     /// One observation for any number of subscribers.
@@ -76,8 +72,13 @@ extension ValueObservation {
         scheduling scheduler: some ValueObservationScheduler = .async(onQueue: .main),
         extent: SharedValueObservationExtent = .whileObserved) -> SharedValueObservation<Reducer.Value>
     {
-        SharedValueObservation(scheduler: scheduler, extent: extent) { onError, onChange in
-            self.start(in: reader, scheduling: scheduler, onError: onError, onChange: onChange)
-        }
+        SharedValueObservation(scheduler: scheduler, extent: extent, start: starting(in: reader, scheduler))
+    }
+
+    /// What starts the observation for whoever asks.
+    func starting(
+        in reader: any DatabaseReader, _ scheduler: some ValueObservationScheduler) -> AsyncValueObservation<Reducer.Value>.Start
+    {
+        { start(in: reader, scheduler: scheduler, onError: $0, onChange: $1) }
     }
 }

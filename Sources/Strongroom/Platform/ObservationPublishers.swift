@@ -46,9 +46,7 @@ extension ValueObservation {
         in reader: any DatabaseReader,
         scheduling scheduler: some ValueObservationScheduler = .async(onQueue: .main)) -> DatabasePublishers.Value<Reducer.Value>
     {
-        DatabasePublishers.Value { onError, onChange in
-            start(in: reader, scheduling: scheduler, onError: onError, onChange: onChange)
-        }
+        DatabasePublishers.Value(start: starting(in: reader, scheduler))
     }
 }
 

@@ -154,7 +154,7 @@ struct RegionObservationTests {
         #expect(changes.value == 0)
         let other = try DatabaseQueue(path: fixture.path, configuration: .encrypted())
         try other.write {
-            try $0.execute(sql: "CREATE TRIGGER t AFTER INSERT ON wine BEGIN INSERT INTO note DEFAULT VALUES; END")
+            try $0.execute(sql: "CREATE TRIGGER t AFTER INSERT ON wine BEGIN INSERT INTO note VALUES (NULL); END")
         }
         try other.close()
         try fixture.pool.write { try $0.insertWine() }
