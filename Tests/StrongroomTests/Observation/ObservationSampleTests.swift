@@ -4,7 +4,7 @@ import Testing
 
 // The observation samples of the guides, as they stand there, but for what a fragment leaves open.
 
-private struct Player: FetchableRecord, Sendable, Equatable {
+private struct SamplePlayer: FetchableRecord, Sendable, Equatable {
     var id: Int64
     var name: String
 
@@ -13,8 +13,8 @@ private struct Player: FetchableRecord, Sendable, Equatable {
         name = row["name"]
     }
 
-    static func all() -> SQLRequest<Player> { "SELECT * FROM player" }
-    static func fetchAll(_ db: Database) throws -> [Player] { try all().fetchAll(db) }
+    static func all() -> SQLRequest<SamplePlayer> { "SELECT * FROM player" }
+    static func fetchAll(_ db: Database) throws -> [SamplePlayer] { try all().fetchAll(db) }
     static func fetchCount(_ db: Database) throws -> Int { try all().fetchCount(db) }
 }
 
@@ -44,7 +44,7 @@ struct ObservationSampleTests {
 
         // Observe the database
         let observation = ValueObservation.tracking { db in
-            try Player.fetchAll(db)
+            try SamplePlayer.fetchAll(db)
         }
         for try await players in observation.values(in: writer) {
             counts.append(players.count)
@@ -62,7 +62,7 @@ struct ObservationSampleTests {
         func updateUI(_ count: Int) { shown.append(count) }
 
         let observation = ValueObservation.tracking { db in
-            try Player.fetchCount(db)
+            try SamplePlayer.fetchCount(db)
         }
         let cancellable = observation.start(in: dbQueue) { error in
             Issue.record(error)
@@ -83,7 +83,7 @@ struct ObservationSampleTests {
 
         do {
             // Notify all changes made to the "player" and "team" database tables
-            let observation = DatabaseRegionObservation(tracking: Player.all(), Team.all())
+            let observation = DatabaseRegionObservation(tracking: SamplePlayer.all(), Team.all())
             let observer = try observation.start(in: dbPool) { (db: Database) in
                 // Notify other processes
                 notifications.update { $0.append("players or teams") }

@@ -48,8 +48,10 @@ struct RecordWriter<Record: MutablePersistableRecord> {
 
     init(_ db: Database, _ record: Record) throws {
         self.db = db
-        tableName = Record.databaseTableName
-        statements = db.recordStatements(of: Record.self, tableName: tableName)
+        // The class that the record really is: it may be known by its superclass here.
+        let type = type(of: record)
+        tableName = type.databaseTableName
+        statements = db.recordStatements(of: type, tableName: tableName)
         container = try PersistenceContainer(record, expecting: statements.columns)
         if container.isEmpty {
             fatalError("\(Record.self) has no column to save: set at least one in encode(to:).")
