@@ -98,14 +98,17 @@ extension Database {
         if sqlite3_get_autocommit(sqliteConnection) != 0 { throw DatabaseError.aborted }
     }
 
-    /// Rolls back even when an interruption is still on its way, which it is as long as a cursor is alive.
+    /// Rolls back even when an interruption is still on its way, which it is as long as a cursor is alive, and when
+    /// interruptions keep coming: the access must not leave its lock behind.
     private func rollbackWhateverRuns() throws {
-        do {
-            try rollback()
-        } catch {
-            finishRuns()
-            try rollback()
+        for _ in 0..<1_000 {
+            do {
+                return try rollback()
+            } catch {
+                finishRuns()
+            }
         }
+        try rollback()
     }
 
     /// The error that led here is the one to throw.

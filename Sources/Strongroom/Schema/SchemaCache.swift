@@ -9,6 +9,9 @@ struct SchemaCache {
     /// The tables and views that were asked for without schema, by the name that was given.
     var unqualifiedRelations: [String: Relation] = [:]
 
+    /// The SQL that saves records, by their type: it names the columns of primary keys.
+    var recordStatements: [ObjectIdentifier: RecordStatements] = [:]
+
     /// For each schema that was read and that other connections may change, when it was.
     var stamps: [SchemaStamp] = []
 
@@ -22,6 +25,7 @@ struct SchemaCache {
         searchOrder = nil
         contents = [:]
         unqualifiedRelations = [:]
+        recordStatements = [:]
         stamps = []
     }
 

@@ -29,12 +29,13 @@ final class RecordStatements {
 }
 
 extension Database {
-    /// The statements of a record type.
-    func recordStatements<Record: MutablePersistableRecord>(of type: Record.Type, tableName: String) -> RecordStatements {
+    /// The statements of a record type, as long as the schema is the one that they were written for.
+    func recordStatements<Record: MutablePersistableRecord>(of type: Record.Type, tableName: String) throws -> RecordStatements {
+        try validateSchemaCache()
         let id = ObjectIdentifier(type)
-        if let known = recordStatements[id], known.serves(tableName) { return known }
+        if let known = schemaCache.recordStatements[id], known.serves(tableName) { return known }
         let statements = RecordStatements(tableName: tableName)
-        recordStatements[id] = statements
+        schemaCache.recordStatements[id] = statements
         return statements
     }
 }
@@ -51,7 +52,7 @@ struct RecordWriter<Record: MutablePersistableRecord> {
         // The class that the record really is: it may be known by its superclass here.
         let type = type(of: record)
         tableName = type.databaseTableName
-        statements = db.recordStatements(of: type, tableName: tableName)
+        statements = try db.recordStatements(of: type, tableName: tableName)
         container = try PersistenceContainer(record, expecting: statements.columns)
         if container.isEmpty {
             fatalError("\(Record.self) has no column to save: set at least one in encode(to:).")
