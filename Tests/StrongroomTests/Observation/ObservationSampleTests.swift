@@ -4,23 +4,12 @@ import Testing
 
 // The observation samples of the guides, as they stand there, but for what a fragment leaves open.
 
-private struct Player: FetchableRecord, Sendable, Equatable {
+private struct Player: Codable, Identifiable, FetchableRecord, PersistableRecord {
     var id: Int64
     var name: String
-
-    init(row: Row) throws {
-        id = row["id"]
-        name = row["name"]
-    }
-
-    static func all() -> SQLRequest<Player> { "SELECT * FROM player" }
-    static func fetchAll(_ db: Database) throws -> [Player] { try all().fetchAll(db) }
-    static func fetchCount(_ db: Database) throws -> Int { try all().fetchCount(db) }
 }
 
-private enum Team {
-    static func all() -> SQLRequest<Row> { "SELECT * FROM team" }
-}
+private struct Team: TableRecord {}
 
 private func makePool() throws -> (DatabasePool, TemporaryFolder) {
     let folder = try TemporaryFolder()
