@@ -57,5 +57,6 @@ extension Database {
         try erasure.get()
         try execute(sql: "PRAGMA user_version = 0; PRAGMA application_id = 0")
         removeCachedStatements()
+        try tellOfNewContent()
     }
 }

@@ -50,6 +50,7 @@ extension Database {
         }
         try destDb.check(sqlite3_backup_finish(backup))
         destDb.removeCachedStatements()
+        try destDb.tellOfNewContent()
     }
 
     private func copy(

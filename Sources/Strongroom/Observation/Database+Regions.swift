@@ -1,3 +1,5 @@
+import CStrongroom
+
 extension Database {
     /// Tells observers that something changed in a region, of which SQLite itself told nothing.
     ///
@@ -14,7 +16,8 @@ extension Database {
                 return .commit
             }
         }
-        try observers.tellOfChanges(eventKinds(of: region.databaseRegion(self)))
+        let region = try region.databaseRegion(self)
+        try observers.tellOfChanges(eventKinds(of: region), isEverything: region.isFullDatabase)
     }
 
     /// Counts a region as read by the function of a ``ValueObservation`` that runs at this moment; does nothing otherwise.
@@ -42,6 +45,16 @@ extension Database {
         return (result, region.ignoringTables(where: Database.isSQLiteInternalTable))
     }
 
+    /// Tells observers that all content was replaced, by other means than statements.
+    func tellOfNewContent() throws {
+        if observers.isActive {
+            try notifyChanges(in: .fullDatabase)
+        } else {
+            // For those who are about to observe.
+            strongroom_count_commit(connection)
+        }
+    }
+
     /// All kinds of changes that modify a region.
     private func eventKinds(of region: DatabaseRegion) throws -> [DatabaseEventKind] {
         try (region.tableNames ?? allTableNames()).flatMap { table -> [DatabaseEventKind] in
@@ -52,5 +65,6 @@ extension Database {
 
     private func allTableNames() throws -> [String] {
         try String.fetchAll(self, sql: "SELECT name FROM pragma_table_list WHERE type <> 'view'")
+            .filter { !Database.isSQLiteInternalTable($0) }
     }
 }

@@ -151,11 +151,15 @@ final class ObserverList {
     }
 
     /// Tells who watches any of the kinds that something changed.
-    func tellOfChanges(_ kinds: [DatabaseEventKind]) {
+    ///
+    /// - parameter isEverything: whether the kinds are all there are: tables that are gone are missing among them.
+    func tellOfChanges(_ kinds: [DatabaseEventKind], isEverything: Bool) {
         wasToldOfChanges = true
         for registration in registrations {
             guard let observer = registration.observer else { continue }
-            if kinds.contains(where: observer.observes(eventsOfKind:)) { registration.tellOfChanges() }
+            if isEverything && registration.watchesRegion || kinds.contains(where: observer.observes(eventsOfKind:)) {
+                registration.tellOfChanges()
+            }
         }
     }
 

@@ -4,6 +4,7 @@ import Testing
 
 // The observation samples of the guides, as they stand there, but for what a fragment leaves open.
 
+<<<<<<< HEAD
 private struct SamplePlayer: FetchableRecord, Sendable, Equatable {
     var id: Int64
     var name: String
@@ -16,11 +17,14 @@ private struct SamplePlayer: FetchableRecord, Sendable, Equatable {
     static func all() -> SQLRequest<SamplePlayer> { "SELECT * FROM player" }
     static func fetchAll(_ db: Database) throws -> [SamplePlayer] { try all().fetchAll(db) }
     static func fetchCount(_ db: Database) throws -> Int { try all().fetchCount(db) }
+=======
+private struct Player: Codable, Identifiable, FetchableRecord, PersistableRecord {
+    var id: Int64
+    var name: String
+>>>>>>> observation
 }
 
-private enum Team {
-    static func all() -> SQLRequest<Row> { "SELECT * FROM team" }
-}
+private struct Team: TableRecord {}
 
 private func makePool() throws -> (DatabasePool, TemporaryFolder) {
     let folder = try TemporaryFolder()

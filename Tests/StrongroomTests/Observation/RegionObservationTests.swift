@@ -144,6 +144,18 @@ struct RegionObservationTests {
         cancellable.cancel()
     }
 
+    @Test("Erasing a database, and restoring a backup into it, change everything", arguments: WriterKind.allCases)
+    func newContent(_ kind: WriterKind) throws {
+        let (writer, _) = try kind.make()
+        let source = try QueueFixture()
+        let (changes, cancellable) = observe(Wines(), in: writer)
+        try writer.erase()
+        #expect(changes.value == 1)
+        try source.queue.backup(to: writer)
+        #expect(changes.value == 2)
+        cancellable.cancel()
+    }
+
     @Test("A trigger that another connection creates makes its changes seen")
     func foreignTrigger() throws {
         let fixture = try PoolFixture()
