@@ -79,6 +79,13 @@ extension DatabaseMigrator {
         try !MigrationHistory.identifiers(db).isSubset(of: migrations)
     }
 
+    /// Whether all that ran is registered, or merged into what is registered: the database has not been superseded, or only seems
+    /// to be, until it is migrated.
+    func recognizes(_ db: Database) throws -> Bool {
+        let known = Set(migrations).union(registered.flatMap(\.mergedIdentifiers))
+        return try MigrationHistory.identifiers(db).isSubset(of: known)
+    }
+
     // MARK: - Schema changes
 
     /// Whether the schema is not what the registered migrations that ran would make of an empty database.
