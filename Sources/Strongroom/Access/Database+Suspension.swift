@@ -22,6 +22,7 @@ extension Database {
         case .default: break
         case .wal: wantsWAL = true
         }
+        if configuration.persistentWAL, !configuration.readonly { try keepLog() }
         if wantsWAL, !configuration.readonly {
             let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode = WAL") ?? ""
             guard mode == "wal" else {

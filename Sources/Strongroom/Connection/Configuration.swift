@@ -17,6 +17,12 @@ public struct Configuration: Sendable {
     /// The journal of a writable database. Default: WAL for pools, whatever the file has for queues.
     public var journalMode: JournalModeConfiguration = .default
 
+    /// Whether the write-ahead log and its index stay when the last connection closes, so that processes that may only read can
+    /// open the database at any time. Default: false.
+    ///
+    /// Source: <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlpersistwal>.
+    public var persistentWAL: Bool = false
+
     /// Whether `"text"` in double quotes may be a string. Default: false. <https://www.sqlite.org/quirks.html#dblquote>
     public var acceptsDoubleQuotedStringLiterals: Bool = false
 

@@ -1,0 +1,60 @@
+import Foundation
+
+/// One process at a time creates and sets up a database that several share.
+///
+/// On Apple's platforms it is a file coordinator, which applications and their extensions agree on already. Elsewhere it is an
+/// advisory lock on a file beside the database; the system lets go of it when a process ends, whatever ends it.
+enum OpeningLock {
+    enum Purpose {
+        case writing, reading
+    }
+
+    #if canImport(Darwin)
+    static func hold<T>(for purpose: Purpose, at path: String, _ body: () throws -> T) throws -> T {
+        let coordinator = NSFileCoordinator(filePresenter: nil)
+        let url = URL(fileURLWithPath: path)
+        var result: Result<T, any Error>?
+        var failure: NSError?
+        // The coordinator may know the file under another URL: SQLite's companions belong to the path that was asked for.
+        switch purpose {
+        case .writing:
+            coordinator.coordinate(writingItemAt: url, options: .forMerging, error: &failure) { _ in result = Result(catching: body) }
+        case .reading:
+            coordinator.coordinate(readingItemAt: url, options: .withoutChanges, error: &failure) { _ in
+                result = Result(catching: body)
+            }
+        }
+        if let result { return try result.get() }
+        throw failure ?? CocoaError(.fileReadUnknown)
+    }
+    #else
+    /// The file whose lock counts. It stays: removing it would give two processes two locks.
+    static func lockFile(of path: String) -> String { path + "-lock" }
+
+    static func hold<T>(for purpose: Purpose, at path: String, _ body: () throws -> T) throws -> T {
+        guard let descriptor = try open(lockFile(of: path), for: purpose) else { return try body() }
+        defer { close(descriptor) }
+        while flock(descriptor, purpose == .writing ? LOCK_EX : LOCK_SH) != 0 {
+            guard errno == EINTR else { throw failure("lock", lockFile(of: path), errno) }
+        }
+        return try body()
+    }
+
+    /// Nil where a reader can't have a lock file and no writer has made one: there is nobody to agree with.
+    private static func open(_ file: String, for purpose: Purpose) throws -> CInt? {
+        // Reading is enough to lock a file, and another user may have made it.
+        var descriptor = Foundation.open(file, O_RDONLY | O_CREAT | O_CLOEXEC, 0o644)
+        if descriptor < 0, purpose == .reading, [EACCES, EROFS, ENOENT].contains(errno) {
+            descriptor = Foundation.open(file, O_RDONLY | O_CLOEXEC)
+            if descriptor < 0, errno == ENOENT { return nil }
+        }
+        guard descriptor >= 0 else { throw failure("open", file, errno) }
+        return descriptor
+    }
+
+    private static func failure(_ verb: String, _ file: String, _ number: CInt) -> DatabaseError {
+        DatabaseError(
+            resultCode: .SQLITE_CANTOPEN, message: "can't \(verb) the lock file \(file): \(String(cString: strerror(number)))")
+    }
+    #endif
+}

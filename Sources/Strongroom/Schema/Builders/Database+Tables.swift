@@ -1,0 +1,145 @@
+extension Database {
+    // MARK: - Tables
+
+    /// Creates a table with the columns that `body` defines.
+    ///
+    /// Source: <https://www.sqlite.org/lang_createtable.html>.
+    ///
+    /// - throws: what `body` throws; `SQLITE_ERROR` when the table exists, unless the options say `.ifNotExists`.
+    public func create(table name: String, options: TableOptions = [], body: (TableDefinition) throws -> Void) throws {
+        let definition = TableDefinition(name: name, options: options)
+        try body(definition)
+        for statement in try definition.statements(self) { try execute(sql: statement) }
+    }
+
+    /// Creates a table; the options are arguments of their own.
+    @_disfavoredOverload
+    public func create(
+        table name: String, temporary: Bool = false, ifNotExists: Bool = false, withoutRowID: Bool = false,
+        body: (TableDefinition) throws -> Void) throws
+    {
+        var options: TableOptions = []
+        if temporary { options.insert(.temporary) }
+        if ifNotExists { options.insert(.ifNotExists) }
+        if withoutRowID { options.insert(.withoutRowID) }
+        try create(table: name, options: options, body: body)
+    }
+
+    /// Changes a table as `body` says.
+    ///
+    /// Source: <https://www.sqlite.org/lang_altertable.html>.
+    public func alter(table name: String, body: (TableAlteration) -> Void) throws {
+        let alteration = TableAlteration(name: name)
+        body(alteration)
+        try alteration.run(self)
+    }
+
+    /// Renames a table, wherever the schema names it.
+    public func rename(table name: String, to newName: String) throws {
+        try execute(sql: "ALTER TABLE \(name.quotedDatabaseIdentifier) RENAME TO \(newName.quotedDatabaseIdentifier)")
+    }
+
+    /// Removes a table and its rows. <https://www.sqlite.org/lang_droptable.html>
+    public func drop(table name: String) throws {
+        try execute(sql: "DROP TABLE \(name.quotedDatabaseIdentifier)")
+    }
+
+    // MARK: - Indexes
+
+    /// Creates an index on columns.
+    ///
+    /// Source: <https://www.sqlite.org/lang_createindex.html>.
+    ///
+    /// - parameter condition: only rows that meet it are indexed. <https://www.sqlite.org/partialindex.html>
+    public func create(
+        index name: String, on table: String, columns: [String], options: IndexOptions = [],
+        condition: (any SQLExpressible)? = nil) throws
+    {
+        try create(index: name, on: table, items: columns.map(\.quotedDatabaseIdentifier), options, condition)
+    }
+
+    /// Creates an index on columns; the options are arguments of their own.
+    @_disfavoredOverload
+    public func create(
+        index name: String, on table: String, columns: [String], unique: Bool = false, ifNotExists: Bool = false,
+        condition: (any SQLExpressible)? = nil) throws
+    {
+        var options: IndexOptions = []
+        if unique { options.insert(.unique) }
+        if ifNotExists { options.insert(.ifNotExists) }
+        try create(index: name, on: table, columns: columns, options: options, condition: condition)
+    }
+
+    /// Creates an index on expressions. <https://www.sqlite.org/expridx.html>
+    public func create(
+        index name: String, on table: String, expressions: [any SQLExpressible], options: IndexOptions = [],
+        condition: (any SQLExpressible)? = nil) throws
+    {
+        let items = try expressions.map { try inlined($0.sqlExpression) }
+        try create(index: name, on: table, items: items, options, condition)
+    }
+
+    /// Creates an index on columns, named after the table and the columns: `index_player_on_name_score`.
+    public func create(
+        indexOn table: String, columns: [String], options: IndexOptions = [], condition: (any SQLExpressible)? = nil) throws
+    {
+        let name = IndexDefinition.defaultName(on: table, columns: columns)
+        try create(index: name, on: table, columns: columns, options: options, condition: condition)
+    }
+
+    private func create(
+        index name: String, on table: String, items: [String], _ options: IndexOptions,
+        _ condition: (any SQLExpressible)?) throws
+    {
+        let condition = try condition.map { try inlined($0.sqlExpression) }
+        let definition = IndexDefinition(name: name, table: table, options: options, items: items, condition: condition)
+        try execute(sql: definition.sql)
+    }
+
+    /// Removes an index. <https://www.sqlite.org/lang_dropindex.html>
+    public func drop(index name: String) throws {
+        try execute(sql: "DROP INDEX \(name.quotedDatabaseIdentifier)")
+    }
+
+    /// Removes the indexes on exactly these columns, whatever their names. Those of constraints stay.
+    ///
+    /// - throws: `SQLITE_ERROR` when there is no such table.
+    public func drop(indexOn table: String, columns: [String]) throws {
+        let wanted = columns.map(\.foldedSQLName)
+        for index in try indexes(on: table)
+        where index.origin == .createIndexStatement && index.columns.map(\.foldedSQLName) == wanted {
+            try drop(index: index.name)
+        }
+    }
+
+    // MARK: - Views
+
+    /// Creates a view of the rows of a request.
+    ///
+    /// Source: <https://www.sqlite.org/lang_createview.html>.
+    ///
+    /// - parameter columns: the view's names of the columns, by default those of the request.
+    public func create(
+        view name: String, options: ViewOptions = [], columns: [String]? = nil, as request: any SQLSubqueryable) throws
+    {
+        try create(view: name, options: options, columns: columns, asLiteral: SQL(elements: [.subquery(request.sqlSubquery)]))
+    }
+
+    /// Creates a view of the rows of a query in SQL; interpolated values are written out.
+    public func create(
+        view name: String, options: ViewOptions = [], columns: [String]? = nil, asLiteral sqlLiteral: SQL) throws
+    {
+        var sql = "CREATE "
+        if options.contains(.temporary) { sql += "TEMPORARY " }
+        sql += "VIEW "
+        if options.contains(.ifNotExists) { sql += "IF NOT EXISTS " }
+        sql += name.quotedDatabaseIdentifier
+        if let columns { sql += " (\(Self.list(columns)))" }
+        try execute(sql: "\(sql) AS \(inlined(sqlLiteral))")
+    }
+
+    /// Removes a view. <https://www.sqlite.org/lang_dropview.html>
+    public func drop(view name: String) throws {
+        try execute(sql: "DROP VIEW \(name.quotedDatabaseIdentifier)")
+    }
+}

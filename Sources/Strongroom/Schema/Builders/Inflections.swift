@@ -1,0 +1,147 @@
+import Foundation
+
+/// Tells singular words from plural ones, by rules.
+///
+/// Rules that are added later come first. Words that end with digits are treated as without them.
+public struct Inflections: Sendable {
+    private struct Rule: Sendable {
+        let expression: NSRegularExpression
+        let template: String
+    }
+
+    /// The rules that names of tables follow. Change them before the database is used. Default: English.
+    nonisolated(unsafe) public static var `default` = Inflections.english
+
+    private var pluralRules: [Rule] = []
+    private var singularRules: [Rule] = []
+    private var uncountables: Set<String> = []
+
+    /// No rules: all words stay as they are.
+    public init() {}
+
+    // MARK: - Rules
+
+    /// Adds a rule that makes a plural.
+    ///
+    /// - parameter pattern: a regular expression; an invalid one is a fatal error.
+    /// - parameter template: takes the place of the match: `$1` is the first group.
+    public mutating func plural(
+        _ pattern: String, options: NSRegularExpression.Options = [.caseInsensitive], _ template: String)
+    {
+        pluralRules.append(Self.rule(pattern, options, template))
+    }
+
+    /// Adds a rule that makes a singular.
+    ///
+    /// - parameter pattern: a regular expression; an invalid one is a fatal error.
+    /// - parameter template: takes the place of the match: `$1` is the first group.
+    public mutating func singular(
+        _ pattern: String, options: NSRegularExpression.Options = [.caseInsensitive], _ template: String)
+    {
+        singularRules.append(Self.rule(pattern, options, template))
+    }
+
+    /// Adds words that are the same in singular and plural.
+    public mutating func uncountableWords(_ words: [String]) {
+        uncountables.formUnion(words.map { $0.lowercased() })
+    }
+
+    /// Adds a pair of words, or of their ends: `person`, `people`.
+    public mutating func irregularSuffix(_ singular: String, _ plural: String) {
+        // The first letter is kept as it is written.
+        let (singularEnd, pluralEnd) = (singular.dropFirst(), plural.dropFirst())
+        let singularPattern = Self.suffixPattern(singular)
+        let pluralPattern = Self.suffixPattern(plural)
+        if singular.first == plural.first {
+            self.plural(singularPattern, "$1" + pluralEnd)
+            self.plural(pluralPattern, "$1" + pluralEnd)
+            self.singular(pluralPattern, "$1" + singularEnd)
+            self.singular(singularPattern, "$1" + singularEnd)
+        } else {
+            self.plural(singularPattern, plural)
+            self.plural(pluralPattern, plural)
+            self.singular(pluralPattern, singular)
+            self.singular(singularPattern, singular)
+        }
+    }
+
+    private static func suffixPattern(_ word: String) -> String {
+        let first = NSRegularExpression.escapedPattern(for: String(word.prefix(1)))
+        return "(\(first))\(NSRegularExpression.escapedPattern(for: String(word.dropFirst())))$"
+    }
+
+    private static func rule(_ pattern: String, _ options: NSRegularExpression.Options, _ template: String) -> Rule {
+        do {
+            return Rule(expression: try NSRegularExpression(pattern: pattern, options: options), template: template)
+        } catch {
+            fatalError("The inflection pattern \(pattern) is no regular expression: \(error). Correct the pattern.")
+        }
+    }
+
+    // MARK: - Use
+
+    /// The plural of a word.
+    public func pluralize(_ string: String) -> String {
+        inflect(string, pluralRules)
+    }
+
+    /// The singular of a word.
+    public func singularize(_ string: String) -> String {
+        inflect(string, singularRules)
+    }
+
+    private func inflect(_ string: String, _ rules: [Rule]) -> String {
+        let digits = string.reversed().prefix { $0.isASCII && $0.isNumber }.count
+        let word = String(string.dropLast(digits))
+        if word.isEmpty || uncountables.contains(Self.lastWord(of: word).lowercased()) { return string }
+        let range = NSRange(word.startIndex..., in: word)
+        for rule in rules.reversed() where rule.expression.firstMatch(in: word, range: range) != nil {
+            let inflected = rule.expression.stringByReplacingMatches(in: word, range: range, withTemplate: rule.template)
+            return inflected + string.suffix(digits)
+        }
+        return string
+    }
+
+    /// The part of a name that is inflected: `News` of `latestNews`, `news` of `latest_news`.
+    private static func lastWord(of name: String) -> Substring {
+        if let separator = name.lastIndex(where: { !$0.isLetter }) { return name[name.index(after: separator)...] }
+        guard name.contains(where: \.isLowercase), let start = name.lastIndex(where: \.isUppercase) else { return name[...] }
+        return name[start...]
+    }
+}
+
+extension Inflections {
+    /// What English does.
+    static let english: Inflections = {
+        var inflections = Inflections()
+        for (pattern, template) in [
+            ("$", "s"), ("s$", "s"), ("(ax|test)is$", "$1es"), ("(octop|vir|radi|alumn|fung|cact|nucle|stimul)(us|i)$", "$1i"),
+            ("(alias|status|campus|bonus|virus|atlas|canvas|gas|lens|bus)$", "$1es"), ("(buffal|tomat|potat|her|ech)o$", "$1oes"),
+            ("([dti])um$", "$1a"), ("([dt])a$", "$1a"), ("sis$", "ses"), ("([^f])fe$", "$1ves"),
+            ("([aeo]l|[lr]|ea|oa|^hoo|sel)f$", "$1ves"), ("(hive)$", "$1s"), ("([^aeiouy]|qu)y$", "$1ies"),
+            ("(x|ch|ss|sh)$", "$1es"), ("(matr|vert|ind)(ix|ex)$", "$1ices"), ("\\b([ml])ouse$", "$1ice"),
+            ("\\b([ml])ice$", "$1ice"), ("^(ox)$", "$1en"), ("^(oxen)$", "$1"), ("(quiz)$", "$1zes"),
+            ("(belie|chie|proo|roo|gul|che|cli|bri|ree)f$", "$1fs"), ("(safe)$", "$1s"),
+        ] { inflections.plural(pattern, template) }
+        for (pattern, template) in [
+            ("s$", ""), ("(ss)$", "$1"), ("(n)ews$", "$1ews"), ("([dti])a$", "$1um"),
+            ("((a)naly|(b)a|(d)iagno|(p)arenthe|(p)rogno|(s)ynop|(t)he|(c)ri)(sis|ses)$", "$1sis"), ("([^f])ves$", "$1fe"),
+            ("(hive)s$", "$1"), ("(tive)s$", "$1"), ("([lr]|ea|oa)ves$", "$1f"), ("([^aeiouy]|qu)ies$", "$1y"),
+            ("(s)eries$", "$1eries"), ("(m)ovies$", "$1ovie"), ("(x|ch|ss|sh)es$", "$1"), ("\\b([ml])ice$", "$1ouse"),
+            ("(bus|gas|lens|atlas|canvas|campus|bonus)(es)?$", "$1"), ("(o)es$", "$1"), ("(shoe)s$", "$1"),
+            ("(ax|test)(is|es)$", "$1is"), ("(octop|vir|radi|alumn|fung|cact|nucle|stimul)(us|i)$", "$1us"),
+            ("(alias|status|virus)(es)?$", "$1"), ("^(ox)en", "$1"), ("(vert|ind)ices$", "$1ex"), ("(matr)ices$", "$1ix"),
+            ("(quiz)zes$", "$1"), ("(database)s$", "$1"), ("(archive|slave)s$", "$1"),
+        ] { inflections.singular(pattern, template) }
+        for (singular, plural) in [
+            ("person", "people"), ("man", "men"), ("human", "humans"), ("child", "children"), ("sex", "sexes"),
+            ("move", "moves"), ("zombie", "zombies"), ("foot", "feet"), ("tooth", "teeth"), ("goose", "geese"),
+            ("leaf", "leaves"), ("criterion", "criteria"), ("phenomenon", "phenomena"),
+        ] { inflections.irregularSuffix(singular, plural) }
+        inflections.uncountableWords([
+            "equipment", "information", "rice", "money", "species", "series", "fish", "sheep", "jeans", "police", "news",
+            "metadata", "data",
+        ])
+        return inflections
+    }()
+}

@@ -1,0 +1,72 @@
+/// A kind of virtual table. <https://www.sqlite.org/vtab.html>
+public protocol VirtualTableModule {
+    /// What the body of `create(virtualTable:using:_:)` fills in.
+    associatedtype TableDefinition
+
+    /// The name of the module in SQL.
+    var moduleName: String { get }
+
+    /// A definition for the body to fill in.
+    func makeTableDefinition(configuration: VirtualTableConfiguration) -> TableDefinition
+
+    /// The arguments of the module, in SQL.
+    func moduleArguments(for definition: TableDefinition, in db: Database) throws -> [String]
+
+    /// Called when the table was created.
+    func database(_ db: Database, didCreate tableName: String, using definition: TableDefinition) throws
+}
+
+/// How a virtual table is being created.
+public struct VirtualTableConfiguration {
+    /// Whether nothing happens when the table exists.
+    var ifNotExists: Bool
+}
+
+extension Database {
+    /// Creates a virtual table of a module that needs no arguments. <https://www.sqlite.org/lang_createvtab.html>
+    public func create(virtualTable name: String, options: VirtualTableOptions = [], using module: String) throws {
+        try execute(sql: "\(Self.createVirtualTable(name, options)) USING \(module)")
+    }
+
+    /// Creates a virtual table; the option is an argument of its own.
+    @_disfavoredOverload
+    public func create(virtualTable name: String, ifNotExists: Bool = false, using module: String) throws {
+        try create(virtualTable: name, options: ifNotExists ? .ifNotExists : [], using: module)
+    }
+
+    /// Creates a virtual table as `body` defines it, in one transaction with what the module adds to it.
+    public func create<Module: VirtualTableModule>(
+        virtualTable tableName: String, options: VirtualTableOptions = [], using module: Module,
+        _ body: ((Module.TableDefinition) throws -> Void)? = nil) throws
+    {
+        let configuration = VirtualTableConfiguration(ifNotExists: options.contains(.ifNotExists))
+        let definition = module.makeTableDefinition(configuration: configuration)
+        try body?(definition)
+        let arguments = try module.moduleArguments(for: definition, in: self)
+        var sql = "\(Self.createVirtualTable(tableName, options)) USING \(module.moduleName)"
+        if !arguments.isEmpty { sql += "(\(arguments.joined(separator: ", ")))" }
+        try inSavepoint {
+            try execute(sql: sql)
+            try module.database(self, didCreate: tableName, using: definition)
+            return .commit
+        }
+    }
+
+    /// Creates a virtual table; the option is an argument of its own.
+    @_disfavoredOverload
+    public func create<Module: VirtualTableModule>(
+        virtualTable tableName: String, ifNotExists: Bool = false, using module: Module,
+        _ body: ((Module.TableDefinition) throws -> Void)? = nil) throws
+    {
+        try create(virtualTable: tableName, options: ifNotExists ? .ifNotExists : [], using: module, body)
+    }
+
+    private static func createVirtualTable(_ name: String, _ options: VirtualTableOptions) -> String {
+        var sql = "CREATE "
+        // SQLite has no TEMPORARY here: the schema says it.
+        sql += "VIRTUAL TABLE "
+        if options.contains(.ifNotExists) { sql += "IF NOT EXISTS " }
+        if options.contains(.temporary) { sql += "temp." }
+        return sql + name.quotedDatabaseIdentifier
+    }
+}

@@ -1,0 +1,128 @@
+extension DatabaseMigrator {
+    // MARK: - Migrating
+
+    /// Runs the migrations that have not run yet.
+    ///
+    /// Blocks until they are done. Reads wait. A migration that fails leaves no trace; those before it stay.
+    ///
+    /// When several processes migrate at once, each migration runs in one of them: set ``Configuration/busyMode`` for the others
+    /// to wait.
+    ///
+    /// - throws: what a migration throws; `SQLITE_CONSTRAINT_FOREIGNKEY` when it leaves a broken foreign key.
+    public func migrate(_ writer: any DatabaseWriter) throws {
+        guard let last = registered.last else { return }
+        try migrate(writer, upTo: last.identifier)
+    }
+
+    /// Runs the migrations that have not run yet, as far as a given one.
+    ///
+    /// An unknown identifier is a fatal error, and so is a database that is beyond that migration.
+    public func migrate(_ writer: any DatabaseWriter, upTo targetIdentifier: String) throws {
+        try writer.barrierWriteWithoutTransaction { try migrate($0, upTo: targetIdentifier) }
+    }
+
+    /// Runs the migrations later, then `completion`, before any other write.
+    public func asyncMigrate(
+        _ writer: any DatabaseWriter, completion: @escaping @Sendable (Result<Database, any Error>) -> Void)
+    {
+        writer.asyncBarrierWriteWithoutTransaction { db in
+            completion(Result {
+                let db = try db.get()
+                if let last = registered.last { try migrate(db, upTo: last.identifier) }
+                return db
+            })
+        }
+    }
+
+    private func migrate(_ db: Database, upTo target: String) throws {
+        guard let end = registered.firstIndex(where: { $0.identifier == target }) else {
+            fatalError("The migration \"\(target)\" is unknown: register it before migrating up to it.")
+        }
+        if eraseDatabaseOnSchemaChange, try hasSchemaChanges(db) { try db.erase() }
+        let applied = try MigrationHistory.identifiers(db)
+        if let beyond = registered[(end + 1)...].first(where: { applied.contains($0.identifier) }) {
+            fatalError("""
+                The database can't be migrated up to "\(target)": "\(beyond.identifier)", which comes later, has run already.
+                """)
+        }
+        for migration in registered[...end] where !applied.contains(migration.identifier) {
+            try migration.run(db)
+        }
+    }
+
+    // MARK: - What has run
+
+    /// The identifiers of the migrations that ran, those included that are not registered.
+    public func appliedIdentifiers(_ db: Database) throws -> Set<String> {
+        try MigrationHistory.identifiers(db)
+    }
+
+    /// The registered migrations that ran, in the order of registration.
+    public func appliedMigrations(_ db: Database) throws -> [String] {
+        let applied = try MigrationHistory.identifiers(db)
+        return migrations.filter(applied.contains)
+    }
+
+    /// The registered migrations up to the first that has not run.
+    public func completedMigrations(_ db: Database) throws -> [String] {
+        let applied = try MigrationHistory.identifiers(db)
+        return Array(migrations.prefix(while: applied.contains))
+    }
+
+    /// Whether all registered migrations ran.
+    public func hasCompletedMigrations(_ db: Database) throws -> Bool {
+        try completedMigrations(db).count == registered.count
+    }
+
+    /// Whether a migration ran that is not registered: the database comes from a later version of the program.
+    public func hasBeenSuperseded(_ db: Database) throws -> Bool {
+        try !MigrationHistory.identifiers(db).isSubset(of: migrations)
+    }
+
+    /// Whether all that ran is registered, or merged into what is registered: the database has not been superseded, or only seems
+    /// to be, until it is migrated.
+    func recognizes(_ db: Database) throws -> Bool {
+        let known = Set(migrations).union(registered.flatMap(\.mergedIdentifiers))
+        return try MigrationHistory.identifiers(db).isSubset(of: known)
+    }
+
+    // MARK: - Schema changes
+
+    /// Whether the schema is not what the registered migrations that ran would make of an empty database.
+    ///
+    /// They run in a database in memory, to see. Data does not count.
+    ///
+    /// - throws: what a migration throws there.
+    public func hasSchemaChanges(_ db: Database) throws -> Bool {
+        if try hasBeenSuperseded(db) { return true }
+        guard let last = try appliedMigrations(db).last else { return false }
+        return try schema(upTo: last, db.configuration) != Self.schema(db)
+    }
+
+    private struct SchemaObject: Hashable {
+        let type: String
+        let name: String
+        let table: String
+        let sql: String?
+    }
+
+    /// The schema that the migrations make of an empty database.
+    private func schema(upTo target: String, _ configuration: Configuration) throws -> Set<SchemaObject> {
+        var migrator = self
+        migrator.eraseDatabaseOnSchemaChange = false
+        var configuration = configuration
+        configuration.label = "Strongroom.DatabaseMigrator"
+        configuration.targetQueue = nil
+        configuration.writeTargetQueue = nil
+        configuration.observesSuspensionNotifications = false
+        let queue = try DatabaseQueue(configuration: configuration)
+        try migrator.migrate(queue, upTo: target)
+        return try queue.read(Self.schema)
+    }
+
+    private static func schema(_ db: Database) throws -> Set<SchemaObject> {
+        let rows = try Row.fetchAll(db, sql: "SELECT type, name, tbl_name, sql FROM main.sqlite_master")
+        return Set(rows.map { SchemaObject(type: $0["type"], name: $0["name"], table: $0["tbl_name"], sql: $0["sql"]) }
+            .filter { !Database.isSQLiteInternalTable($0.name) && !Database.isGRDBInternalTable($0.table) })
+    }
+}

@@ -1,0 +1,95 @@
+/// Brings the schema of a database up to date, by migrations that each run once.
+///
+/// ```swift
+/// var migrator = DatabaseMigrator()
+/// migrator.registerMigration("Create players") { db in
+///     try db.create(table: "player") { t in
+///         t.autoIncrementedPrimaryKey("id")
+///         t.column("name", .text).notNull()
+///     }
+/// }
+/// try migrator.migrate(pool)
+/// ```
+///
+/// Each migration runs in a transaction of its own, in the order of registration. Which ones have run is kept in the table
+/// `grdb_migrations`, as GRDB does: a database that one of both has migrated goes on with the other.
+public struct DatabaseMigrator: Sendable {
+    /// When a migration's foreign keys are checked.
+    public enum ForeignKeyChecks: Sendable {
+        /// At its end, all at once: tables can be created anew meanwhile. <https://www.sqlite.org/lang_altertable.html#otheralter>
+        case deferred
+
+        /// As it runs.
+        case immediate
+    }
+
+    /// Whether a database whose schema is not what the migrations make of it is erased, and migrated anew.
+    ///
+    /// For the time when migrations are still being written: **all data is lost.** Default: false.
+    public var eraseDatabaseOnSchemaChange = false
+
+    private(set) var registered: [Migration] = []
+    private var checksDeferredForeignKeys = true
+
+    /// A migrator without migrations.
+    public init() {}
+
+    /// The identifiers of the migrations, in the order of registration.
+    public var migrations: [String] { registered.map(\.identifier) }
+
+    // MARK: - Registration
+
+    /// Adds a migration. Registering an identifier twice is a fatal error.
+    ///
+    /// - parameter foreignKeyChecks: when foreign keys are checked. Default: `.deferred`.
+    /// - parameter migrate: runs in a transaction.
+    public mutating func registerMigration(
+        _ identifier: String, foreignKeyChecks: ForeignKeyChecks = .deferred,
+        migrate: @escaping @Sendable (Database) throws -> Void)
+    {
+        registerMigration(identifier, foreignKeyChecks: foreignKeyChecks, merging: []) { db, _ in try migrate(db) }
+    }
+
+    /// Adds a migration that takes the place of former ones, which are not registered anymore.
+    ///
+    /// - parameter mergedIdentifiers: the former migrations; once this one has run, they are forgotten.
+    /// - parameter migrate: gets those of them that ran in this database, and does what the others would have done.
+    public mutating func registerMigration(
+        _ identifier: String, foreignKeyChecks: ForeignKeyChecks = .deferred,
+        merging mergedIdentifiers: Set<String> = [],
+        migrate: @escaping @Sendable (Database, _ appliedIdentifiers: Set<String>) throws -> Void)
+    {
+        let known = Set(migrations)
+        if known.contains(identifier) {
+            fatalError("The migration \"\(identifier)\" is registered twice: give each migration an identifier of its own.")
+        }
+        if let merged = mergedIdentifiers.first(where: { $0 == identifier || known.contains($0) }) {
+            fatalError("""
+                The migration "\(identifier)" merges "\(merged)", which is registered: a merged migration is not to be \
+                registered anymore, and the one that merges it needs a new identifier.
+                """)
+        }
+        registered.append(Migration(
+            identifier: identifier,
+            mergedIdentifiers: mergedIdentifiers,
+            foreignKeyChecks: migrationChecks(foreignKeyChecks),
+            migrate: migrate))
+    }
+
+    private func migrationChecks(_ checks: ForeignKeyChecks) -> Migration.ForeignKeyChecks {
+        switch checks {
+        case .immediate: .immediate
+        case .deferred: checksDeferredForeignKeys ? .deferred : .none
+        }
+    }
+
+    /// A migrator whose migrations, as far as they are registered from now on, don't check foreign keys at their end.
+    ///
+    /// The check reads the whole database. The application has to see to it that nothing is broken, be it with
+    /// ``Database/checkForeignKeys()`` where it matters.
+    public func disablingDeferredForeignKeyChecks() -> DatabaseMigrator {
+        var migrator = self
+        migrator.checksDeferredForeignKeys = false
+        return migrator
+    }
+}

@@ -1,0 +1,61 @@
+/// A step from one schema to the next.
+struct Migration: Sendable {
+    enum ForeignKeyChecks: Sendable {
+        case deferred, immediate, none
+    }
+
+    let identifier: String
+    let mergedIdentifiers: Set<String>
+    let foreignKeyChecks: ForeignKeyChecks
+    let migrate: @Sendable (Database, Set<String>) throws -> Void
+
+    /// Runs the migration in a transaction, unless it has run, be it by another process a moment ago.
+    func run(_ db: Database) throws {
+        guard foreignKeyChecks != .immediate, try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == true else {
+            return try runInTransaction(db)
+        }
+        // Inside of a transaction, the pragma does nothing.
+        try db.execute(sql: "PRAGMA foreign_keys = OFF")
+        do {
+            try runInTransaction(db, checks: foreignKeyChecks == .deferred)
+        } catch {
+            // The error that led here is the one to throw.
+            try? db.execute(sql: "PRAGMA foreign_keys = ON")
+            throw error
+        }
+        try db.execute(sql: "PRAGMA foreign_keys = ON")
+    }
+
+    private func runInTransaction(_ db: Database, checks: Bool = false) throws {
+        try db.inTransaction(.immediate) {
+            let applied = try MigrationHistory.identifiers(db)
+            if applied.contains(identifier) { return .rollback }
+            try MigrationHistory.create(db)
+            try migrate(db, mergedIdentifiers.intersection(applied))
+            try MigrationHistory.replace(mergedIdentifiers, by: identifier, db)
+            if checks { try db.checkForeignKeys() }
+            return .commit
+        }
+    }
+}
+
+/// The table of the migrations that ran: that of GRDB, whose databases go on here.
+enum MigrationHistory {
+    private static let table = "grdb_migrations"
+
+    static func create(_ db: Database) throws {
+        try db.execute(sql: "CREATE TABLE IF NOT EXISTS \(table) (identifier TEXT NOT NULL PRIMARY KEY)")
+    }
+
+    static func identifiers(_ db: Database) throws -> Set<String> {
+        guard try db.tableExists(table, in: "main") else { return [] }
+        return try String.fetchSet(db, sql: "SELECT identifier FROM main.\(table)")
+    }
+
+    static func replace(_ merged: Set<String>, by identifier: String, _ db: Database) throws {
+        for former in merged.sorted() {
+            try db.execute(sql: "DELETE FROM main.\(table) WHERE identifier = ?", arguments: [former])
+        }
+        try db.execute(sql: "INSERT INTO main.\(table) (identifier) VALUES (?)", arguments: [identifier])
+    }
+}

@@ -1,0 +1,73 @@
+import CStrongroom
+import Foundation
+
+// Several processes that open one database, possibly at once, possibly before it exists.
+
+extension DatabasePool {
+    /// Opens a database that several processes share, in a process that writes: creates it, and brings its schema up to date.
+    ///
+    /// One process at a time does so; the others wait, and find the work done. The write-ahead log is kept for processes that
+    /// only read: see ``Configuration/persistentWAL``. A write that finds the database locked by another process waits for it, five
+    /// seconds if ``Configuration/busyMode`` says nothing else.
+    ///
+    /// Beside the database, on Linux, stays a file whose name ends in `-lock`. On Apple's platforms a file coordinator takes its place.
+    ///
+    /// - parameter migrator: by default the schema stays as it is.
+    /// - parameter setUp: what else there is to set up, while other processes wait.
+    /// - throws: ``SupersededDatabaseError`` when a later version of the program has migrated the database; what opening, a
+    ///   migration or `setUp` throws.
+    public static func openShared(
+        path: String, configuration: Configuration = Configuration(), migrator: DatabaseMigrator = DatabaseMigrator(),
+        setUp: (DatabasePool) throws -> Void = { _ in }) throws -> DatabasePool
+    {
+        var configuration = configuration
+        configuration.readonly = false
+        configuration.persistentWAL = true
+        if case .immediateError = configuration.busyMode { configuration.busyMode = .timeout(5) }
+        return try OpeningLock.hold(for: .writing, at: path) {
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            if !migrator.migrations.isEmpty {
+                // Before migrating: what a later version made is not ours to change.
+                if try !pool.read(migrator.recognizes), !migrator.eraseDatabaseOnSchemaChange {
+                    throw SupersededDatabaseError(path: path)
+                }
+                try migrator.migrate(pool)
+            }
+            try setUp(pool)
+            return pool
+        }
+    }
+
+    /// Opens a database that several processes share, in a process that only reads.
+    ///
+    /// - parameter migrator: by default the schema does not matter.
+    /// - returns: nil when the database does not exist yet, or when its migrations are not those of the migrator.
+    /// - throws: what opening throws.
+    public static func openSharedReadOnly(
+        path: String, configuration: Configuration = Configuration(), migrator: DatabaseMigrator = DatabaseMigrator()) throws
+        -> DatabasePool?
+    {
+        var configuration = configuration
+        configuration.readonly = true
+        return try OpeningLock.hold(for: .reading, at: path) {
+            // One that was killed may have left an empty file. The size is had without opening the file.
+            guard strongroom_size_of_file(path) > 0 else { return nil }
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            if migrator.migrations.isEmpty { return pool }
+            let isExpected = try pool.read { db in
+                try migrator.hasCompletedMigrations(db) && !migrator.hasBeenSuperseded(db)
+            }
+            return isExpected ? pool : nil
+        }
+    }
+}
+
+/// A later version of the program has migrated the database: this version does not know its schema.
+public struct SupersededDatabaseError: Error, CustomStringConvertible {
+    /// The path of the database.
+    public let path: String
+
+    public var description: String {
+        "\(path) was migrated by a later version of the program: update this one, or open the database for reading only"
+    }
+}
