@@ -93,7 +93,8 @@ private final class LatestValueSubscription<S: Subscriber>: Subscription, @unche
     }
 
     private func begin(_ start: AsyncValueObservation<S.Input>.Start) {
-        let cancellable = start({ [weak self] in self?.fail($0) }, { [weak self] in self?.receive($0) })
+        let callbacks = Callbacks(fail: { [weak self] in self?.fail($0) }, receive: { [weak self] in self?.receive($0) })
+        let cancellable = start({ callbacks.fail($0) }, { callbacks.receive($0) })
         lock.lock()
         let isCancelled = subscriber == nil
         if !isCancelled { self.cancellable = cancellable }
@@ -162,8 +163,9 @@ private final class ChangeSubscription<S: Subscriber>: Subscription, @unchecked 
         hasStarted = true
         lock.unlock()
         guard mustStart else { return }
+        let callbacks = Callbacks(fail: { [weak self] in self?.fail($0) }, receive: { [weak self] in self?.receive($0) })
         let cancellable = observation.start(
-            in: writer, onError: { [weak self] in self?.fail($0) }, onChange: { [weak self] in self?.receive($0) })
+            in: writer, onError: { callbacks.fail($0) }, onChange: { callbacks.receive($0) })
         lock.withLock { self.cancellable = subscriber == nil ? nil : cancellable }
     }
 
@@ -194,5 +196,13 @@ private final class ChangeSubscription<S: Subscriber>: Subscription, @unchecked 
         cancellable?.cancel()
         return subscriber
     }
+}
+
+/// The two ends of a subscription, without the type of its subscriber, which may not go to another thread.
+///
+/// Sendable because subscriptions are: they take their lock before they look at anything.
+private struct Callbacks<Value>: @unchecked Sendable {
+    let fail: (any Error) -> Void
+    let receive: (Value) -> Void
 }
 #endif

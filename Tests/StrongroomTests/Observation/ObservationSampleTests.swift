@@ -4,24 +4,11 @@ import Testing
 
 // The observation samples of the guides, as they stand there, but for what a fragment leaves open.
 
-<<<<<<< HEAD
-private struct SamplePlayer: FetchableRecord, Sendable, Equatable {
+private struct SamplePlayer: Codable, Identifiable, FetchableRecord, PersistableRecord {
+    static let databaseTableName = "player"
+
     var id: Int64
     var name: String
-
-    init(row: Row) throws {
-        id = row["id"]
-        name = row["name"]
-    }
-
-    static func all() -> SQLRequest<SamplePlayer> { "SELECT * FROM player" }
-    static func fetchAll(_ db: Database) throws -> [SamplePlayer] { try all().fetchAll(db) }
-    static func fetchCount(_ db: Database) throws -> Int { try all().fetchCount(db) }
-=======
-private struct Player: Codable, Identifiable, FetchableRecord, PersistableRecord {
-    var id: Int64
-    var name: String
->>>>>>> observation
 }
 
 private struct Team: TableRecord {}
