@@ -107,7 +107,7 @@ extension Database {
     public func drop(indexOn table: String, columns: [String]) throws {
         let wanted = columns.map(\.foldedSQLName)
         for index in try indexes(on: table)
-        where index.origin == .createIndexStatement && index.columns.map(\.foldedSQLName) == wanted {
+        where index.origin == .createIndex && index.columns.map(\.foldedSQLName) == wanted {
             try drop(index: index.name)
         }
     }
