@@ -62,9 +62,9 @@ extension Failure {
     /// What the library reports about `file`, with the exit status and the advice that go with it.
     init(_ error: DatabaseError, file: String) {
         let said = error.message ?? "\(error.extendedResultCode)"
-        if error.isWrongKeyError, let version = (1...4).first(where: { said.contains("SQLCipher \($0)") }) {
-            self.init(.wrongKey, file: file, "its format is that of SQLCipher \(version)",
-                      remedy: "Nothing was changed; give --sqlcipher-version \(version)")
+        if let version = (1...4).first(where: { said.contains("has the SQLCipher \($0) format") }) {
+            self.init(.other, file: file, "its format is that of SQLCipher \(version)",
+                      remedy: "Nothing was changed; bring it up to date with: strongroom migrate, and give --sqlcipher-version \(version)")
             return
         }
         if error.isWrongKeyError {
