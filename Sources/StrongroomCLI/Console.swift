@@ -37,9 +37,9 @@ struct ProgressLine {
     private let shown: Bool
     private var percentage = -1
 
-    init(_ label: String) {
+    init(_ label: String, quiet: Bool = false) {
         self.label = label
-        shown = isatty(STDERR_FILENO) == 1
+        shown = !quiet && isatty(STDERR_FILENO) == 1
     }
 
     mutating func show(completed: Int, of total: Int) {

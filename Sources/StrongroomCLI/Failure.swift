@@ -20,8 +20,13 @@ struct Failure: Error, CustomStringConvertible {
     var file: String?
     var happened: String
     var remedy: String?
+    /// More members of the failure's JSON.
+    var details: [(String, JSON)]
 
-    init(_ status: Status, file: String? = nil, _ happened: String, remedy: String? = nil) {
+    init(
+        _ status: Status, file: String? = nil, _ happened: String, details: [(String, JSON)] = [], remedy: String? = nil
+    ) {
+        self.details = details
         self.status = status
         self.file = file
         self.happened = happened
@@ -57,6 +62,11 @@ extension Failure {
     /// What the library reports about `file`, with the exit status and the advice that go with it.
     init(_ error: DatabaseError, file: String) {
         let said = error.message ?? "\(error.extendedResultCode)"
+        if let version = (1...4).first(where: { said.contains("has the SQLCipher \($0) format") }) {
+            self.init(.other, file: file, "its format is that of SQLCipher \(version)",
+                      remedy: "Nothing was changed; bring it up to date with: strongroom migrate, and give --sqlcipher-version \(version)")
+            return
+        }
         if error.isWrongKeyError {
             self.init(.wrongKey, file: file, "this passphrase does not open it",
                       remedy: "Nothing was changed; check the passphrase, and that this is an encrypted database")

@@ -9,7 +9,12 @@ enum Main {
         Interruption.unblock()
         do {
             var command = try StrongroomCommand.parseAsRoot()
-            try command.run()
+            do {
+                try command.run()
+            } catch let failure as Failure {
+                if let command = command as? any Reporting { command.output.failed(type(of: command), failure) }
+                throw failure
+            }
         } catch {
             Foundation.exit(report(error).rawValue)
         }

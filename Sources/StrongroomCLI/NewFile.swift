@@ -1,4 +1,5 @@
 import Foundation
+import Strongroom
 
 /// A database that a command is about to make. It grows under a temporary name in the same folder, and appears under
 /// its own name when it is complete: whatever happens on the way, nobody meets half a database.
@@ -28,10 +29,30 @@ struct NewFile {
         }
     }
 
+    /// Has `write` make the database from `source` under the temporary name, and publishes it.
+    func fill(
+        from source: String, _ label: String, quiet: Bool,
+        _ write: (_ partial: String, _ progress: @escaping (EncryptionProgress) throws -> Void) throws -> Void
+    ) throws {
+        var line = ProgressLine(label, quiet: quiet)
+        defer { line.clear() }
+        try Interruption.deferred { interruption in
+            defer { discard() }
+            try attributing(to: source) {
+                try write(partial) { done in
+                    try interruption.check()
+                    line.show(completed: done.completedPageCount, of: done.totalPageCount)
+                }
+            }
+            try publish()
+        }
+    }
+
     /// Gives the finished database its name.
     func publish() throws {
+        try publishSalt()
         if replaces {
-            for companion in Self.companions(of: path) { unlink(companion) }
+            for companion in Self.companions(of: path) where !companion.hasSuffix(Self.salt) { unlink(companion) }
             guard rename(partial, path) == 0 else { throw Failure(errno: errno, file: path, doing: "replacing it") }
         } else {
             // Unlike rename, link never replaces what somebody else made in the meantime.
@@ -39,6 +60,18 @@ struct NewFile {
             unlink(partial)
         }
         try syncFolder()
+    }
+
+    /// First: a database with a plaintext header is nothing without its salt.
+    private func publishSalt() throws {
+        guard Self.exists(partial + Self.salt) else {
+            // That of the database that is replaced.
+            if replaces { unlink(path + Self.salt) }
+            return
+        }
+        guard rename(partial + Self.salt, path + Self.salt) == 0 else {
+            throw Failure(errno: errno, file: path + Self.salt, doing: "naming it")
+        }
     }
 
     func discard() {
@@ -53,7 +86,9 @@ struct NewFile {
         guard fsync(descriptor) == 0 else { throw Failure(errno: errno, file: path, doing: "writing its folder") }
     }
 
-    private static func companions(of path: String) -> [String] { ["-journal", "-wal", "-shm"].map { path + $0 } }
+    private static func companions(of path: String) -> [String] { ["-journal", "-wal", "-shm", salt].map { path + $0 } }
+
+    private static let salt = "-salt"
 
     private static func exists(_ path: String) -> Bool {
         var status = stat()

@@ -9,8 +9,11 @@ final class Secret {
 
     private let storage: UnsafeMutableRawBufferPointer
     private var count = 0
+    /// These bytes are the key itself and no passphrase.
+    let isRawKey: Bool
 
-    init() {
+    init(isRawKey: Bool = false) {
+        self.isRawKey = isRawKey
         // One byte more than is accepted tells "as long as possible" from "too long".
         storage = .allocate(byteCount: Self.longest + 1, alignment: Int(getpagesize()))
         _ = mlock(storage.baseAddress!, storage.count)
@@ -27,9 +30,49 @@ final class Secret {
     var endsInNewline: Bool { bytes.last == UInt8(ascii: "\n") }
 
     /// The key for the library, which keeps its own copy in locked memory.
-    var key: DatabaseKey { .passphrase(bytes) }
+    var key: DatabaseKey {
+        get throws {
+            guard isRawKey else { return .passphrase(bytes) }
+            if count == 32 { return try .rawKey(bytes) }
+            guard count == 64, let digits = Secret(hexadecimal: bytes) else {
+                throw Failure(.other, "the raw key is malformed; nothing was changed",
+                              remedy: "Its file has 32 bytes, or 64 hexadecimal digits")
+            }
+            return try .rawKey(digits.bytes)
+        }
+    }
 
-    func hasSameBytes(as other: Secret) -> Bool { bytes.elementsEqual(other.bytes) }
+    private convenience init?(hexadecimal text: UnsafeRawBufferPointer) {
+        self.init(isRawKey: true)
+        for index in stride(from: 0, to: text.count, by: 2) {
+            guard let high = Self.nibble(text[index]), let low = Self.nibble(text[index + 1]) else { return nil }
+            storage[count] = high << 4 | low
+            count += 1
+        }
+    }
+
+    private static func nibble(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    func hasSameBytes(as other: Secret) -> Bool { isRawKey == other.isRawKey && bytes.elementsEqual(other.bytes) }
+
+    /// Takes over a text that ends with a zero.
+    func append(_ text: UnsafePointer<CChar>, named name: String) throws {
+        let length = strlen(text)
+        guard count + length <= Self.longest else { throw Self.tooLong(name) }
+        UnsafeMutableRawBufferPointer(rebasing: storage[count...]).copyMemory(from: UnsafeRawBufferPointer(start: text, count: length))
+        count += length
+    }
+
+    private static func tooLong(_ name: String) -> Failure {
+        Failure(.other, file: name, "more than \(longest) bytes: this is no passphrase", remedy: "Check the name")
+    }
 
     /// Reads what is there and returns how much it was; 0 at the end.
     func append(from descriptor: Int32, named name: String) throws -> Int {
@@ -38,10 +81,7 @@ final class Secret {
             let got = read(descriptor, room.baseAddress, room.count)
             if got >= 0 {
                 count += got
-                guard count <= Self.longest else {
-                    throw Failure(.other, file: name, "more than \(Self.longest) bytes: this is no passphrase",
-                                  remedy: "Check the file's name")
-                }
+                guard count <= Self.longest else { throw Self.tooLong(name) }
                 return got
             }
             guard errno == EINTR else { throw Failure(errno: errno, file: name, doing: "reading the passphrase") }
@@ -50,7 +90,8 @@ final class Secret {
 
     /// Takes one newline off the end, as `echo` and editors leave it there.
     func dropTrailingNewline() {
-        if endsInNewline { count -= 1 }
+        // A raw key of 32 bytes may end in any byte.
+        if endsInNewline, !(isRawKey && count == 32) { count -= 1 }
     }
 }
 

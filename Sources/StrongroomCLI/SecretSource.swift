@@ -1,16 +1,33 @@
 import ArgumentParser
 import Foundation
 
-/// Where a passphrase comes from. Arguments and plain environment variables are not among the places.
+/// Where a passphrase comes from. Arguments are not among the places.
 enum SecretSource {
     case file(String)
+    case rawKeyFile(String)
+    case command(String)
+    case descriptor(Int32)
+    case credential(String)
+    case environment(String)
     case terminal
+
+    /// The only one of `given`, or the terminal.
+    static func only(of given: [SecretSource?], options: String) throws -> SecretSource {
+        let given = given.compactMap { $0 }
+        guard given.count < 2 else { throw ValidationError("Give one of \(options), not several.") }
+        return given.first ?? .terminal
+    }
 
     /// The passphrase that opens what exists. `option` is what to give where there is no terminal to ask on.
     func read(_ prompt: String, option: String) throws -> Secret {
         let secret: Secret
         switch self {
         case .file(let path): secret = try Self.read(file: path)
+        case .rawKeyFile(let path): secret = try Self.read(file: path, isRawKey: true)
+        case .command(let line): secret = try Self.read(command: line)
+        case .descriptor(let number): secret = try Self.read(descriptor: number, named: "file descriptor \(number)")
+        case .credential(let name): secret = try Self.read(file: Self.credential(name))
+        case .environment(let name): secret = try Self.read(variable: name)
         case .terminal: secret = try Self.ask(prompt, option: option)
         }
         secret.dropTrailingNewline()
@@ -34,7 +51,10 @@ enum SecretSource {
     }
 
     private var fileName: String? {
-        if case .file(let path) = self { path } else { nil }
+        switch self {
+        case .file(let path), .rawKeyFile(let path): path
+        default: nil
+        }
     }
 
     private static func ask(_ prompt: String, option: String) throws -> Secret {
@@ -45,13 +65,55 @@ enum SecretSource {
         return try terminal.readSecret(prompt)
     }
 
-    private static func read(file path: String) throws -> Secret {
+    private static func read(file path: String, isRawKey: Bool = false) throws -> Secret {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(errno: errno, file: path, doing: "opening the passphrase file") }
         defer { close(descriptor) }
         warnIfReadableByAll(descriptor, path)
+        return try read(descriptor: descriptor, named: path, isRawKey: isRawKey)
+    }
+
+    private static func read(descriptor: Int32, named name: String, isRawKey: Bool = false) throws -> Secret {
+        let secret = Secret(isRawKey: isRawKey)
+        while try secret.append(from: descriptor, named: name) > 0 {}
+        return secret
+    }
+
+    /// What a line for the shell writes to its standard output.
+    private static func read(command line: String) throws -> Secret {
+        let process = Process(), pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", line]
+        process.standardOutput = pipe
+        try process.run()
+        try? pipe.fileHandleForWriting.close()
+        let secret = try read(descriptor: pipe.fileHandleForReading.fileDescriptor, named: "the passphrase command")
+        process.waitUntilExit()
+        guard process.terminationReason == .exit, process.terminationStatus == 0 else {
+            throw Failure(.other, "the passphrase command ended with \(process.terminationStatus); nothing was changed",
+                          remedy: "Run it by itself to see why")
+        }
+        return secret
+    }
+
+    /// The file of a credential that systemd passed to the service (systemd.exec(5), LoadCredential=).
+    private static func credential(_ name: String) throws -> String {
+        guard let folder = getenv("CREDENTIALS_DIRECTORY") else {
+            throw Failure(.other, "CREDENTIALS_DIRECTORY is not set, so there is no credential \(name)",
+                          remedy: "Run this from a systemd service with LoadCredential=")
+        }
+        guard !name.isEmpty, !name.contains("/"), name != "..", name != "." else {
+            throw Failure(.usage, "the name of a credential has no slash")
+        }
+        return String(cString: folder) + "/" + name
+    }
+
+    private static func read(variable name: String) throws -> Secret {
+        guard let value = getenv(name) else {
+            throw Failure(.other, "the environment has no variable \(name); nothing was changed", remedy: "Check its name")
+        }
         let secret = Secret()
-        while try secret.append(from: descriptor, named: path) > 0 {}
+        try secret.append(value, named: name)
         return secret
     }
 
@@ -65,39 +127,3 @@ enum SecretSource {
     }
 }
 
-/// The passphrase of the database as it is.
-struct PassphraseOptions: ParsableArguments {
-    static let name = "passphrase-file"
-
-    @Option(name: .customLong(name),
-            help: ArgumentHelp("Read the passphrase from this file instead of the terminal; one newline at its end is dropped.",
-                               valueName: "file"),
-            completion: .file())
-    var file: String?
-
-    private var source: SecretSource { file.map(SecretSource.file) ?? .terminal }
-
-    func current(of database: String) throws -> Secret {
-        try source.read("Passphrase of \(database): ", option: Self.name)
-    }
-
-    func new(for database: String) throws -> Secret {
-        try source.readNew("New passphrase for \(database): ", option: Self.name)
-    }
-}
-
-/// The passphrase that takes over.
-struct NewPassphraseOptions: ParsableArguments {
-    static let name = "new-passphrase-file"
-
-    @Option(name: .customLong(name),
-            help: ArgumentHelp("Read the new passphrase from this file instead of the terminal; one newline at its end is dropped.",
-                               valueName: "file"),
-            completion: .file())
-    var file: String?
-
-    func new(for database: String) throws -> Secret {
-        let source = file.map(SecretSource.file) ?? .terminal
-        return try source.readNew("New passphrase for \(database): ", option: Self.name)
-    }
-}

@@ -5,20 +5,23 @@ struct StrongroomCommand: ParsableCommand {
         commandName: "strongroom",
         abstract: "Encrypts SQLite databases, checks them and changes their keys.",
         discussion: """
-            A passphrase is asked for on the terminal, or read from a file; it is never an argument, because every \
+            A passphrase is asked for on the terminal, or read from one of the places that the options name; it is never an argument, because every \
             user of the machine can read arguments.
 
             Exit status: 0 done, 1 failed, 2 wrong usage, 10 no such file, 11 busy, 12 wrong key, 13 damaged, \
             14 disk full, 130 interrupted.
             """,
-        subcommands: [Encrypt.self, Info.self, Check.self, Rotate.self])
+        subcommands: [
+            Create.self, Encrypt.self, Decrypt.self, Info.self, Check.self, VerifyKey.self, Rotate.self, Migrate.self,
+            Backup.self, Query.self, Keygen.self, Completions.self,
+        ])
 
     @Flag(help: "Show the versions of Strongroom, SQLCipher, SQLite and the crypto provider.")
     var version = false
 
     func run() throws {
         guard version else {
-            throw ValidationError("Name a command: encrypt, info, check or rotate.")
+            throw ValidationError("Name a command; strongroom --help lists them.")
         }
         Console.output(try Versions.current().description)
     }

@@ -5,15 +5,17 @@ import Strongroom
 struct Target {
     let path: String
     let inspection: DatabaseFile.Inspection
+    let settings: CipherSettings
 
     /// Looks at the file from outside; fails when there is none.
-    init(_ path: String) throws {
+    init(_ path: String, settings: CipherSettings = .sqlcipher4) throws {
         var status = stat()
         guard stat(path, &status) == 0 else { throw Failure(errno: errno, file: path, doing: "looking at it") }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw Failure(.other, file: path, "it is not a file", remedy: "Give the path of a database")
         }
         self.path = path
+        self.settings = settings
         inspection = try attributing(to: path) { try DatabaseFile.inspect(path: path) }
     }
 
@@ -45,12 +47,14 @@ struct Target {
         }
     }
 
+    func encryption(_ key: DatabaseKey) -> Encryption { Encryption(key: key, settings: settings) }
+
     /// Opens the database with `key`, or without one.
     func open(_ key: DatabaseKey?, readonly: Bool) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.readonly = readonly
         configuration.busyMode = .timeout(2)
-        configuration.encryption = key.map { Encryption(key: $0) }
+        configuration.encryption = key.map(encryption)
         return try attributing(to: path) { try DatabaseQueue(path: path, configuration: configuration) }
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Strongroom
 
-struct Encrypt: ParsableCommand {
+struct Encrypt: Reporting {
     static let configuration = CommandConfiguration(
         abstract: "Make an encrypted copy of a clear SQLite database.",
         discussion: """
@@ -17,6 +17,8 @@ struct Encrypt: ParsableCommand {
 
     @OptionGroup var passphrase: PassphraseOptions
 
+    @OptionGroup var output: OutputOptions
+
     @Flag(help: "Replace OUT if it exists.")
     var force = false
 
@@ -24,18 +26,10 @@ struct Encrypt: ParsableCommand {
         try Target(source).requireClear()
         let out = try NewFile(path: destination, replacing: force)
         let key = try passphrase.new(for: destination).key
-        var progress = ProgressLine("encrypting")
-        try Interruption.deferred { interruption in
-            defer { out.discard() }
-            try attributing(to: source) {
-                try DatabaseFile.encrypt(path: source, to: out.partial, encryption: Encryption(key: key)) { done in
-                    try interruption.check()
-                    progress.show(completed: done.completedPageCount, of: done.totalPageCount)
-                }
-            }
-            try out.publish()
+        try out.fill(from: source, "encrypting", quiet: output.quiet) { partial, progress in
+            try DatabaseFile.encrypt(path: source, to: partial, encryption: Encryption(key: key), progress: progress)
         }
-        progress.clear()
-        Console.message("\(destination): encrypted and checked. \(source) is still clear text.")
+        output.done(Self.self, destination, [("source", .text(source))],
+                    text: "\(destination): encrypted and checked. \(source) is still clear text.")
     }
 }

@@ -1,0 +1,38 @@
+import ArgumentParser
+import Strongroom
+
+struct Create: Reporting {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a new, empty encrypted database.",
+        discussion: "FILE is readable by its owner only.")
+
+    @Argument(help: "The database to make.", completion: .file())
+    var file: String
+
+    @OptionGroup var passphrase: PassphraseOptions
+    @OptionGroup var format: FormatOptions
+    @OptionGroup var output: OutputOptions
+
+    @Flag(help: "Leave the first 32 bytes readable; the salt goes to FILE-salt.")
+    var plaintextHeader = false
+
+    @Flag(help: "Replace FILE if it exists.")
+    var force = false
+
+    func run() throws {
+        let out = try NewFile(path: file, replacing: force)
+        let key = try passphrase.new(for: file).key
+        var configuration = Configuration()
+        configuration.encryption = Encryption(
+            key: key, settings: format.settings, plaintextHeader: plaintextHeader ? PlaintextHeader() : nil)
+        defer { out.discard() }
+        try attributing(to: file) {
+            let queue = try DatabaseQueue(path: out.partial, configuration: configuration)
+            // The first write makes the file; this one says nothing.
+            try queue.inDatabase { try $0.execute(sql: "PRAGMA user_version = 0") }
+            try queue.close()
+        }
+        try out.publish()
+        output.done(Self.self, file, text: "\(file): created.")
+    }
+}

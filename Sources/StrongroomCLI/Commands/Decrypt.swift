@@ -1,0 +1,41 @@
+import ArgumentParser
+import Strongroom
+
+struct Decrypt: Reporting {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a clear copy of an encrypted database.",
+        discussion: "FILE is left as it is. Anyone who gets hold of OUT can read it, and deleting it does not erase it from a disk.")
+
+    @Argument(help: "An encrypted database.", completion: .file())
+    var file: String
+
+    @Argument(help: ArgumentHelp("The clear database to make.", valueName: "out"), completion: .file())
+    var destination: String
+
+    @OptionGroup var passphrase: PassphraseOptions
+    @OptionGroup var format: FormatOptions
+    @OptionGroup var output: OutputOptions
+
+    @Flag(help: "Replace OUT if it exists.")
+    var force = false
+
+    @Flag(help: "Write clear text even where there is no terminal to warn on.")
+    var yes = false
+
+    func run() throws {
+        let target = try Target(file, settings: format.settings)
+        try target.requireEncrypted()
+        let out = try NewFile(path: destination, replacing: force)
+        guard yes || Terminal.isPresent else {
+            throw Failure(.usage, file: destination, "it would be clear text, and there is no terminal to warn on; nothing was changed",
+                          remedy: "Give --yes if that is what you want")
+        }
+        Console.warning("\(destination) will be clear text: anyone who gets hold of it can read it")
+        let encryption = target.encryption(try passphrase.current(of: file).key)
+        try out.fill(from: file, "decrypting", quiet: output.quiet) { partial, progress in
+            try DatabaseFile.decrypt(path: file, to: partial, encryption: encryption, progress: progress)
+        }
+        output.done(Self.self, destination, [("source", .text(file))],
+                    text: "\(destination): decrypted and checked. It is clear text.")
+    }
+}

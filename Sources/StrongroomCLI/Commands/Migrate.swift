@@ -1,0 +1,69 @@
+import ArgumentParser
+import Strongroom
+
+struct Migrate: Reporting {
+    static let configuration = CommandConfiguration(
+        abstract: "Bring a database into another encrypted format.",
+        discussion: """
+            With OUT, a copy in the format of SQLCipher 4 with the same key is made and checked; FILE is left as it is, \
+            and --sqlcipher-version and --page-size say what it is. Without OUT, --plaintext-header changes FILE itself.
+            """)
+
+    enum Header: String, ExpressibleByArgument, CaseIterable { case on, off }
+
+    @Argument(help: "An encrypted database.", completion: .file())
+    var file: String
+
+    @Argument(help: ArgumentHelp("The copy to make.", valueName: "out"), completion: .file())
+    var destination: String?
+
+    @OptionGroup var passphrase: PassphraseOptions
+    @OptionGroup var format: FormatOptions
+    @OptionGroup var output: OutputOptions
+
+    @Option(help: ArgumentHelp("Leave the first 32 bytes readable, with the salt in a file beside the database, or encrypt them.",
+                               valueName: "on|off"))
+    var plaintextHeader: Header?
+
+    @Option(help: ArgumentHelp("The bytes in a page of OUT.", valueName: "bytes"))
+    var newPageSize: Int?
+
+    @Flag(help: "Replace OUT if it exists.")
+    var force = false
+
+    func validate() throws {
+        if let newPageSize { try FormatOptions.validate(pageSize: newPageSize, of: "--new-page-size") }
+        guard destination == nil else { return }
+        guard plaintextHeader != nil else { throw ValidationError("Give OUT, or --plaintext-header to change FILE itself.") }
+        guard newPageSize == nil else { throw ValidationError("--new-page-size needs OUT.") }
+    }
+
+    private var header: PlaintextHeader? { plaintextHeader == .on ? PlaintextHeader() : nil }
+
+    func run() throws {
+        let target = try Target(file, settings: format.settings)
+        try target.requireEncrypted()
+        if let destination {
+            try copy(target, to: destination)
+        } else {
+            let encryption = target.encryption(try passphrase.current(of: file).key)
+            try attributing(to: file) {
+                try DatabaseFile.setPlaintextHeader(header, path: file, encryption: encryption)
+            }
+            output.done(Self.self, file, text: "\(file): plaintext header \(plaintextHeader == .on ? "on" : "off"), checked.")
+        }
+    }
+
+    private func copy(_ target: Target, to destination: String) throws {
+        let out = try NewFile(path: destination, replacing: force)
+        let key = try passphrase.current(of: file).key
+        var settings = CipherSettings.sqlcipher4
+        if let newPageSize { settings.pageSize = newPageSize }
+        let new = Encryption(key: key, settings: settings, plaintextHeader: header)
+        try out.fill(from: file, "migrating", quiet: output.quiet) { partial, progress in
+            try DatabaseFile.migrate(path: file, to: partial, from: target.encryption(key), as: new, progress: progress)
+        }
+        output.done(Self.self, destination, [("source", .text(file))],
+                    text: "\(destination): migrated and checked. \(file) is as it was.")
+    }
+}

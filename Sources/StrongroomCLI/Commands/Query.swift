@@ -1,0 +1,64 @@
+import ArgumentParser
+import Foundation
+import Strongroom
+
+struct Query: Reporting {
+    static let configuration = CommandConfiguration(
+        abstract: "Run SQL on a database.",
+        discussion: """
+            Without SQL, it is read from standard input, where no other user sees it. Nothing is written unless --write is \
+            given; then everything is one transaction. Blobs are shown as hexadecimal digits.
+            """)
+
+    @Argument(help: "A database.", completion: .file())
+    var file: String
+
+    @Argument(help: "SQL statements.")
+    var sql: String?
+
+    @OptionGroup var passphrase: PassphraseOptions
+    @OptionGroup var format: FormatOptions
+    @OptionGroup var output: OutputOptions
+
+    @Option(name: .customLong("output"),
+            help: ArgumentHelp("How rows are written: table, csv, or jsonl, one object a line. --json means jsonl.", valueName: "form"))
+    var form = RowForm.table
+
+    @Flag(help: "Let the SQL change the database.")
+    var write = false
+
+    func run() throws {
+        let target = try Target(file, settings: format.settings)
+        try target.requireDatabase()
+        let key = target.isClear ? nil : try passphrase.current(of: file).key
+        let sql = self.sql ?? String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
+        let queue = try target.open(key, readonly: !write)
+        do {
+            let form = output.json ? RowForm.jsonl : form
+            if write {
+                try queue.write { try run(sql, $0, form) }
+            } else {
+                try queue.read { try run(sql, $0, form) }
+            }
+            try queue.close()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_READONLY && !write {
+            throw Failure(.other, file: file, "this SQL writes; nothing was changed", remedy: "Give --write if that is what you want")
+        } catch let error as DatabaseError {
+            throw Failure(error, file: file)
+        }
+    }
+
+    private func run(_ sql: String, _ db: Database, _ form: RowForm) throws {
+        let statements = try db.allStatements(sql: sql)
+        while let statement = try statements.next() {
+            guard statement.columnCount > 0 else {
+                try statement.execute()
+                continue
+            }
+            var writer = RowWriter(form, columns: statement.columnNames)
+            let rows = try Row.fetchCursor(statement)
+            while let row = try rows.next() { writer.add(row.databaseValues.map(\.storage)) }
+            writer.end()
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+
+/// How a command tells its outcome.
+struct OutputOptions: ParsableArguments {
+    @Flag(help: "Write the outcome to standard output as one JSON object, a failure too.")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "Say nothing but warnings and errors.")
+    var quiet = false
+
+    /// Says that the work is done: `members` after the command, the file and the status when JSON was asked for, else `text`
+    /// for people.
+    func done(_ command: any Reporting.Type, _ file: String?, _ members: [(String, JSON)] = [], text: String) {
+        if json {
+            Console.output(JSON.object(Self.head(command, file, .done) + members).line)
+        } else if !quiet {
+            Console.message(text)
+        }
+    }
+
+    func failed(_ command: any Reporting.Type, _ failure: Failure) {
+        guard json else { return }
+        Console.output(JSON.object(Self.head(command, failure.file, failure.status) + [
+            ("error", .text(failure.happened)), ("remedy", .optional(failure.remedy)),
+        ] + failure.details).line)
+    }
+
+    static func head(_ command: any Reporting.Type, _ file: String?, _ status: Status) -> [(String, JSON)] {
+        [("command", .text(command.configuration.commandName ?? "\(command)".lowercased())), ("file", .optional(file)), ("status", .integer(Int64(status.rawValue)))]
+    }
+}
+
+/// A command whose outcome can be had as JSON.
+protocol Reporting: ParsableCommand {
+    var output: OutputOptions { get }
+}

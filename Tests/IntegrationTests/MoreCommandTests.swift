@@ -1,0 +1,267 @@
+import Foundation
+import Testing
+
+/// Runs the built program with `arguments`.
+private func strongroom(_ arguments: String..., input: String = "") async throws -> Outcome {
+    var program = try Program(built: "strongroom")
+    program.arguments = arguments
+    return try await program.run(input: input)
+}
+
+private func object(_ outcome: Outcome) throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+}
+
+@Suite("strongroom create, verify-key, backup and keygen")
+struct MakingCommandTests {
+    let scratch: Scratch
+    init() throws { scratch = try Scratch() }
+
+    @Test("create makes an empty database that the stock shell opens, for its owner only")
+    func create() async throws {
+        let outcome = try await strongroom("create", scratch.path("new.sqlite"), "--passphrase-file", try scratch.secret("one"))
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try scratch.mode("new.sqlite") == 0o600)
+        #expect(try scratch.names() == ["new.sqlite", "secret"])
+        #expect(try await StockShell(path: scratch.path("new.sqlite"), passphrase: "one").run("SELECT count(*) FROM sqlite_master;") == "0")
+    }
+
+    @Test("create refuses to replace a file")
+    func createOverFile() async throws {
+        try scratch.write(Data("precious".utf8), to: "new.sqlite")
+        #expect(try await strongroom("create", scratch.path("new.sqlite"), "--passphrase-file", try scratch.secret("one")).status == 1)
+        #expect(scratch.text("new.sqlite") == "precious")
+    }
+
+    @Test("create with a plaintext header leaves the salt beside the database, and it opens again")
+    func createWithHeader() async throws {
+        let path = scratch.path("new.sqlite"), secret = try scratch.secret("one")
+        #expect(try await strongroom("create", path, "--plaintext-header", "--passphrase-file", secret).status == 0)
+        #expect(try scratch.names() == ["new.sqlite", "new.sqlite-salt", "secret"])
+        #expect(try scratch.bytes("new.sqlite").starts(with: Data("SQLite format 3".utf8)))
+        let verified = try await strongroom("verify-key", path, "--passphrase-file", secret)
+        #expect(verified.status == 0, "\(verified.errors)")
+    }
+
+    @Test("verify-key ends with 0 or 12 and writes nothing", arguments: [("right", Int32(0)), ("wrong", 12)])
+    func verifyKey(_ passphrase: String, _ status: Int32) async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "right")
+        let before = try scratch.bytes("encrypted.sqlite")
+        let outcome = try await strongroom("verify-key", database, "--json", "--passphrase-file", try scratch.secret(passphrase))
+        #expect(outcome.status == status)
+        let answer = try object(outcome)
+        #expect(answer["command"] as? String == "verify-key")
+        #expect(answer["file"] as? String == database)
+        #expect(answer["status"] as? Int == Int(status))
+        #expect(try scratch.bytes("encrypted.sqlite") == before)
+    }
+
+    @Test("backup makes a copy that the same passphrase opens, while a writer has uncommitted changes")
+    func backup() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "right")
+        let shell = StockShell(path: database, passphrase: "right")
+        try await shell.run("PRAGMA journal_mode = wal;")
+        let writer = try await shell.holding("BEGIN IMMEDIATE; DELETE FROM book;")
+        let outcome = try await strongroom("backup", database, scratch.path("copy.sqlite"), "--passphrase-file", try scratch.secret("right"))
+        writer.endInput()
+        _ = await writer.outcome()
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try await StockShell(path: scratch.path("copy.sqlite"), passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+    }
+
+    @Test("keygen makes a key file that encrypts and opens, and is never replaced")
+    func keygen() async throws {
+        let key = scratch.path("raw.key"), path = scratch.path("new.sqlite")
+        #expect(try await strongroom("keygen", key).status == 0)
+        #expect(try scratch.mode("raw.key") == 0o600)
+        let made = try scratch.bytes("raw.key")
+        #expect(try await strongroom("keygen", key).status == 1)
+        #expect(try scratch.bytes("raw.key") == made)
+        #expect(try await strongroom("create", path, "--raw-key-file", key).status == 0)
+        #expect(try await strongroom("verify-key", path, "--raw-key-file", key).status == 0)
+        let digits = scratch.text("raw.key").trimmingCharacters(in: .newlines)
+        #expect(try await StockShell(path: path, passphrase: "x'\(digits)'").run("SELECT count(*) FROM sqlite_master;") == "0")
+    }
+
+    @Test("completions are written for the shells that have them", arguments: ["bash", "zsh", "fish"])
+    func completions(_ shell: String) async throws {
+        let outcome = try await strongroom("completions", shell)
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("verify-key"))
+    }
+}
+
+@Suite("strongroom decrypt and migrate")
+struct ConvertingCommandTests {
+    let scratch: Scratch
+    init() throws { scratch = try Scratch() }
+
+    @Test("decrypt warns, and makes a copy that opens without a key")
+    func decrypt() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "right")
+        let outcome = try await strongroom(
+            "decrypt", database, scratch.path("clear.sqlite"), "--yes", "--passphrase-file", try scratch.secret("right"))
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.errors.contains("clear text"))
+        #expect(try scratch.mode("clear.sqlite") == 0o600)
+        #expect(try await StockShell(path: scratch.path("clear.sqlite")).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+    }
+
+    @Test("decrypt refuses to go on without a terminal and without --yes", .enabled(if: PseudoTerminal.isAvailable))
+    func decryptUnseen() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "right")
+        let executable = try Program(built: "strongroom").executable.path
+        let outcome = try await Program(
+            "setsid", "--wait", executable, "decrypt", database, scratch.path("clear.sqlite"),
+            "--passphrase-file", try scratch.secret("right")).run()
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("--yes"))
+        #expect(try scratch.names() == ["encrypted.sqlite", "secret"])
+    }
+
+    @Test("migrate brings a database of an older SQLCipher into today's format", arguments: [1, 2, 3])
+    func olderFormat(_ version: Int) async throws {
+        let old = scratch.path("old.sqlite"), new = scratch.path("new.sqlite"), secret = try scratch.secret("right")
+        try await StockShell(path: old, passphrase: "right").run("""
+            .output /dev/null
+            PRAGMA cipher_compatibility = \(version);
+            .output stdout
+            CREATE TABLE t (x); INSERT INTO t VALUES (42);
+            """)
+        let hint = try await strongroom("verify-key", old, "--passphrase-file", secret)
+        #expect(hint.status == 1)
+        #expect(hint.errors.contains("--sqlcipher-version \(version)"))
+        let outcome = try await strongroom("migrate", old, new, "--sqlcipher-version", "\(version)", "--passphrase-file", secret)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try await StockShell(path: new, passphrase: "right").run("SELECT x FROM t;") == "42")
+    }
+
+    @Test("migrate turns the plaintext header on and off again")
+    func header() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "right")
+        let secret = try scratch.secret("right")
+        let on = try await strongroom("migrate", database, "--plaintext-header", "on", "--passphrase-file", secret)
+        #expect(on.status == 0, "\(on.errors)")
+        #expect(try scratch.names() == ["encrypted.sqlite", "encrypted.sqlite-salt", "secret"])
+        #expect(try await strongroom("migrate", database, "--plaintext-header", "off", "--passphrase-file", secret).status == 0)
+        #expect(try await StockShell(path: database, passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+    }
+}
+
+@Suite("strongroom query")
+struct QueryCommandTests {
+    let scratch: Scratch
+    let database: String
+    let secret: String
+
+    init() async throws {
+        scratch = try Scratch()
+        database = try await scratch.encryptedDatabase(passphrase: "right")
+        secret = try scratch.secret("right")
+    }
+
+    func query(_ sql: String, _ more: String...) async throws -> Outcome {
+        var program = try Program(built: "strongroom", "query", database, "--passphrase-file", secret)
+        program.arguments += more
+        return try await program.run(input: sql)
+    }
+
+    @Test("writes rows in the form asked for", arguments: [
+        ("table", "a    b\n---  -\nx,y  1\n"), ("csv", "a,b\n\"x,y\",1\n"), ("jsonl", "{\"a\":\"x,y\",\"b\":1}\n"),
+    ])
+    func forms(_ form: String, _ expected: String) async throws {
+        let outcome = try await query("SELECT 'x,y' AS a, 1 AS b", "--output", form)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output == expected)
+    }
+
+    @Test("refuses to write without --write, and names it")
+    func readOnly() async throws {
+        let before = try scratch.bytes("encrypted.sqlite")
+        let outcome = try await query("DELETE FROM book")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("--write"))
+        #expect(try scratch.bytes("encrypted.sqlite") == before)
+    }
+
+    @Test("writes with --write, all statements or none")
+    func writing() async throws {
+        #expect(try await query("DELETE FROM book; SELECT nothing", "--write").status == 1)
+        #expect(try await StockShell(path: database, passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(try await query("DELETE FROM book", "--write").status == 0)
+        #expect(try await StockShell(path: database, passphrase: "right").run("SELECT count(*) FROM book;") == "0")
+    }
+}
+
+@Suite("Places of a passphrase")
+struct SecretSourceTests {
+    let scratch: Scratch
+    let database: String
+
+    init() async throws {
+        scratch = try Scratch()
+        database = try await scratch.encryptedDatabase(passphrase: "right")
+    }
+
+    func verify(_ setting: String, _ option: String) async throws -> Outcome {
+        let executable = try Program(built: "strongroom").executable.path
+        return try await Program("sh", "-c", "\(setting) exec '\(executable)' verify-key '\(database)' \(option)").run()
+    }
+
+    @Test("a command, a descriptor, a credential and a variable all do", arguments: [
+        ("", "--passphrase-command 'cat FOLDER/secret'"), ("exec 5<FOLDER/secret;", "--passphrase-fd 5"),
+        ("CREDENTIALS_DIRECTORY=FOLDER", "--passphrase-credential secret"), ("P=right", "--passphrase-env P"),
+    ])
+    func places(_ setting: String, _ option: String) async throws {
+        _ = try scratch.secret("right\n")
+        func filled(_ text: String) -> String { text.replacingOccurrences(of: "FOLDER", with: scratch.folder.path) }
+        // A variable before `exec` reaches the program only when it is exported.
+        let outcome = try await verify(setting.contains("=") ? "export \(filled(setting));" : filled(setting), filled(option))
+        #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+
+    @Test("a command that fails is no passphrase")
+    func failingCommand() async throws {
+        let outcome = try await verify("", "--passphrase-command 'echo right; false'")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("ended with 1"))
+    }
+
+    @Test("two places at once are a wrong usage")
+    func twoPlaces() async throws {
+        #expect(try await verify("", "--passphrase-env A --passphrase-fd 5").status == 2)
+    }
+}
+
+@Suite("Outcomes as JSON")
+struct OutcomeTests {
+    @Test("a failure is an object on standard output too, with its status, its error and what to do")
+    func failure() async throws {
+        let scratch = try Scratch()
+        let outcome = try await strongroom("check", scratch.path("nowhere"), "--json")
+        let answer = try object(outcome)
+        #expect(answer["command"] as? String == "check")
+        #expect(answer["status"] as? Int == 10)
+        #expect(answer["error"] is String && answer["remedy"] is String)
+    }
+
+    @Test("rotate --dry-run changes nothing and says how much there is to do")
+    func dryRun() async throws {
+        let scratch = try Scratch()
+        let database = try await scratch.encryptedDatabase(passphrase: "right")
+        let before = try scratch.bytes("encrypted.sqlite")
+        let outcome = try await strongroom("rotate", database, "--dry-run", "--json", "--passphrase-file", try scratch.secret("right"))
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try object(outcome)["bytes"] as? Int == before.count)
+        #expect(try scratch.bytes("encrypted.sqlite") == before)
+    }
+
+    @Test("--quiet says nothing when all is well")
+    func quiet() async throws {
+        let scratch = try Scratch()
+        let database = try await scratch.encryptedDatabase(passphrase: "right")
+        let outcome = try await strongroom("verify-key", database, "-q", "--passphrase-file", try scratch.secret("right"))
+        #expect(outcome.status == 0)
+        #expect(outcome.output.isEmpty && outcome.errors.isEmpty)
+    }
+}
