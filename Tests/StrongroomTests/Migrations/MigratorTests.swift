@@ -27,7 +27,7 @@ private struct Failure: Error {}
 struct MigratorTests {
     @Test("Migrations run once, in the order of registration")
     func order() throws {
-        try withEncryptedQueue { queue in
+        try withEncryptedQueue { (queue) throws in
             try creating("b", "a").migrate(queue)
             try creating("b", "a", "c").migrate(queue)
             let history = try queue.read { try String.fetchAll($0, sql: "SELECT identifier FROM grdb_migrations ORDER BY rowid") }
@@ -37,10 +37,10 @@ struct MigratorTests {
 
     @Test("migrate(upTo:) stops after its migration")
     func upTo() throws {
-        try withEncryptedQueue { queue in
+        try withEncryptedQueue { (queue) throws in
             let migrator = creating("a", "b", "c")
             try migrator.migrate(queue, upTo: "b")
-            try queue.read { db in
+            try queue.read { (db) throws in
                 #expect(try migrator.appliedMigrations(db) == ["a", "b"])
                 #expect(try !migrator.hasCompletedMigrations(db))
             }
@@ -49,7 +49,7 @@ struct MigratorTests {
 
     @Test("asyncMigrate calls back when all is done")
     func asyncMigrate() throws {
-        try withEncryptedQueue { queue in
+        try withEncryptedQueue { (queue) throws in
             let migrator = creating("a")
             let done = DispatchSemaphore(value: 0)
             let lock = NSLock()
@@ -65,7 +65,7 @@ struct MigratorTests {
 
     @Test("asyncMigrate calls back with the failure")
     func asyncFailure() throws {
-        try withEncryptedQueue { queue in
+        try withEncryptedQueue { (queue) throws in
             var migrator = DatabaseMigrator()
             migrator.registerMigration("a") { _ in throw Failure() }
             let done = DispatchSemaphore(value: 0)
@@ -88,7 +88,7 @@ struct MigratorTests {
         try queue.write { try $0.execute(sql: "CREATE TABLE kept(x)") }
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("a") { db in
+        migrator.registerMigration("a") { (db) throws in
             try db.execute(sql: "CREATE TABLE gone(x)")
             throw Failure()
         }
@@ -99,14 +99,14 @@ struct MigratorTests {
 
     @Test("Migrations before the one that fails stay")
     func failureKeepsFormer() throws {
-        try withEncryptedQueue { queue in
+        try withEncryptedQueue { (queue) throws in
             var migrator = creating("a")
-            migrator.registerMigration("b") { db in
+            migrator.registerMigration("b") { (db) throws in
                 try db.execute(sql: "CREATE TABLE b(x)")
                 throw Failure()
             }
             #expect(throws: Failure.self) { try migrator.migrate(queue) }
-            try queue.read { db in
+            try queue.read { (db) throws in
                 #expect(try tables(db) == ["a", "grdb_migrations"])
                 #expect(try migrator.completedMigrations(db) == ["a"])
             }
@@ -115,8 +115,8 @@ struct MigratorTests {
 
     @Test("A database that GRDB has migrated goes on")
     func grdbHistory() throws {
-        try withEncryptedQueue { queue in
-            try queue.write { db in
+        try withEncryptedQueue { (queue) throws in
+            try queue.write { (db) throws in
                 try db.execute(sql: """
                     CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
                     INSERT INTO grdb_migrations VALUES ('a'); CREATE TABLE a(x)
@@ -131,13 +131,13 @@ struct MigratorTests {
 
     @Test("Foreign keys that a migration breaks are found at its end, and enforcement is back")
     func deferredChecks() throws {
-        try withEncryptedQueue { queue in
+        try withEncryptedQueue { (queue) throws in
             var migrator = DatabaseMigrator()
             migrator.registerMigration("a", migrate: breakForeignKey)
             #expect {
                 try migrator.migrate(queue)
             } throws: { ($0 as? DatabaseError)?.extendedResultCode == .SQLITE_CONSTRAINT_FOREIGNKEY }
-            try queue.writeWithoutTransaction { db in
+            try queue.writeWithoutTransaction { (db) throws in
                 #expect(try tables(db).isEmpty)
                 #expect(try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == true)
             }
@@ -146,15 +146,15 @@ struct MigratorTests {
 
     @Test("Deferred checks let a table be created anew under rows that refer to it")
     func recreatedTable() throws {
-        try withEncryptedQueue { queue in
+        try withEncryptedQueue { (queue) throws in
             var migrator = DatabaseMigrator()
-            migrator.registerMigration("a") { db in
+            migrator.registerMigration("a") { (db) throws in
                 try db.execute(sql: """
                     CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id) ON DELETE CASCADE);
                     INSERT INTO p VALUES (1); INSERT INTO c VALUES (1)
                     """)
             }
-            migrator.registerMigration("b") { db in
+            migrator.registerMigration("b") { (db) throws in
                 try db.execute(sql: """
                     CREATE TABLE n(id INTEGER PRIMARY KEY, x); INSERT INTO n(id) SELECT id FROM p;
                     DROP TABLE p; ALTER TABLE n RENAME TO p
@@ -167,7 +167,7 @@ struct MigratorTests {
 
     @Test("Immediate checks fail at the statement")
     func immediateChecks() throws {
-        try withEncryptedQueue { queue in
+        try withEncryptedQueue { (queue) throws in
             var migrator = DatabaseMigrator()
             migrator.registerMigration("a", foreignKeyChecks: .immediate, migrate: breakForeignKey)
             #expect {
@@ -180,14 +180,14 @@ struct MigratorTests {
     func disabledChecks() throws {
         var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
         migrator.registerMigration("a", migrate: breakForeignKey)
-        try withEncryptedQueue { queue in
+        try withEncryptedQueue { (queue) throws in
             try migrator.migrate(queue)
             #expect(try queue.read { try Bool.fetchOne($0, sql: "PRAGMA foreign_keys") } == true)
         }
         var late = DatabaseMigrator()
         late.registerMigration("a", migrate: breakForeignKey)
         late = late.disablingDeferredForeignKeyChecks()
-        try withEncryptedQueue { queue in
+        _ = try withEncryptedQueue { (queue) throws in
             #expect(throws: DatabaseError.self) { try late.migrate(queue) }
         }
     }
@@ -198,7 +198,7 @@ struct MigratorTests {
         ["v1"], ["v1", "v2"], ["v1", "v2", "v3"], ["v1", "v2", "v3", "v4"],
     ])
     func merging(former: [String]) throws {
-        try withEncryptedQueue { queue in
+        try withEncryptedQueue { (queue) throws in
             var old = DatabaseMigrator()
             for name in former { old.registerMigration(name) { try $0.execute(sql: "CREATE TABLE \(name)(x)") } }
             try old.migrate(queue)
@@ -209,7 +209,7 @@ struct MigratorTests {
             }
             migrator.registerMigration("v4") { try $0.execute(sql: "CREATE TABLE v4(x)") }
             try migrator.migrate(queue)
-            try queue.read { db in
+            try queue.read { (db) throws in
                 #expect(try tables(db) == ["v1", "v2", "v3", "v4", "grdb_migrations"])
                 #expect(try migrator.appliedIdentifiers(db) == ["v1", "m", "v4"])
                 #expect(try migrator.hasCompletedMigrations(db))
@@ -222,8 +222,8 @@ struct MigratorTests {
 
     @Test("A new database has no history")
     func newDatabase() throws {
-        try withEncryptedQueue { queue in
-            try queue.read { db in
+        try withEncryptedQueue { (queue) throws in
+            try queue.read { (db) throws in
                 let migrator = creating("a")
                 #expect(try migrator.appliedIdentifiers(db).isEmpty)
                 #expect(try migrator.completedMigrations(db).isEmpty)
@@ -237,9 +237,9 @@ struct MigratorTests {
 
     @Test("A database with an unknown migration has been superseded")
     func superseded() throws {
-        try withEncryptedQueue { queue in
+        try withEncryptedQueue { (queue) throws in
             try creating("a", "b").migrate(queue)
-            try queue.read { db in
+            try queue.read { (db) throws in
                 let former = creating("a")
                 #expect(try former.hasBeenSuperseded(db))
                 #expect(try former.hasCompletedMigrations(db))
@@ -251,9 +251,9 @@ struct MigratorTests {
 
     @Test("A migration is completed only when all before it are")
     func completed() throws {
-        try withEncryptedQueue { queue in
+        try withEncryptedQueue { (queue) throws in
             try creating("a").migrate(queue)
-            try queue.read { db in
+            try queue.read { (db) throws in
                 let inserted = creating("0", "a")
                 #expect(try inserted.appliedMigrations(db) == ["a"])
                 #expect(try inserted.completedMigrations(db) == [])
@@ -265,7 +265,7 @@ struct MigratorTests {
 
     @Test("Schema changes are seen in the schema, not in the data")
     func schemaChanges() throws {
-        try withEncryptedQueue { queue in
+        try withEncryptedQueue { (queue) throws in
             let migrator = creating("a")
             try migrator.migrate(queue)
             try queue.write { try $0.execute(sql: "INSERT INTO a VALUES (1)") }
@@ -277,7 +277,7 @@ struct MigratorTests {
 
     @Test("eraseDatabaseOnSchemaChange migrates anew after a change, and keeps the data without one")
     func erasing() throws {
-        try withEncryptedQueue { queue in
+        try withEncryptedQueue { (queue) throws in
             var migrator = creating("a")
             migrator.eraseDatabaseOnSchemaChange = true
             try migrator.migrate(queue)
@@ -287,14 +287,14 @@ struct MigratorTests {
 
             var changed = DatabaseMigrator()
             changed.eraseDatabaseOnSchemaChange = true
-            changed.registerMigration("a") { db in
+            changed.registerMigration("a") { (db) throws in
                 try db.create(table: "a") { t in
                     t.column("x")
                     t.column("y")
                 }
             }
             try changed.migrate(queue)
-            try queue.read { db in
+            try queue.read { (db) throws in
                 #expect(try db.columns(in: "a").map(\.name) == ["x", "y"])
                 #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM a") == 0)
             }

@@ -4,7 +4,7 @@ import Testing
 
 /// The statements that change the schema, as SQLite keeps them, in the order of their creation.
 private func schema(_ build: (Database) throws -> Void) throws -> [String] {
-    try withDatabase { db in
+    try withDatabase { (db) throws in
         let former = try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").count
         try build(db)
         return Array(try String.fetchAll(
@@ -35,7 +35,7 @@ private func createDestinations(_ db: Database) throws {
 
 /// The statements of one table that refers to the others.
 private func schema(referring name: String, _ body: (TableDefinition) throws -> Void) throws -> [String] {
-    Array(try schema { db in
+    Array(try schema { (db) throws in
         try createDestinations(db)
         try db.create(table: name, body: body)
     }.dropFirst(5))
@@ -45,7 +45,7 @@ private func schema(referring name: String, _ body: (TableDefinition) throws -> 
 struct TableBuilderTests {
     @Test("Column clauses come in the order that GRDB writes them in")
     func columns() throws {
-        #expect(try schema { db in
+        #expect(try schema { (db) throws in
             try db.create(table: "t") { t in
                 t.column("id", .integer).primaryKey(onConflict: .replace)
                 t.column("a", .text).check(sql: "length(a) > 2").unique(onConflict: .rollback).notNull(onConflict: .ignore)
@@ -61,7 +61,7 @@ struct TableBuilderTests {
 
     @Test("Default values are written out, whatever their type")
     func defaults() throws {
-        #expect(try schema { db in
+        #expect(try schema { (db) throws in
             try db.create(table: "t") { t in
                 t.column("n", .datetime).defaults(sql: "CURRENT_TIMESTAMP")
                 t.column("f", .double).defaults(to: 1.5)
@@ -76,7 +76,7 @@ struct TableBuilderTests {
 
     @Test("Generated columns are virtual unless they are to be stored")
     func generatedColumns() throws {
-        #expect(try schema { db in
+        #expect(try schema { (db) throws in
             try db.create(table: "t") { t in
                 t.column("id", .integer)
                 t.column("g", .integer).generatedAs(sql: "id + 1", .stored)
@@ -90,7 +90,7 @@ struct TableBuilderTests {
 
     @Test("Table constraints follow the columns: keys, uniqueness, conditions, then SQL")
     func tableConstraints() throws {
-        #expect(try schema { db in
+        #expect(try schema { (db) throws in
             try db.create(table: "t") { t in
                 t.constraint(literal: "CHECK (n > \(3))")
                 t.check(Column("n") > Column("f"))
@@ -107,7 +107,7 @@ struct TableBuilderTests {
 
     @Test("The options of a table are spelled out")
     func options() throws {
-        #expect(try schema { db in
+        #expect(try schema { (db) throws in
             try db.create(table: "t", options: [.strict, .withoutRowID, .ifNotExists]) { t in
                 t.primaryKey("id", .text)
                 t.column("x", .any).indexed()
@@ -120,7 +120,7 @@ struct TableBuilderTests {
 
     @Test("A temporary table is in the temp schema, and ifNotExists lets an existing one be")
     func temporary() throws {
-        try withDatabase { db in
+        try withDatabase { (db) throws in
             try db.create(table: "t", temporary: true) { t in t.column("a") }
             try db.create(table: "t", temporary: true, ifNotExists: true) { t in t.column("b") }
             #expect(try db.columns(in: "t", in: "temp").map(\.name) == ["a"])
@@ -129,7 +129,7 @@ struct TableBuilderTests {
 
     @Test("Only columns that are not unique get an index of their own")
     func indexedColumns() throws {
-        #expect(try schema { db in
+        #expect(try schema { (db) throws in
             try db.create(table: "we ird") { t in
                 t.column("order").unique().indexed()
                 t.column("a b").indexed()
@@ -202,7 +202,7 @@ struct TableBuilderTests {
 
     @Test("belongsTo finds a table by its plural name")
     func belongsToPlural() throws {
-        try withDatabase { db in
+        try withDatabase { (db) throws in
             try db.create(table: "countries") { t in t.primaryKey("code", .text) }
             try db.create(table: "b") { t in t.belongsTo("country") }
             #expect(try db.foreignKeys(on: "b").map(\.destinationTable) == ["countries"])
@@ -211,7 +211,7 @@ struct TableBuilderTests {
 
     @Test("belongsTo the table itself uses its own key, however it is spelled")
     func belongsToItself() throws {
-        #expect(try schema { db in
+        #expect(try schema { (db) throws in
             try db.create(table: "q") { t in
                 t.autoIncrementedPrimaryKey("ID")
                 t.belongsTo("Parent", inTable: "Q", indexed: false)
@@ -237,7 +237,7 @@ struct TableBuilderTests {
 
     @Test("A reference to a table that does not exist is an error", arguments: [true, false])
     func missingDestination(byColumn: Bool) throws {
-        try withDatabase { db in
+        _ = try withDatabase { (db) throws in
             #expect {
                 try db.create(table: "b") { t in
                     if byColumn { t.column("x").references("nope") } else { t.belongsTo("nope") }
@@ -248,7 +248,7 @@ struct TableBuilderTests {
 
     @Test("Altering a table makes the changes in their order")
     func alter() throws {
-        try withDatabase { db in
+        try withDatabase { (db) throws in
             try createDestinations(db)
             try db.alter(table: "team") { t in
                 t.add(column: "x", .text).notNull().defaults(to: "a")
@@ -268,7 +268,7 @@ struct TableBuilderTests {
 
     @Test("Tables are renamed and dropped")
     func renameAndDrop() throws {
-        try withDatabase { db in
+        try withDatabase { (db) throws in
             try createDestinations(db)
             try db.rename(table: "plain", to: "group")
             #expect(try db.tableExists("group") && !db.tableExists("plain"))
@@ -280,7 +280,7 @@ struct TableBuilderTests {
     @Test("A second primary key is a fatal error")
     func secondPrimaryKey() async {
         await #expect(processExitsWith: .failure) {
-            try withDatabase { db in
+            try withDatabase { (db) throws in
                 try db.create(table: "t") { t in
                     t.primaryKey(["a"])
                     t.primaryKey { t.column("b") }
@@ -294,7 +294,7 @@ struct TableBuilderTests {
 struct IndexAndViewBuilderTests {
     @Test("Indexes on columns, with conditions written out")
     func indexes() throws {
-        #expect(try schema { db in
+        #expect(try schema { (db) throws in
             try db.create(table: "team") { t in
                 t.column("id")
                 t.column("name")
@@ -317,7 +317,7 @@ struct IndexAndViewBuilderTests {
 
     @Test("drop(indexOn:) leaves the indexes of constraints, and those on other columns")
     func dropIndexOn() throws {
-        try withDatabase { db in
+        try withDatabase { (db) throws in
             try db.create(table: "t") { t in
                 t.column("a").unique()
                 t.column("b")
@@ -331,7 +331,7 @@ struct IndexAndViewBuilderTests {
 
     @Test("Views show the rows of requests, whose arguments are written out")
     func views() throws {
-        try withDatabase { db in
+        try withDatabase { (db) throws in
             try db.execute(sql: "CREATE TABLE team(id, name); INSERT INTO team VALUES (1, 'it''s'), (2, 'b')")
             try db.create(view: "v1", as: SQLRequest<Row>(sql: "SELECT id FROM team WHERE name = ?", arguments: ["it's"]))
             try db.create(
@@ -346,7 +346,7 @@ struct IndexAndViewBuilderTests {
 
     @Test("Named arguments of a view are written out, strings that look like parameters are not")
     func namedArguments() throws {
-        try withDatabase { db in
+        try withDatabase { (db) throws in
             try db.create(
                 view: "v", as: SQLRequest<Row>(sql: "SELECT ':n', :n -- :n ?\n", arguments: ["n": "x"]))
             #expect(try Row.fetchOne(db, sql: "SELECT * FROM v")?.databaseValues.map(String.fromDatabaseValue) == [":n", "x"])
@@ -355,7 +355,7 @@ struct IndexAndViewBuilderTests {
 
     @Test("A view with an argument too few is refused before SQLite sees it")
     func missingArgument() throws {
-        try withDatabase { db in
+        _ = try withDatabase { (db) throws in
             #expect {
                 try db.create(view: "v", as: SQLRequest<Row>(sql: "SELECT ?, ?", arguments: [1]))
             } throws: { ($0 as? DatabaseError)?.resultCode == .SQLITE_MISUSE }
@@ -375,7 +375,7 @@ struct IndexAndViewBuilderTests {
 
     @Test("A virtual table gets the arguments that its module makes of the definition")
     func virtualTable() throws {
-        try withDatabase { db in
+        try withDatabase { (db) throws in
             try db.create(virtualTable: "f", using: Module()) { $0.columns = ["a", "b"] }
             #expect(try db.columns(in: "f").map(\.name) == ["a", "b"])
         }
@@ -383,7 +383,7 @@ struct IndexAndViewBuilderTests {
 
     @Test("A virtual table whose module fails at the end is not created")
     func failingVirtualTable() throws {
-        try withDatabase { db in
+        try withDatabase { (db) throws in
             #expect(throws: DatabaseError.self) {
                 try db.create(virtualTable: "f", using: Module()) { $0.columns = ["refused"] }
             }

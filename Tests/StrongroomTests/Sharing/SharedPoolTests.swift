@@ -5,7 +5,7 @@ import Testing
 
 private let migrator: DatabaseMigrator = {
     var migrator = DatabaseMigrator()
-    migrator.registerMigration("notes") { db in
+    migrator.registerMigration("notes") { (db) throws in
         try db.create(table: "note") { t in
             t.autoIncrementedPrimaryKey("id")
             t.column("text", .text)
@@ -34,7 +34,7 @@ struct SharedPoolTests {
         let folder = try TemporaryFolder()
         let path = folder.path("db.sqlite")
         var configuration = Configuration.encrypted()
-        configuration.prepareDatabase { db in
+        configuration.prepareDatabase { (db) throws in
             if db.configuration.readonly == false {
                 var flag: CInt = 1
                 let code = withUnsafeMutablePointer(to: &flag) { flagP in
@@ -123,7 +123,7 @@ struct SharedPoolTests {
         nonisolated(unsafe) var inside = 0
         nonisolated(unsafe) var most = 0
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
-            _ = try? DatabasePool.openShared(path: path, configuration: .encrypted(), migrator: migrator) { pool in
+            _ = try? DatabasePool.openShared(path: path, configuration: .encrypted(), migrator: migrator) { (pool) throws in
                 lock.withLock {
                     inside += 1
                     most = max(most, inside)
