@@ -23,6 +23,11 @@ struct NewFile {
                               remedy: "Choose another name, or give --force to replace it")
             }
         }
+        if Self.exists(path + Self.salt) {
+            // A database and its salt can't be replaced at one stroke: a crash in between would lose the old database.
+            throw Failure(.other, file: path + Self.salt, "it belongs to a database with a plaintext header, which is not replaced",
+                          remedy: "Choose another name, or move that database and its salt away")
+        }
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             throw Failure(.other, file: path, "it is not a file, and is not replaced", remedy: "Choose another name")
@@ -52,7 +57,7 @@ struct NewFile {
     func publish() throws {
         try publishSalt()
         if replaces {
-            for companion in Self.companions(of: path) where !companion.hasSuffix(Self.salt) { unlink(companion) }
+            for companion in Self.companions(of: path) where companion != path + Self.salt { unlink(companion) }
             guard rename(partial, path) == 0 else { throw Failure(errno: errno, file: path, doing: "replacing it") }
         } else {
             // Unlike rename, link never replaces what somebody else made in the meantime.
@@ -64,11 +69,7 @@ struct NewFile {
 
     /// First: a database with a plaintext header is nothing without its salt.
     private func publishSalt() throws {
-        guard Self.exists(partial + Self.salt) else {
-            // That of the database that is replaced.
-            if replaces { unlink(path + Self.salt) }
-            return
-        }
+        guard Self.exists(partial + Self.salt) else { return }
         guard rename(partial + Self.salt, path + Self.salt) == 0 else {
             throw Failure(errno: errno, file: path + Self.salt, doing: "naming it")
         }

@@ -18,11 +18,10 @@ extension Database {
         table name: String, temporary: Bool = false, ifNotExists: Bool = false, withoutRowID: Bool = false,
         body: (TableDefinition) throws -> Void) throws
     {
-        var options: TableOptions = []
-        if temporary { options.insert(.temporary) }
-        if ifNotExists { options.insert(.ifNotExists) }
-        if withoutRowID { options.insert(.withoutRowID) }
-        try create(table: name, options: options, body: body)
+        let chosen: [(Bool, TableOptions)] = [
+            (temporary, .temporary), (ifNotExists, .ifNotExists), (withoutRowID, .withoutRowID),
+        ]
+        try create(table: name, options: TableOptions(chosen.filter(\.0).map(\.1)), body: body)
     }
 
     /// Changes a table as `body` says.

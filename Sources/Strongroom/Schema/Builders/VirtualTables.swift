@@ -45,11 +45,13 @@ extension Database {
         let arguments = try module.moduleArguments(for: definition, in: self)
         var sql = "\(Self.createVirtualTable(tableName, options)) USING \(module.moduleName)"
         if !arguments.isEmpty { sql += "(\(arguments.joined(separator: ", ")))" }
-        try inSavepoint {
+        func make() throws -> TransactionCompletion {
             try execute(sql: sql)
             try module.database(self, didCreate: tableName, using: definition)
             return .commit
         }
+        // The table goes again when the module can't finish it.
+        try inSavepoint(make)
     }
 
     /// Creates a virtual table; the option is an argument of its own.
