@@ -59,8 +59,11 @@ let package = Package(
             ]),
         // A program at work, for scripts/demo and its tests; not a product.
         .executableTarget(name: "DemoWorkload", dependencies: ["Strongroom"], path: "Tests/DemoWorkload"),
+        // One of several processes that share a database, for their tests.
+        .executableTarget(name: "SharingWorkload", dependencies: ["Strongroom"], path: "Tests/SharingWorkload"),
         .testTarget(
-            name: "IntegrationTests", dependencies: ["Strongroom", "CSQLCipher", "StrongroomCLI", "DemoWorkload"]),
+            name: "IntegrationTests",
+            dependencies: ["Strongroom", "CSQLCipher", "StrongroomCLI", "DemoWorkload", "SharingWorkload"]),
     ],
     swiftLanguageModes: [.v6]
 )

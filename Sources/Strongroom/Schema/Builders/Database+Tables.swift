@@ -18,10 +18,10 @@ extension Database {
         table name: String, temporary: Bool = false, ifNotExists: Bool = false, withoutRowID: Bool = false,
         body: (TableDefinition) throws -> Void) throws
     {
-        let chosen: [(Bool, TableOptions)] = [
-            (temporary, .temporary), (ifNotExists, .ifNotExists), (withoutRowID, .withoutRowID),
+        let named: TableOptions = [
+            withoutRowID ? .withoutRowID : [], ifNotExists ? .ifNotExists : [], temporary ? .temporary : [],
         ]
-        try create(table: name, options: TableOptions(chosen.filter(\.0).map(\.1)), body: body)
+        try create(table: name, options: named, body: body)
     }
 
     /// Changes a table as `body` says.
@@ -63,10 +63,8 @@ extension Database {
         index name: String, on table: String, columns: [String], unique: Bool = false, ifNotExists: Bool = false,
         condition: (any SQLExpressible)? = nil) throws
     {
-        var options: IndexOptions = []
-        if unique { options.insert(.unique) }
-        if ifNotExists { options.insert(.ifNotExists) }
-        try create(index: name, on: table, columns: columns, options: options, condition: condition)
+        let named: IndexOptions = [unique ? .unique : [], ifNotExists ? .ifNotExists : []]
+        try create(index: name, on: table, columns: columns, options: named, condition: condition)
     }
 
     /// Creates an index on expressions. <https://www.sqlite.org/expridx.html>

@@ -13,7 +13,9 @@ struct ForeignKeyRule {
     }
 }
 
-/// The columns that refer to the primary key of another table. See ``TableDefinition/belongsTo(_:inTable:onDelete:onUpdate:deferred:indexed:)``.
+/// The columns that refer to the primary key of another table.
+///
+/// See ``TableDefinition/belongsTo(_:inTable:onDelete:onUpdate:deferred:indexed:)``.
 public final class ForeignKeyDefinition {
     let name: String
     let table: String?

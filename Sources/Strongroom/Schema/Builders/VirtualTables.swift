@@ -42,16 +42,14 @@ extension Database {
         let configuration = VirtualTableConfiguration(ifNotExists: options.contains(.ifNotExists))
         let definition = module.makeTableDefinition(configuration: configuration)
         try body?(definition)
-        let arguments = try module.moduleArguments(for: definition, in: self)
-        var sql = "\(Self.createVirtualTable(tableName, options)) USING \(module.moduleName)"
-        if !arguments.isEmpty { sql += "(\(arguments.joined(separator: ", ")))" }
-        func make() throws -> TransactionCompletion {
-            try execute(sql: sql)
+        let arguments = try module.moduleArguments(for: definition, in: self).joined(separator: ", ")
+        try inSavepoint {
+            try create(
+                virtualTable: tableName, options: options,
+                using: module.moduleName + (arguments.isEmpty ? "" : "(\(arguments))"))
             try module.database(self, didCreate: tableName, using: definition)
             return .commit
         }
-        // The table goes again when the module can't finish it.
-        try inSavepoint(make)
     }
 
     /// Creates a virtual table; the option is an argument of its own.
@@ -64,9 +62,8 @@ extension Database {
     }
 
     private static func createVirtualTable(_ name: String, _ options: VirtualTableOptions) -> String {
-        var sql = "CREATE "
-        // SQLite has no TEMPORARY here: the schema says it.
-        sql += "VIRTUAL TABLE "
+        // There is no TEMPORARY here: the schema says it.
+        var sql = "CREATE VIRTUAL TABLE "
         if options.contains(.ifNotExists) { sql += "IF NOT EXISTS " }
         if options.contains(.temporary) { sql += "temp." }
         return sql + name.quotedDatabaseIdentifier

@@ -1,0 +1,93 @@
+import Foundation
+import Strongroom
+
+/// One of several processes that share a database.
+///
+///     SharingWorkload write PATH NAME COUNT    opens, or creates; writes COUNT notes; prints each once it is committed
+///     SharingWorkload read PATH NAME COUNT     waits for the database; reads until it has found COUNT notes
+///     SharingWorkload migrate PATH NAME        migrates, without the opening lock
+@main
+struct SharingWorkload {
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count >= 4 else { exit(2) }
+        let (path, name) = (arguments[2], arguments[3])
+        switch arguments[1] {
+        case "write": try write(path, name, count: Int(arguments[4])!)
+        case "read": try read(path, count: Int(arguments[4])!)
+        case "migrate": try migrate(path)
+        default: exit(2)
+        }
+    }
+
+    /// What processes start with: no delay, and a key derivation that costs little.
+    static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(60)
+        configuration.defaultTransactionKind = .immediate
+        configuration.prepareDatabase { db in
+            try db.usePassphrase("correct horse")
+            try db.execute(sql: "PRAGMA kdf_iter = 1000")
+        }
+        return configuration
+    }
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("notes") { db in
+            try db.create(table: "note") { t in
+                t.autoIncrementedPrimaryKey("id")
+                t.column("author", .text).notNull()
+                t.column("number", .integer).notNull()
+                t.uniqueKey(["author", "number"])
+            }
+        }
+        migrator.registerMigration("log") { db in
+            try db.create(table: "migrationLog") { t in t.column("migration", .text) }
+            try db.execute(sql: "INSERT INTO migrationLog VALUES ('log')")
+        }
+        migrator.registerMigration("last") { db in
+            try db.execute(sql: "INSERT INTO migrationLog VALUES ('last')")
+        }
+        return migrator
+    }
+
+    static func write(_ path: String, _ name: String, count: Int) throws {
+        let pool = try DatabasePool.openShared(path: path, configuration: configuration, migrator: migrator)
+        for number in 1...count {
+            try pool.write { db in
+                try db.execute(sql: "INSERT INTO note (author, number) VALUES (?, ?)", arguments: [name, number])
+            }
+            print(number)
+            fflush(nil)
+        }
+        try pool.close()
+    }
+
+    static func read(_ path: String, count: Int) throws {
+        var opened: DatabasePool?
+        while opened == nil {
+            opened = try DatabasePool.openSharedReadOnly(path: path, configuration: configuration, migrator: migrator)
+            if opened == nil { usleep(1000) }
+        }
+        guard let pool = opened else { return }
+        var latest = 0
+        while latest < count {
+            let found = try pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM note") ?? 0 }
+            // Time goes on: what was seen stays.
+            guard found >= latest else { exit(3) }
+            latest = found
+        }
+        try pool.close()
+    }
+
+    static func migrate(_ path: String) throws {
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        print("open")
+        fflush(nil)
+        // All begin at once.
+        _ = readLine()
+        try migrator.migrate(pool)
+        try pool.close()
+    }
+}
