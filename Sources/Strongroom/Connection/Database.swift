@@ -30,7 +30,6 @@ public final class Database {
     @exclusivity(unchecked) var runs = StatementRuns()
     var schemaCache = SchemaCache()
 
-
     /// What is known of the schema beyond what it tells. By default that of the configuration.
     public internal(set) var schemaSource: (any DatabaseSchemaSource)?
 

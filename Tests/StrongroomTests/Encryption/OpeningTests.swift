@@ -220,7 +220,6 @@ struct OpeningTests {
                     try queue.write { try $0.execute(sql: "CREATE TABLE t\(index)(a)") }
                 } catch {
                     failures.increment()
-                    print("RACE", error)
                 }
                 done.leave()
             }
