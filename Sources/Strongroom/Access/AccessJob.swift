@@ -12,10 +12,13 @@ final class AccessJob<Value: Sendable>: @unchecked Sendable {
         case created, cancelledEarly, waiting, running, done
     }
 
+    /// Held for a few instructions, and never while a continuation is resumed: Swift cancels a task under a lock of the task
+    /// that `resume` needs as well.
     private let lock = NSLock()
     private var phase = Phase.created
     private var body: Body?
-    private var continuation: UnsafeContinuation<Value, any Error>?
+    private var sleeper: Sleeper?
+    private var result: Result<Value, any Error>?
     private var connection: UnsafeMutablePointer<strongroom_connection>?
 
     /// Whether a success counts although the task was cancelled meanwhile: what is written is written.
@@ -25,89 +28,85 @@ final class AccessJob<Value: Sendable>: @unchecked Sendable {
         self.keepsSuccess = keepsSuccess
     }
 
+    /// The task that waits for the result of the job.
+    struct Sleeper {
+        fileprivate let continuation: UnsafeContinuation<Void, Never>
+
+        /// Once the access has ended, and what it used is free for the task's next one.
+        func wake() {
+            continuation.resume()
+        }
+    }
+
     /// Takes charge of the continuation. False when the task was cancelled before: then it is resumed already.
-    func begin(_ body: @escaping Body, _ continuation: UnsafeContinuation<Value, any Error>) -> Bool {
-        lock.lock()
-        if phase == .cancelledEarly {
-            lock.unlock()
-            continuation.resume(throwing: CancellationError())
-            return false
+    func begin(_ body: @escaping Body, _ continuation: UnsafeContinuation<Void, Never>) -> Bool {
+        let sleeper = Sleeper(continuation: continuation)
+        let goesOn = lock.withLock {
+            if phase == .cancelledEarly {
+                result = .failure(CancellationError())
+                return false
+            }
+            phase = .waiting
+            self.body = body
+            self.sleeper = sleeper
+            return true
         }
-        phase = .waiting
-        self.body = body
-        self.continuation = continuation
-        lock.unlock()
-        return true
+        if !goesOn { sleeper.wake() }
+        return goesOn
     }
 
-    /// What came out of the work, for the task that waits.
-    struct Outcome {
-        fileprivate let job: AccessJob
-        fileprivate let result: Result<Value, any Error>
-        fileprivate let continuation: UnsafeContinuation<Value, any Error>
-
-        /// Wakes the task: once the access has ended, and what it used is free for the task's next one.
-        func deliver() {
-            job.lock.lock()
-            continuation.resume(with: result)
-            job.lock.unlock()
-        }
-    }
-
-    /// Called by the task when it is awake: what woke it is over. The runtime orders the two as well, but does not always tell
-    /// Thread Sanitizer, which then takes the reuse of the continuation's memory for a race.
-    func settle() {
-        lock.lock()
-        lock.unlock()
+    /// What the task finds when it is awake.
+    func value() throws -> Value {
+        try lock.withLock { result! }.get()
     }
 
     /// Answers with an error instead of an access.
     func fail(_ error: any Error) {
-        lock.lock()
-        finishWaiting()?.resume(throwing: error)
-        lock.unlock()
+        lock.withLock { finishWaiting(error) }?.wake()
     }
 
     /// Stops the access wherever it is. Safe from any thread, at any time, any number of times.
     func cancel() {
-        lock.lock()
-        if phase == .created { phase = .cancelledEarly }
-        // Under the lock: the connection stays with this job until `perform` has taken the lock to leave it.
-        if phase == .running, let connection { strongroom_connection_cancel(connection) }
-        finishWaiting()?.resume(throwing: CancellationError())
-        lock.unlock()
+        lock.withLock {
+            if phase == .created { phase = .cancelledEarly }
+            // Under the lock: the connection stays with this job until `perform` has taken the lock to leave it.
+            if phase == .running, let connection { strongroom_connection_cancel(connection) }
+            return finishWaiting(CancellationError())
+        }?.wake()
     }
 
-    /// The body is gone before the continuation is resumed: the caller never let it escape.
-    private func finishWaiting() -> UnsafeContinuation<Value, any Error>? {
+    /// The body is gone before the task is awake: the caller never let it escape.
+    private func finishWaiting(_ error: any Error) -> Sleeper? {
         guard phase == .waiting else { return nil }
         phase = .done
         body = nil
-        defer { continuation = nil }
-        return continuation
+        result = .failure(error)
+        defer { sleeper = nil }
+        return sleeper
     }
 
-    /// Does the work, with access to the connection. Nil when the job was cancelled while it waited.
-    func perform(on database: Database) -> Outcome? {
-        lock.lock()
-        guard phase == .waiting, let body, let continuation else {
-            lock.unlock()
-            return nil
-        }
-        phase = .running
-        connection = database.connection
-        self.body = nil
-        self.continuation = nil
-        lock.unlock()
-
+    /// Does the work, with access to the connection, and answers whom to wake. Nil when the job was cancelled while it waited.
+    func perform(on database: Database) -> Sleeper? {
+        guard let (body, sleeper) = takeBody(for: database.connection) else { return nil }
         let result = Result { try body(database) }
-
-        lock.lock()
-        phase = .done
-        connection = nil
-        lock.unlock()
+        lock.withLock {
+            phase = .done
+            connection = nil
+        }
         let wasCancelled = strongroom_connection_end_cancellation(database.connection)
-        return Outcome(job: self, result: wasCancelled ? afterCancellation(result) : result, continuation: continuation)
+        lock.withLock { self.result = wasCancelled ? afterCancellation(result) : result }
+        return sleeper
+    }
+
+    private func takeBody(for connection: UnsafeMutablePointer<strongroom_connection>) -> (Body, Sleeper)? {
+        lock.withLock {
+            guard phase == .waiting, let body, let sleeper else { return nil }
+            phase = .running
+            self.connection = connection
+            self.body = nil
+            self.sleeper = nil
+            return (body, sleeper)
+        }
     }
 
     private func afterCancellation(_ result: Result<Value, any Error>) -> Result<Value, any Error> {
@@ -131,14 +130,14 @@ func awaitAccess<Value: Sendable>(
 {
     try Task.checkCancellation()
     let job = AccessJob<Value>(keepsSuccess: keepsSuccess)
-    defer { job.settle() }
-    return try await withoutActuallyEscaping(body) { body in
-        try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { continuation in
+    await withoutActuallyEscaping(body) { body in
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
                 if job.begin(body, continuation) { schedule(job) }
             }
         } onCancel: {
             job.cancel()
         }
     }
+    return try job.value()
 }

@@ -53,13 +53,13 @@ extension ReaderPool {
             case .failure(let error):
                 job.fail(error)
             case .success(let reader):
-                reader.queue.async(priority: priority) { self.perform(job, on: reader, isOnQueue: true)?.deliver() }
+                reader.queue.async(priority: priority) { self.perform(job, on: reader, isOnQueue: true)?.wake() }
             }
         }
     }
 
     private func perform<Value>(
-        _ job: AccessJob<Value>, on reader: Reader, isOnQueue: Bool) -> AccessJob<Value>.Outcome?
+        _ job: AccessJob<Value>, on reader: Reader, isOnQueue: Bool) -> AccessJob<Value>.Sleeper?
     {
         defer { checkIn(reader) }
         do {

@@ -79,12 +79,13 @@ struct SaltFile: Equatable {
     /// Writes the file unless another connection or process was first; answers the one that counts.
     func agree(_ role: Role, of database: String) throws -> SaltFile {
         let path = SaltFile.path(role, of: database)
-        let error = put(path, exclusive: true)
-        if error == 0 { return self }
-        guard error == EEXIST, let existing = try SaltFile.read(role, of: database) else {
-            throw SaltFile.failure("write", path, errno: error)
+        while true {
+            let error = put(path, exclusive: true)
+            if error == 0 { return self }
+            guard error == EEXIST else { throw SaltFile.failure("write", path, errno: error) }
+            if let existing = try SaltFile.read(role, of: database) { return existing }
+            // Somebody else removed it in between, after the database was created.
         }
-        return existing
     }
 
     static func remove(_ role: Role, of database: String) throws {

@@ -1,6 +1,7 @@
 // Publishers come from Combine on Apple's platforms, from OpenCombine elsewhere, behind the package trait of that name.
 
 import Dispatch
+import Foundation
 #if canImport(Combine)
 import Combine
 #elseif OpenCombine
@@ -65,10 +66,10 @@ extension DatabaseReader {
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
         value: @escaping @Sendable (Database) throws -> Output) -> DatabasePublishers.Read<Output>
     {
-        let result = onSubscription { (promise: Promise<Output>) in
+        let result = OnceOnDemand(scheduler: scheduler) { (promise: Promise<Output>) in
             self.asyncRead { db in promise.keep(Result { try value(db.get()) }) }
         }
-        return DatabasePublishers.Read(upstream: AnyPublisher(result.receive(on: scheduler)))
+        return DatabasePublishers.Read(upstream: AnyPublisher(result))
     }
 }
 
@@ -81,10 +82,10 @@ extension DatabaseWriter {
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
         updates: @escaping @Sendable (Database) throws -> Output) -> DatabasePublishers.Write<Output>
     {
-        let result = onSubscription { (promise: Promise<Output>) in
+        let result = OnceOnDemand(scheduler: scheduler) { (promise: Promise<Output>) in
             self.asyncWrite(updates) { _, result in promise.keep(result) }
         }
-        return DatabasePublishers.Write(upstream: AnyPublisher(result.receive(on: scheduler)))
+        return DatabasePublishers.Write(upstream: AnyPublisher(result))
     }
 
     /// Publishes what is read in the state that a write transaction leaves, while later writes may go on.
@@ -93,7 +94,7 @@ extension DatabaseWriter {
         updates: @escaping @Sendable (Database) throws -> Value,
         thenRead value: @escaping @Sendable (Database, Value) throws -> Output) -> DatabasePublishers.Write<Output>
     {
-        let result = onSubscription { (promise: Promise<Output>) in
+        let result = OnceOnDemand(scheduler: scheduler) { (promise: Promise<Output>) in
             self.asyncWriteWithoutTransaction { db in
                 switch Result(catching: { try db.committing(updates) }) {
                 case .failure(let error):
@@ -103,18 +104,71 @@ extension DatabaseWriter {
                 }
             }
         }
-        return DatabasePublishers.Write(upstream: AnyPublisher(result.receive(on: scheduler)))
+        return DatabasePublishers.Write(upstream: AnyPublisher(result))
     }
 }
 
-/// Starts `work` at each subscription.
-private func onSubscription<Output>(
-    _ work: @escaping (Promise<Output>) -> Void) -> Deferred<Future<Output, any Error>>
-{
-    Deferred { Future<Output, any Error> { work(Promise(keep: $0)) } }
+/// Starts `work` when a subscriber asks for its first value, and delivers the result on the scheduler, in one go: sent one by
+/// one, the value could come after the completion where the scheduler runs several things at once.
+private struct OnceOnDemand<Output, Context: DatabaseScheduler>: Publisher {
+    typealias Failure = any Error
+
+    let scheduler: Context
+    let work: (Promise<Output>) -> Void
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == any Error {
+        subscriber.receive(subscription: Delivery(to: subscriber, of: self))
+    }
+
+    /// Sendable because `subscriber` and `isStarted` are read and written under `lock` only.
+    private final class Delivery<S: Subscriber>: Subscription, @unchecked Sendable
+    where S.Input == Output, S.Failure == any Error
+    {
+        private let lock = NSLock()
+        private var subscriber: S?
+        private var isStarted = false
+        private let publisher: OnceOnDemand
+
+        init(to subscriber: S, of publisher: OnceOnDemand) {
+            self.subscriber = subscriber
+            self.publisher = publisher
+        }
+
+        func request(_ demand: Subscribers.Demand) {
+            let starts = lock.withLock {
+                defer { isStarted = isStarted || demand > .none }
+                return !isStarted && demand > .none
+            }
+            if starts {
+                publisher.work(Promise { result in self.publisher.scheduler.schedule { self.deliver(result) } })
+            }
+        }
+
+        func cancel() {
+            _ = takeSubscriber()
+        }
+
+        private func deliver(_ result: Result<Output, any Error>) {
+            guard let subscriber = takeSubscriber() else { return }
+            switch result {
+            case .success(let value):
+                _ = subscriber.receive(value)
+                subscriber.receive(completion: .finished)
+            case .failure(let error):
+                subscriber.receive(completion: .failure(error))
+            }
+        }
+
+        private func takeSubscriber() -> S? {
+            lock.withLock {
+                defer { subscriber = nil }
+                return subscriber
+            }
+        }
+    }
 }
 
-/// A future's promise. Sendable because futures keep them under a lock.
+/// Where the result of the work goes. Sendable because it is sent once, to the thread that keeps it.
 private struct Promise<Output>: @unchecked Sendable {
     let keep: (Result<Output, any Error>) -> Void
 }

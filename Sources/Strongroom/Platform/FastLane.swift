@@ -28,13 +28,13 @@ struct FastLane {
         strongroom_lane_leave(0)
     }
 
-    /// Runs `read` with that priority, and delivers its result when the lane is free again.
-    func run<Value>(priority: TaskPriority, _ read: @escaping @Sendable () -> AccessJob<Value>.Outcome?) {
+    /// Runs `read` with that priority, and wakes its task when the lane is free again.
+    func run<Value>(priority: TaskPriority, _ read: @escaping @Sendable () -> AccessJob<Value>.Sleeper?) {
         DispatchQueue.global(qos: DispatchQoS.QoSClass(priority)).async {
             let start = DispatchTime.now().uptimeNanoseconds
-            let outcome = read()
+            let sleeper = read()
             strongroom_lane_leave(DispatchTime.now().uptimeNanoseconds - start)
-            outcome?.deliver()
+            sleeper?.wake()
         }
     }
 }
