@@ -124,7 +124,7 @@ extension DatabaseValueConvertible {
     /// The database value, read where the receiver stands.
     ///
     /// Mutating, because Swift copies an existential to call anything else on it, which took half of the time of an insertion.
-    @inlinable
+    @inlinable @inline(__always)
     mutating func databaseValueInPlace() -> DatabaseValue { databaseValue }
 }
 

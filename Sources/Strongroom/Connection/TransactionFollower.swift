@@ -24,6 +24,9 @@ final class TransactionFollower {
     /// Whether the commit that was concluded last changed something, or could have.
     private(set) var didWrite = false
 
+    /// How many times a transaction that writes has come to its end, or tried to.
+    private(set) var endings = 0
+
     /// Who wants to know what the transaction changes.
     let observers: ObserverList
 
@@ -67,11 +70,13 @@ final class TransactionFollower {
     /// Called before each commit that changes something; not to commit is not to return zero.
     fileprivate func willCommit() -> CInt {
         didCallCommitHook = true
+        endings &+= 1
         return observers.isActive && !observers.transactionWillCommit() ? 1 : 0
     }
 
     fileprivate func didRollBack() {
         didCallRollbackHook = true
+        endings &+= 1
     }
 }
 

@@ -123,7 +123,7 @@ public final class Row {
     func index(of name: String) -> Int? {
         let expected = expectation
         if expected < count, names[expected] == name {
-            expectation = expected + 1
+            expectation = expected + 1 == count ? 0 : expected + 1
             return expected
         }
         return search(for: name)
@@ -132,7 +132,7 @@ public final class Row {
     @usableFromInline
     func search(for name: String) -> Int? {
         guard let index = columns.index(of: name) else { return nil }
-        if columns.areUnique { expectation = index + 1 }
+        if columns.areUnique { expectation = index + 1 == count ? 0 : index + 1 }
         return index
     }
 

@@ -50,7 +50,7 @@ extension Database {
     /// Drops the cache unless it describes what the next statement will see.
     func validateSchemaCache() throws {
         requireAccess()
-        if schemaCache.isEmpty { return }
+        if schemaCache.isEmpty || schemaCache.settledTransaction == transactions.endings { return }
         if schemaCache.isProvisional, sqlite3_get_autocommit(sqliteConnection) != 0 {
             // A failure rolled the transaction back, and the schema with it.
             schemaCache.isProvisional = false
@@ -59,6 +59,10 @@ extension Database {
         for index in schemaCache.stamps.indices where try !isCurrent(stampAt: index) {
             return schemaCache.removeAll()
         }
+        let isSettled = try sqlite3_txn_state(openConnection, nil) == SQLITE_TXN_WRITE && schemaCache.stamps.allSatisfy {
+            try sqlite3_txn_state(openConnection, $0.schemaID.name) != SQLITE_TXN_NONE
+        }
+        schemaCache.settledTransaction = isSettled ? transactions.endings : nil
     }
 
     private func isCurrent(stampAt index: Int) throws -> Bool {
@@ -118,7 +122,10 @@ extension Database {
         if let known = schemaCache.contents[schemaID] { return known }
         guard try schemaSearchOrder.contains(schemaID) else { return SchemaContents() }
         // The stamp comes first: should the schema change in between, the stamp is outdated, not the contents.
-        if schemaID != .temp { schemaCache.stamps.append(try makeStamp(of: schemaID)) }
+        if schemaID != .temp {
+            schemaCache.stamps.append(try makeStamp(of: schemaID))
+            schemaCache.settledTransaction = nil
+        }
         var contents = SchemaContents()
         for row in try schemaRows("SELECT type, name FROM \(schemaID.name.quotedDatabaseIdentifier).sqlite_master") {
             let name: String = row["name"]

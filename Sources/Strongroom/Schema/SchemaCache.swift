@@ -12,8 +12,15 @@ struct SchemaCache {
     /// The SQL that saves records, by their type: it names the columns of primary keys.
     var recordStatements: [ObjectIdentifier: RecordStatements] = [:]
 
+    /// Those that were asked for last: many programs save many records of one type.
+    var latestRecordStatements: (type: ObjectIdentifier, statements: RecordStatements)?
+
     /// For each schema that was read and that other connections may change, when it was.
     var stamps: [SchemaStamp] = []
+
+    /// The transaction that writes now and has found the stamps current: nobody else can change a schema before it ends. It is
+    /// told by how many have ended before.
+    var settledTransaction: Int?
 
     /// Whether an open transaction has changed a schema, and may still take the change back.
     var isProvisional = false
@@ -26,11 +33,15 @@ struct SchemaCache {
         contents = [:]
         unqualifiedRelations = [:]
         recordStatements = [:]
+        latestRecordStatements = nil
         stamps = []
+        settledTransaction = nil
     }
 
     /// Forgets the keys of views, which a schema source gave.
-    func removeViewKeys() {
+    mutating func removeViewKeys() {
+        recordStatements = [:]
+        latestRecordStatements = nil
         for content in contents.values {
             for relation in content.relations.values where relation.isView { relation.primaryKey = nil }
         }

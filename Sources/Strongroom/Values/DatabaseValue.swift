@@ -5,6 +5,7 @@ import Foundation
 /// A value as SQLite stores it: NULL, a 64-bit integer, a double, text or a blob.
 ///
 /// Source: <https://www.sqlite.org/datatype3.html>.
+@frozen
 public struct DatabaseValue: Sendable {
     /// The five storage classes.
     @frozen
@@ -29,7 +30,7 @@ public struct DatabaseValue: Sendable {
 
     public let storage: Storage
 
-    public static let null = DatabaseValue(storage: .null)
+    @inlinable public static var null: DatabaseValue { DatabaseValue(storage: .null) }
 
     @inlinable
     init(storage: Storage) {

@@ -6,7 +6,7 @@ import Foundation
 // MARK: - Integers
 
 extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
-    public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(self)) }
+    @inlinable public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(self)) }
 
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Int64? {
         switch dbValue.storage {
@@ -60,7 +60,7 @@ extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
 
 extension DatabaseValueConvertible where Self: FixedWidthInteger & Codable {
     /// - Precondition: at most `Int64.max`, SQLite's largest integer.
-    public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(sqliteInteger)) }
+    @inlinable public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(sqliteInteger)) }
 
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         Int64.fromDatabaseValue(dbValue).flatMap { Self(exactly: $0) }
@@ -108,7 +108,7 @@ extension UInt64: DatabaseValueConvertible, StatementColumnConvertible {}
 // MARK: - Bool
 
 extension Bool: DatabaseValueConvertible, StatementColumnConvertible {
-    public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(self ? 1 : 0)) }
+    @inlinable public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(self ? 1 : 0)) }
 
     /// Numbers other than zero are true, as in SQLite; text and blobs are neither.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Bool? {
@@ -135,7 +135,7 @@ extension Bool: DatabaseValueConvertible, StatementColumnConvertible {
 
 extension Double: DatabaseValueConvertible, StatementColumnConvertible {
     /// Infinities and the negative zero are stored as they are. SQLite has no NaN: it stores NULL instead.
-    public var databaseValue: DatabaseValue { isNaN ? .null : DatabaseValue(storage: .double(self)) }
+    @inlinable public var databaseValue: DatabaseValue { isNaN ? .null : DatabaseValue(storage: .double(self)) }
 
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Double? {
         switch dbValue.storage {
@@ -157,7 +157,7 @@ extension Double: DatabaseValueConvertible, StatementColumnConvertible {
 }
 
 extension Float: DatabaseValueConvertible, StatementColumnConvertible {
-    public var databaseValue: DatabaseValue { Double(self).databaseValue }
+    @inlinable public var databaseValue: DatabaseValue { Double(self).databaseValue }
 
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Float? {
         Double.fromDatabaseValue(dbValue).map { Float($0) }
@@ -177,7 +177,7 @@ extension Float: DatabaseValueConvertible, StatementColumnConvertible {
 // MARK: - String
 
 extension String: DatabaseValueConvertible, StatementColumnConvertible {
-    public var databaseValue: DatabaseValue { DatabaseValue(storage: .string(self)) }
+    @inlinable public var databaseValue: DatabaseValue { DatabaseValue(storage: .string(self)) }
 
     /// Text, or the UTF-8 in a blob; numbers are not turned into text.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> String? {

@@ -23,7 +23,14 @@ open class FetchableRecordDecoder {
 /// The rows of a cursor are one object, which keeps its decoder: what is found out at the first row (columns, types,
 /// strategies) serves them all.
 final class RecordDecoder: Decoder {
-    unowned let row: Row
+    /// The row, as long as ``decode(_:)`` runs, whose caller keeps it alive.
+    var row: Row {
+        precondition(isDecoding, "A decoder was used after init(from:): decode there, and keep the values.")
+        return lentRow.takeUnretainedValue()
+    }
+
+    private let lentRow: Unmanaged<Row>
+    @exclusivity(unchecked) private var isDecoding = false
     let recordType: Any.Type
     private let record: (any FetchableRecord.Type)?
 
@@ -34,14 +41,14 @@ final class RecordDecoder: Decoder {
     @exclusivity(unchecked) private var readers: [AnyColumnReader?]
 
     /// The keyed container, once it was asked for.
-    @exclusivity(unchecked) private var knownContainer: Any?
+    @exclusivity(unchecked) private var knownContainer: AnyKnownContainer?
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { record?.databaseDecodingUserInfo ?? [:] }
 
     /// - parameter record: whose strategies count.
     private init(_ type: Any.Type, record: (any FetchableRecord.Type)?, row: Row) {
-        self.row = row
+        lentRow = .passUnretained(row)
         self.recordType = type
         self.record = record
         readers = Array(repeating: nil, count: row.count)
@@ -53,10 +60,17 @@ final class RecordDecoder: Decoder {
     }
 
     static func decode<T: FetchableRecord & Decodable>(_ type: T.Type, from row: Row) throws -> T {
-        if let known = row.decoder, known.recordType == type { return try T(from: known) }
+        if let known = row.decoder, known.recordType == type { return try known.decode(type) }
         let decoder = RecordDecoder(type, record: type, row: row)
         row.decoder = decoder
-        return try T(from: decoder)
+        return try decoder.decode(type)
+    }
+
+    private func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        let wasDecoding = isDecoding
+        isDecoding = true
+        defer { isDecoding = wasDecoding }
+        return try T(from: self)
     }
 
     /// A part of a record, from a row that it may share with others.
@@ -65,13 +79,15 @@ final class RecordDecoder: Decoder {
             // The types are the same.
             return try record.init(row: row) as! T
         }
-        return try T(from: RecordDecoder(type, record: record, row: row))
+        return try RecordDecoder(type, record: record, row: row).decode(type)
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        if let known = knownContainer as? KeyedDecodingContainer<Key> { return known }
-        let container = KeyedDecodingContainer(RecordDecodingContainer<Key>(decoder: self))
-        knownContainer = container
+        if let knownContainer, knownContainer.key == ObjectIdentifier(type) {
+            return unsafeDowncast(knownContainer, to: KnownContainer<Key>.self).container
+        }
+        let container = KeyedDecodingContainer(RecordDecodingContainer<Key>(self))
+        knownContainer = KnownContainer(container)
         return container
     }
 
@@ -92,8 +108,29 @@ final class RecordDecoder: Decoder {
     /// The column of a key.
     @inline(__always)
     func index(of key: String) -> Int? {
-        guard let keyedColumns else { return row.index(of: key) }
-        return keyedColumns[key]
+        lentRow._withUnsafeGuaranteedRef { index(of: key, in: $0) }
+    }
+
+    @inline(__always)
+    private func index(of key: String, in row: Row) -> Int? {
+        if case .none = keyedColumns { return row.index(of: key) }
+        return keyedColumns![key]
+    }
+
+    @inline(__always)
+    func value<T: DatabaseValueConvertible & StatementColumnConvertible>(_ key: some CodingKey) throws -> T {
+        try lentRow._withUnsafeGuaranteedRef { row in
+            guard let index = index(of: key.stringValue, in: row) else { throw missingColumn(key) }
+            return try row.value(at: index)
+        }
+    }
+
+    @inline(__always)
+    func optional<T: DatabaseValueConvertible & StatementColumnConvertible>(_ key: some CodingKey) throws -> T? {
+        try lentRow._withUnsafeGuaranteedRef { row in
+            guard let index = index(of: key.stringValue, in: row) else { return nil }
+            return try row.value(at: index) as T?
+        }
     }
 
     private func reader<T: Decodable>(_ type: T.Type, at index: Int) -> ColumnReader<T> {
@@ -159,9 +196,35 @@ final class RecordDecoder: Decoder {
     }
 }
 
+/// A container that is kept, with the type of its keys: asking Swift for its type would cost more than decoding a property.
+private class AnyKnownContainer {
+    let key: ObjectIdentifier
+
+    init(_ key: Any.Type) {
+        self.key = ObjectIdentifier(key)
+    }
+}
+
+private final class KnownContainer<Key: CodingKey>: AnyKnownContainer {
+    let container: KeyedDecodingContainer<Key>
+
+    init(_ container: KeyedDecodingContainer<Key>) {
+        self.container = container
+        super.init(Key.self)
+    }
+}
+
 /// The columns of a row, by coding key.
 private struct RecordDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let decoder: RecordDecoder
+    /// Not counted: Swift copies the container for each property, and counting took a third of the time. Whoever decodes keeps
+    /// the decoder, and the decoder its row.
+    private let lentDecoder: Unmanaged<RecordDecoder>
+
+    private var decoder: RecordDecoder { lentDecoder.takeUnretainedValue() }
+
+    init(_ decoder: RecordDecoder) {
+        lentDecoder = .passUnretained(decoder)
+    }
 
     var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] { decoder.keys() }
@@ -180,14 +243,12 @@ private struct RecordDecodingContainer<Key: CodingKey>: KeyedDecodingContainerPr
 
     @inline(__always)
     private func value<T: DatabaseValueConvertible & StatementColumnConvertible>(_ key: Key) throws -> T {
-        guard let index = decoder.index(of: key.stringValue) else { throw decoder.missingColumn(key) }
-        return try decoder.row.value(at: index)
+        try lentDecoder._withUnsafeGuaranteedRef { try $0.value(key) }
     }
 
     @inline(__always)
     private func optional<T: DatabaseValueConvertible & StatementColumnConvertible>(_ key: Key) throws -> T? {
-        guard let index = decoder.index(of: key.stringValue) else { return nil }
-        return try decoder.row.value(at: index) as T?
+        try lentDecoder._withUnsafeGuaranteedRef { try $0.optional(key) }
     }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(key) }

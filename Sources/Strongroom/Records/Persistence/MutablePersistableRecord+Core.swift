@@ -1,73 +1,78 @@
 // What all ways to save a record come down to, callbacks included. `PersistableRecord` has the same ways without
 // `mutating`: it calls these on a copy, because its callbacks change nothing.
 
-/// How a statement that saves is run, and what it returns.
-struct Returning<T> {
-    var selection: [any SQLSelectable]
+/// A statement that saves: what it returns, and how it is run.
+struct Saving {
+    var selection: [any SQLSelectable] = []
+    var run: (Statement) throws -> Void
 
-    /// Runs the statement.
-    var fetch: (Statement) throws -> T
+    static var plain: Saving { Saving { try $0.run() } }
 }
 
-extension Returning<Void> {
-    static var nothing: Returning<Void> { Returning(selection: []) { try $0.run() } }
+/// A statement that saves, and the value that is made of what it returns.
+struct Returning<T> {
+    var selection: [any SQLSelectable]
+    var fetch: (Statement) throws -> T
+
+    /// The value, once `save` has run the statement. Everything underneath does without the type of the value, and so without
+    /// looking up types at run time.
+    func value(_ save: (Saving) throws -> Void) throws -> T {
+        var value: T?
+        try save(Saving(selection: selection) { value = try fetch($0) })
+        return value!
+    }
 }
 
 extension MutablePersistableRecord {
     // MARK: - Callbacks
 
     /// `willSave`, `aroundSave`, `didSave` around something that saves.
-    mutating func saveWithCallbacks<T>(
-        _ db: Database, _ save: (inout Self) throws -> (PersistenceSuccess, T)) throws -> T
-    {
+    mutating func saveWithCallbacks(_ db: Database, _ save: (inout Self) throws -> PersistenceSuccess) throws {
         try willSave(db)
-        var result: (success: PersistenceSuccess, value: T)?
+        var success: PersistenceSuccess?
         // Of a copy: the record itself may change meanwhile.
         let record = self
         try record.aroundSave(db) {
             let saved = try save(&self)
-            result = saved
-            return saved.0
+            success = saved
+            return saved
         }
-        guard let result else { Self.stopNotCalled("aroundSave", "save") }
-        didSave(result.success)
-        return result.value
+        guard let success else { Self.stopNotCalled("aroundSave", "save") }
+        didSave(success)
     }
 
     /// An insertion with its callbacks, but for those that all saving has.
-    mutating func insertWithCallbacks<T>(
-        _ db: Database, _ insert: (Self) throws -> (InsertionSuccess, T)) throws -> (PersistenceSuccess, T)
+    mutating func insertWithCallbacks(
+        _ db: Database, _ insert: (Self) throws -> InsertionSuccess) throws -> PersistenceSuccess
     {
         try willInsert(db)
-        var result: (success: InsertionSuccess, value: T)?
+        var success: InsertionSuccess?
         let record = self
         try record.aroundInsert(db) {
             let inserted = try insert(record)
-            result = inserted
-            return inserted.0
+            success = inserted
+            return inserted
         }
-        guard let result else { Self.stopNotCalled("aroundInsert", "insert") }
-        didInsert(result.success)
-        return (PersistenceSuccess(persistenceContainer: result.success.persistenceContainer), result.value)
+        guard let success else { Self.stopNotCalled("aroundInsert", "insert") }
+        didInsert(success)
+        return PersistenceSuccess(persistenceContainer: success.persistenceContainer)
     }
 
     /// An update with its callbacks, but for those that all saving has.
-    private func updateWithCallbacks<T>(
-        _ db: Database,
-        columns: Set<String>?,
-        _ update: () throws -> (PersistenceSuccess, T)) throws -> (PersistenceSuccess, T)
+    private func updateWithCallbacks(
+        _ db: Database, columns: Set<String>?, _ update: () throws -> PersistenceSuccess) throws -> PersistenceSuccess
     {
         let columns = try columns ?? Set(PersistenceContainer(self).columns)
         try willUpdate(db, columns: columns)
-        var result: (success: PersistenceSuccess, value: T)?
+        var success: PersistenceSuccess?
         try aroundUpdate(db, columns: columns) {
             let updated = try update()
-            result = updated
-            return updated.0
+            success = updated
+            return updated
         }
-        guard let result else { Self.stopNotCalled("aroundUpdate", "update") }
-        didUpdate(result.success)
-        return result
+        guard let success else { Self.stopNotCalled("aroundUpdate", "update") }
+        didUpdate(success)
+        return success
     }
 
     static func stopNotCalled(_ callback: String, _ function: String) -> Never {
@@ -76,44 +81,42 @@ extension MutablePersistableRecord {
 
     // MARK: - Ways to save
 
-    mutating func insertCore<T>(
-        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ returning: Returning<T>) throws -> T
+    mutating func insertCore(
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ saving: Saving = .plain) throws
     {
-        try saveWithCallbacks(db) { try $0.insertInside(db, conflictResolution, returning) }
+        try saveWithCallbacks(db) { try $0.insertInside(db, conflictResolution, saving) }
     }
 
-    private mutating func insertInside<T>(
-        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ returning: Returning<T>)
-        throws -> (PersistenceSuccess, T)
+    private mutating func insertInside(
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ saving: Saving) throws -> PersistenceSuccess
     {
         try insertWithCallbacks(db) { record in
             let writer = try RecordWriter(db, record)
-            let statement = try writer.insertStatement(onConflict: conflictResolution, returning: returning.selection)
-            let value = try returning.fetch(statement)
-            return (try writer.insertionSuccess(rowID: db.lastInsertedRowID), value)
+            try saving.run(writer.insertStatement(onConflict: conflictResolution, returning: saving.selection))
+            return try writer.insertionSuccess(rowID: db.lastInsertedRowID)
         }
     }
 
-    func updateCore<T>(
+    func updateCore(
         _ db: Database,
         _ conflictResolution: Database.ConflictResolution?,
         columns: Set<String>? = nil,
-        _ returning: Returning<T>) throws -> T
+        _ saving: Saving = .plain) throws
     {
         // Updating changes no record: the copy is as good.
         var record = self
-        return try record.saveWithCallbacks(db) { record in
-            try record.updateInside(db, conflictResolution, columns: columns, returning) { _ in }
+        try record.saveWithCallbacks(db) { record in
+            try record.updateInside(db, conflictResolution, columns: columns, saving) { _ in }
         }
     }
 
     /// - parameter missed: called with the error before it is thrown when there is no row to update.
-    private func updateInside<T>(
+    private func updateInside(
         _ db: Database,
         _ conflictResolution: Database.ConflictResolution?,
         columns: Set<String>?,
-        _ returning: Returning<T>,
-        missed: (RecordError) -> Void) throws -> (PersistenceSuccess, T)
+        _ saving: Saving,
+        missed: (RecordError) -> Void) throws -> PersistenceSuccess
     {
         try updateWithCallbacks(db, columns: columns) {
             let writer = try RecordWriter(db, self)
@@ -123,31 +126,30 @@ extension MutablePersistableRecord {
                 return error
             }
             guard let statement = try writer.updateStatement(
-                onConflict: conflictResolution, columns: columns, returning: returning.selection)
+                onConflict: conflictResolution, columns: columns, returning: saving.selection)
             else { throw try notFound() }
-            let value: T
             do {
-                value = try returning.fetch(statement)
+                try saving.run(statement)
             } catch is NoRow {
                 throw try notFound()
             }
             if db.changesCount == 0 { throw try notFound() }
-            return (PersistenceSuccess(persistenceContainer: writer.container), value)
+            return PersistenceSuccess(persistenceContainer: writer.container)
         }
     }
 
-    mutating func saveCore<T>(
-        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ returning: Returning<T>) throws -> T
+    mutating func saveCore(
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ saving: Saving = .plain) throws
     {
         try saveWithCallbacks(db) { record in
             if try RecordWriter(db, record).key().isNull {
-                return try record.insertInside(db, conflictResolution, returning)
+                return try record.insertInside(db, conflictResolution, saving)
             }
             var isMissing = false
             do {
-                return try record.updateInside(db, conflictResolution, columns: nil, returning) { _ in isMissing = true }
+                return try record.updateInside(db, conflictResolution, columns: nil, saving) { _ in isMissing = true }
             } catch is RecordError where isMissing {
-                return try record.insertInside(db, conflictResolution, returning)
+                return try record.insertInside(db, conflictResolution, saving)
             }
         }
     }
@@ -155,10 +157,7 @@ extension MutablePersistableRecord {
 
 extension RecordWriter {
     func insertionSuccess(rowID: Int64) throws -> InsertionSuccess {
-        try InsertionSuccess(
-            rowID: rowID,
-            rowIDColumn: db.primaryKey(tableName).rowIDColumn,
-            persistenceContainer: container)
+        try InsertionSuccess(rowID: rowID, rowIDColumn: rowIDColumn(), persistenceContainer: container)
     }
 }
 

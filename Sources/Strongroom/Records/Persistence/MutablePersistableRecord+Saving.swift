@@ -9,7 +9,7 @@ extension MutablePersistableRecord {
     /// - parameter conflictResolution: by default that of ``persistenceConflictPolicy``.
     /// - throws: `SQLITE_CONSTRAINT` and its kin; what callbacks throw.
     public mutating func insert(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
-        try insertCore(db, conflictResolution, .nothing)
+        try insertCore(db, conflictResolution)
     }
 
     /// Inserts the record; returns the row as it is now, as a record of some type.
@@ -30,7 +30,7 @@ extension MutablePersistableRecord {
     {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
-            try insertCore(db, conflictResolution, Returning(selection: selection, fetch: $0))
+            try Returning(selection: selection, fetch: $0).value { try insertCore(db, conflictResolution, $0) }
         }
     }
 
@@ -50,7 +50,7 @@ extension MutablePersistableRecord {
     ///
     /// - parameter conflictResolution: by default that of ``persistenceConflictPolicy``.
     public mutating func save(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
-        try saveCore(db, conflictResolution, .nothing)
+        try saveCore(db, conflictResolution)
     }
 
     /// Saves the record; returns the row as it is now, as a record of some type.
@@ -69,7 +69,7 @@ extension MutablePersistableRecord {
     {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
-            try saveCore(db, conflictResolution, Returning(selection: selection, fetch: $0))
+            try Returning(selection: selection, fetch: $0).value { try saveCore(db, conflictResolution, $0) }
         }
     }
 
@@ -119,14 +119,14 @@ extension MutablePersistableRecord {
     /// The record as it is after its insertion.
     public func inserted(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self {
         var record = self
-        try record.insertCore(db, conflictResolution, .nothing)
+        try record.insertCore(db, conflictResolution)
         return record
     }
 
     /// The record as it is after it was saved.
     public func saved(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self {
         var record = self
-        try record.saveCore(db, conflictResolution, .nothing)
+        try record.saveCore(db, conflictResolution)
         return record
     }
 
@@ -154,7 +154,7 @@ extension MutablePersistableRecord {
         _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ type: T.Type) throws -> T
     {
         do {
-            return try insertCore(db, conflictResolution, Self.returningRecord(type))
+            return try Self.returningRecord(type).value { try insertCore(db, conflictResolution, $0) }
         } catch is NoRow {
             throw recordNotFound(db)
         }
@@ -164,7 +164,7 @@ extension MutablePersistableRecord {
         _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ type: T.Type) throws -> T
     {
         do {
-            return try saveCore(db, conflictResolution, Self.returningRecord(type))
+            return try Self.returningRecord(type).value { try saveCore(db, conflictResolution, $0) }
         } catch is NoRow {
             throw recordNotFound(db)
         }

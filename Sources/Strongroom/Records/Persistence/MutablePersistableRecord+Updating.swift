@@ -9,7 +9,7 @@ extension MutablePersistableRecord {
     /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when there is no such row; `SQLITE_CONSTRAINT`
     ///   and its kin; what callbacks throw.
     public func update(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
-        try updateCore(db, conflictResolution, .nothing)
+        try updateCore(db, conflictResolution)
     }
 
     /// Updates some columns of the row of the record's primary key.
@@ -17,7 +17,7 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>) throws
     {
-        try updateCore(db, conflictResolution, columns: Set(columns), .nothing)
+        try updateCore(db, conflictResolution, columns: Set(columns))
     }
 
     /// Updates some columns of the row of the record's primary key.
@@ -43,7 +43,7 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type) throws -> T
     {
-        try updateCore(db, conflictResolution, Self.returningRecord(returnedType))
+        try Self.returningRecord(returnedType).value { try updateCore(db, conflictResolution, $0) }
     }
 
     /// Updates all columns; returns what `fetch` makes of the statement that returns the selection.
@@ -84,7 +84,7 @@ extension MutablePersistableRecord {
     {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
-            try updateCore(db, conflictResolution, columns: columns, Returning(selection: selection, fetch: $0))
+            try Returning(selection: selection, fetch: $0).value { try updateCore(db, conflictResolution, columns: columns, $0) }
         }
     }
 
@@ -132,7 +132,9 @@ extension MutablePersistableRecord {
     {
         let columns = try databaseChanges(modify: modify).keys
         if columns.isEmpty { return nil }
-        return try updateCore(db, conflictResolution, columns: Set(columns), Self.returningRecord(returnedType))
+        return try Self.returningRecord(returnedType).value {
+            try updateCore(db, conflictResolution, columns: Set(columns), $0)
+        }
     }
 
     /// Modifies the record, and updates the columns that changed; returns what `fetch` makes of the statement that returns

@@ -9,7 +9,7 @@ extension PersistableRecord {
     /// - throws: `SQLITE_CONSTRAINT` and its kin; what callbacks throw.
     public func insert(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
         var record = self
-        try record.insertCore(db, conflictResolution, .nothing)
+        try record.insertCore(db, conflictResolution)
     }
 
     /// Inserts the record; returns the row as it is now, as a record of some type.
@@ -32,7 +32,7 @@ extension PersistableRecord {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
             var record = self
-            return try record.insertCore(db, conflictResolution, Returning(selection: selection, fetch: $0))
+            return try Returning(selection: selection, fetch: $0).value { try record.insertCore(db, conflictResolution, $0) }
         }
     }
 
@@ -53,7 +53,7 @@ extension PersistableRecord {
     /// - parameter conflictResolution: by default that of ``persistenceConflictPolicy``.
     public func save(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
         var record = self
-        try record.saveCore(db, conflictResolution, .nothing)
+        try record.saveCore(db, conflictResolution)
     }
 
     /// Saves the record; returns the row as it is now, as a record of some type.
@@ -74,7 +74,7 @@ extension PersistableRecord {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
             var record = self
-            return try record.saveCore(db, conflictResolution, Returning(selection: selection, fetch: $0))
+            return try Returning(selection: selection, fetch: $0).value { try record.saveCore(db, conflictResolution, $0) }
         }
     }
 

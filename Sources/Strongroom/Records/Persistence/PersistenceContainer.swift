@@ -11,9 +11,9 @@
 public struct PersistenceContainer: Sendable {
     /// The names that are expected, those of the former record of the same type. The first ones, as many as there are
     /// values, are the columns: so that a program that saves many records neither hashes nor copies a name.
-    private(set) var names: [String]
+    @usableFromInline private(set) var names: [String]
 
-    private(set) var values: [DatabaseValue] = []
+    @usableFromInline private(set) var values: [DatabaseValue] = []
 
     /// An empty container that expects these columns.
     init(expecting names: [String] = []) {
@@ -35,6 +35,7 @@ public struct PersistenceContainer: Sendable {
         if names.count > values.count { names.removeLast(names.count - values.count) }
     }
 
+    @inlinable
     mutating func set(_ value: DatabaseValue, for column: String) {
         let next = values.count
         if next < names.count, names[next] == column {
@@ -44,7 +45,8 @@ public struct PersistenceContainer: Sendable {
         }
     }
 
-    private mutating func insert(_ value: DatabaseValue, for column: String) {
+    @usableFromInline
+    mutating func insert(_ value: DatabaseValue, for column: String) {
         if let index = index(of: column) {
             values[index] = value
         } else {
@@ -71,7 +73,11 @@ public struct PersistenceContainer: Sendable {
             guard let value = value(of: column) else { return nil }
             return value.storage.value ?? DatabaseValue.null
         }
-        set { set(newValue?.databaseValue ?? .null, for: column) }
+        @inlinable
+        set {
+            var value = newValue
+            set(value?.databaseValueInPlace() ?? .null, for: column)
+        }
     }
 
     /// The value of a column: nil when the column is not set, `DatabaseValue.null` when it is NULL. Nil sets NULL.

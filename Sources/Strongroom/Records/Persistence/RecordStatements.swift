@@ -5,9 +5,12 @@ final class RecordStatements {
         case update(Database.ConflictResolution?)
     }
 
-    private let tableName: String
+    let tableName: String
     private(set) var columns: [String] = []
     private var texts: [(verb: Verb, sql: String)] = []
+
+    /// The table's column that is another name of the rowid, once it was asked for; nil inside when there is none.
+    var rowIDColumn: String??
 
     init(tableName: String) {
         self.tableName = tableName
@@ -25,7 +28,6 @@ final class RecordStatements {
         return sql
     }
 
-    func serves(_ tableName: String) -> Bool { self.tableName == tableName }
 }
 
 extension Database {
@@ -33,9 +35,13 @@ extension Database {
     func recordStatements<Record: MutablePersistableRecord>(of type: Record.Type, tableName: String) throws -> RecordStatements {
         try validateSchemaCache()
         let id = ObjectIdentifier(type)
-        if let known = schemaCache.recordStatements[id], known.serves(tableName) { return known }
-        let statements = RecordStatements(tableName: tableName)
+        if let latest = schemaCache.latestRecordStatements, latest.type == id, latest.statements.tableName == tableName {
+            return latest.statements
+        }
+        let known = schemaCache.recordStatements[id]
+        let statements = if let known, known.tableName == tableName { known } else { RecordStatements(tableName: tableName) }
         schemaCache.recordStatements[id] = statements
+        schemaCache.latestRecordStatements = (id, statements)
         return statements
     }
 }
@@ -150,6 +156,14 @@ struct RecordWriter<Record: MutablePersistableRecord> {
                 try writer.append(selection, separator: ", ") { try $0.sqlSelection.write(to: &$1) }
             }
         }
+    }
+
+    /// The column that is another name of the rowid; nil when there is none.
+    func rowIDColumn() throws -> String? {
+        if let known = statements.rowIDColumn { return known }
+        let column = try db.primaryKey(tableName).rowIDColumn
+        statements.rowIDColumn = column
+        return column
     }
 
     /// The primary key of the record.

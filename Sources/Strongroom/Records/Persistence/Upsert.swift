@@ -90,6 +90,7 @@ extension MutablePersistableRecord {
         returning selection: [any SQLSelectable],
         _ fetch: (Row?) throws -> T) throws -> T
     {
+        var value: T?
         try saveWithCallbacks(db) { record in
             try record.insertWithCallbacks(db) { record in
                 let writer = try RecordWriter(db, record)
@@ -99,10 +100,11 @@ extension MutablePersistableRecord {
                 // The last column is the row id, which SQLite does not remember of an update.
                 let hasRowID = try db.primaryKey(writer.tableName).tableHasRowID
                 let rowID: Int64 = if hasRowID, let row { row[row.count - 1] } else { 0 }
-                let value = try fetch(row)
+                value = try fetch(row)
                 try cursor.run.complete()
-                return (try writer.insertionSuccess(rowID: rowID), value)
+                return try writer.insertionSuccess(rowID: rowID)
             }
         }
+        return value!
     }
 }
