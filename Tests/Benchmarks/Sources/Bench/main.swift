@@ -5,9 +5,8 @@ import Workload
 
 let options = Options(CommandLine.arguments)
 var runner = Runner(folder: options.folder, library: options.library)
-setlinebuf(stdout)
 let machine = Machine()
-print("""
+say("""
     \(machine.cores) cores, \(machine.processor); load at the start \(Machine.load.map(Table.number) ?? "unknown")
     One core here: AES-256-CBC \(rate(machine.aes256CBCEncryption)) encrypting, \(rate(machine.aes256CBCDecryption)) decrypting; \
     HMAC-SHA512 \(rate(machine.hmacSHA512)); all that a change of key needs, \(rate(machine.rotationLimit))
@@ -19,22 +18,22 @@ try runner.prepare(chinook: options.chinook)
 
 var measurements: [Measurement] = []
 for item in options.items {
-    print(item.title)
+    say(item.title)
     let sizes = options.sizes(item)
     for size in sizes {
         let fresh = try measure(item, size, rounds: item.rounds(of: options.rounds, size: size), with: &runner)
         measurements += fresh
         for measurement in fresh {
             let verdict = size == sizes.last ? measurements.verdict(item, measurement.measure) : nil
-            print(Table.row(measurement, verdict: verdict))
+            say(Table.row(measurement, verdict: verdict))
         }
     }
-    for note in notes(item, measurements) { print("  \(note)") }
+    for note in notes(item, measurements) { say("  \(note)") }
 }
-print("\nload at the end \(Machine.load.map(Table.number) ?? "unknown")")
+say("\nload at the end \(Machine.load.map(Table.number) ?? "unknown")")
 let missed = options.items.flatMap { item in item.measures.map { (item, $0) } }
     .filter { measurements.verdict($0, $1)?.isMet == false }
-print(missed.isEmpty ? "all budgets met" : "budgets missed: " + missed.map { "\($0.0.rawValue)" }.joined(separator: ", "))
+say(missed.isEmpty ? "all budgets met" : "budgets missed: " + missed.map { "\($0.0.rawValue)" }.joined(separator: ", "))
 if let json = options.json {
     try Report(machine: machine, rounds: options.rounds, measurements: measurements).write(to: json)
 }
@@ -85,5 +84,8 @@ func notes(_ item: Item, _ measurements: [Measurement]) -> [String] {
     default: return []
     }
 }
+
+/// At once, also into a pipe.
+func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
 func rate(_ bytesPerSecond: Double) -> String { String(format: "%.0f MB/s", bytesPerSecond / 1e6) }

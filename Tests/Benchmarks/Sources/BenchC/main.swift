@@ -9,10 +9,10 @@ if words.count == 4, words[1] == "prepare" {
     prepareRotation(megabytes: Int64(words[2])!, path: words[3])
 } else {
     let call = Call()
-    call.report(outcome(of: call))
+    call.report(try outcome(of: call))
 }
 
-func outcome(of call: Call) -> Outcome {
+func outcome(of call: Call) throws -> Outcome {
     let size = Int64(call.size)
     switch call.item {
     case .openRawKey: return openings(call, Workload.keySpec)
@@ -31,8 +31,8 @@ func outcome(of call: Call) -> Outcome {
     switch call.item {
     case .cursorMemory: return .memory(check: cwork_rows(db, Workload.selectMany, 2, size))
     case .writeLatency: return writeLatency(call, db)
-    case .observedInserts: return .comparing({ inserts(db, size) }, observed: { $0 { inserts(db, size) } })
-    case .observedTransactions: return .comparing({ transactions(db, size) }, observed: { $0 { transactions(db, size) } })
+    case .observedInserts: return try .comparing({ inserts(db, size) }, observed: { try $0 { inserts(db, size) } })
+    case .observedTransactions: return try .comparing({ transactions(db, size) }, observed: { try $0 { transactions(db, size) } })
     default: return .timing { work(call.item, db, size) }
     }
 }

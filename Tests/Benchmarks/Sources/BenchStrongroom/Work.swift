@@ -51,6 +51,8 @@ struct Work: Sendable {
     func configuration(_ key: String) -> Configuration {
         var configuration = Configuration()
         configuration.maximumReaderCount = 8
+        // A reader that meets the log's index while it changes takes the write lock for an instant.
+        configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in
             try db.setKey(key)
             try db.execute(sql: "PRAGMA synchronous = NORMAL")

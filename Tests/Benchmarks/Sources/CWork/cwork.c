@@ -8,6 +8,8 @@ sqlite3 *cwork_open(const char *path, const char *key) {
     sqlite3 *db;
     cwork_check(NULL, sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL), SQLITE_OK);
     cwork_check(db, sqlite3_key(db, key, (int)strlen(key)), SQLITE_OK);
+    // A reader that meets the log's index while it changes takes the write lock for an instant.
+    cwork_check(db, sqlite3_busy_timeout(db, 5000), SQLITE_OK);
     cwork_execute(db, "PRAGMA journal_mode = WAL");
     cwork_execute(db, "PRAGMA synchronous = NORMAL");
     return db;
