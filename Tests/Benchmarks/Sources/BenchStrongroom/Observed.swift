@@ -7,23 +7,25 @@ extension Work {
         try .comparing {
             try observedWork(pool)
         } observed: { measure in
-            let notifications = DispatchSemaphore(value: 0)
+            let (first, changed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let count = Sum()
-            let observation = ValueObservation.tracking { db in try Int64.fetchOne(db, sql: "SELECT SUM(value) FROM point") }
+            let sum = try pool.read { try Int64.fetchOne($0, sql: sumOfPoints)! }
+            let observation = ValueObservation.tracking { db in try Int64.fetchOne(db, sql: sumOfPoints)! }
             let cancellable = observation.start(
                 in: pool, scheduling: .async(onQueue: .global()),
                 onError: { fatalError("\($0)") },
-                onChange: { _ in
+                onChange: { value in
                     count.add(1)
-                    notifications.signal()
+                    (value == sum ? first : changed).signal()
                 })
-            notifications.wait()
+            first.wait()
             let check = try measure { try observedWork(pool) }
-            // It watched all the while, and had nothing to tell.
-            precondition(count.value == 1)
-            try pool.write { try $0.execute(sql: "UPDATE point SET value = value WHERE id = 7") }
-            notifications.wait()
+            // It watched all the while, and had nothing to tell; GRDB may tell the first value twice.
+            precondition(count.value <= 2)
+            try pool.write { try $0.execute(sql: "UPDATE point SET value = value + 1 WHERE id = 7") }
+            changed.wait()
             cancellable.cancel()
+            try pool.write { try $0.execute(sql: "UPDATE point SET value = value - 1 WHERE id = 7") }
             return check
         }
     }
@@ -39,3 +41,5 @@ extension Work {
         return try pool.read(count) - before
     }
 }
+
+private let sumOfPoints = "SELECT SUM(value) FROM point"
