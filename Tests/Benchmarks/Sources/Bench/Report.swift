@@ -8,6 +8,8 @@ struct Report: Codable {
             let values: [Double]
             let median: Double
             let ratioToC: Double?
+            /// Of the least times of both, which other programs disturb least.
+            let ratioOfLeast: Double?
         }
 
         let item, title, measure, unit: String
@@ -30,7 +32,9 @@ struct Report: Codable {
             let verdict = isLast ? measurements.verdict(item, measure) : nil
             let figures = measurement.values.map { program, values in
                 let ratio = measure.comparesWithC ? measurement.spread(program).median : nil
-                return (program.rawValue, Entry.Figures(values: values, median: measurement.median(program), ratioToC: ratio))
+                let least = measure.comparesWithC ? values.min()! / measurement.values[.c]!.min()! : nil
+                return (program.rawValue, Entry.Figures(
+                    values: values, median: measurement.median(program), ratioToC: ratio, ratioOfLeast: least))
             }
             return Entry(
                 item: item.rawValue, title: item.title, measure: measure.name, unit: measure.unit.rawValue, size: measurement.size,

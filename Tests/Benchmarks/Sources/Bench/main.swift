@@ -6,14 +6,16 @@ import Workload
 let options = Options(CommandLine.arguments)
 var runner = Runner(folder: options.folder, library: options.library)
 let machine = Machine()
+let load = Machine.load
 say("""
-    \(machine.cores) cores, \(machine.processor); load at the start \(Machine.load.map(Table.number) ?? "unknown")
+    \(machine.cores) cores, \(machine.processor); load at the start \(load.map(Table.number) ?? "unknown")
     One core here: AES-256-CBC \(rate(machine.aes256CBCEncryption)) encrypting, \(rate(machine.aes256CBCDecryption)) decrypting; \
     HMAC-SHA512 \(rate(machine.hmacSHA512)); all that a change of key needs, \(rate(machine.rotationLimit))
     Medians of \(options.rounds) rounds in turn, after a warm-up. Ratios are to plain C in the same round: median (least–most).
 
     \(Table.head)
     """)
+if let load, load > 1 { say("(other programs are at work on this machine: take differences of ten per cent for noise)") }
 try runner.prepare(chinook: options.chinook)
 
 var measurements: [Measurement] = []

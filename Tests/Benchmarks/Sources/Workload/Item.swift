@@ -34,7 +34,7 @@ public enum Item: String, CaseIterable, Sendable {
         case .insertsOfBlobs: "inserts of one blob of 16 kB"
         case .smallTransactions: "small write transactions"
         case .cursorMemory: "peak memory of a cursor over that many rows"
-        case .concurrentReaders: "readers at the same time, 2,000 accesses each"
+        case .concurrentReaders: "readers at the same time, 5,000 accesses each"
         case .readsBesideWrite: "reads by two readers beside a long write"
         case .writeLatency: "small write transactions beside two readers"
         case .observedInserts: "inserts while another table is observed, against the same unobserved"
