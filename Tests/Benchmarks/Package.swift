@@ -11,20 +11,22 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
+        // The memory of a process and the bare rates of the crypto library.
+        .target(name: "CMachine", linkerSettings: [.linkedLibrary("crypto", .when(platforms: [.linux]))]),
         // What is done, once, for all three programs.
-        .target(name: "Workload"),
+        .target(name: "Workload", dependencies: ["CMachine"]),
         // The same work in plain C.
         .target(name: "CWork", dependencies: [.product(name: "CSQLCipher", package: "Strongroom")]),
         .executableTarget(name: "BenchC", dependencies: ["Workload", "CWork"]),
         .executableTarget(name: "BenchStrongroom", dependencies: [
             "Workload", .product(name: "Strongroom", package: "Strongroom"),
         ]),
-        .executableTarget(
-            name: "BenchGRDB",
-            dependencies: ["Workload", .product(name: "GRDB", package: "GRDB.swift")],
-            swiftSettings: [.define("PEER")]),
+        // The same files as BenchStrongroom, by symbolic links, over another Engine.swift.
+        .executableTarget(name: "BenchGRDB", dependencies: [
+            "Workload", .product(name: "GRDB", package: "GRDB.swift"),
+        ]),
         // Runs them in turn and compares.
-        .executableTarget(name: "Bench", dependencies: ["Workload"]),
+        .executableTarget(name: "Bench", dependencies: ["Workload", "CMachine"]),
     ],
     swiftLanguageModes: [.v6]
 )

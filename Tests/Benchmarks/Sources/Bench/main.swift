@@ -2,121 +2,92 @@ import Foundation
 import Workload
 
 // Runs the programs in turn, C, Strongroom, GRDB, C, …, and compares medians.
-//
-// usage: Bench FOLDER LIBSQLCIPHER [--rounds N] [--json FILE] [ITEM …]
 
-struct Options {
-    var folder: String
-    var library: String
-    var rounds = 5
-    var json: String?
-    var items: [Item] = []
+let options = Options(CommandLine.arguments)
+var runner = Runner(folder: options.folder, library: options.library)
+let machine = Machine()
+let load = Machine.load
+say("""
+    \(machine.cores) cores, \(machine.processor); load at the start \(load.map(Table.number) ?? "unknown")
+    One core here: AES-256-CBC \(rate(machine.aes256CBCEncryption)) encrypting, \(rate(machine.aes256CBCDecryption)) decrypting; \
+    HMAC-SHA512 \(rate(machine.hmacSHA512)); all that a change of key needs, \(rate(machine.rotationLimit))
+    Medians of \(options.rounds) rounds in turn, after a warm-up. Ratios are to plain C in the same round: median (least–most).
 
-    init() {
-        var words = CommandLine.arguments.dropFirst()
-        guard words.count >= 2 else { fatalError("usage: Bench FOLDER LIBSQLCIPHER [--rounds N] [--json FILE] [ITEM …]") }
-        folder = words.removeFirst()
-        library = words.removeFirst()
-        while let word = words.popFirst() {
-            switch word {
-            case "--rounds": rounds = Int(words.removeFirst())!
-            case "--json": json = words.removeFirst()
-            default: items.append(Item(rawValue: word)!)
-            }
-        }
-        if items.isEmpty { items = Item.allCases }
-    }
-}
-
-enum Program: String, CaseIterable {
-    case c = "BenchC"
-    case strongroom = "BenchStrongroom"
-    case grdb = "BenchGRDB"
-}
-
-struct Measurement: Codable {
-    let item: String
-    let size: Int
-    let budget: Double
-    /// Seconds of each round, by program.
-    var seconds: [String: [Double]] = [:]
-
-    func median(_ program: Program) -> Double {
-        let sorted = seconds[program.rawValue]!.sorted()
-        return sorted[sorted.count / 2]
-    }
-
-    /// The ratio to C of the same round: least, median, most.
-    func ratios(_ program: Program) -> (Double, Double, Double) {
-        let ratios = zip(seconds[program.rawValue]!, seconds[Program.c.rawValue]!).map { $0 / $1 }.sorted()
-        return (ratios.first!, ratios[ratios.count / 2], ratios.last!)
-    }
-}
-
-let options = Options()
-let binaries = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-let file = options.folder + "/bench.sqlite"
-
-func run(_ program: Program, _ words: [String]) throws -> String {
-    let process = Process()
-    process.executableURL = binaries.appendingPathComponent(program.rawValue)
-    process.arguments = words
-    if program == .grdb {
-        process.environment = ProcessInfo.processInfo.environment.merging(["LD_PRELOAD": options.library]) { $1 }
-    }
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { fatalError("\(program.rawValue) \(words) failed") }
-    return String(decoding: output, as: UTF8.self)
-}
-
-func seconds(_ program: Program, _ item: Item, _ size: Int) throws -> Double {
-    let words = try run(program, [item.rawValue, String(size), file]).split(whereSeparator: \.isWhitespace)
-    guard let check = Int64(words[1]), check == item.expectedCheck(size: size) else {
-        fatalError("\(program.rawValue) did not do \(item.rawValue) \(size): \(words)")
-    }
-    return Double(words[0])!
-}
-
-func cell(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
-}
-
-func number(_ value: Double, _ digits: Int = 2) -> String { String(format: "%.\(digits)f", value) }
-
-_ = try run(.c, ["prepare", "0", file])
-print("""
-    Times are medians of \(options.rounds) rounds in turn, ratios are to plain C in the same round (least–most).
-
-    \(cell("C ms", 42))\(cell("Strongroom", 24))\(cell("GRDB 7.10", 24))\(cell("budget", 9))
+    \(Table.head)
     """)
+if let load, load > 1 { say("(other programs are at work on this machine: take differences of ten per cent for noise)") }
+try runner.prepare(chinook: options.chinook)
+
 var measurements: [Measurement] = []
 for item in options.items {
-    print(item.title)
-    for size in item.sizes {
-        var measurement = Measurement(item: item.rawValue, size: size, budget: item.budget)
-        for round in 0...options.rounds {
-            for program in Program.allCases {
-                let time = try seconds(program, item, size)
-                // The first round warms up.
-                if round > 0 { measurement.seconds[program.rawValue, default: []].append(time) }
+    say(item.title)
+    let sizes = options.sizes(item)
+    for size in sizes {
+        let fresh = try measure(item, size, rounds: item.rounds(of: options.rounds, size: size), with: &runner)
+        measurements += fresh
+        for measurement in fresh {
+            let verdict = size == sizes.last ? measurements.verdict(item, measurement.measure) : nil
+            say(Table.row(measurement, verdict: verdict))
+        }
+    }
+    for note in notes(item, measurements) { say("  \(note)") }
+}
+say("\nload at the end \(Machine.load.map(Table.number) ?? "unknown")")
+let missed = options.items.flatMap { item in item.measures.map { (item, $0) } }
+    .filter { measurements.verdict($0, $1)?.isMet == false }
+say(missed.isEmpty ? "all budgets met" : "budgets missed: " + missed.map { "\($0.0.rawValue)" }.joined(separator: ", "))
+if let json = options.json {
+    try Report(machine: machine, rounds: options.rounds, measurements: measurements).write(to: json)
+}
+if let picture = options.picture {
+    try Picture(measurements, machine: machine).write(to: picture)
+}
+
+/// All rounds of an item at a size: one measurement for each of its measures.
+func measure(_ item: Item, _ size: Int, rounds: Int, with runner: inout Runner) throws -> [Measurement] {
+    var measurements = item.measures.map { Measurement(item: item, size: size, measure: $0) }
+    if item == .rotation { try runner.prepareRotation(megabytes: size) }
+    for round in (item.warmsUp(size: size) ? 0 : 1)...rounds {
+        var checkOfC: Int64 = 0
+        for program in Program.allCases {
+            let outcome = try runner.outcome(program, item, size)
+            if program == .c { checkOfC = outcome.check }
+            guard outcome.check == checkOfC, outcome.check > 0 else {
+                Options.fail("\(program.rawValue) did not do \(item) \(size): \(outcome.check), and C \(checkOfC)")
             }
+            // Round 0 warms up.
+            guard round > 0 else { continue }
+            for (index, value) in outcome.values.enumerated() { measurements[index].values[program, default: []].append(value) }
         }
-        measurements.append(measurement)
-        let cells = [Program.strongroom, .grdb].map { program in
-            let (least, median, most) = measurement.ratios(program)
-            return cell("\(number(median)) (\(number(least))–\(number(most)))", 24)
+    }
+    if item == .rotation { try runner.removeRotation(megabytes: size) }
+    return measurements
+}
+
+/// What the ratios don't show.
+func notes(_ item: Item, _ measurements: [Measurement]) -> [String] {
+    let own = measurements.filter { $0.item == item }
+    switch item {
+    case .concurrentReaders:
+        return own.dropFirst().map { measurement in
+            let gains = Program.allCases.map { program in
+                let gain = own[0].median(program) / measurement.median(program) * Double(measurement.size) / Double(own[0].size)
+                return "\(program.title) \(Table.number(gain))"
+            }
+            return "throughput of \(measurement.size) readers against one: \(gains.joined(separator: ", "))"
         }
-        let isLast = size == item.sizes.last
-        let verdict = isLast ? cell(number(item.budget), 9) + (measurement.ratios(.strongroom).1 <= item.budget ? "  met" : "  MISSED") : ""
-        print(cell("\(size)", 12) + cell(number(measurement.median(.c) * 1000), 30) + cells.joined() + verdict)
+    case .rotation:
+        return own.map { measurement in
+            let rates = Program.allCases.map { program in
+                "\(program.title) \(rate(Double(measurement.size) * 1e6 / measurement.median(program)))"
+            }
+            return "\(measurement.size) MB: \(rates.joined(separator: ", ")); the crypto alone \(rate(machine.rotationLimit))"
+        }
+    default: return []
     }
 }
-if let json = options.json {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    try encoder.encode(measurements).write(to: URL(fileURLWithPath: json))
-}
+
+/// At once, also into a pipe.
+func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+func rate(_ bytesPerSecond: Double) -> String { String(format: "%.0f MB/s", bytesPerSecond / 1e6) }

@@ -1,52 +1,75 @@
 import CWork
-import Dispatch
 import Workload
 
-// `BenchC prepare 0 FILE` makes the database that all programs work on.
-if CommandLine.arguments.count == 4, CommandLine.arguments[1] == "prepare" {
-    for (path, key) in [(CommandLine.arguments[3], Workload.keySpec), (CommandLine.arguments[3] + "-passphrase", Workload.passphrase)] {
-        let db = cwork_open(path, key)
-        cwork_execute(db, Workload.createWide)
-        cwork_execute(db, Workload.createPoint)
-        cwork_execute(db, Workload.createInserted)
-        cwork_fill(db, Workload.insertWide, 10, 200_000)
-        cwork_fill(db, Workload.insertPoint, 2, Int64(Workload.pointCount))
-        cwork_close(db)
-    }
+// `BenchC prepare FOLDER CHINOOK` makes the databases that all programs work on; `BenchC prepareRotation MEGABYTES FILE` another.
+let words = CommandLine.arguments
+if words.count == 4, words[1] == "prepare" {
+    prepare(folder: words[2], chinook: words[3])
+} else if words.count == 4, words[1] == "prepareRotation" {
+    prepareRotation(megabytes: Int64(words[2])!, path: words[3])
 } else {
     let call = Call()
+    call.report(try outcome(of: call))
+}
+
+func outcome(of call: Call) throws -> Outcome {
     let size = Int64(call.size)
-    let (seconds, check): (Double, Int64)
-    if call.item == .openFiveThreads {
-        // The floor: one derivation, one read.
-        (seconds, check) = timed {
-            let db = cwork_open(call.path + "-passphrase", Workload.passphrase)
-            var sum: Int64 = 0
-            for _ in 0..<5 { sum += cwork_one(db, "SELECT COUNT(*) FROM wide WHERE a = 7") }
-            cwork_close(db)
-            return sum
-        }
-    } else {
-        let db = cwork_open(call.path, Workload.keySpec)
-        cwork_execute(db, "DELETE FROM inserted")
-        _ = cwork_one(db, "SELECT SUM(a) FROM wide")
-        (seconds, check) = timed {
-            switch call.item {
-            case .rowsByIndex, .rowsByName, .rowsAsRecords, .rowsAsCodable:
-                cwork_rows(db, Workload.selectWide, 10, size)
-            case .pointReadInAccess:
-                cwork_points(db, Workload.selectPoint, size, Int64(Workload.pointCount), 0)
-            case .pointReadPool, .pointReadAwait:
-                cwork_points(db, Workload.selectPoint, size, Int64(Workload.pointCount), 1)
-            case .insertsPositional, .insertsRecords, .insertsCodable:
-                cwork_inserts(db, Workload.insert, Workload.countInserted, 10, size)
-            case .smallTransactions:
-                cwork_small_transactions(db, Workload.insert, Workload.countInserted, 10, size)
-            case .openFiveThreads:
-                0
-            }
-        }
-        cwork_close(db)
+    switch call.item {
+    case .openRawKey: return openings(call, Workload.keySpec)
+    case .openKeySpec: return openings(call, Workload.derivedKeySpec)
+    case .openPassphrase: return openings(call, Workload.passphrase)
+    case .openFiveThreads: return openFiveTimes(call)
+    case .rotation: return rotate(call)
+    case .concurrentReaders: return concurrentReaders(call)
+    case .readsBesideWrite: return readsBesideWrite(call)
+    default: break
     }
-    call.report(seconds: seconds, check: check)
+    let db = cwork_open(call.path, Workload.keySpec)
+    defer { cwork_close(db) }
+    cwork_execute(db, Workload.clearInserted)
+    warm(db, call.item)
+    switch call.item {
+    case .cursorMemory: return .memory(check: cwork_rows(db, Workload.selectMany, 2, size))
+    case .writeLatency: return writeLatency(call, db)
+    case .observedInserts: return try .comparing({ inserts(db, size) }, observed: { try $0 { inserts(db, size) } })
+    case .observedTransactions: return try .comparing({ transactions(db, size) }, observed: { try $0 { transactions(db, size) } })
+    default: return .timing { work(call.item, db, size) }
+    }
+}
+
+/// Fills the page cache as far as it goes, as the other programs do.
+func warm(_ db: OpaquePointer?, _ item: Item) {
+    if let select = item.warmUp { _ = cwork_one(db, select) }
+}
+
+func work(_ item: Item, _ db: OpaquePointer?, _ size: Int64) -> Int64 {
+    switch item {
+    case .rowsByIndex, .rowsByName, .rowsAsRecords, .rowsAsCodable:
+        return cwork_rows(db, Workload.selectWide, 10, size)
+    case .rowsOfText: return cwork_texts(db, Workload.selectTexts, size)
+    case .rowsOfBlobs: return cwork_blobs(db, Workload.selectBlobs, size)
+    case .joinedTracks: return cwork_tracks(db, Workload.selectTracks, size)
+    case .joinedInvoices: return cwork_invoice_lines(db, Workload.selectInvoiceLines, Workload.customerCount, size)
+    case .pointReadInAccess: return cwork_points(db, Workload.selectPoint, size, Workload.pointCount, 0)
+    case .pointReadPool, .pointReadAwait: return cwork_points(db, Workload.selectPoint, size, Workload.pointCount, 1)
+    case .insertsPositional, .insertsRecords, .insertsCodable: return inserts(db, size)
+    case .smallTransactions: return transactions(db, size)
+    case .insertsOfText:
+        cwork_insert_texts(db, Workload.insertInsertedText, Workload.title, Workload.body, size)
+        return cwork_one(db, Workload.countInsertedTexts)
+    case .insertsOfBlobs:
+        cwork_insert_blobs(db, Workload.insertInsertedBlob, Int32(Workload.blobSize), size)
+        return cwork_one(db, Workload.countInsertedBlobs)
+    default: fatalError("\(item) is done elsewhere")
+    }
+}
+
+func inserts(_ db: OpaquePointer?, _ size: Int64) -> Int64 {
+    let before = cwork_one(db, Workload.countInserted)
+    return cwork_inserts(db, Workload.insert, Workload.countInserted, 10, size) - before
+}
+
+func transactions(_ db: OpaquePointer?, _ size: Int64) -> Int64 {
+    let before = cwork_one(db, Workload.countInserted)
+    return cwork_small_transactions(db, Workload.insert, Workload.countInserted, 10, size) - before
 }

@@ -2,12 +2,6 @@ import Workload
 
 // The rows of the work as records: written out, and derived from Codable.
 
-#if PEER
-import GRDB
-#else
-import Strongroom
-#endif
-
 protocol WideRecord: FetchableRecord, PersistableRecord, Sendable {
     init(n: Int64)
     var sum: Int64 { get }
@@ -63,18 +57,4 @@ struct CodableWide: WideRecord, Codable {
     }
 
     var sum: Int64 { let left = a + b + c + d + e; return left + f + g + h + i + j }
-}
-
-extension Work {
-    func fetch<Record: WideRecord>(_ type: Record.Type, _ db: Database) throws -> Int64 {
-        let records = try Record.fetchCursor(db, sql: Workload.selectWide, arguments: [size])
-        var sum: Int64 = 0
-        while let record = try records.next() { sum += record.sum }
-        return sum
-    }
-
-    func insert<Record: WideRecord>(_ type: Record.Type, _ db: Database) throws -> Int64 {
-        for n in 0..<size { try Record(n: n).insert(db) }
-        return try Int64.fetchOne(db, sql: Workload.countInserted)!
-    }
 }

@@ -1,0 +1,63 @@
+import Foundation
+import Workload
+
+/// Bench FOLDER LIBSQLCIPHER CHINOOK [option …] [ITEM …], as scripts/bench calls it.
+struct Options {
+    var folder: String
+    var library: String
+    /// Chinook's path, or nothing.
+    var chinook: String
+    var rounds = 5
+    var isQuick = false
+    var isLarge = false
+    var json: String?
+    var picture: String?
+    var items: [Item] = []
+
+    init(_ arguments: [String]) {
+        var words = arguments.dropFirst()
+        guard words.count >= 3 else { Options.fail("usage: Bench FOLDER LIBSQLCIPHER CHINOOK [option …] [ITEM …]") }
+        folder = words.removeFirst()
+        library = words.removeFirst()
+        chinook = words.removeFirst()
+        while let word = words.popFirst() {
+            switch word {
+            case "--rounds": rounds = Options.positive(words.popFirst())
+            case "--quick": (isQuick, rounds) = (true, 2)
+            case "--large": isLarge = true
+            case "--json": json = Options.path(words.popFirst(), for: word)
+            case "--picture": picture = Options.path(words.popFirst(), for: word)
+            default: items.append(Options.item(word))
+            }
+        }
+        if items.isEmpty { items = Item.allCases }
+    }
+
+    /// A quick run leaves the largest size out, a large one changes the key of a gigabyte.
+    func sizes(_ item: Item) -> [Int] {
+        if isLarge, item == .rotation { return item.sizes + [1_000] }
+        return isQuick && item.sizes.count > 1 ? item.sizes.dropLast() : item.sizes
+    }
+
+    static func fail(_ message: String) -> Never {
+        FileHandle.standardError.write(Data("bench: \(message)\n".utf8))
+        exit(2)
+    }
+
+    private static func positive(_ word: String?) -> Int {
+        guard let word, let number = Int(word), number > 0 else { fail("--rounds needs a number") }
+        return number
+    }
+
+    private static func path(_ word: String?, for option: String) -> String {
+        guard let word else { fail("\(option) needs a file") }
+        return word
+    }
+
+    private static func item(_ word: String) -> Item {
+        guard let item = Item(rawValue: word) else {
+            fail("no item '\(word)'; there are: \(Item.allCases.map(\.rawValue).joined(separator: " "))")
+        }
+        return item
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Workload
+
+/// The three that are compared, in the order of their turns.
+enum Program: String, CaseIterable {
+    case c = "BenchC"
+    case strongroom = "BenchStrongroom"
+    case grdb = "BenchGRDB"
+
+    var title: String {
+        switch self {
+        case .c: "C"
+        case .strongroom: "Strongroom"
+        case .grdb: "GRDB 7.10"
+        }
+    }
+}
+
+/// Runs the programs, each time as a process of its own.
+struct Runner {
+    let folder: String
+    let library: String
+    private let binaries = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    /// How often each file was worked on.
+    private var turns: [String: Int] = [:]
+
+    init(folder: String, library: String) {
+        self.folder = folder
+        self.library = library
+    }
+
+    func prepare(chinook: String) throws {
+        _ = try output(.c, ["prepare", folder, chinook])
+    }
+
+    func prepareRotation(megabytes: Int) throws {
+        _ = try output(.c, ["prepareRotation", String(megabytes), Call.file(.rotation, size: megabytes, in: folder)])
+    }
+
+    func removeRotation(megabytes: Int) throws {
+        try FileManager.default.removeItem(atPath: Call.file(.rotation, size: megabytes, in: folder))
+    }
+
+    /// One run of an item; stops the benchmark when the work was not done.
+    mutating func outcome(_ program: Program, _ item: Item, _ size: Int) throws -> Outcome {
+        let path = Call.file(item, size: size, in: folder)
+        let words = [item.rawValue, String(size), path, String(turns[path, default: 0])]
+        turns[path, default: 0] += 1
+        let answers = try output(program, words).split(whereSeparator: \.isWhitespace)
+        let values = answers.dropFirst().compactMap { Double($0) }
+        guard let check = answers.first.flatMap({ Int64($0) }), values.count == item.measures.count else {
+            Options.fail("\(program.rawValue) \(item) \(size) says \(answers)")
+        }
+        if let expected = item.expectedCheck(size: size), check != expected {
+            Options.fail("\(program.rawValue) did not do \(item) \(size): \(check) instead of \(expected)")
+        }
+        return Outcome(check: check, values: values)
+    }
+
+    private func output(_ program: Program, _ words: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = binaries.appendingPathComponent(program.rawValue)
+        process.arguments = words
+        if program == .grdb {
+            process.environment = ProcessInfo.processInfo.environment.merging(["LD_PRELOAD": library]) { $1 }
+        }
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { Options.fail("\(program.rawValue) \(words.joined(separator: " ")) failed") }
+        return String(decoding: output, as: UTF8.self)
+    }
+}

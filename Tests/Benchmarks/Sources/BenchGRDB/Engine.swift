@@ -1,0 +1,18 @@
+// The engine for all files of this program, which are those of BenchStrongroom too.
+@_exported import GRDB
+
+extension Database {
+    /// GRDB knows nothing of keys here: SQLCipher was put under it by LD_PRELOAD.
+    func setKey(_ key: String) throws {
+        try execute(sql: key.hasPrefix("x'") ? "PRAGMA key = \"\(key)\"" : "PRAGMA key = '\(key)'")
+    }
+}
+
+extension DatabasePool {
+    func changeKey(to hex: String) throws {
+        try barrierWriteWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA rekey = \"x'\(hex)'\"")
+            try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+    }
+}
