@@ -102,10 +102,7 @@ private final class ConnectionTokenizer: FTS5Tokenizer {
     }
 
     func tokenize(
-        context: UnsafeMutableRawPointer?,
-        tokenization: FTS5Tokenization,
-        pText: UnsafePointer<CChar>?,
-        nText: CInt,
+        context: UnsafeMutableRawPointer?, tokenization: FTS5Tokenization, pText: UnsafePointer<CChar>?, nText: CInt,
         tokenCallback: @escaping FTS5TokenCallback) -> CInt
     {
         let code = calls.xTokenize(tokenizer, context, tokenization.rawValue, pText, nText, tokenCallback)

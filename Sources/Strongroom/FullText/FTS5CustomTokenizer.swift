@@ -70,10 +70,7 @@ public protocol FTS5WrapperTokenizer: FTS5CustomTokenizer {
 
 extension FTS5WrapperTokenizer {
     public func tokenize(
-        context: UnsafeMutableRawPointer?,
-        tokenization: FTS5Tokenization,
-        pText: UnsafePointer<CChar>?,
-        nText: CInt,
+        context: UnsafeMutableRawPointer?, tokenization: FTS5Tokenization, pText: UnsafePointer<CChar>?, nText: CInt,
         tokenCallback: @escaping FTS5TokenCallback) -> CInt
     {
         var wrapping = Wrapping(

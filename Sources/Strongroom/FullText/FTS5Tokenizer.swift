@@ -3,11 +3,7 @@ import CSQLCipher
 /// Receives one token: the context that goes with the callback, the token's flags, its bytes and their count, and where the
 /// text begins and ends that it stands for. Anything but `SQLITE_OK` stops the tokenizer, which returns that code.
 public typealias FTS5TokenCallback = @convention(c) (
-    _ context: UnsafeMutableRawPointer?,
-    _ flags: CInt,
-    _ pToken: UnsafePointer<CChar>?,
-    _ nToken: CInt,
-    _ iStart: CInt,
+    _ context: UnsafeMutableRawPointer?, _ flags: CInt, _ pToken: UnsafePointer<CChar>?, _ nToken: CInt, _ iStart: CInt,
     _ iEnd: CInt) -> CInt
 
 /// Cuts text into tokens.
@@ -25,10 +21,7 @@ public protocol FTS5Tokenizer: AnyObject {
     ///     - nText: the count of its bytes.
     /// - returns: `SQLITE_OK`, what `tokenCallback` returned if it was something else, or the code of a failure.
     func tokenize(
-        context: UnsafeMutableRawPointer?,
-        tokenization: FTS5Tokenization,
-        pText: UnsafePointer<CChar>?,
-        nText: CInt,
+        context: UnsafeMutableRawPointer?, tokenization: FTS5Tokenization, pText: UnsafePointer<CChar>?, nText: CInt,
         tokenCallback: @escaping FTS5TokenCallback) -> CInt
 }
 
