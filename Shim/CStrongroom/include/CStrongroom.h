@@ -9,5 +9,6 @@
 #include "strongroom_connection.h"
 #include "strongroom_controls.h"
 #include "strongroom_crypto.h"
+#include "strongroom_fulltext.h"
 
 #endif

@@ -1,4 +1,4 @@
-// Functions and collations for connections that are open already, and for those that open later.
+// Functions, collations and tokenizers for connections that are open already, and for those that open later.
 
 extension DatabaseQueue {
     /// Adds an SQL function, or replaces the one of that name and argument count.
@@ -19,6 +19,11 @@ extension DatabaseQueue {
     /// Removes a collation.
     public func remove(collation: DatabaseCollation) {
         writer.reentrantSync { $0.remove(collation: collation) }
+    }
+
+    /// Adds a tokenizer, or replaces the one of that name for the tables that are opened from now on.
+    public func add(tokenizer: (some FTS5CustomTokenizer).Type) {
+        writer.reentrantSync { $0.add(tokenizer: tokenizer) }
     }
 }
 
@@ -45,6 +50,13 @@ extension DatabasePool {
     /// Removes a collation from all connections.
     public func remove(collation: DatabaseCollation) {
         setUpConnections { $0.remove(collation: collation) }
+    }
+
+    /// Adds a tokenizer to all connections, or replaces the one of that name for the tables that are opened from now on.
+    ///
+    /// Snapshots made before never get it.
+    public func add(tokenizer: (some FTS5CustomTokenizer).Type) {
+        setUpConnections { $0.add(tokenizer: tokenizer) }
     }
 
     private func setUpConnections(_ setup: @escaping @Sendable (Database) -> Void) {

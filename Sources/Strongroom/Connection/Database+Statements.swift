@@ -152,6 +152,9 @@ extension Database {
         if let refusal = compiler.refusal {
             return DatabaseError(resultCode: refusal.extendedResultCode, message: refusal.message, sql: shown)
         }
+        if let failure = fullText.takeFailure(code, on: sqliteConnection) {
+            return DatabaseError(resultCode: failure.extendedResultCode, message: failure.message, sql: shown)
+        }
         guard compilation.carriesKey else { return DatabaseError(code, on: sqliteConnection, sql: shown) }
         return DatabaseError(resultCode: ResultCode(rawValue: code), sql: shown)
     }

@@ -35,6 +35,7 @@ public final class Database {
 
     let transactionStatements = TransactionStatements()
     let cipher = CipherState()
+    let fullText = FullTextState()
 
     /// How many enclosing blocks allow nothing but reads.
     @exclusivity(unchecked) var readOnlyDepth = 0

@@ -299,7 +299,8 @@ public final class Statement {
 
     /// The error for `code` at this moment, with the statement's SQL and arguments.
     func error(_ code: CInt) -> DatabaseError {
-        error(DatabaseError(code, on: sqlite3_db_handle(sqliteStatement)))
+        let connection = sqlite3_db_handle(sqliteStatement)
+        return error(database.fullText.takeFailure(code, on: connection) ?? DatabaseError(code, on: connection))
     }
 
     /// The same error, as this statement's.

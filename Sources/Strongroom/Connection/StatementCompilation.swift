@@ -66,6 +66,8 @@ final class CompilationObserver {
     /// Answers for each `PRAGMA name = value` why it isn't allowed, or nil.
     var refusalOfPragma: (_ name: String, _ value: String?) -> DatabaseError? = { _, _ in nil }
 
+    private var isCompiling = false
+
     /// Why the statement that was just compiled isn't allowed.
     private(set) var refusal: DatabaseError?
 
@@ -98,6 +100,14 @@ final class CompilationObserver {
 
     /// Runs the compiler, and gives what it said.
     func observing(_ compile: () throws -> Void) rethrows -> StatementCompilation {
+        // The compiler may call out, to a tokenizer that wants to know something of the database.
+        let outer = isCompiling ? (compilation, refusal, formerAction) : nil
+        let wasCompiling = isCompiling
+        defer {
+            if let outer { (compilation, refusal, formerAction) = outer }
+            isCompiling = wasCompiling
+        }
+        isCompiling = true
         compilation = StatementCompilation()
         refusal = nil
         try compile()

@@ -13,6 +13,7 @@ public struct SQL: Sendable {
         case ordering(SQLOrdering)
         case subquery(SQLSubquery)
         case literal(SQL)
+        case commonTable(SQLCommonTable)
     }
 
     private(set) var elements: [Element]
@@ -72,6 +73,7 @@ public struct SQL: Sendable {
             case .ordering(let ordering): try ordering.write(to: &writer)
             case .subquery(let subquery): try subquery.write(to: &writer)
             case .literal(let literal): try literal.write(to: &writer)
+            case .commonTable(let table): try table.write(to: &writer)
             }
         }
     }

@@ -37,14 +37,17 @@ public struct SQLSelection: SQLSelectable, Sendable {
     }
 
     /// How many columns the selection has; nil where only SQLite can tell.
-    func columnCount(of source: SQLSource, _ db: Database) throws -> Int? {
+    ///
+    /// - parameter others: the tables that aliases may mean.
+    func columnCount(of source: SQLSource, among others: [SQLSource] = [], _ db: Database) throws -> Int? {
         switch node {
         case .expression, .named: 1
         case .literal: nil
         case .allColumns: try db.columns(in: source.tableName).count
         case .allColumnsExcluding(let excluded):
             try db.columns(in: source.tableName).count { !excluded.contains($0.name.lowercased()) }
-        case .qualified(let selection, _): try selection.columnCount(of: source, db)
+        case .qualified(let selection, let alias):
+            try selection.columnCount(of: others.first { $0.aliases.contains(alias) } ?? source, among: others, db)
         }
     }
 

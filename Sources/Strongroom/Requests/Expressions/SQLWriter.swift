@@ -9,12 +9,29 @@ struct SQLWriter {
     /// The tables that are open to expressions here, the innermost last.
     private var scopes: [Scope] = []
 
-    /// What stands before the names of columns; nothing in a query that reads one table and gives it no other name.
-    private var qualifier: String?
+    /// The table whose columns are meant where no alias says otherwise.
+    private var current: Scope?
+
+    /// How many queries stand around this place, this one included.
+    private var depth = 0
 
     private struct Scope {
         let source: SQLSource
+        let name: String?
+        let depth: Int
+
+        /// What stands before the names of columns; nothing in a query that reads one table and gives it no other name.
         let qualifier: String?
+
+        init(_ source: SQLSource, name: String?, depth: Int) {
+            self.source = source
+            self.name = name
+            self.depth = depth
+            qualifier = name?.quotedDatabaseIdentifier
+        }
+
+        /// What the columns are called by in SQL.
+        var visibleName: String { (name ?? source.tableName).foldedSQLName }
     }
 
     init(_ db: Database) {
@@ -47,7 +64,7 @@ struct SQLWriter {
     }
 
     mutating func append(column name: String) {
-        if let qualifier {
+        if let qualifier = current?.qualifier {
             sql += qualifier
             sql += "."
         }
@@ -56,7 +73,7 @@ struct SQLWriter {
 
     /// All columns of the innermost table.
     mutating func appendAllColumns() {
-        sql += qualifier.map { $0 + ".*" } ?? "*"
+        sql += current?.qualifier.map { $0 + ".*" } ?? "*"
     }
 
     mutating func append<Element>(
@@ -72,50 +89,66 @@ struct SQLWriter {
 
     /// Writes what can name the columns of `source`.
     mutating func withSource<T>(_ source: SQLSource, _ write: (inout SQLWriter) throws -> T) rethrows -> T {
-        let outer = qualifier
-        qualifier = source.alias?.name?.quotedDatabaseIdentifier
-        scopes.append(Scope(source: source, qualifier: qualifier))
+        try withTables([NamedTable(source)], write)
+    }
+
+    /// Writes what can name the columns of these tables; those of the first one need no alias.
+    mutating func withTables<T>(_ tables: [NamedTable], _ write: (inout SQLWriter) throws -> T) rethrows -> T {
+        let outer = current
+        depth += 1
+        scopes += tables.map { Scope($0.source, name: $0.name, depth: depth) }
+        current = scopes[scopes.count - tables.count]
         defer {
-            scopes.removeLast()
-            qualifier = outer
+            scopes.removeLast(tables.count)
+            depth -= 1
+            current = outer
         }
         return try write(&self)
     }
 
-    /// The table that the innermost query reads.
-    var innermostSource: SQLSource? { scopes.last?.source }
+    /// The table whose columns need no alias.
+    var innermostSource: SQLSource? { current?.source }
 
-    /// Writes an expression whose columns are those of the aliased table.
-    mutating func qualified(by alias: TableAliasBase, _ write: (inout SQLWriter) throws -> Void) throws {
-        let outer = qualifier
-        qualifier = try qualifier(of: alias)
-        defer { qualifier = outer }
+    /// Writes an expression whose columns are those of one of the tables.
+    mutating func within(_ table: NamedTable, _ write: (inout SQLWriter) throws -> Void) rethrows {
+        let outer = current
+        current = Scope(table.source, name: table.name, depth: depth)
+        defer { current = outer }
         try write(&self)
     }
 
-    private func qualifier(of alias: TableAliasBase) throws -> String? {
-        if let position = scopes.lastIndex(where: { $0.source.alias == alias }) {
-            let scope = scopes[position]
-            if scope.qualifier != nil || position == scopes.count - 1 { return scope.qualifier }
-            let name = scope.source.tableName
-            guard !scopes[(position + 1)...].contains(where: { $0.source.answers(to: name) }) else {
+    /// Writes an expression whose columns are those of the aliased table.
+    mutating func qualified(by alias: TableAliasBase, _ write: (inout SQLWriter) throws -> Void) throws {
+        let outer = current
+        current = try scope(of: alias)
+        defer { current = outer }
+        try write(&self)
+    }
+
+    private func scope(of alias: TableAliasBase) throws -> Scope {
+        guard let scope = scopes.last(where: { $0.source.aliases.contains(alias) }) else {
+            guard let name = alias.name else {
                 throw DatabaseError(
                     resultCode: .SQLITE_MISUSE,
-                    message: "ambiguous table alias: a subquery reads \(name), too. Name the alias: TableAlias(name: …)")
+                    message: "unknown table alias: use it with aliased(_:) in the same request, or name it: TableAlias(name: …)")
             }
-            return name.quotedDatabaseIdentifier
+            return Scope(current?.source ?? SQLSource(tableName: name), name: name, depth: depth)
         }
-        guard let name = alias.name else {
+        if scope.depth == depth || scope.source.name != nil { return scope }
+        guard !scopes.contains(where: { $0.depth > scope.depth && $0.visibleName == scope.visibleName }) else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "unknown table alias: use it with aliased(_:) in the same request, or name it: TableAlias(name: …)")
+                message: """
+                    ambiguous table alias: a subquery reads \(scope.source.tableName), too. \
+                    Name the alias: TableAlias(name: …)
+                    """)
         }
-        return name.quotedDatabaseIdentifier
+        return Scope(scope.source, name: scope.name ?? scope.source.tableName, depth: depth)
     }
 
     /// Whether an aliased row is there: its key is not NULL.
     mutating func appendExistence(of alias: TableAliasBase) throws {
-        guard let source = scopes.last(where: { $0.source.alias == alias })?.source else {
+        guard let source = scopes.last(where: { $0.source.aliases.contains(alias) })?.source else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE, message: "unknown table alias: use it with aliased(_:) in the same request")
         }

@@ -37,8 +37,11 @@ extension QueryInterfaceRequest: FetchRequest {
     public var sqlSubquery: SQLSubquery { SQLSubquery(node: .query(query)) }
 
     public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest {
-        let query = singleResult ? try query.limitedToFirstRow(db) : query
-        return try PreparedRequest(statement: db.reusableStatement { try query.write(to: &$0) })
+        try (singleResult ? query.limitedToFirstRow(db) : query).prepared(db)
+    }
+
+    public func databaseRegion(_ db: Database) throws -> DatabaseRegion {
+        try query.databaseRegion(db)
     }
 
     /// The number of rows, by `SELECT COUNT(*)`.
@@ -192,11 +195,16 @@ extension QueryInterfaceRequest: TableRequest {
     }
 
     private func withAlias(_ alias: TableAliasBase) -> Self {
-        with { $0.relation.source.alias = alias }
+        with { $0.relation.source.aliases.append(alias) }
     }
 }
 
 extension QueryInterfaceRequest: DerivableRequest {
+    public var sqlRelation: SQLRelation {
+        get { query.relation }
+        set { query.relation = newValue }
+    }
+
     public func distinct() -> Self {
         with { $0.isDistinct = true }
     }

@@ -5,7 +5,10 @@ public protocol TypedRequest<RowDecoder> {
 }
 
 /// A request that can be joined with others along associations.
-public protocol JoinableRequest<RowDecoder>: TypedRequest {}
+public protocol JoinableRequest<RowDecoder>: TypedRequest {
+    /// What is read of the database.
+    var sqlRelation: SQLRelation { get set }
+}
 
 /// A request that can be refined in all ways: by what it selects, which rows, in which order, grouped how.
 public protocol DerivableRequest<RowDecoder>:

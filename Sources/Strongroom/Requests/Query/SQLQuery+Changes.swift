@@ -1,6 +1,7 @@
 extension SQLQuery {
     /// `DELETE` of the query's rows. <https://www.sqlite.org/lang_delete.html>
     func writeDelete(returning selection: [SQLSelection] = [], to writer: inout SQLWriter) throws {
+        try JoinedTables.write(relation.commonTables, to: &writer)
         try writer.withSource(relation.source) { writer in
             writer.append("DELETE FROM ")
             writeChangedTable(to: &writer)
@@ -16,6 +17,7 @@ extension SQLQuery {
         returning selection: [SQLSelection] = [],
         to writer: inout SQLWriter) throws
     {
+        try JoinedTables.write(relation.commonTables, to: &writer)
         try writer.withSource(relation.source) { writer in
             writer.append("UPDATE ")
             writer.append(conflictResolution.sqlClause)
@@ -29,16 +31,18 @@ extension SQLQuery {
 
     private func writeChangedTable(to writer: inout SQLWriter) {
         writer.append(relation.source.tableName.quotedDatabaseIdentifier)
-        if let name = relation.source.alias?.name { writer.append(" AS " + name.quotedDatabaseIdentifier) }
+        if let name = relation.source.name { writer.append(" AS " + name.quotedDatabaseIdentifier) }
     }
 
     /// The filter; or the keys of the rows, where a filter can't tell them. (SQLite knows `DELETE … LIMIT`, but only if it
     /// was compiled for that.)
     private func writeChangedRows(to writer: inout SQLWriter) throws {
-        if limit == nil, grouping == nil, having.isEmpty { return try writeFilter(to: &writer) }
+        if limit == nil, grouping == nil, having.isEmpty, relation.joins.isEmpty { return try writeFilter(to: &writer) }
         let key = try writer.db.keyOfRows(inTable: relation.source.tableName)
         var rows = self
         rows.isDistinct = false
+        rows.relation = relation.unselected
+        rows.relation.commonTables = []
         rows.relation.selection = [{ _ in key.map { Column($0).sqlSelection } }]
         writer.append(key.count == 1 ? " WHERE " : " WHERE (")
         writer.append(key, separator: ", ") { $1.append(column: $0) }

@@ -1,48 +1,3 @@
-/// A table that a query reads, under its own name or another.
-struct SQLSource: Sendable {
-    var tableName: String
-    var alias: TableAliasBase?
-
-    /// Whether columns may be called by `name` in SQL.
-    func answers(to name: String) -> Bool {
-        (alias?.name ?? tableName).foldedSQLName == name.foldedSQLName
-    }
-
-    func write(to writer: inout SQLWriter) {
-        writer.append(tableName.quotedDatabaseIdentifier)
-        if let name = alias?.name { writer.append(" " + name.quotedDatabaseIdentifier) }
-    }
-}
-
-/// Rows of a table: which ones, in which order, and what of them. What joins would join.
-///
-/// What depends on the schema is a function of the connection, called each time the SQL is written.
-struct SQLRelation: Sendable {
-    typealias Connected<Value> = @Sendable (Database) throws -> Value
-
-    var source: SQLSource
-    var selection: [Connected<[SQLSelection]>]
-    var filters: [Connected<SQLExpression>] = []
-    var orderings: [Connected<[SQLOrdering]>] = []
-    var isReversed = false
-
-    /// Whether the primary key tells apart rows that the order does not.
-    var hasStableOrder = false
-
-    func filter(_ db: Database) throws -> SQLExpression? {
-        guard !filters.isEmpty else { return nil }
-        return try .associative(.and, filters.map { try $0(db) })
-    }
-
-    func ordering(_ db: Database) throws -> [SQLOrdering] {
-        var terms = try orderings.flatMap { try $0(db) }
-        if hasStableOrder {
-            terms += try db.primaryKey(source.tableName).columns.map { Column($0).sqlOrdering }
-        }
-        return isReversed ? terms.map(\.reversed) : terms
-    }
-}
-
 /// A `SELECT` statement on a relation. <https://www.sqlite.org/lang_select.html>
 struct SQLQuery: Sendable {
     struct Limit: Sendable {
@@ -58,6 +13,9 @@ struct SQLQuery: Sendable {
     var having: [SQLRelation.Connected<SQLExpression>] = []
     var limit: Limit?
 
+    /// What is selected beyond what the rows show, after everything else.
+    var pivots: [SQLRelation.Connected<[SQLSelection]>] = []
+
     /// Whether the filter is known to let through one row at most.
     var isSingle = false
 
@@ -68,18 +26,17 @@ struct SQLQuery: Sendable {
     // MARK: - Writing
 
     func write(to writer: inout SQLWriter) throws {
-        let db = writer.db
-        try writer.withSource(relation.source) { writer in
+        try write(JoinedTables(relation, writer.db), to: &writer)
+    }
+
+    func write(_ tables: JoinedTables, to writer: inout SQLWriter) throws {
+        try tables.writeCommonTables(to: &writer)
+        try writer.withTables(tables.names) { writer in
             writer.append(isDistinct ? "SELECT DISTINCT " : "SELECT ")
-            let selection = try selection(db)
-            guard !selection.isEmpty else {
-                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a request must select something")
-            }
-            try writer.append(selection, separator: ", ") { try $0.write(to: &$1) }
-            writer.append(" FROM ")
-            relation.source.write(to: &writer)
+            try tables.writeSelection(and: pivots, to: &writer)
+            try tables.writeSources(to: &writer)
             try writeConditions(to: &writer)
-            try writeOrdering(to: &writer)
+            try writeOrdering(tables, to: &writer)
         }
     }
 
@@ -103,17 +60,13 @@ struct SQLQuery: Sendable {
         try filter.write(to: &writer)
     }
 
-    func writeOrdering(to writer: inout SQLWriter) throws {
-        let ordering = try relation.ordering(writer.db)
-        if !ordering.isEmpty {
-            writer.append(" ORDER BY ")
-            try writer.append(ordering, separator: ", ") { try $0.write(to: &$1) }
-        }
+    private func writeOrdering(_ tables: JoinedTables, to writer: inout SQLWriter) throws {
+        try tables.writeOrdering(to: &writer)
         if let limit { writer.append(" LIMIT " + limit.sql) }
     }
 
     func selection(_ db: Database) throws -> [SQLSelection] {
-        try relation.selection.flatMap { try $0(db) }
+        try relation.selection(db)
     }
 
     // MARK: - One row
@@ -128,6 +81,7 @@ struct SQLQuery: Sendable {
 
     /// Whether there can't be two rows: all is summed up, or a unique key is given.
     private func selectsOneRow(_ db: Database) throws -> Bool {
+        guard relation.joins.isEmpty else { return false }
         if grouping == nil, try selection(db).contains(where: { $0.expression?.isAggregate ?? false }) { return true }
         let columns = try relation.filter(db)?.operands(of: .and).compactMap(\.columnEqualToValue) ?? []
         guard !columns.isEmpty else { return false }
@@ -149,6 +103,7 @@ struct SQLQuery: Sendable {
             var query = self
             query.relation.orderings = []
             query.relation.hasStableOrder = false
+            query.relation.prefetches = []
             writer.append("SELECT COUNT(*) FROM (")
             try query.write(to: &writer)
             writer.append(")")
@@ -156,11 +111,12 @@ struct SQLQuery: Sendable {
     }
 
     private func writeSimpleCount(of counted: SQLExpression.Node, to writer: inout SQLWriter) throws {
-        try writer.withSource(relation.source) { writer in
+        let tables = try JoinedTables(relation, writer.db)
+        try tables.writeCommonTables(to: &writer)
+        try writer.withTables(tables.names) { writer in
             writer.append("SELECT ")
             try SQLExpression(node: counted).write(to: &writer)
-            writer.append(" FROM ")
-            relation.source.write(to: &writer)
+            try tables.writeSources(to: &writer)
             try writeFilter(to: &writer)
         }
     }

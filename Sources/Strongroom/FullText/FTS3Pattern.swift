@@ -1,0 +1,75 @@
+/// A pattern that FTS3 and FTS4 tables are searched with: one that SQLite accepts.
+///
+/// ```swift
+/// let pattern = FTS3Pattern(matchingAllTokensIn: "Moby Dick")
+/// let documents = try Document.matching(pattern).fetchAll(db)
+/// ```
+///
+/// Source: <https://www.sqlite.org/fts3.html#full_text_index_queries>.
+public struct FTS3Pattern: Sendable {
+    /// The pattern as SQLite reads it.
+    public let rawPattern: String
+
+    private init(trusted rawPattern: String) {
+        self.rawPattern = rawPattern
+    }
+
+    /// A pattern as SQLite reads it; throws SQLite's error when it can't.
+    public init(rawPattern: String) throws {
+        try Database.inMemory { db in
+            try db.execute(sql: "CREATE VIRTUAL TABLE document USING fts4()")
+            try db.validate(pattern: rawPattern, table: "document")
+        }
+        self.init(trusted: rawPattern)
+    }
+
+    /// Matches what has any of the words; nil when there is no word.
+    public init?(matchingAnyTokenIn string: String) {
+        let tokens = string.searchTokens
+        guard !tokens.isEmpty else { return nil }
+        self.init(trusted: tokens.joined(separator: " OR "))
+    }
+
+    /// Matches what has all of the words; nil when there is no word.
+    public init?(matchingAllTokensIn string: String) {
+        let tokens = string.searchTokens
+        guard !tokens.isEmpty else { return nil }
+        self.init(trusted: tokens.joined(separator: " "))
+    }
+
+    /// Matches what has, for each of the words, a word that begins with it; nil when there is no word.
+    public init?(matchingAllPrefixesIn string: String) {
+        let tokens = string.searchTokens
+        guard !tokens.isEmpty else { return nil }
+        self.init(trusted: tokens.map { $0 + "*" }.joined(separator: " "))
+    }
+
+    /// Matches what has the words one after the other; nil when there is no word.
+    public init?(matchingPhrase string: String) {
+        let tokens = string.searchTokens
+        guard !tokens.isEmpty else { return nil }
+        self.init(trusted: "\"" + tokens.joined(separator: " ") + "\"")
+    }
+}
+
+extension FTS3Pattern: DatabaseValueConvertible {
+    public var databaseValue: DatabaseValue { rawPattern.databaseValue }
+
+    /// A pattern from a string that SQLite accepts as one.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> FTS3Pattern? {
+        String.fromDatabaseValue(dbValue).flatMap { try? FTS3Pattern(rawPattern: $0) }
+    }
+}
+
+extension Database {
+    /// Lets SQLite read a pattern; throws its error when it can't.
+    func validate(pattern: String, table: String) throws {
+        let name = table.quotedDatabaseIdentifier
+        do {
+            _ = try Row.fetchOne(self, sql: "SELECT rowid FROM \(name) WHERE \(name) MATCH ?", arguments: [pattern])
+        } catch let error as DatabaseError {
+            // The statement is ours, and means nothing to the caller.
+            throw DatabaseError(resultCode: error.extendedResultCode, message: error.message)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/// A pattern that FTS5 tables are searched with: one that SQLite accepts.
+///
+/// ```swift
+/// let pattern = FTS5Pattern(matchingAllPrefixesIn: "mob dic")
+/// let documents = try Document.matching(pattern).order(\.rank).fetchAll(db)
+/// ```
+///
+/// Source: <https://www.sqlite.org/fts5.html#full_text_query_syntax>.
+public struct FTS5Pattern: Sendable {
+    /// The pattern as SQLite reads it.
+    public let rawPattern: String
+
+    private init(trusted rawPattern: String) {
+        self.rawPattern = rawPattern
+    }
+
+    /// A pattern as SQLite reads it; throws SQLite's error when it can't.
+    ///
+    /// - parameter allowedColumns: the columns that the pattern may name. See ``Database/makeFTS5Pattern(rawPattern:forTable:)``.
+    public init(rawPattern: String, allowedColumns: [String] = []) throws {
+        // No table is without columns, and no pattern names this one by chance.
+        let columns = allowedColumns.isEmpty ? ["strongroom_no_column"] : allowedColumns
+        try Database.inMemory { db in
+            let definition = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+            let table = "strongroom_pattern"
+            try db.execute(sql: "CREATE VIRTUAL TABLE \(table) USING fts5(\(definition))")
+            try db.validate(pattern: rawPattern, table: table)
+        }
+        self.init(trusted: rawPattern)
+    }
+
+    /// Matches what has any of the words; nil when there is no word.
+    public init?(matchingAnyTokenIn string: String) {
+        let tokens = string.searchTokens
+        guard !tokens.isEmpty else { return nil }
+        self.init(trusted: tokens.joined(separator: " OR "))
+    }
+
+    /// Matches what has all of the words; nil when there is no word.
+    public init?(matchingAllTokensIn string: String) {
+        let tokens = string.searchTokens
+        guard !tokens.isEmpty else { return nil }
+        self.init(trusted: tokens.joined(separator: " "))
+    }
+
+    /// Matches what has, for each of the words, a word that begins with it; nil when there is no word.
+    public init?(matchingAllPrefixesIn string: String) {
+        let tokens = string.searchTokens
+        guard !tokens.isEmpty else { return nil }
+        self.init(trusted: tokens.map { $0 + "*" }.joined(separator: " "))
+    }
+
+    /// Matches what has the words one after the other; nil when there is no word.
+    public init?(matchingPhrase string: String) {
+        let tokens = string.searchTokens
+        guard !tokens.isEmpty else { return nil }
+        self.init(trusted: "\"" + tokens.joined(separator: " ") + "\"")
+    }
+
+    /// Matches what begins with the words, one after the other; nil when there is no word.
+    public init?(matchingPrefixPhrase string: String) {
+        let tokens = string.searchTokens
+        guard !tokens.isEmpty else { return nil }
+        self.init(trusted: "^\"" + tokens.joined(separator: " ") + "\"")
+    }
+}
+
+extension FTS5Pattern: DatabaseValueConvertible {
+    public var databaseValue: DatabaseValue { rawPattern.databaseValue }
+
+    /// A pattern from a string that SQLite accepts as one, and that names no column.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> FTS5Pattern? {
+        String.fromDatabaseValue(dbValue).flatMap { try? FTS5Pattern(rawPattern: $0) }
+    }
+}
+
+extension Database {
+    /// A pattern as SQLite reads it, which may name the columns of an FTS5 table; throws SQLite's error when it can't.
+    public func makeFTS5Pattern(rawPattern: String, forTable table: String) throws -> FTS5Pattern {
+        try FTS5Pattern(rawPattern: rawPattern, allowedColumns: columns(in: table).map(\.name))
+    }
+}

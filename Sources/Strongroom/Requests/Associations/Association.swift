@@ -1,0 +1,156 @@
+/// The way from a record type to another, as a request that can be joined with others.
+///
+/// ```swift
+/// struct Book: TableRecord {
+///     static let author = belongsTo(Author.self)
+/// }
+///
+/// let request = Book.including(required: Book.author.filter { $0.country == "FR" })
+/// // SELECT "book".*, "author".* FROM "book" JOIN "author" ON ("author"."id" = "book"."authorId") AND …
+/// ```
+public protocol Association: DerivableRequest, Sendable {
+    /// Where the association comes from.
+    associatedtype OriginRowDecoder
+
+    /// The way, and what is read at its end.
+    var sqlAssociation: SQLAssociation { get set }
+}
+
+/// An association that leads to one row at most.
+public protocol AssociationToOne: Association {}
+
+/// An association that leads to any number of rows.
+public protocol AssociationToMany: Association {}
+
+extension Association {
+    /// The same association under another name, which scopes, prefetched rows and aggregates have.
+    public func forKey(_ key: String) -> Self {
+        with { $0.key = .fixed(key) }
+    }
+
+    /// The same association under the name of a coding key.
+    public func forKey(_ codingKey: some CodingKey) -> Self {
+        forKey(codingKey.stringValue)
+    }
+
+    private func with(_ change: (inout SQLAssociation.Step) -> Void) -> Self {
+        var association = self
+        change(&association.sqlAssociation.destination)
+        return association
+    }
+
+    private func withRequest(_ change: (QueryInterfaceRequest<RowDecoder>) -> QueryInterfaceRequest<RowDecoder>) -> Self {
+        with { $0.query = change(QueryInterfaceRequest($0.query)).query }
+    }
+
+    // MARK: - What is read at the end
+
+    public var sqlRelation: SQLRelation {
+        get { sqlAssociation.destination.query.relation }
+        set { sqlAssociation.destination.query.relation = newValue }
+    }
+
+    public var databaseTableName: String { sqlRelation.source.tableName }
+
+    public func aliased(_ alias: TableAlias<Void>) -> Self { withRequest { $0.aliased(alias) } }
+
+    /// The same association with its table under an alias that knows the record type.
+    public func aliased(_ alias: TableAlias<RowDecoder>) -> Self { withRequest { $0.aliased(alias) } }
+
+    public func selectWhenConnected(_ selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]) -> Self {
+        withRequest { $0.selectWhenConnected(selection) }
+    }
+
+    public func annotatedWhenConnected(with selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]) -> Self {
+        withRequest { $0.annotatedWhenConnected(with: selection) }
+    }
+
+    public func filterWhenConnected(_ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible) -> Self {
+        withRequest { $0.filterWhenConnected(predicate) }
+    }
+
+    public func orderWhenConnected(_ orderings: @escaping @Sendable (Database) throws -> [any SQLOrderingTerm]) -> Self {
+        withRequest { $0.orderWhenConnected(orderings) }
+    }
+
+    public func reversed() -> Self { withRequest { $0.reversed() } }
+
+    public func unordered() -> Self { withRequest { $0.unordered() } }
+
+    public func withStableOrder() -> Self { withRequest { $0.withStableOrder() } }
+
+    public func groupWhenConnected(_ expressions: @escaping @Sendable (Database) throws -> [any SQLExpressible]) -> Self {
+        withRequest { $0.groupWhenConnected(expressions) }
+    }
+
+    public func havingWhenConnected(_ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible) -> Self {
+        withRequest { $0.havingWhenConnected(predicate) }
+    }
+
+    public func distinct() -> Self { withRequest { $0.distinct() } }
+}
+
+// MARK: - The associations
+
+/// The rows of the origin refer to those of the destination: `Book` to `Author`.
+public struct BelongsToAssociation<Origin, Destination>: AssociationToOne {
+    public typealias OriginRowDecoder = Origin
+    public typealias RowDecoder = Destination
+
+    public var sqlAssociation: SQLAssociation
+}
+
+/// The rows of the destination refer to those of the origin, one at most to each.
+public struct HasOneAssociation<Origin, Destination>: AssociationToOne {
+    public typealias OriginRowDecoder = Origin
+    public typealias RowDecoder = Destination
+
+    public var sqlAssociation: SQLAssociation
+}
+
+/// The rows of the destination refer to those of the origin: `Author` has many of `Book`.
+public struct HasManyAssociation<Origin, Destination>: AssociationToMany {
+    public typealias OriginRowDecoder = Origin
+    public typealias RowDecoder = Destination
+
+    public var sqlAssociation: SQLAssociation
+}
+
+/// One row of the destination, by way of another table.
+public struct HasOneThroughAssociation<Origin, Destination>: AssociationToOne {
+    public typealias OriginRowDecoder = Origin
+    public typealias RowDecoder = Destination
+
+    public var sqlAssociation: SQLAssociation
+}
+
+/// Any number of rows of the destination, by way of another table.
+public struct HasManyThroughAssociation<Origin, Destination>: AssociationToMany {
+    public typealias OriginRowDecoder = Origin
+    public typealias RowDecoder = Destination
+
+    public var sqlAssociation: SQLAssociation
+}
+
+/// Rows that a condition makes partners, where no foreign key does. See ``CommonTableExpression``.
+public struct JoinAssociation<Origin, Destination>: AssociationToOne {
+    public typealias OriginRowDecoder = Origin
+    public typealias RowDecoder = Destination
+
+    public var sqlAssociation: SQLAssociation
+
+    init(_ destination: QueryInterfaceRequest<Destination>, _ condition: SQLJoinCondition) {
+        sqlAssociation = SQLAssociation(
+            key: .table(destination.databaseTableName), condition: condition, query: destination.query, isToMany: false)
+    }
+
+    init(
+        _ destination: QueryInterfaceRequest<Destination>,
+        on condition: @escaping @Sendable (TableAlias<Origin>, TableAlias<Destination>) -> any SQLExpressible)
+    {
+        self.init(destination, .expression {
+            let (left, right) = (TableAlias<Origin>(), TableAlias<Destination>())
+            return (left, right, condition(left, right).sqlExpression)
+        })
+    }
+}

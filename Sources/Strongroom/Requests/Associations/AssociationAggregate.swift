@@ -1,0 +1,231 @@
+/// A value that sums up what an association leads to.
+///
+/// ```swift
+/// let prolific = Author.having(Author.books.count >= 20)
+/// let request = Author.annotated(with: Author.books.count, Author.books.max(\.year))
+/// // SELECT "author".*, COUNT(DISTINCT "book"."id") AS "bookCount", … FROM "author" LEFT JOIN "book" … GROUP BY "author"."id"
+/// ```
+public struct AssociationAggregate<RowDecoder> {
+    typealias Expression = SQLRelation.Connected<SQLExpression>
+
+    /// Joins what is summed up, and gives the sum.
+    let join: (inout SQLRelation) -> Expression
+
+    /// The name of the column; nil for that of the expression.
+    var key: String?
+
+    init(key: String? = nil, join: @escaping (inout SQLRelation) -> Expression) {
+        self.key = key
+        self.join = join
+    }
+
+    init(_ association: SQLAssociation, key: String, _ value: @escaping @Sendable (Database, TableAliasBase) throws -> SQLExpression) {
+        self.init(key: key) { relation in
+            let alias = TableAliasBase(aliasName: nil)
+            var association = association
+            association.destination.query.relation.source.aliases.append(alias)
+            relation.join(association, .optional, isSelected: false)
+            return { db in try value(db, alias) }
+        }
+    }
+
+    /// The same aggregate under another name.
+    public func forKey(_ key: String) -> Self {
+        AssociationAggregate(key: key, join: join)
+    }
+
+    /// The same aggregate under the name of a coding key.
+    public func forKey(_ key: some CodingKey) -> Self {
+        forKey(key.stringValue)
+    }
+
+    /// Another expression on the same joins.
+    func map(key: String? = nil, _ transform: @escaping @Sendable (SQLExpression) -> SQLExpression) -> Self {
+        AssociationAggregate(key: key) { relation in
+            let expression = join(&relation)
+            return { db in try transform(expression(db)) }
+        }
+    }
+
+    /// An expression on the joins of both.
+    func combined(with other: Self, _ combine: @escaping @Sendable (SQLExpression, SQLExpression) -> SQLExpression) -> Self {
+        AssociationAggregate { relation in
+            let (left, right) = (join(&relation), other.join(&relation))
+            return { db in try combine(left(db), right(db)) }
+        }
+    }
+}
+
+extension AssociationToMany {
+    private var name: String { sqlAssociation.destination.key.singularName }
+
+    /// How many rows there are: `bookCount`.
+    public var count: AssociationAggregate<OriginRowDecoder> {
+        AssociationAggregate(sqlAssociation, key: name + "Count", rowCount)
+    }
+
+    /// Whether there is no row: `hasNoBook`.
+    public var isEmpty: AssociationAggregate<OriginRowDecoder> {
+        let count = rowCount
+        return AssociationAggregate(sqlAssociation, key: "hasNo" + name.capitalizedFirst) { db, alias in
+            try .comparison(count(db, alias), .equal, .value(0.databaseValue))
+        }
+    }
+
+    /// The average: `averageBookPrice`.
+    public func average(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
+        aggregate("AVG", expression, prefix: "average")
+    }
+
+    /// The greatest value: `maxBookPrice`.
+    public func max(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
+        aggregate("MAX", expression, prefix: "max")
+    }
+
+    /// The least value: `minBookPrice`.
+    public func min(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
+        aggregate("MIN", expression, prefix: "min")
+    }
+
+    /// The sum, NULL of no row: `bookPriceSum`.
+    public func sum(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
+        aggregate("SUM", expression, suffix: "Sum")
+    }
+
+    /// The sum as a real number, 0 of no row: `bookPriceSum`.
+    public func total(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
+        aggregate("TOTAL", expression, suffix: "Sum")
+    }
+
+    /// Rows are told apart by their key: joins of several tables repeat them.
+    private var rowCount: @Sendable (Database, TableAliasBase) throws -> SQLExpression {
+        let tableName = databaseTableName
+        return { db, alias in
+            let key = try db.keyOfRows(inTable: tableName)
+            guard key.count == 1 else {
+                throw DatabaseError(
+                    resultCode: .SQLITE_MISUSE,
+                    message: "the rows of table \(tableName) can't be counted in a join: its key has several columns")
+            }
+            return Strongroom.count(distinct: alias[Column(key[0])])
+        }
+    }
+
+    private func aggregate(
+        _ function: String, _ expression: some SQLSpecificExpressible, prefix: String = "", suffix: String = "")
+        -> AssociationAggregate<OriginRowDecoder>
+    {
+        let expression = expression.sqlExpression
+        let subject = prefix.isEmpty ? name : prefix + name.capitalizedFirst
+        let key = expression.columnName.map { subject + $0.capitalizedFirst + suffix }
+        var aggregate = AssociationAggregate<OriginRowDecoder>(sqlAssociation, key: "") { _, alias in
+            .aggregate(function, [alias[expression]])
+        }
+        aggregate.key = key
+        return aggregate
+    }
+}
+
+extension AssociationToMany where RowDecoder: TableRecord {
+    /// The average: `average { $0.price }`.
+    public func average(
+        _ expression: (DatabaseComponents) throws -> some SQLSpecificExpressible) rethrows -> AssociationAggregate<OriginRowDecoder>
+    {
+        try average(expression(RowDecoder.databaseComponents))
+    }
+
+    /// The greatest value: `max { $0.price }`.
+    public func max(
+        _ expression: (DatabaseComponents) throws -> some SQLSpecificExpressible) rethrows -> AssociationAggregate<OriginRowDecoder>
+    {
+        try max(expression(RowDecoder.databaseComponents))
+    }
+
+    /// The least value: `min { $0.price }`.
+    public func min(
+        _ expression: (DatabaseComponents) throws -> some SQLSpecificExpressible) rethrows -> AssociationAggregate<OriginRowDecoder>
+    {
+        try min(expression(RowDecoder.databaseComponents))
+    }
+
+    /// The sum, NULL of no row: `sum { $0.price }`.
+    public func sum(
+        _ expression: (DatabaseComponents) throws -> some SQLSpecificExpressible) rethrows -> AssociationAggregate<OriginRowDecoder>
+    {
+        try sum(expression(RowDecoder.databaseComponents))
+    }
+
+    /// The sum as a real number, 0 of no row: `total { $0.price }`.
+    public func total(
+        _ expression: (DatabaseComponents) throws -> some SQLSpecificExpressible) rethrows -> AssociationAggregate<OriginRowDecoder>
+    {
+        try total(expression(RowDecoder.databaseComponents))
+    }
+}
+
+extension String {
+    fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
+
+// MARK: - Requests
+
+extension DerivableRequest {
+    /// The same request with aggregates beside its columns, in groups of one row each.
+    public func annotated(with aggregates: [AssociationAggregate<RowDecoder>]) -> Self {
+        aggregates.reduce(self) { request, aggregate in
+            var request = request
+            let expression = aggregate.join(&request.sqlRelation)
+            let key = aggregate.key
+            return request.groupByPrimaryKey().annotatedWhenConnected { db in
+                let value = try expression(db)
+                return [key.map { value.forKey($0) } ?? value.sqlSelection]
+            }
+        }
+    }
+
+    /// The same request with aggregates beside its columns, in groups of one row each.
+    public func annotated(with aggregates: AssociationAggregate<RowDecoder>...) -> Self {
+        annotated(with: aggregates)
+    }
+
+    /// The same request for the rows whose aggregates fulfil a condition.
+    public func having(_ predicate: AssociationAggregate<RowDecoder>) -> Self {
+        var request = self
+        let expression = predicate.join(&request.sqlRelation)
+        return request.groupByPrimaryKey().havingWhenConnected { db in try expression(db) }
+    }
+}
+
+extension TableRecord {
+    /// A request with aggregates beside its columns.
+    public static func annotated(with aggregates: [AssociationAggregate<Self>]) -> QueryInterfaceRequest<Self> {
+        all().annotated(with: aggregates)
+    }
+
+    /// A request with aggregates beside its columns.
+    public static func annotated(with aggregates: AssociationAggregate<Self>...) -> QueryInterfaceRequest<Self> {
+        all().annotated(with: aggregates)
+    }
+
+    /// A request for the records whose aggregates fulfil a condition.
+    public static func having(_ predicate: AssociationAggregate<Self>) -> QueryInterfaceRequest<Self> {
+        all().having(predicate)
+    }
+}
+
+extension Table {
+    /// A request with aggregates beside its columns.
+    public func annotated(with aggregates: [AssociationAggregate<RowDecoder>]) -> QueryInterfaceRequest<RowDecoder> {
+        all().annotated(with: aggregates)
+    }
+
+    /// A request with aggregates beside its columns.
+    public func annotated(with aggregates: AssociationAggregate<RowDecoder>...) -> QueryInterfaceRequest<RowDecoder> {
+        all().annotated(with: aggregates)
+    }
+
+    /// A request for the rows whose aggregates fulfil a condition.
+    public func having(_ predicate: AssociationAggregate<RowDecoder>) -> QueryInterfaceRequest<RowDecoder> {
+        all().having(predicate)
+    }
+}

@@ -1,0 +1,102 @@
+/// The way from one table to another, in one or several steps.
+public struct SQLAssociation: Sendable {
+    struct Step: Sendable {
+        var key: AssociationKey
+        var condition: SQLJoinCondition
+
+        /// What is read of the table that the step leads to.
+        var query: SQLQuery
+    }
+
+    /// One step at least.
+    private(set) var steps: [Step]
+
+    /// Whether the association leads to any number of rows.
+    let isToMany: Bool
+
+    init(key: AssociationKey, condition: SQLJoinCondition, query: SQLQuery, isToMany: Bool) {
+        steps = [Step(key: key, condition: condition, query: query)]
+        self.isToMany = isToMany
+    }
+
+    /// The way through a table between.
+    init(through pivot: SQLAssociation, using target: SQLAssociation, key: String?, isToMany: Bool) {
+        steps = pivot.steps + target.steps
+        self.isToMany = isToMany
+        if let key { destination.key = .given(key, isPlural: isToMany) }
+    }
+
+    /// The last step.
+    var destination: Step {
+        get { steps[steps.count - 1] }
+        set { steps[steps.count - 1] = newValue }
+    }
+
+    /// The name of the rows that are fetched for another one.
+    var prefetchKey: String { isToMany ? destination.key.pluralName : destination.key.singularName }
+
+    // MARK: - The way back
+
+    /// A condition on the columns of the first step's table, which belong to those of the origin.
+    typealias Belonging = @Sendable (Database, [(left: String, right: String)]) throws -> SQLExpression
+
+    /// The query for the rows of the destination that belong to some rows of the origin.
+    ///
+    /// - parameter isGrouped: whether the columns that say to which ones are selected as well.
+    func query(selectingOrigins isGrouped: Bool = false, _ belonging: @escaping Belonging) -> SQLQuery {
+        let condition = steps[0].condition
+        let pivot = TableAliasBase(aliasName: nil)
+        var query = destination.query
+        var relation = steps[0].query.relation
+        relation.source.aliases.append(pivot)
+        relation.filters.insert({ db in try belonging(db, condition.columns(db)) }, at: 0)
+        for (former, step) in zip(steps, steps.dropFirst()) {
+            var next = step.query.relation
+            next.joins.insert(
+                SQLJoin(
+                    key: "strongroom_origin", kind: .required, condition: step.condition.reversed,
+                    relation: relation.unselected, obstacle: former.query.joinObstacle),
+                at: 0)
+            relation = next
+        }
+        query.relation = relation
+        if isGrouped {
+            query.pivots.append { db in
+                try condition.columns(db).map { columns in
+                    let column = pivot[Column(columns.right)]
+                    return column.forKey(Self.originColumn(columns.right))
+                }
+            }
+        }
+        return query
+    }
+
+    /// The name under which the column is selected that says to which row of the origin a row belongs.
+    static func originColumn(_ column: String) -> String { "strongroom_" + column }
+}
+
+/// The name of what an association leads to: of one row, and of several.
+enum AssociationKey: Sendable {
+    /// The name of a table.
+    case table(String)
+
+    /// A name in singular or plural.
+    case given(String, isPlural: Bool)
+
+    /// A name that stays as it is.
+    case fixed(String)
+
+    var singularName: String {
+        switch self {
+        case .table(let name), .given(let name, isPlural: true): Inflections.default.singularize(name)
+        case .given(let name, isPlural: false), .fixed(let name): name
+        }
+    }
+
+    var pluralName: String {
+        switch self {
+        case .table(let name), .given(let name, isPlural: false): Inflections.default.pluralize(name)
+        case .given(let name, isPlural: true), .fixed(let name): name
+        }
+    }
+}

@@ -1,0 +1,120 @@
+/// A relation that is joined to another one in the same statement.
+struct SQLJoin: Sendable {
+    enum Kind: Sendable {
+        /// Rows without a partner are left out.
+        case required
+
+        /// Rows without a partner have NULL in its place.
+        case optional
+    }
+
+    /// The name of the joined row.
+    let key: String
+    var kind: Kind
+    var condition: SQLJoinCondition
+    var relation: SQLRelation
+
+    /// Why the relation can't be joined, if it can't.
+    var obstacle: String?
+}
+
+/// What makes rows of two tables partners.
+enum SQLJoinCondition: Sendable {
+    /// Columns are equal: of a table that refers and one that is referred to.
+    case foreignKey(ForeignKeyLookup, leftRefers: Bool)
+
+    /// An expression on aliases of the two tables.
+    case expression(@Sendable () -> (left: TableAliasBase, right: TableAliasBase, condition: SQLExpression))
+
+    /// Nothing: all rows are.
+    case always
+
+    /// The same condition for tables that change places.
+    var reversed: SQLJoinCondition {
+        switch self {
+        case .foreignKey(let lookup, let leftRefers): .foreignKey(lookup, leftRefers: !leftRefers)
+        case .expression(let make):
+            .expression {
+                let (left, right, condition) = make()
+                return (right, left, condition)
+            }
+        case .always: .always
+        }
+    }
+
+    /// The columns that have to be equal.
+    ///
+    /// - throws: `SQLITE_MISUSE` where there is no foreign key.
+    func columns(_ db: Database) throws -> [(left: String, right: String)] {
+        guard case .foreignKey(let lookup, let leftRefers) = self else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "an association without a foreign key can be joined, but not fetched for one record: use joining or including")
+        }
+        return try lookup.mapping(db).map { leftRefers ? ($0.referring, $0.referred) : ($0.referred, $0.referring) }
+    }
+
+    func isSame(as other: SQLJoinCondition) -> Bool {
+        switch (self, other) {
+        case (.foreignKey(let lhs, let lhsRefers), .foreignKey(let rhs, let rhsRefers)): lhs == rhs && lhsRefers == rhsRefers
+        // Functions can't be compared: the key has to do.
+        case (.expression, .expression), (.always, .always): true
+        default: false
+        }
+    }
+}
+
+extension SQLRelation {
+    /// Joins what an association leads to, through all of its steps.
+    mutating func join(_ association: SQLAssociation, _ kind: SQLJoin.Kind, isSelected: Bool) {
+        var joined: SQLJoin?
+        for (index, step) in association.steps.enumerated().reversed() {
+            var relation = step.query.relation
+            if index < association.steps.count - 1 || !isSelected { relation.selection = [] }
+            if let joined { relation.add(joined) }
+            joined = SQLJoin(
+                key: step.key.singularName, kind: kind, condition: step.condition, relation: relation, obstacle: step.query.joinObstacle)
+        }
+        if let joined { add(joined) }
+    }
+
+    /// Joins a relation, or adds to it what is new when it is joined already.
+    mutating func add(_ join: SQLJoin) {
+        guard let index = joins.firstIndex(where: { $0.key == join.key && $0.condition.isSame(as: join.condition) }),
+              joins[index].relation.source.tableName == join.relation.source.tableName
+        else {
+            return joins.append(join)
+        }
+        if join.kind == .required { joins[index].kind = .required }
+        joins[index].obstacle = joins[index].obstacle ?? join.obstacle
+        joins[index].relation.merge(join.relation)
+    }
+
+    private mutating func merge(_ other: SQLRelation) {
+        source.aliases += other.source.aliases
+        if !other.selection.isEmpty { selection = other.selection }
+        filters += other.filters
+        if !other.orderings.isEmpty {
+            orderings = other.orderings
+            isReversed = other.isReversed
+        }
+        hasStableOrder = hasStableOrder || other.hasStableOrder
+        for join in other.joins { add(join) }
+        for prefetch in other.prefetches { add(prefetch) }
+        for table in other.commonTables { define(table) }
+    }
+
+    mutating func add(_ prefetch: SQLPrefetch) {
+        prefetches.removeAll { $0.key == prefetch.key }
+        prefetches.append(prefetch)
+    }
+}
+
+extension SQLQuery {
+    /// Why the query can't be a part of another one's joins, if it can't.
+    var joinObstacle: String? {
+        if isDistinct { return "distinct()" }
+        if grouping != nil || !having.isEmpty { return "groups" }
+        return nil
+    }
+}

@@ -1,0 +1,131 @@
+// Each of these is the function of the same name on the table of the record type.
+
+extension TableRecord {
+    private static var table: Table<Self> { Table(databaseTableName) }
+
+    // MARK: - Associations
+
+    /// Each record refers to one of `destination`: `Book.belongsTo(Author.self)`.
+    ///
+    /// - parameters:
+    ///     - key: the name of the association; nil for the name of the table in singular.
+    ///     - foreignKey: nil for the foreign key of the schema, when there is one only.
+    public static func belongsTo<Destination: TableRecord>(
+        _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
+        -> BelongsToAssociation<Self, Destination>
+    {
+        table.belongsTo(destination, key: key, using: foreignKey)
+    }
+
+    /// Each record refers to a row of `destination`.
+    public static func belongsTo<Destination>(
+        _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
+        -> BelongsToAssociation<Self, Destination>
+    {
+        table.belongsTo(destination, key: key, using: foreignKey)
+    }
+
+    /// One record of `destination` at most refers to each record: `Author.hasOne(Biography.self)`.
+    ///
+    /// - parameters:
+    ///     - key: the name of the association; nil for the name of the table in singular.
+    ///     - foreignKey: nil for the foreign key of the schema, when there is one only.
+    public static func hasOne<Destination: TableRecord>(
+        _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
+        -> HasOneAssociation<Self, Destination>
+    {
+        table.hasOne(destination, key: key, using: foreignKey)
+    }
+
+    /// One row of `destination` at most refers to each record.
+    public static func hasOne<Destination>(
+        _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
+        -> HasOneAssociation<Self, Destination>
+    {
+        table.hasOne(destination, key: key, using: foreignKey)
+    }
+
+    /// Any number of records of `destination` refer to each record: `Author.hasMany(Book.self)`.
+    ///
+    /// - parameters:
+    ///     - key: the name of the association in plural; nil for the name of the table.
+    ///     - foreignKey: nil for the foreign key of the schema, when there is one only.
+    public static func hasMany<Destination: TableRecord>(
+        _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
+        -> HasManyAssociation<Self, Destination>
+    {
+        table.hasMany(destination, key: key, using: foreignKey)
+    }
+
+    /// Any number of rows of `destination` refer to each record.
+    public static func hasMany<Destination>(
+        _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
+        -> HasManyAssociation<Self, Destination>
+    {
+        table.hasMany(destination, key: key, using: foreignKey)
+    }
+
+    /// What the associations `pivot` and then `target` lead to.
+    ///
+    /// - parameter key: the name of the association in plural; nil for that of `target`.
+    public static func hasMany<Pivot: Association, Target: Association>(
+        _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil)
+        -> HasManyThroughAssociation<Self, Target.RowDecoder>
+        where Pivot.OriginRowDecoder == Self, Pivot.RowDecoder == Target.OriginRowDecoder
+    {
+        table.hasMany(destination, through: pivot, using: target, key: key)
+    }
+
+    /// What the associations `pivot` and then `target` lead to.
+    ///
+    /// - parameter key: the name of the association; nil for that of `target`.
+    public static func hasOne<Pivot: AssociationToOne, Target: AssociationToOne>(
+        _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil)
+        -> HasOneThroughAssociation<Self, Target.RowDecoder>
+        where Pivot.OriginRowDecoder == Self, Pivot.RowDecoder == Target.OriginRowDecoder
+    {
+        table.hasOne(destination, through: pivot, using: target, key: key)
+    }
+
+    /// All rows of a common table, for each record.
+    public static func association<Destination>(
+        to cte: CommonTableExpression<Destination>) -> JoinAssociation<Self, Destination>
+    {
+        table.association(to: cte)
+    }
+
+    /// The rows of a common table that fulfil a condition.
+    public static func association<Destination>(
+        to cte: CommonTableExpression<Destination>,
+        on condition: @escaping @Sendable (TableAlias<Self>, TableAlias<Destination>) -> any SQLExpressible)
+        -> JoinAssociation<Self, Destination>
+    {
+        table.association(to: cte, on: condition)
+    }
+}
+
+extension TableRecord where Self: EncodableRecord {
+    /// A request for what an association leads to from this record: `try author.request(for: Author.books).fetchAll(db)`.
+    ///
+    /// There is nothing for a record whose key is NULL. Fetching throws when the record can't be encoded, or lacks a column of
+    /// the foreign key.
+    public func request<A: Association>(for association: A) -> QueryInterfaceRequest<A.RowDecoder>
+        where A.OriginRowDecoder == Self
+    {
+        let record = Result { try databaseDictionary }
+        let tableName = Self.databaseTableName
+        return QueryInterfaceRequest(association.sqlAssociation.query { _, columns in
+            let values = try record.get()
+            let conditions = try columns.map { columns in
+                guard let value = values.first(where: { $0.key.foldedSQLName == columns.left.foldedSQLName })?.value else {
+                    throw DatabaseError(
+                        resultCode: .SQLITE_MISUSE,
+                        message: "a record of table \(tableName) has no value for \(columns.left), which its association needs")
+                }
+                if value.isNull { return SQLExpression.value(false.databaseValue) }
+                return .equality(Column(columns.right).sqlExpression, .equal, .value(value))
+            }
+            return .associative(.and, conditions)
+        })
+    }
+}

@@ -1,0 +1,95 @@
+/// A table that a query reads, under its own name or another.
+struct SQLSource: Sendable {
+    var tableName: String
+    var aliases: [TableAliasBase] = []
+
+    /// The name that an alias gives.
+    var name: String? { aliases.last { $0.name != nil }?.name }
+}
+
+/// A table and what calls its columns in one query: nothing where there is no other table to tell it from.
+struct NamedTable {
+    let source: SQLSource
+    let name: String?
+
+    init(_ source: SQLSource) {
+        self.init(source, name: source.name)
+    }
+
+    init(_ source: SQLSource, name: String?) {
+        self.source = source
+        self.name = name
+    }
+
+    func write(to writer: inout SQLWriter) {
+        writer.append(source.tableName.quotedDatabaseIdentifier)
+        guard let name, name != source.tableName || source.name != nil else { return }
+        writer.append(" " + name.quotedDatabaseIdentifier)
+    }
+}
+
+/// Rows of a table: which ones, in which order, what of them, and what is joined to them.
+///
+/// What depends on the schema is a function of the connection, called each time the SQL is written.
+public struct SQLRelation: Sendable {
+    typealias Connected<Value> = @Sendable (Database) throws -> Value
+
+    var source: SQLSource
+    var selection: [Connected<[SQLSelection]>]
+    var filters: [Connected<SQLExpression>] = []
+    var orderings: [Connected<[SQLOrdering]>] = []
+    var isReversed = false
+
+    /// Whether the primary key tells apart rows that the order does not.
+    var hasStableOrder = false
+
+    /// The tables that are joined in the same statement.
+    var joins: [SQLJoin] = []
+
+    /// The rows that further statements fetch.
+    var prefetches: [SQLPrefetch] = []
+
+    /// Queries that have a name in the statement.
+    var commonTables: [SQLCommonTable] = []
+
+    init(source: SQLSource, selection: [Connected<[SQLSelection]>]) {
+        self.source = source
+        self.selection = selection
+    }
+
+    func selection(_ db: Database) throws -> [SQLSelection] {
+        try selection.flatMap { try $0(db) }
+    }
+
+    func filter(_ db: Database) throws -> SQLExpression? {
+        guard !filters.isEmpty else { return nil }
+        return try .associative(.and, filters.map { try $0(db) })
+    }
+
+    func ordering(_ db: Database) throws -> [SQLOrdering] {
+        var terms = try orderings.flatMap { try $0(db) }
+        if hasStableOrder {
+            terms += try db.primaryKey(source.tableName).columns.map { Column($0).sqlOrdering }
+        }
+        return isReversed ? terms.map(\.reversed) : terms
+    }
+
+    /// The relation for the rows that it lets through, and nothing of them.
+    var unselected: SQLRelation {
+        var relation = self
+        relation.selection = []
+        relation.prefetches = []
+        relation.joins = joins.map {
+            var join = $0
+            join.relation = join.relation.unselected
+            return join
+        }
+        return relation
+    }
+
+    /// Defines a query for the statement, in place of the one of that name.
+    mutating func define(_ table: SQLCommonTable) {
+        commonTables.removeAll { $0.name.foldedSQLName == table.name.foldedSQLName }
+        commonTables.append(table)
+    }
+}

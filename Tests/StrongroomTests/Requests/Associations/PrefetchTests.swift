@@ -1,0 +1,143 @@
+import Strongroom
+import Testing
+
+@Suite("Associations: rows that belong to others")
+struct PrefetchTests {
+    struct AuthorInfo: Decodable, Equatable, FetchableRecord {
+        var author: Author
+        var books: [Book]
+    }
+
+    @Test("including(all:) fetches with one more statement")
+    func hasMany() throws {
+        try withLibrary { (db) throws in
+            let request = Author.including(all: Author.books.order(\.price)).order(Column("id"))
+            var infos: [AuthorInfo] = []
+            let all = try statements(db) { infos = try request.asRequest(of: AuthorInfo.self).fetchAll(db) }
+            #expect(infos.map { $0.books.map(\.title) } == [["Typee", "Moby Dick"], ["Nautilus"], []])
+            #expect(all.count == 2)
+            #expect(all.last == #"""
+                SELECT *, "authorId" AS "strongroom_authorId" FROM "book" WHERE "authorId" IN (?, ?, ?) ORDER BY "price"
+                """#)
+        }
+    }
+
+    @Test("Prefetched rows show no more than was selected")
+    func rows() throws {
+        try withLibrary { (db) throws in
+            let row = try #require(try Row.fetchOne(db, Author.including(all: Author.books.select(Column("title"))).order(Column("id"))))
+            #expect(row.prefetchedRows["books"] == [["title": "Moby Dick"], ["title": "Typee"]])
+            #expect((row["books"] as [BookTitle]).map(\.title) == ["Moby Dick", "Typee"])
+        }
+    }
+
+    struct BookTitle: Decodable, FetchableRecord {
+        var title: String
+    }
+
+    @Test("What belongs to a row that belongs to a row")
+    func nested() throws {
+        struct BookInfo: Decodable, FetchableRecord {
+            var book: Book
+            var awards: [Award]
+        }
+        struct Info: Decodable, FetchableRecord {
+            var author: Author
+            var books: [BookInfo]
+        }
+        try withLibrary { (db) throws in
+            let request = Author.including(all: Author.books.including(all: Book.awards.order(Column("id"))).order(Column("id")))
+            let infos = try request.order(Column("id")).asRequest(of: Info.self).fetchAll(db)
+            #expect(infos[0].books.map { $0.awards.map(\.name) } == [["gold", "silver"], []])
+            #expect(infos[1].books.map { $0.awards.map(\.name) } == [["gold"]])
+            #expect(infos[2].books.isEmpty)
+        }
+    }
+
+    @Test("What belongs to a joined row")
+    func joined() throws {
+        struct Info: Decodable, FetchableRecord {
+            struct AuthorInfo: Decodable {
+                var author: Author
+                var books: [Book]
+            }
+            var book: Book
+            var author: Author?
+            var books: [Book]
+        }
+        try withLibrary { (db) throws in
+            let request = Book.including(optional: Book.author.including(all: Author.books.order(Column("id")))).order(Column("id"))
+            let rows = try Row.fetchAll(db, request)
+            #expect(rows.map { $0.scopes["author"]!.prefetchedRows["books"]!.count } == [2, 2, 1, 0])
+            #expect(try Info(row: rows[0]).books.map(\.title) == ["Moby Dick", "Typee"])
+        }
+    }
+
+    @Test("Any number of rows by way of another table")
+    func through() throws {
+        struct Info: Decodable, FetchableRecord {
+            var author: Author
+            var awards: [Award]
+        }
+        try withLibrary { (db) throws in
+            let request = Author.including(all: Author.awards.order(Column("id"))).order(Column("id"))
+            var infos: [Info] = []
+            let all = try statements(db) { infos = try request.asRequest(of: Info.self).fetchAll(db) }
+            #expect(infos.map { $0.awards.map(\.id) } == [[1, 2], [3], []])
+            #expect(all.last == #"""
+                SELECT "award".*, "book"."authorId" AS "strongroom_authorId" FROM "award" JOIN "book" \#
+                ON ("book"."id" = "award"."bookId") AND ("book"."authorId" IN (?, ?, ?)) ORDER BY "award"."id"
+                """#)
+        }
+    }
+
+    @Test("More rows than a statement takes arguments")
+    func many() throws {
+        try withLibrary { (db) throws in
+            try db.execute(sql: """
+                WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
+                INSERT INTO author SELECT i, 'x', NULL FROM n;
+                INSERT INTO book SELECT id, id, 't', 1 FROM author WHERE id >= 100;
+                """)
+            let rows = try Row.fetchAll(db, Author.filter(Column("id") >= 100).including(all: Author.books))
+            #expect(rows.count == 39_901)
+            #expect(rows.allSatisfy { $0.prefetchedRows["books"]?.count == 1 })
+        }
+    }
+
+    @Test("A request without the column that rows belong to says so")
+    func missingColumn() throws {
+        try withLibrary { (db) throws in
+            #expect { try Row.fetchAll(db, Author.select(Column("name")).including(all: Author.books)) } throws: {
+                ($0 as? DatabaseError)?.message?.contains("needs the column id") == true
+            }
+        }
+    }
+
+    @Test("The region of a request includes what is prefetched")
+    func region() throws {
+        try withLibrary { (db) throws in
+            let region = try Author.including(all: Author.awards).databaseRegion(db)
+            #expect(region.isModified(byEventsOfKind: .insert(tableName: "award")))
+            #expect(region.isModified(byEventsOfKind: .insert(tableName: "book")))
+            #expect(!region.isModified(byEventsOfKind: .insert(tableName: "biography")))
+        }
+    }
+
+    @Test("request(for:) is what belongs to a record")
+    func requestFor() throws {
+        try withLibrary { (db) throws in
+            let author = try Author.find(db, key: 1), book = try Book.find(db, key: 3), edda = try Book.find(db, key: 4)
+            #expect(try sql(db, author.request(for: Author.books)) == #"SELECT * FROM "book" WHERE "authorId" = ? [1]"#)
+            #expect(try author.request(for: Author.books.order(\.title)).fetchAll(db).map(\.title) == ["Moby Dick", "Typee"])
+            #expect(try book.request(for: Book.author).fetchOne(db)?.name == "Verne")
+            #expect(try edda.request(for: Book.author).fetchOne(db) == nil)
+            #expect(try sql(db, author.request(for: Author.awards)) == #"""
+                SELECT "award".* FROM "award" JOIN "book" ON ("book"."id" = "award"."bookId") AND ("book"."authorId" = ?) [1]
+                """#)
+            #expect(try author.request(for: Author.awards).fetchCount(db) == 2)
+            #expect(try Award.fetchAll(db).map { try $0.request(for: Award.author).fetchOne(db)?.name } == ["Melville", "Melville", "Verne"])
+            #expect(try author.request(for: Author.books.filter { $0.price < 10 }).deleteAll(db) == 1)
+        }
+    }
+}
