@@ -38,13 +38,24 @@ extension QueryInterfaceRequest: FetchRequest {
 
     public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest {
         let query = singleResult ? try query.limitedToFirstRow(db) : query
-        return try PreparedRequest(statement: db.reusableStatement { try query.write(to: &$0) })
+        let statement = try db.reusableStatement { try query.write(to: &$0) }
+        if db.recordedRegion != nil { try query.narrowRegion(of: statement, db) }
+        return PreparedRequest(statement: statement)
+    }
+
+    /// The part of the database that the request reads: some rows only, where the filter names their primary keys or rowids.
+    public func databaseRegion(_ db: Database) throws -> DatabaseRegion {
+        let statement = try db.reusableStatement { try query.write(to: &$0) }
+        try query.narrowRegion(of: statement, db)
+        return statement.databaseRegion
     }
 
     /// The number of rows, by `SELECT COUNT(*)`.
     public func fetchCount(_ db: Database) throws -> Int {
         // COUNT gives one row, and no NULL.
-        try Int.fetchOne(db.reusableStatement { try query.writeCount(to: &$0) })!
+        let statement = try db.reusableStatement { try query.writeCount(to: &$0) }
+        if db.recordedRegion != nil { try query.narrowRegion(of: statement, db) }
+        return try Int.fetchOne(statement)!
     }
 
     /// Whether the request has no row.
