@@ -29,7 +29,7 @@ struct NotesApp {
                 say("notebooks: " + summaries.map { "\($0.name) \($0.noteCount)" }.joined(separator: ", "))
             }
         }
-        while let line = readLine() {
+        for await line in lines {
             do {
                 try await obey(line, database)
             } catch let error as RecordError {
@@ -81,9 +81,18 @@ struct NotesApp {
         say("\(notes.count) found")
     }
 
-    /// Prints a line, and does not keep it back.
+    /// The lines of the standard input, read by a thread of their own: tasks have better to do than to wait for a pipe.
+    private static var lines: AsyncStream<String> {
+        AsyncStream { continuation in
+            Thread.detachNewThread {
+                while let line = readLine() { continuation.yield(line) }
+                continuation.finish()
+            }
+        }
+    }
+
+    /// Writes a line, and does not keep it back.
     private static func say(_ line: String) {
-        print(line)
-        fflush(nil)
+        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
     }
 }

@@ -8,7 +8,8 @@ struct RequestRegionTests {
     {
         try withRecords { (db) throws in
             for (request, expected) in expectations {
-                #expect(try request.databaseRegion(db).description == expected, sourceLocation: sourceLocation)
+                let region = try request.databaseRegion(db).description
+                #expect(region == expected, sourceLocation: sourceLocation)
             }
         }
     }

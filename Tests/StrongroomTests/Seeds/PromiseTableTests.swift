@@ -41,7 +41,7 @@ struct PromiseTableTests {
         for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false) {
             if line.hasPrefix("| \(table) |") { isTable = true } else if !line.hasPrefix("|") { isTable = false }
             guard isTable else { continue }
-            for cell in line.split(separator: "|").dropFirst(2) {
+            for cell in line.split(separator: "|").dropFirst() {
                 for (index, part) in cell.split(separator: "`", omittingEmptySubsequences: false).enumerated() where index % 2 == 1 {
                     // A name without type belongs to the type before it.
                     if let dot = part.firstIndex(of: ".") { type = String(part[..<dot]) }

@@ -84,19 +84,4 @@ struct PromiseTests {
         #expect(count.value == 1)
         cancellable.cancel()
     }
-
-    @Test("A connection that only reads needs the log: it opens where the log was kept, and fails where it is gone", arguments: [true, false])
-    func readOnlyNeedsLog(isPersistent: Bool) throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path("database.sqlite")
-        var configuration = Configuration.encrypted()
-        configuration.persistentWAL = isPersistent
-        let pool = try DatabasePool(path: path, configuration: configuration)
-        try pool.write { try $0.execute(sql: SampleDatabase.schema) }
-        try pool.close()
-        configuration.readonly = true
-        let reading = configuration
-        let count = Result { try DatabasePool(path: path, configuration: reading).read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM wine") } }
-        #expect((try? count.get()) == (isPersistent ? 0 : nil))
-    }
 }
