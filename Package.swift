@@ -61,9 +61,11 @@ let package = Package(
         .executableTarget(name: "DemoWorkload", dependencies: ["Strongroom"], path: "Tests/DemoWorkload"),
         // One of several processes that share a database, for their tests.
         .executableTarget(name: "SharingWorkload", dependencies: ["Strongroom"], path: "Tests/SharingWorkload"),
+        // An application as the README tells one to write it, for its tests.
+        .executableTarget(name: "NotesApp", dependencies: ["Strongroom"], path: "Tests/NotesApp"),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Strongroom", "CSQLCipher", "StrongroomCLI", "DemoWorkload", "SharingWorkload"]),
+            dependencies: ["Strongroom", "CSQLCipher", "StrongroomCLI", "DemoWorkload", "SharingWorkload", "NotesApp"]),
     ],
     swiftLanguageModes: [.v6]
 )

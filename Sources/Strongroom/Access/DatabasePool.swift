@@ -10,8 +10,9 @@ import Foundation
 public final class DatabasePool: DatabaseWriter {
     public let path: String
 
-    let writer: SerializedConnection
+    // Given up in this order: the last connection to close must be one that can empty the log, and remove it.
     let readers: ReaderPool
+    let writer: SerializedConnection
     let label: String
     private let suspensionObserver: SuspensionObserver?
 

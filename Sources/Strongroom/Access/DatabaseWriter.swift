@@ -87,6 +87,14 @@ extension DatabaseWriter {
         }
     }
 
+    /// Runs `updates` later, in a transaction, then `completion` with the result alone.
+    public func asyncWrite<T>(
+        _ updates: @escaping @Sendable (Database) throws -> T,
+        completion: @escaping @Sendable (Result<T, any Error>) -> Void)
+    {
+        asyncWrite(updates) { _, result in completion(result) }
+    }
+
     // MARK: - The whole database
 
     /// Removes all content: tables, indexes, views, triggers, `user_version` and `application_id`. The key stays.

@@ -114,7 +114,8 @@ public struct DatabaseRegion: Sendable {
         guard parts != nil else { return true }
         guard let part = part(of: eventKind.tableName) else { return false }
         guard case .update(_, let changed) = eventKind, let columns = part.columns else { return true }
-        return changed.contains { columns[$0] != nil || columns[$0.lowercased()] != nil }
+        // SQLite's name for the rowid where the statement does not call it by its column.
+        return changed.contains { columns[$0] != nil || columns[$0.lowercased()] != nil || $0 == "ROWID" }
     }
 
     /// Whether a change of a row modifies the region. The columns are not looked at: see ``isModified(byEventsOfKind:)``.

@@ -165,7 +165,6 @@ public final class Statement {
     /// Binds the arguments; throws `SQLITE_MISUSE` when they don't fit, `SQLITE_TOOBIG` when SQLite has no room for one.
     public func setArguments(_ arguments: StatementArguments) throws {
         prepareForBinding()
-        if narrowedRegion != nil { narrowedRegion = nil }
         if arguments.namedValues.isEmpty, arguments.values.count == parameterNames.count {
             try bind(arguments.values)
         } else {
@@ -240,6 +239,7 @@ public final class Statement {
     }
 
     private func bind(_ values: [DatabaseValue]) throws {
+        if narrowedRegion != nil { narrowedRegion = nil }
         try values.withUnsafeBufferPointer { bound in
             for index in bound.indices {
                 let position = CInt(truncatingIfNeeded: index + 1)

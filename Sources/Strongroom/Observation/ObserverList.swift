@@ -123,15 +123,22 @@ final class ObserverList {
 
     private func mayHideChanges(_ statement: Statement, _ kinds: [DatabaseEventKind], _ db: Database) -> Bool {
         statement.sql.range(of: "replace", options: .caseInsensitive) != nil
-            || kinds.contains { isSecretive($0.tableName, db) }
+            || kinds.contains { isSecretive($0.tableName, db) || movesRows($0, db) }
     }
 
-    /// Whether a table changes without events: it has no rowid, is virtual, or replaces rows by its own constraints.
+    /// Whether rows get other rowids: SQLite tells the new ones only, and nobody who watches the former.
+    private func movesRows(_ kind: DatabaseEventKind, _ db: Database) -> Bool {
+        guard case .update(let table, let columns) = kind else { return false }
+        let rowID = try? db.primaryKey(table).rowIDColumn
+        return columns.contains { ["rowid", "oid", "_rowid_", rowID?.lowercased()].contains($0.lowercased()) }
+    }
+
+    /// Whether a table changes without events: it has no rowid, is virtual, or its constraints or triggers replace rows.
     private func isSecretive(_ table: String, _ db: Database) -> Bool {
         if let known = secretiveTables[table] { return known }
         let isSecretive = try? Bool.fetchOne(db, sql: """
             SELECT EXISTS (SELECT 1 FROM pragma_table_list WHERE name = ?1 COLLATE NOCASE AND (wr OR type = 'virtual'))
-                OR EXISTS (SELECT 1 FROM sqlite_master WHERE name = ?1 COLLATE NOCASE AND sql LIKE '%replace%')
+                OR EXISTS (SELECT 1 FROM sqlite_master WHERE tbl_name = ?1 COLLATE NOCASE AND sql LIKE '%replace%')
             """, arguments: [table])
         // In doubt it does.
         secretiveTables[table] = isSecretive ?? true

@@ -84,6 +84,10 @@ public struct AdaptedFetchRequest<Base: FetchRequest>: FetchRequest {
 
     public var sqlSubquery: SQLSubquery { base.sqlSubquery }
 
+    public func databaseRegion(_ db: Database) throws -> DatabaseRegion {
+        try base.databaseRegion(db)
+    }
+
     public func fetchCount(_ db: Database) throws -> Int {
         try base.fetchCount(db)
     }

@@ -71,6 +71,7 @@ extension SQLQuery {
     func prepared(_ db: Database) throws -> PreparedRequest {
         let tables = try JoinedTables(relation, db)
         let statement = try db.reusableStatement { try write(tables, to: &$0) }
+        if db.recordedRegion != nil { try narrowRegion(of: statement, db) }
         let prefetches = tables.prefetches
         let pivotCount = try pivots.reduce(0) { try $0 + $1(db).count }
         return try PreparedRequest(
@@ -85,6 +86,7 @@ extension SQLQuery {
     func databaseRegion(_ db: Database) throws -> DatabaseRegion {
         let tables = try JoinedTables(relation, db)
         let statement = try db.reusableStatement { try write(tables, to: &$0) }
+        try narrowRegion(of: statement, db)
         return try tables.prefetches.reduce(statement.databaseRegion) { try $0.union($1.prefetch.databaseRegion(db)) }
     }
 }

@@ -40,6 +40,7 @@ extension QueryInterfaceRequest: FetchRequest {
         try (singleResult ? query.limitedToFirstRow(db) : query).prepared(db)
     }
 
+    /// The part of the database that the request reads: some rows only, where the filter names their primary keys or rowids.
     public func databaseRegion(_ db: Database) throws -> DatabaseRegion {
         try query.databaseRegion(db)
     }
@@ -47,7 +48,9 @@ extension QueryInterfaceRequest: FetchRequest {
     /// The number of rows, by `SELECT COUNT(*)`.
     public func fetchCount(_ db: Database) throws -> Int {
         // COUNT gives one row, and no NULL.
-        try Int.fetchOne(db.reusableStatement { try query.writeCount(to: &$0) })!
+        let statement = try db.reusableStatement { try query.writeCount(to: &$0) }
+        if db.recordedRegion != nil { try query.narrowRegion(of: statement, db) }
+        return try Int.fetchOne(statement)!
     }
 
     /// Whether the request has no row.

@@ -1,0 +1,72 @@
+// SQLite's compiler tells which tables and columns a query reads. Which rows, only the query knows.
+
+extension SQLQuery {
+    /// Narrows the region of `statement`, written for this query, to the rows that the filter lets through.
+    func narrowRegion(of statement: Statement, _ db: Database) throws {
+        guard let rowIDs = try rowIDs(db) else { return }
+        let table = relation.source.tableName
+        // The table may be read a second time, by a subquery for instance: then all of its rows count.
+        guard statement.sql.words(equalTo: "select") == 1, statement.sql.words(equalTo: table) == 1 else { return }
+        statement.narrowedRegion = statement.databaseRegion.restricted(toRowIDs: rowIDs, of: table)
+    }
+
+    /// The only rows of the table that can be among the query's; nil when the filter does not name them.
+    private func rowIDs(_ db: Database) throws -> Set<Int64>? {
+        guard !relation.filters.isEmpty, let filter = try relation.filter(db) else { return nil }
+        let table = relation.source.tableName
+        guard try db.tableExists(table) else { return nil }
+        let key = try db.primaryKey(table)
+        guard key.tableHasRowID else { return nil }
+        var columns = Set([key.rowIDColumn].compactMap { $0?.foldedSQLName })
+        // A column of that name hides the rowid.
+        if try !db.columns(in: table).contains(where: { $0.name.foldedSQLName == "rowid" }) { columns.insert("rowid") }
+        return filter.rowIDs(in: columns, of: relation.source.alias)
+    }
+}
+
+extension SQLExpression {
+    /// The rowids for which the condition may be true; nil when it does not name them.
+    ///
+    /// - parameter columns: the folded names of the rowid.
+    fileprivate func rowIDs(in columns: Set<String>, of alias: TableAliasBase?) -> Set<Int64>? {
+        switch node {
+        case .comparison(let lhs, let comparison, let rhs, _) where comparison == .equal || comparison == .is:
+            if let value = rhs.integer, lhs.isColumn(columns, of: alias) { return [value] }
+            if let value = lhs.integer, rhs.isColumn(columns, of: alias) { return [value] }
+            return nil
+        case .listed(let element, let values, isNegated: false) where element.isColumn(columns, of: alias):
+            let integers = values.compactMap(\.integer)
+            return integers.count == values.count ? Set(integers) : nil
+        case .associative(.and, let conditions):
+            return conditions.compactMap { $0.rowIDs(in: columns, of: alias) }.reduce(nil) { $0?.intersection($1) ?? $1 }
+        case .associative(.or, let conditions):
+            let alternatives = conditions.compactMap { $0.rowIDs(in: columns, of: alias) }
+            return alternatives.count == conditions.count ? alternatives.reduce(into: []) { $0.formUnion($1) } : nil
+        case .qualified(let base, let itsAlias) where itsAlias == alias:
+            return base.rowIDs(in: columns, of: alias)
+        default:
+            return nil
+        }
+    }
+
+    /// Other values, such as strings of digits, SQLite converts; they are left to it.
+    private var integer: Int64? {
+        if case .value(let value) = node, case .int64(let integer) = value.storage { integer } else { nil }
+    }
+
+    private func isColumn(_ columns: Set<String>, of alias: TableAliasBase?) -> Bool {
+        switch node {
+        case .column(let name): columns.contains(name.foldedSQLName)
+        case .qualified(let base, let itsAlias) where itsAlias == alias: base.isColumn(columns, of: alias)
+        default: false
+        }
+    }
+}
+
+extension String {
+    /// How often a word occurs, whatever its case and the quotes around it.
+    fileprivate func words(equalTo word: String) -> Int {
+        let word = word.lowercased()
+        return lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "$") }.count { $0 == word }
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import Testing
+
+/// What the compiler refuses to let cross from task to task. What it must accept stands among the samples of the guides.
+@Suite("Rules that the compiler keeps", .enabled(if: (try? Program("swiftc")) != nil))
+struct SendableRulesTests {
+    /// A record that is a class: the compiler can't know that it is safe to share.
+    private static let playerClass = """
+        import Strongroom
+
+        final class Player: Codable, Identifiable {
+            var id: Int64
+            var name: String
+            var score: Int
+        }
+
+        extension Player: FetchableRecord, PersistableRecord { }
+
+        """
+
+    /// Typechecks `source` in the Swift 6 language mode against the library that the tests are built with.
+    private func diagnostics(of source: String) async throws -> String {
+        let scratch = try Scratch()
+        try scratch.write(Data(source.utf8), to: "sample.swift")
+        let built = try Program.builtFolder()
+        let maps = try FileManager.default.contentsOfDirectory(atPath: built.path)
+            .map { "\(built.path)/\($0)/module.modulemap" }
+            .filter { FileManager.default.fileExists(atPath: $0) }
+            + ["\(Program.packageFolder.path)/Shim/CSQLCipher/module.modulemap"]
+        var compiler = try Program("swiftc", "-typecheck", "-swift-version", "6", "-I", "\(built.path)/Modules")
+        compiler.arguments += maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
+        compiler.arguments += ["-module-cache-path", built.appendingPathComponent("ModuleCache").path, scratch.path("sample.swift")]
+        let outcome = try await compiler.run()
+        return outcome.output + outcome.errors
+    }
+
+    @Test("What follows the rules compiles: the refusals below are not for another reason")
+    func accepted() async throws {
+        let diagnostics = try await diagnostics(of: """
+            import Strongroom
+
+            struct Player: Codable, Identifiable {
+                var id: Int64
+                var name: String
+                var score: Int
+            }
+
+            extension Player: FetchableRecord, PersistableRecord {
+                static var databaseSelection: [any SQLSelectable] { [Column("id"), Column("name"), Column("score")] }
+            }
+
+            func use(writer: any DatabaseWriter, player: Player) async throws {
+                try await writer.write { db in try player.insert(db) }
+                _ = try await writer.read { db in try Player.fetchOne(db, id: 42) }
+                _ = try await writer.read(Player.fetchCount)
+                _ = ValueObservation.tracking { db in try Player.fetchAll(db) }
+            }
+            """)
+        #expect(diagnostics == "")
+    }
+
+    @Test("A record class is not fetched from a task")
+    func fetchedClass() async throws {
+        let diagnostics = try await diagnostics(of: Self.playerClass + """
+            func use(writer: any DatabaseWriter) async throws {
+                let player = try await writer.read { db in
+                    try Player.fetchOne(db, id: 42)
+                }
+                _ = player
+            }
+            """)
+        #expect(diagnostics.contains("error: type 'Player' does not conform to the 'Sendable' protocol"))
+    }
+
+    @Test("A record class is not written from a task")
+    func writtenClass() async throws {
+        let diagnostics = try await diagnostics(of: Self.playerClass + """
+            func use(writer: any DatabaseWriter, player: Player) async throws {
+                try await writer.write { db in
+                    try player.insert(db)
+                }
+            }
+            """)
+        #expect(diagnostics.contains("error: capture of 'player' with non-Sendable type 'Player' in a '@Sendable' closure"))
+    }
+
+    @Test("A record class is not observed")
+    func observedClass() async throws {
+        let diagnostics = try await diagnostics(of: Self.playerClass + """
+            let observation = ValueObservation.tracking { db in
+                try Player.fetchAll(db)
+            }
+            """)
+        #expect(diagnostics.contains("error: type 'Player' does not conform to the 'Sendable' protocol"))
+    }
+
+    @Test("A record class may be used by accesses that block")
+    func blockingClass() async throws {
+        let diagnostics = try await diagnostics(of: Self.playerClass + """
+            func use(writer: any DatabaseWriter, player: Player) throws -> Player? {
+                try writer.write { db in try player.insert(db) }
+                return try writer.read { db in try Player.fetchOne(db, id: 42) }
+            }
+            """)
+        #expect(diagnostics == "")
+    }
+
+    @Test("A selection is no stored property")
+    func storedSelection() async throws {
+        let diagnostics = try await diagnostics(of: """
+            import Strongroom
+
+            struct Player: Codable { var id: Int64?; var name: String; var score: Int }
+
+            extension Player: FetchableRecord, MutablePersistableRecord {
+                static let databaseSelection: [any SQLSelectable] = [
+                    Column("id"), Column("name"), Column("score")
+                ]
+            }
+            """)
+        #expect(diagnostics.contains("error: static property 'databaseSelection' is not concurrency-safe"))
+    }
+
+    @Test("A connection does not leave its access for another task")
+    func escapingDatabase() async throws {
+        let diagnostics = try await diagnostics(of: """
+            import Strongroom
+
+            func use(writer: any DatabaseWriter) async throws {
+                let kept = try await writer.read { db in db }
+                _ = kept
+            }
+            """)
+        #expect(diagnostics.contains("error: type 'Database' does not conform to the 'Sendable' protocol"))
+    }
+
+    @Test("A row and a cursor stay in their access", arguments: [
+        ("Row.fetchOne(db, sql: \"SELECT 1\")", "Row"), ("Row.fetchCursor(db, sql: \"SELECT 1\")", "RowCursor"),
+        ("db.makeStatement(sql: \"SELECT 1\")", "Statement"),
+    ])
+    func escapingRows(expression: String, type: String) async throws {
+        let diagnostics = try await diagnostics(of: """
+            import Strongroom
+
+            func use(writer: any DatabaseWriter) async throws {
+                let kept = try await writer.read { db in try \(expression) }
+                _ = kept
+            }
+            """)
+        #expect(diagnostics.contains("error: type '\(type)' does not conform to the 'Sendable' protocol"))
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+@Suite("The articles")
+struct ArticleTextTests {
+    private static let packageFolder = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The text without the indentation of its lines, which depends on the surroundings.
+    private static func unindented(_ text: some StringProtocol) -> String {
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+
+    /// The samples of an article.
+    private static func samples(ofArticle name: String) throws -> [String] {
+        let file = packageFolder.appendingPathComponent("Sources/Strongroom/Strongroom.docc/\(name).md")
+        let parts = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "```")
+        return parts.enumerated().filter { $0.offset % 2 == 1 && $0.element.hasPrefix("swift\n") }.map { unindented($0.element.dropFirst(6)) }
+    }
+
+    @Test("have samples that stand in the tests, word for word", arguments: [
+        ("Connection", 5), ("RowsAndValues", 4), ("Records", 4), ("Requests", 7), ("SchemaAndMigrations", 3), ("Observation", 4),
+        ("Sharing", 4),
+    ])
+    func samples(article: String, count: Int) throws {
+        let folder = Self.packageFolder.appendingPathComponent("Tests/StrongroomTests/Articles")
+        let sources = try ["ArticleSamples", "ObservationArticleSamples"].map {
+            Self.unindented(try String(contentsOf: folder.appendingPathComponent("\($0).swift"), encoding: .utf8))
+        }
+        let samples = try Self.samples(ofArticle: article)
+        #expect(samples.count == count)
+        for sample in samples {
+            #expect(sources.contains { $0.contains(sample) }, "\(sample)")
+        }
+    }
+}
