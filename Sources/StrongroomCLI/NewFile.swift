@@ -49,6 +49,8 @@ struct NewFile {
                     display.show(source, done)
                 }
             }
+            // The copy is checked after its last page.
+            try interruption.check()
             try publish()
         }
     }

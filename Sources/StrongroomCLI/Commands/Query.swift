@@ -50,9 +50,25 @@ struct Query: Reporting {
         }
     }
 
+    /// All statements take effect together: none may end the transaction that they share.
+    private func refuseTransaction(_ sql: String) throws {
+        let words = Self.words(sql)
+        guard let first = words.first, ["BEGIN", "COMMIT", "END", "ROLLBACK"].contains(first), !words.contains("TO") else { return }
+        throw Failure(.other, file: file, "\(first) is refused, because all statements are one transaction; nothing was changed",
+                      remedy: "Leave it away; SAVEPOINT is there for a part that may fail")
+    }
+
+    /// The words of a statement in capitals, without comments; enough to know those that have nothing else.
+    private static func words(_ sql: String) -> [Substring] {
+        let pattern = #"--[^\n]*|/\*[\s\S]*?\*/"#
+        let bare = sql.replacingOccurrences(of: pattern, with: " ", options: .regularExpression).uppercased()
+        return bare.split { !$0.isLetter }.prefix(4).map { $0 }
+    }
+
     private func run(_ sql: String, _ db: Database, _ form: RowForm) throws {
         let statements = try db.allStatements(sql: sql)
         while let statement = try statements.next() {
+            try refuseTransaction(statement.sql)
             guard statement.columnCount > 0 else {
                 try statement.execute()
                 continue
