@@ -39,14 +39,19 @@ int strongroom_attach(sqlite3 *db, const char *path, const char *schema, const v
 
 int strongroom_copy_rows(sqlite3_stmt *query, sqlite3_stmt *insertion, int count, bool *inserting) {
     int result = SQLITE_ROW, columns = sqlite3_column_count(query);
-    while (count-- > 0) {
+    int64_t room = 4 << 20;   // large rows are fewer rows: whoever wants to stop is heard
+    while (count-- > 0 && room > 0) {
         *inserting = false;
         result = sqlite3_step(query);
         if (result != SQLITE_ROW) return result;
         *inserting = true;
         for (int i = 0; i < columns; i++) {
-            result = sqlite3_bind_value(insertion, i + 1, sqlite3_column_value(query, i));
+            sqlite3_value *value = sqlite3_column_value(query, i);
+            result = sqlite3_bind_value(insertion, i + 1, value);
             if (result != SQLITE_OK) return result;
+            // Asking for the bytes of a number would make a text of it.
+            int type = sqlite3_value_type(value);
+            if (type == SQLITE_TEXT || type == SQLITE_BLOB) room -= sqlite3_value_bytes(value);
         }
         result = sqlite3_step(insertion);
         if (result != SQLITE_DONE) return result;

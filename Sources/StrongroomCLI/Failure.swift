@@ -15,7 +15,7 @@ enum Status: Int32, CaseIterable {
 }
 
 /// Why a command did not do its work: what happened, to which file, and what to do about it.
-struct Failure: Error, CustomStringConvertible {
+struct Failure: Error, CustomStringConvertible, Sendable {
     var status: Status
     var file: String?
     var happened: String
@@ -31,6 +31,15 @@ struct Failure: Error, CustomStringConvertible {
         self.file = file
         self.happened = happened
         self.remedy = remedy
+    }
+
+    mutating func addRemedy(_ text: String) {
+        remedy = (remedy.map { $0 + ". " } ?? "") + text
+    }
+
+    /// After the head of its JSON.
+    var members: [(String, JSON)] {
+        [("error", .text(happened)), ("remedy", .optional(remedy))] + details
     }
 
     var description: String {
@@ -63,13 +72,17 @@ extension Failure {
     init(_ error: DatabaseError, file: String) {
         let said = error.message ?? "\(error.extendedResultCode)"
         if let version = (1...4).first(where: { said.contains("has the SQLCipher \($0) format") }) {
-            self.init(.other, file: file, "its format is that of SQLCipher \(version)",
-                      remedy: "Nothing was changed; bring it up to date with: strongroom migrate, and give --sqlcipher-version \(version)")
+            self.init(otherFormat: version, file: file)
+            return
+        }
+        if said.hasPrefix("the salt of") {
+            self.init(.other, file: file, "its header is plaintext and its salt is missing; nothing was changed",
+                      remedy: "Put \(shellQuoted(file + "-salt")) back, or give the salt with --salt-file")
             return
         }
         if error.isWrongKeyError {
             self.init(.wrongKey, file: file, "this passphrase does not open it",
-                      remedy: "Nothing was changed; check the passphrase, and that this is an encrypted database")
+                      remedy: "Nothing was changed; check the passphrase, and that this is an encrypted database with pages of the usual size (--page-size)")
             return
         }
         switch error.resultCode {
@@ -93,6 +106,34 @@ extension Failure {
             self.init(.other, file: file, said)
         }
     }
+}
+
+extension Failure {
+    /// The key is right, and the format is one that the options did not name.
+    private init(otherFormat version: Int, file: String) {
+        let remedy = version == 4 ? "Leave --sqlcipher-version away" : """
+            Make a copy in today's format with: strongroom migrate \(shellQuoted(file)) \(shellQuoted(file + ".new")) \
+            --sqlcipher-version \(version) (and where its passphrase is); or give this option to other commands
+            """
+        self.init(.other, file: file, "its format is that of SQLCipher \(version); nothing was changed",
+                  details: [("sqlcipherVersion", .integer(Int64(version)))], remedy: remedy)
+    }
+
+    /// Whatever a command threw.
+    init(any error: any Error, file: String?) {
+        switch error {
+        case let failure as Failure:
+            self = failure
+            self.file = failure.file ?? file
+        case let error as DatabaseError: self.init(error, file: file ?? "the database")
+        default: self.init(.other, file: file, "\(error)")
+        }
+    }
+}
+
+/// The end of a command that has told everything already.
+struct Told: Error {
+    var status: Status
 }
 
 /// Runs `body`; what it throws about the database at `file` becomes a `Failure` that names the file.

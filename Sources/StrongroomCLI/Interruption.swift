@@ -5,7 +5,7 @@ import Foundation
 ///
 /// The first signal is only noted, and whoever works looks for it between two steps; the second one ends the program
 /// as if nothing had been arranged.
-struct Interruption {
+struct Interruption: Sendable {
     /// Becomes readable when a signal has come.
     let descriptor: Int32
 

@@ -11,7 +11,8 @@ enum Main {
             var command = try StrongroomCommand.parseAsRoot()
             do {
                 try command.run()
-            } catch let failure as Failure {
+            } catch where !isParsers(error) {
+                let failure = Failure(any: error, file: nil)
                 if let command = command as? any Reporting { command.output.failed(type(of: command), failure) }
                 throw failure
             }
@@ -20,8 +21,14 @@ enum Main {
         }
     }
 
+    /// Told already, or for the argument parser to tell: a wrong usage that only `run` finds, a subcommand's help.
+    private static func isParsers(_ error: any Error) -> Bool {
+        error is Told || error is ValidationError || error is CleanExit || error is ExitCode
+    }
+
     /// Says what ended the program, on standard output when it was asked for (help, completions), else on standard error.
     private static func report(_ error: any Error) -> Status {
+        if let told = error as? Told { return told.status }
         if let failure = error as? Failure {
             Console.message("strongroom: \(failure)")
             return failure.status
@@ -29,14 +36,33 @@ enum Main {
         let text = StrongroomCommand.fullMessage(for: error)
         switch StrongroomCommand.exitCode(for: error) {
         case .success:
-            Console.output(text)
-            return .done
+            return output(text)
         case .validationFailure:
             Console.message(text)
+            reportUsageAsJSON(error)
             return .usage
         default:
             Console.message("strongroom: \(text)")
             return .other
         }
+    }
+
+    private static func output(_ text: String) -> Status {
+        do {
+            try Console.output(text)
+            return .done
+        } catch {
+            return report(error)
+        }
+    }
+
+    /// Nothing was parsed that could tell whether JSON was asked for: the arguments themselves do.
+    private static func reportUsageAsJSON(_ error: any Error) {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard arguments.prefix(while: { $0 != "--" }).contains("--json") else { return }
+        let names = StrongroomCommand.configuration.subcommands.map { $0._commandName }
+        let command = arguments.first.flatMap { names.contains($0) ? $0 : nil }
+        let failure = Failure(.usage, StrongroomCommand.message(for: error), remedy: "strongroom help \(command.map { $0 + " " } ?? "")lists the options")
+        try? Console.output(JSON.object(OutputOptions.head(command, nil, .usage) + failure.members).line)
     }
 }

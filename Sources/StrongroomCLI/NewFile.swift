@@ -36,19 +36,21 @@ struct NewFile {
 
     /// Has `write` make the database from `source` under the temporary name, and publishes it.
     func fill(
-        from source: String, _ label: String, quiet: Bool,
+        from source: String, _ label: String, _ options: ProgressOptions, quiet: Bool,
         _ write: (_ partial: String, _ progress: @escaping (EncryptionProgress) throws -> Void) throws -> Void
     ) throws {
-        var line = ProgressLine(label, quiet: quiet)
-        defer { line.clear() }
+        let display = ProgressDisplay(label, files: [(source, 1)], options, quiet: quiet)
+        defer { display.clear() }
         try Interruption.deferred { interruption in
             defer { discard() }
             try attributing(to: source) {
                 try write(partial) { done in
                     try interruption.check()
-                    line.show(completed: done.completedPageCount, of: done.totalPageCount)
+                    display.show(source, done)
                 }
             }
+            // The copy is checked after its last page.
+            try interruption.check()
             try publish()
         }
     }

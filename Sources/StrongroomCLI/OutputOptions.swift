@@ -10,9 +10,9 @@ struct OutputOptions: ParsableArguments {
 
     /// Says that the work is done: `members` after the command, the file and the status when JSON was asked for, else `text`
     /// for people.
-    func done(_ command: any Reporting.Type, _ file: String?, _ members: [(String, JSON)] = [], text: String) {
+    func done(_ command: any Reporting.Type, _ file: String?, _ members: [(String, JSON)] = [], text: String) throws {
         if json {
-            Console.output(JSON.object(Self.head(command, file, .done) + members).line)
+            try Console.output(JSON.object(Self.head(command, file, .done) + members).line)
         } else if !quiet {
             Console.message(text)
         }
@@ -20,13 +20,17 @@ struct OutputOptions: ParsableArguments {
 
     func failed(_ command: any Reporting.Type, _ failure: Failure) {
         guard json else { return }
-        Console.output(JSON.object(Self.head(command, failure.file, failure.status) + [
-            ("error", .text(failure.happened)), ("remedy", .optional(failure.remedy)),
-        ] + failure.details).line)
+        // Standard error says it too.
+        try? Console.output(JSON.object(Self.head(command, failure.file, failure.status) + failure.members).line)
     }
 
     static func head(_ command: any Reporting.Type, _ file: String?, _ status: Status) -> [(String, JSON)] {
-        [("command", .text(command.configuration.commandName ?? "\(command)".lowercased())), ("file", .optional(file)), ("status", .integer(Int64(status.rawValue)))]
+        head(command.configuration.commandName ?? "\(command)".lowercased(), file, status)
+    }
+
+    /// What each object begins with. There is no command where the arguments name none.
+    static func head(_ command: String?, _ file: String?, _ status: Status) -> [(String, JSON)] {
+        [("command", .optional(command)), ("file", .optional(file)), ("status", .integer(Int64(status.rawValue)))]
     }
 }
 

@@ -7,35 +7,77 @@ enum RowForm: String, ExpressibleByArgument, CaseIterable {
     case table, csv, jsonl
 }
 
-/// Writes rows to standard output: at once, except for a table, whose columns are as wide as their widest value.
+/// Writes rows to standard output as they come, in memory that does not grow with their number.
+///
+/// The columns of a table are as wide as the widest value of its first rows; a wider one further down sticks out.
 struct RowWriter {
+    /// How many rows a table waits for before it settles its widths.
+    static let measured = 200
+    private static let bufferSize = 65_536
+
     private let form: RowForm
     private let columns: [String]
-    private var lines: [[String]]
+    /// The first rows of a table.
+    private var waiting: [[String]] = []
+    private var widths: [Int] = []
+    private var buffer = ""
 
-    init(_ form: RowForm, columns: [String]) {
+    init(_ form: RowForm, columns: [String]) throws {
         self.form = form
         self.columns = columns
-        lines = [columns]
-        if form == .csv { Console.output(Self.csv(columns)) }
+        if form == .csv { try write(Self.csv(columns)) }
     }
 
-    mutating func add(_ values: [DatabaseValue.Storage]) {
+    mutating func add(_ values: [DatabaseValue.Storage]) throws {
         switch form {
-        case .table: lines.append(values.map(Self.text))
-        case .csv: Console.output(Self.csv(values.map(Self.text)))
-        case .jsonl: Console.output(JSON.object(Array(zip(columns, values.map(Self.json)))).line)
+        case .table: try add(line: values.map { Self.visible(Self.text($0)) })
+        case .csv: try write(Self.csv(values.map(Self.text)))
+        case .jsonl: try write(JSON.object(Array(zip(columns, values.map(Self.json)))).line)
         }
     }
 
-    func end() {
-        guard form == .table else { return }
-        let widths = columns.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
-        let rule = [widths.map { String(repeating: "-", count: $0) }]
-        for line in lines.prefix(1) + rule + lines.dropFirst() {
-            let cells = zip(line, widths).map { $0 + String(repeating: " ", count: max(0, $1 - $0.count)) }
-            Console.output(cells.joined(separator: "  "))
-        }
+    mutating func end() throws {
+        if form == .table, widths.isEmpty { try settle() }
+        try flush()
+    }
+
+    // MARK: - Tables
+
+    private mutating func add(line: [String]) throws {
+        guard widths.isEmpty else { return try write(cells: line) }
+        waiting.append(line)
+        if waiting.count == Self.measured { try settle() }
+    }
+
+    private mutating func settle() throws {
+        let names = columns.map(Self.visible)
+        widths = names.indices.map { column in ([names] + waiting).map { $0[column].count }.max() ?? 0 }
+        for line in [names, widths.map { String(repeating: "-", count: $0) }] + waiting { try write(cells: line) }
+        waiting = []
+    }
+
+    private mutating func write(cells: [String]) throws {
+        let padded = zip(cells, widths).map { $0 + String(repeating: " ", count: max(0, $1 - $0.count)) }
+        try write(padded.joined(separator: "  "))
+    }
+
+    /// What a terminal would obey rather than show, or a line would break at.
+    private static func visible(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
+        return text.unicodeScalars.map { $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0) }.joined()
+    }
+
+    // MARK: - Output
+
+    private mutating func write(_ line: String) throws {
+        buffer += line
+        buffer += "\n"
+        if buffer.utf8.count >= Self.bufferSize { try flush() }
+    }
+
+    private mutating func flush() throws {
+        try Console.write(buffer, to: STDOUT_FILENO)
+        buffer = ""
     }
 
     private static func text(_ value: DatabaseValue.Storage) -> String {
@@ -59,7 +101,8 @@ struct RowWriter {
     }
 
     private static func hexadecimal(_ bytes: Data) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        func digit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10 }
+        return String(decoding: bytes.flatMap { [digit($0 >> 4), digit($0 & 15)] }, as: UTF8.self)
     }
 
     /// RFC 4180.

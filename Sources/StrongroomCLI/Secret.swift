@@ -42,6 +42,17 @@ final class Secret {
         }
     }
 
+    /// The hexadecimal digits of `bytes`.
+    convenience init(digitsOf bytes: UnsafeRawBufferPointer) {
+        self.init()
+        for byte in bytes {
+            for nibble in [byte >> 4, byte & 15] {
+                storage[count] = nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
+                count += 1
+            }
+        }
+    }
+
     private convenience init?(hexadecimal text: UnsafeRawBufferPointer) {
         self.init(isRawKey: true)
         for index in stride(from: 0, to: text.count, by: 2) {
@@ -97,6 +108,6 @@ final class Secret {
 
 /// Never inlined: a compiler that sees the memory freed next may leave the zeros out.
 @inline(never)
-private func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
+func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
     _ = memset(bytes.baseAddress!, 0, bytes.count)
 }

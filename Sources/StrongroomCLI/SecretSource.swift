@@ -11,13 +11,6 @@ enum SecretSource {
     case environment(String)
     case terminal
 
-    /// The only one of `given`, or the terminal.
-    static func only(of given: [SecretSource?], options: String) throws -> SecretSource {
-        let given = given.compactMap { $0 }
-        guard given.count < 2 else { throw ValidationError("Give one of \(options), not several.") }
-        return given.first ?? .terminal
-    }
-
     /// The passphrase that opens what exists. `option` is what to give where there is no terminal to ask on.
     func read(_ prompt: String, option: String) throws -> Secret {
         let secret: Secret
@@ -114,6 +107,9 @@ enum SecretSource {
         }
         let secret = Secret()
         try secret.append(value, named: name)
+        // /proc/PID/environ shows this memory; and no program that is started from here needs it.
+        wipe(UnsafeMutableRawBufferPointer(start: value, count: strlen(value)))
+        unsetenv(name)
         return secret
     }
 

@@ -23,6 +23,6 @@ struct StrongroomCommand: ParsableCommand {
         guard version else {
             throw ValidationError("Name a command; strongroom --help lists them.")
         }
-        Console.output(try Versions.current().description)
+        try Console.output(try Versions.current().description)
     }
 }

@@ -2,21 +2,27 @@ import Foundation
 import Strongroom
 
 /// An existing database that a command works on.
-struct Target {
+struct Target: Sendable {
     let path: String
     let inspection: DatabaseFile.Inspection
     let settings: CipherSettings
+    private let header: PlaintextHeader?
 
     /// Looks at the file from outside; fails when there is none.
-    init(_ path: String, settings: CipherSettings = .sqlcipher4) throws {
+    init(_ path: String, _ format: FormatOptions? = nil) throws {
         var status = stat()
         guard stat(path, &status) == 0 else { throw Failure(errno: errno, file: path, doing: "looking at it") }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw Failure(.other, file: path, "it is not a file", remedy: "Give the path of a database")
         }
         self.path = path
-        self.settings = settings
         inspection = try attributing(to: path) { try DatabaseFile.inspect(path: path) }
+        settings = format?.settings(of: inspection) ?? .sqlcipher4
+        header = try format?.header()
+        if header != nil, inspection.kind == .encrypted {
+            throw Failure(.other, file: path, "it has no plaintext header, and its salt in its first bytes; nothing was changed",
+                          remedy: "Leave --salt-file away")
+        }
     }
 
     var isClear: Bool { inspection.kind == .clear }
@@ -47,7 +53,9 @@ struct Target {
         }
     }
 
-    func encryption(_ key: DatabaseKey) -> Encryption { Encryption(key: key, settings: settings) }
+    func encryption(_ key: DatabaseKey) -> Encryption {
+        Encryption(key: key, settings: settings, plaintextHeader: header)
+    }
 
     /// Opens the database with `key`, or without one.
     func open(_ key: DatabaseKey?, readonly: Bool) throws -> DatabaseQueue {

@@ -35,10 +35,21 @@ struct Terminal: ~Copyable {
             defer {
                 _ = tcsetattr(descriptor, TCSAFLUSH, &settings)
                 // Enter did not show either.
-                Console.write("\n", to: descriptor)
+                try? Console.write("\n", to: descriptor)
             }
-            Console.write(prompt, to: descriptor)
+            try Console.write(prompt, to: descriptor)
             return try readLine(interruption)
+        }
+    }
+
+    /// True when the answer is the word "yes".
+    func confirms(_ question: String) throws -> Bool {
+        try Interruption.deferred { interruption in
+            _ = tcflush(descriptor, TCIFLUSH)
+            try Console.write(question + " Type yes: ", to: descriptor)
+            let answer = try readLine(interruption)
+            answer.dropTrailingNewline()
+            return answer.bytes.elementsEqual("yes".utf8)
         }
     }
 

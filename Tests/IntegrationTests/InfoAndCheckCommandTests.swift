@@ -34,6 +34,36 @@ struct InfoCommandTests {
         #expect(outcome.output.isEmpty)
     }
 
+    @Test("with a key, shows the cipher and the schema")
+    func unlocked() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "secret")
+        try await StockShell(path: database, passphrase: "secret").run("PRAGMA user_version = 7; CREATE INDEX byAuthor ON book(author); CREATE VIEW v AS SELECT 1;")
+        let before = try scratch.bytes("encrypted.sqlite")
+        let outcome = try await strongroom("info", database, "--passphrase-file", try scratch.secret("secret"))
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        for words in ["PBKDF2-HMAC-SHA512, 256000 rounds", "HMAC-SHA512", "2 tables, 1 index, 1 view, 0 triggers", "user_version 7", "UTF-8"] {
+            #expect(outcome.output.contains(words))
+        }
+        let facts = try await strongroom("info", database, "--json", "--passphrase-file", try scratch.secret("secret")).object
+        #expect(facts["pages"] as? Int == before.count / 4096)
+        #expect(facts["userVersion"] as? Int == 7)
+        #expect(try scratch.bytes("encrypted.sqlite") == before)
+    }
+
+    @Test("with a wrong key ends with 12")
+    func wrongKey() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "secret")
+        #expect(try await strongroom("info", database, "--passphrase-file", try scratch.secret("wrong")).status == 12)
+    }
+
+    @Test("--unlock opens a clear database without asking")
+    func unlockedClear() async throws {
+        let outcome = try await strongroom("info", try await scratch.clearDatabase(), "--unlock", "--json")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try outcome.object["tables"] as? Int == 2)
+        #expect(try outcome.object["kdf"] == nil)
+    }
+
     @Test("refuses a folder")
     func folder() async throws {
         let outcome = try await info(scratch.folder.path)

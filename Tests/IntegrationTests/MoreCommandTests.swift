@@ -1,17 +1,6 @@
 import Foundation
 import Testing
 
-/// Runs the built program with `arguments`.
-private func strongroom(_ arguments: String..., input: String = "") async throws -> Outcome {
-    var program = try Program(built: "strongroom")
-    program.arguments = arguments
-    return try await program.run(input: input)
-}
-
-private func object(_ outcome: Outcome) throws -> [String: Any] {
-    try #require(try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
-}
-
 @Suite("strongroom create, verify-key, backup and keygen")
 struct MakingCommandTests {
     let scratch: Scratch
@@ -49,7 +38,7 @@ struct MakingCommandTests {
         let before = try scratch.bytes("encrypted.sqlite")
         let outcome = try await strongroom("verify-key", database, "--json", "--passphrase-file", try scratch.secret(passphrase))
         #expect(outcome.status == status)
-        let answer = try object(outcome)
+        let answer = try outcome.object
         #expect(answer["command"] as? String == "verify-key")
         #expect(answer["file"] as? String == database)
         #expect(answer["status"] as? Int == Int(status))
@@ -83,11 +72,57 @@ struct MakingCommandTests {
         #expect(try await StockShell(path: path, passphrase: "x'\(digits)'").run("SELECT count(*) FROM sqlite_master;") == "0")
     }
 
+    @Test("keygen shows a key on standard output, as text and as JSON")
+    func keygenOutput() async throws {
+        let plain = try await strongroom("keygen").output
+        #expect(plain.wholeMatch(of: /[0-9a-f]{64}\n/) != nil)
+        let key = try #require(try await strongroom("keygen", "--json").object["key"] as? String)
+        #expect(key.wholeMatch(of: /[0-9a-f]{64}/) != nil)
+        #expect(key + "\n" != plain)
+    }
+
+    @Test("backup writes nothing to the database, nor beside it")
+    func backupReadsOnly() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "right")
+        let before = try scratch.bytes("encrypted.sqlite"), folder = scratch.path("copies")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let secret = try scratch.secret("right")
+        try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: database)
+        let outcome = try await strongroom("backup", database, folder + "/copy.sqlite", "--passphrase-file", secret)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try scratch.bytes("encrypted.sqlite") == before)
+        #expect(try scratch.names() == ["copies", "encrypted.sqlite", "secret"])
+    }
+
     @Test("completions are written for the shells that have them", arguments: ["bash", "zsh", "fish"])
     func completions(_ shell: String) async throws {
         let outcome = try await strongroom("completions", shell)
         #expect(outcome.status == 0)
         #expect(outcome.output.contains("verify-key"))
+    }
+
+    @Test("completions are a script that the shell understands", arguments: ["bash", "zsh", "fish"].filter { (try? Program($0)) != nil })
+    func completionsAreSound(_ shell: String) async throws {
+        try scratch.write(Data(try await strongroom("completions", shell).output.utf8), to: "completions")
+        let outcome = try await Program(shell, "-n", scratch.path("completions")).run()
+        #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
+    }
+
+    @Test("bash completes commands, options and files", arguments: [
+        ("strongroom ro", "rotate"), ("strongroom rotate --new-passphrase-f", "--new-passphrase-file"),
+        ("strongroom check encr", "encrypted.sqlite"), ("strongroom completions z", "zsh"),
+    ])
+    func bashCompletes(_ line: String, _ expected: String) async throws {
+        try scratch.write(Data(), to: "encrypted.sqlite")
+        try scratch.write(Data(try await strongroom("completions", "bash").output.utf8), to: "completions")
+        let words = line.split(separator: " ")
+        let outcome = try await Program("bash", "-c", """
+            cd '\(scratch.folder.path)'; . ./completions
+            COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1) COMP_LINE='\(line)' COMP_POINT=\(line.count)
+            _strongroom strongroom '\(words.last!)' '\(words[words.count - 2])'
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """).run()
+        #expect(outcome.output.split(whereSeparator: \.isWhitespace).contains { $0 == expected }, "\(outcome.output)\(outcome.errors)")
     }
 }
 
@@ -175,6 +210,48 @@ struct QueryCommandTests {
         #expect(outcome.output == expected)
     }
 
+    @Test("a table is as wide as its first 200 rows; a longer value further down sticks out, and no row is lost")
+    func wideTable() async throws {
+        let outcome = try await query("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i, CASE WHEN i = 5000 THEN 'a longer word' ELSE 'x' END AS w FROM n")
+        let lines = outcome.output.split(separator: "\n")
+        #expect(lines.count == 5002)
+        #expect(lines.prefix(3) == ["i    w", "---  -", "1    x"])
+        #expect(lines.last == "5000  a longer word")
+    }
+
+    @Test("a table shows characters that a terminal would obey, and keeps a row on its line")
+    func controlCharacters() async throws {
+        let outcome = try await query("SELECT char(27) || '[2J' || char(10) AS a")
+        #expect(outcome.output.contains("[2J\\n"))
+        #expect(!outcome.output.contains("\u{1B}"))
+        #expect(outcome.output.split(separator: "\n").count == 3)
+    }
+
+    @Test("an answer without rows has its head", arguments: [("table", "a\n-\n"), ("csv", "a\n"), ("jsonl", "")])
+    func noRows(_ form: String, _ expected: String) async throws {
+        #expect(try await query("SELECT 1 AS a WHERE 0", "--output", form).output == expected)
+    }
+
+    @Test("statements that begin or end a transaction are refused, and nothing is written", arguments: [
+        "COMMIT", "/* now */ end", "-- now\nROLLBACK", "BEGIN IMMEDIATE",
+    ])
+    func transactions(_ sql: String) async throws {
+        for more in [[], ["--write"]] {
+            let outcome = try await strongroom(
+                ["query", database, "--passphrase-file", secret] + more, input: (more.isEmpty ? "" : "DELETE FROM book; ") + sql)
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("all statements are one transaction"))
+        }
+        #expect(try await StockShell(path: database, passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+    }
+
+    @Test("a savepoint may be rolled back")
+    func savepoint() async throws {
+        let outcome = try await query("SAVEPOINT a; DELETE FROM book; ROLLBACK TO a; RELEASE a; DELETE FROM book WHERE id > 10", "--write")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try await StockShell(path: database, passphrase: "right").run("SELECT count(*) FROM book;") == "10")
+    }
+
     @Test("refuses to write without --write, and names it")
     func readOnly() async throws {
         let before = try scratch.bytes("encrypted.sqlite")
@@ -239,7 +316,7 @@ struct OutcomeTests {
     func failure() async throws {
         let scratch = try Scratch()
         let outcome = try await strongroom("check", scratch.path("nowhere"), "--json")
-        let answer = try object(outcome)
+        let answer = try outcome.object
         #expect(answer["command"] as? String == "check")
         #expect(answer["status"] as? Int == 10)
         #expect(answer["error"] is String && answer["remedy"] is String)
@@ -252,7 +329,7 @@ struct OutcomeTests {
         let before = try scratch.bytes("encrypted.sqlite")
         let outcome = try await strongroom("rotate", database, "--dry-run", "--json", "--passphrase-file", try scratch.secret("right"))
         #expect(outcome.status == 0, "\(outcome.errors)")
-        #expect(try object(outcome)["bytes"] as? Int == before.count)
+        #expect(try outcome.object["bytes"] as? Int == before.count)
         #expect(try scratch.bytes("encrypted.sqlite") == before)
     }
 

@@ -91,6 +91,79 @@ struct PromptTests {
         #expect(try await shell.run("SELECT length(a) FROM bulk;") == "60000000")
     }
 
+    @Test("shows a bar while it rotates, and nothing of it when it is done")
+    func bar() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "old")
+        try await StockShell(path: database, passphrase: "old").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(20000000));")
+        let running = try terminal.start(try Program(
+            built: "strongroom", "rotate", database, "--passphrase-file", try scratch.secret("old", in: "old.key"),
+            "--new-passphrase-file", try scratch.secret("new", in: "new.key")))
+        #expect(await running.outcome().status == 0)
+        let screen = terminal.transcript()
+        #expect(screen.contains("\rrotating [##########"))
+        #expect(screen.contains("] 50 %"))
+        let last = try #require(screen.components(separatedBy: "\u{1B}[K").last)
+        #expect(last.hasPrefix("\(database): rotated and checked."))
+    }
+
+    @Test("asks before it writes clear text, and takes nothing but yes", arguments: [("yes", Int32(0)), ("y", 1), ("", 1)])
+    func decryptConfirmed(_ answer: String, _ status: Int32) async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "right"), out = scratch.path("clear.sqlite")
+        let running = try terminal.start(try Program(
+            built: "strongroom", "decrypt", database, out, "--passphrase-file", try scratch.secret("right")))
+        try terminal.expect("Write clear text to \(out)? Type yes: ")
+        terminal.type(answer + "\n")
+        #expect(await running.outcome().status == status, "\(terminal.transcript())")
+        #expect(try scratch.names().contains("clear.sqlite") == (status == 0))
+    }
+
+    @Test("decrypt --yes asks nothing")
+    func decryptUnasked() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "right")
+        let running = try terminal.start(try Program(
+            built: "strongroom", "decrypt", database, scratch.path("clear.sqlite"), "--yes", "--passphrase-file", try scratch.secret("right")))
+        #expect(await running.outcome().status == 0)
+        #expect(!terminal.transcript().contains("Type yes"))
+    }
+
+    @Test("a passphrase that is typed shows in no argument and no environment of any process")
+    func typedSecrecy() async throws {
+        let secret = "typed-\(UUID().uuidString)"
+        let database = try await scratch.encryptedDatabase(passphrase: secret)
+        let running = try terminal.start(try Program(built: "strongroom", "rotate", database))
+        try terminal.expect("Passphrase of \(database): ")
+        terminal.type(secret + "\n")
+        try terminal.expect("New passphrase for \(database): ")
+        #expect(try ProcessTable().mentioning(secret) == [])
+        terminal.type("\u{3}")
+        #expect(await running.outcome().status == 130)
+        #expect(!terminal.transcript().contains(secret))
+    }
+
+    @Test("a late part of an interrupted rotation is finished with the new passphrase, which is asked for once more")
+    func asksForTheNewOneAfterAnInterruption() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "old")
+        let shell = StockShell(path: database, passphrase: "old")
+        try await shell.run("PRAGMA journal_mode = wal;")
+        let reader = try await shell.holding("BEGIN; SELECT count(*) FROM book;")
+        let first = try await strongroom(
+            "rotate", database, "--passphrase-file", try scratch.secret("old", in: "old.key"),
+            "--new-passphrase-file", try scratch.secret("new", in: "new.key"))
+        #expect(first.status == 0, "\(first.errors)")
+        reader.endInput()
+        _ = await reader.outcome()
+
+        let running = try terminal.start(try Program(built: "strongroom", "rotate", database))
+        try terminal.expect("Passphrase of \(database): ")
+        terminal.type("old\n")
+        try terminal.expect("New passphrase for \(database): ")
+        terminal.type("new\n")
+        try terminal.expect("The same again: ")
+        terminal.type("new\n")
+        #expect(await running.outcome().status == 0, "\(terminal.transcript())")
+        #expect(terminal.transcript().contains("it is finished now, and checked"))
+    }
+
     @Test("ends with 130 at Ctrl-C, echo switched on again and nothing changed")
     func controlC() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")

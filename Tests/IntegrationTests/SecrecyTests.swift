@@ -31,6 +31,37 @@ struct SecrecyTests {
         #expect(try await StockShell(path: database, passphrase: new).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
+    /// What stands before the program in a line of the shell, and its options. FILE and DIR are the file of the secret and its folder.
+    static let sources = [
+        ("", "--passphrase-file FILE"), ("", "--passphrase-command 'cat FILE'"), ("exec 5<FILE;", "--passphrase-fd 5"),
+        ("CREDENTIALS_DIRECTORY=DIR; export CREDENTIALS_DIRECTORY;", "--passphrase-credential secret"),
+        ("P=$(cat FILE); export P;", "--passphrase-env P"), ("", "--raw-key-file FILE"),
+    ]
+
+    @Test("no source of a key shows it while the program works", arguments: sources)
+    func everySource(_ setting: String, _ options: String) async throws {
+        let isRaw = options.contains("raw")
+        let secret = isRaw ? (0..<32).map { _ in String(format: "%02x", UInt8.random(in: 0...255)) }.joined() : "old-\(UUID().uuidString)"
+        let database = try await scratch.encryptedDatabase(passphrase: isRaw ? "x'\(secret)'" : secret)
+        let file = try scratch.secret(secret), pipe = scratch.path("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        // The names in a scratch folder have nothing that a shell would take apart.
+        let executable = try Program(built: "strongroom").executable.path
+        let line = "\(setting) exec '\(executable)' rotate \(database) \(options) --new-passphrase-file \(pipe)"
+            .replacingOccurrences(of: "FILE", with: file).replacingOccurrences(of: "DIR", with: scratch.folder.path)
+        let running = try Program("sh", "-c", line).start()
+        // It opens the pipe when it has the old key.
+        let writer = try #require(FileHandle(forWritingAtPath: pipe))
+        let processes = try ProcessTable()
+        #expect(processes.contains(running.process.processIdentifier))
+        #expect(processes.mentioning(secret) == [])
+        writer.write(Data("new".utf8))
+        try writer.close()
+        let outcome = await running.outcome()
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(!outcome.errors.contains(secret) && !outcome.output.contains(secret))
+    }
+
     @Test("no message of a failure repeats a passphrase")
     func messages() async throws {
         let passphrase = "wrong-\(UUID().uuidString)"

@@ -46,9 +46,13 @@ extension DatabaseWriter {
     /// Writes a copy in another encryption, in clear text for nil, into a new file; see
     /// ``DatabaseFile/encrypt(path:to:encryption:progress:)`` for what is kept and checked.
     ///
+    /// Nothing is written to this database, which may be read-only. Throwing from `progress` stops, and leaves no copy.
+    ///
     /// - throws: `SQLITE_CANTOPEN` when the file exists.
-    public func vacuum(into filePath: String, encryption: Encryption?) throws {
-        try writeWithoutTransaction { try DatabaseFile.copy($0, to: filePath, encryption, nil) }
+    public func vacuum(
+        into filePath: String, encryption: Encryption?, progress: ((EncryptionProgress) throws -> Void)? = nil) throws
+    {
+        try writeWithoutTransaction { try DatabaseFile.copy($0, to: filePath, encryption, progress) }
     }
 
     /// Suspends the task instead of blocking the thread.

@@ -5,8 +5,9 @@ struct Backup: Reporting {
     static let configuration = CommandConfiguration(
         abstract: "Make an encrypted copy of an encrypted database, with the same key.",
         discussion: """
-            FILE may be in use: the copy holds what was committed when it began. OUT appears when it is complete and was \
-            opened and checked, in the format of SQLCipher 4.
+            FILE may be in use and is not written to: the copy holds what was committed when it began. OUT appears when it is \
+            complete and was opened and checked, in the format of SQLCipher 4. Where a program crashed and left something to \
+            roll back, FILE is recovered first, as by any opening.
             """)
 
     @Argument(help: "An encrypted database.", completion: .file())
@@ -17,19 +18,23 @@ struct Backup: Reporting {
 
     @OptionGroup var passphrase: PassphraseOptions
     @OptionGroup var format: FormatOptions
+    @OptionGroup var progress: ProgressOptions
     @OptionGroup var output: OutputOptions
 
     @Flag(help: "Replace OUT if it exists.")
     var force = false
 
     func run() throws {
-        let target = try Target(file, settings: format.settings)
+        let target = try Target(file, format)
         try target.requireEncrypted()
         let out = try NewFile(path: destination, replacing: force)
-        let encryption = target.encryption(try passphrase.current(of: file).key)
-        try out.fill(from: file, "copying", quiet: output.quiet) { partial, progress in
-            try DatabaseFile.migrate(path: file, to: partial, from: encryption, progress: progress)
+        let key = try passphrase.current(of: file).key
+        // A read-only connection can't roll back what a crash left.
+        let queue = try target.open(key, readonly: !target.inspection.hasRollbackJournal)
+        try out.fill(from: file, "copying", progress, quiet: output.quiet) { partial, progress in
+            try queue.vacuum(into: partial, encryption: Encryption(key: key), progress: progress)
+            try queue.close()
         }
-        output.done(Self.self, destination, [("source", .text(file))], text: "\(destination): copied and checked.")
+        try output.done(Self.self, destination, [("source", .text(file))], text: "\(destination): copied and checked.")
     }
 }

@@ -14,22 +14,22 @@ struct Check: Reporting {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let target = try Target(file, settings: format.settings)
+        let target = try Target(file, format)
         try target.requireDatabase()
         let key = target.isClear ? nil : try passphrase.current(of: file).key
         let queue = try target.open(key, readonly: true)
         let report = try attributing(to: file) { try queue.checkIntegrity() }
         try attributing(to: file) { try queue.close() }
         guard report.isIntact else {
-            if !output.json { for problem in problems(in: report) { Console.output("\(file): \(problem)") } }
+            if !output.json { for problem in problems(in: report) { try Console.output("\(file): \(problem)") } }
             throw Failure(.damaged, file: file, "it is damaged", details: [("problems", .list(problems(in: report).map(JSON.text)))],
                           remedy: "Keep a copy of it as it is, and restore from a backup")
         }
         let text = "\(file): ok, \(report.pageCount) pages"
         if output.json {
-            output.done(Self.self, file, [("pages", .count(report.pageCount))], text: text)
+            try output.done(Self.self, file, [("pages", .count(report.pageCount))], text: text)
         } else if !output.quiet {
-            Console.output(text)
+            try Console.output(text)
         }
     }
 

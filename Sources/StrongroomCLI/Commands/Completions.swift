@@ -9,6 +9,6 @@ struct Completions: ParsableCommand {
 
     func run() throws {
         guard let shell = CompletionShell(rawValue: shell) else { throw ValidationError("The shell is bash, zsh or fish.") }
-        Console.output(StrongroomCommand.completionScript(for: shell))
+        try Console.output(StrongroomCommand.completionScript(for: shell))
     }
 }

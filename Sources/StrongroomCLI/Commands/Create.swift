@@ -13,18 +13,24 @@ struct Create: Reporting {
     @OptionGroup var format: FormatOptions
     @OptionGroup var output: OutputOptions
 
-    @Flag(help: "Leave the first 32 bytes readable; the salt goes to FILE-salt.")
+    @Flag(help: "Leave the first 32 bytes readable; the salt goes to FILE-salt, or is that of --salt-file.")
     var plaintextHeader = false
 
     @Flag(help: "Replace FILE if it exists.")
     var force = false
+
+    func validate() throws {
+        guard plaintextHeader || format.saltFile == nil else {
+            throw ValidationError("--salt-file goes with --plaintext-header: other databases make their own salt.")
+        }
+    }
 
     func run() throws {
         let out = try NewFile(path: file, replacing: force)
         let key = try passphrase.new(for: file).key
         var configuration = Configuration()
         configuration.encryption = Encryption(
-            key: key, settings: format.settings, plaintextHeader: plaintextHeader ? PlaintextHeader() : nil)
+            key: key, settings: format.settings, plaintextHeader: plaintextHeader ? try format.header() ?? PlaintextHeader() : nil)
         defer { out.discard() }
         try attributing(to: file) {
             let queue = try DatabaseQueue(path: out.partial, configuration: configuration)
@@ -33,6 +39,6 @@ struct Create: Reporting {
             try queue.close()
         }
         try out.publish()
-        output.done(Self.self, file, text: "\(file): created.")
+        try output.done(Self.self, file, text: "\(file): created.")
     }
 }

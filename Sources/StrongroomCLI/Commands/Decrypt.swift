@@ -14,28 +14,36 @@ struct Decrypt: Reporting {
 
     @OptionGroup var passphrase: PassphraseOptions
     @OptionGroup var format: FormatOptions
+    @OptionGroup var progress: ProgressOptions
     @OptionGroup var output: OutputOptions
 
     @Flag(help: "Replace OUT if it exists.")
     var force = false
 
-    @Flag(help: "Write clear text even where there is no terminal to warn on.")
+    @Flag(help: "Write clear text without asking; needed where there is no terminal to ask on.")
     var yes = false
 
     func run() throws {
-        let target = try Target(file, settings: format.settings)
+        let target = try Target(file, format)
         try target.requireEncrypted()
         let out = try NewFile(path: destination, replacing: force)
-        guard yes || Terminal.isPresent else {
-            throw Failure(.usage, file: destination, "it would be clear text, and there is no terminal to warn on; nothing was changed",
-                          remedy: "Give --yes if that is what you want")
-        }
         Console.warning("\(destination) will be clear text: anyone who gets hold of it can read it")
+        if !yes { try confirm() }
         let encryption = target.encryption(try passphrase.current(of: file).key)
-        try out.fill(from: file, "decrypting", quiet: output.quiet) { partial, progress in
+        try out.fill(from: file, "decrypting", progress, quiet: output.quiet) { partial, progress in
             try DatabaseFile.decrypt(path: file, to: partial, encryption: encryption, progress: progress)
         }
-        output.done(Self.self, destination, [("source", .text(file))],
-                    text: "\(destination): decrypted and checked. It is clear text.")
+        try output.done(Self.self, destination, [("source", .text(file))],
+                        text: "\(destination): decrypted and checked. It is clear text.")
+    }
+
+    private func confirm() throws {
+        guard let terminal = Terminal() else {
+            throw Failure(.usage, file: destination, "it would be clear text, and there is no terminal to ask on; nothing was changed",
+                          remedy: "Give --yes if that is what you want")
+        }
+        guard try terminal.confirms("Write clear text to \(destination)?") else {
+            throw Failure(.other, file: destination, "not confirmed; nothing was changed")
+        }
     }
 }

@@ -17,6 +17,7 @@ struct Encrypt: Reporting {
 
     @OptionGroup var passphrase: PassphraseOptions
 
+    @OptionGroup var progress: ProgressOptions
     @OptionGroup var output: OutputOptions
 
     @Flag(help: "Replace OUT if it exists.")
@@ -26,10 +27,10 @@ struct Encrypt: Reporting {
         try Target(source).requireClear()
         let out = try NewFile(path: destination, replacing: force)
         let key = try passphrase.new(for: destination).key
-        try out.fill(from: source, "encrypting", quiet: output.quiet) { partial, progress in
+        try out.fill(from: source, "encrypting", progress, quiet: output.quiet) { partial, progress in
             try DatabaseFile.encrypt(path: source, to: partial, encryption: Encryption(key: key), progress: progress)
         }
-        output.done(Self.self, destination, [("source", .text(source))],
-                    text: "\(destination): encrypted and checked. \(source) is still clear text.")
+        try output.done(Self.self, destination, [("source", .text(source))],
+                        text: "\(destination): encrypted and checked. \(source) is still clear text.")
     }
 }

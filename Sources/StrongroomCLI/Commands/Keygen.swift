@@ -13,25 +13,29 @@ struct Keygen: Reporting {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let digits = try DatabaseKey.random().withUnsafeBytes { bytes in
-            bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        }
-        guard let destination else {
-            if output.json {
-                output.done(Self.self, nil, [("key", .text(digits))], text: "")
-            } else {
-                Console.output(digits)
-            }
-            return
-        }
+        let digits = try DatabaseKey.random().withUnsafeBytes { Secret(digitsOf: $0) }
+        guard let destination else { return try show(digits) }
         // O_EXCL: a key that is replaced is a database that is lost.
         let descriptor = open(destination, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Failure(errno: errno, file: destination, doing: "making the key file") }
         defer { close(descriptor) }
-        let text = Array((digits + "\n").utf8)
-        guard Foundation.write(descriptor, text, text.count) == text.count, fsync(descriptor) == 0 else {
-            throw Failure(errno: errno, file: destination, doing: "writing the key file")
+        do {
+            try Console.write(digits.bytes, to: descriptor, named: destination)
+            try Console.write("\n", to: descriptor)
+            guard fsync(descriptor) == 0 else { throw Failure(errno: errno, file: destination, doing: "writing the key file") }
+        } catch {
+            // A part of a key is none.
+            unlink(destination)
+            throw error
         }
-        output.done(Self.self, destination, text: "\(destination): a new raw key. Whoever has it opens the database; without it nobody does.")
+        try output.done(Self.self, destination, text: "\(destination): a new raw key. Whoever has it opens the database; without it nobody does.")
+    }
+
+    /// In pieces: the digits never become a `String`, which nobody could wipe.
+    private func show(_ digits: Secret) throws {
+        let head = JSON.object(OutputOptions.head(Self.self, nil, .done)).line.dropLast()
+        if output.json { try Console.write(head + ",\"key\":\"", to: STDOUT_FILENO) }
+        try Console.write(digits.bytes, to: STDOUT_FILENO)
+        try Console.write(output.json ? "\"}\n" : "\n", to: STDOUT_FILENO)
     }
 }

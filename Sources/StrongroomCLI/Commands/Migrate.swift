@@ -19,6 +19,7 @@ struct Migrate: Reporting {
 
     @OptionGroup var passphrase: PassphraseOptions
     @OptionGroup var format: FormatOptions
+    @OptionGroup var progress: ProgressOptions
     @OptionGroup var output: OutputOptions
 
     @Option(help: ArgumentHelp("Leave the first 32 bytes readable, with the salt in a file beside the database, or encrypt them.",
@@ -41,7 +42,7 @@ struct Migrate: Reporting {
     private var header: PlaintextHeader? { plaintextHeader == .on ? PlaintextHeader() : nil }
 
     func run() throws {
-        let target = try Target(file, settings: format.settings)
+        let target = try Target(file, format)
         try target.requireEncrypted()
         if let destination {
             try copy(target, to: destination)
@@ -50,7 +51,7 @@ struct Migrate: Reporting {
             try attributing(to: file) {
                 try DatabaseFile.setPlaintextHeader(header, path: file, encryption: encryption)
             }
-            output.done(Self.self, file, text: "\(file): plaintext header \(plaintextHeader == .on ? "on" : "off"), checked.")
+            try output.done(Self.self, file, text: "\(file): plaintext header \(plaintextHeader == .on ? "on" : "off"), checked.")
         }
     }
 
@@ -60,10 +61,10 @@ struct Migrate: Reporting {
         var settings = CipherSettings.sqlcipher4
         if let newPageSize { settings.pageSize = newPageSize }
         let new = Encryption(key: key, settings: settings, plaintextHeader: header)
-        try out.fill(from: file, "migrating", quiet: output.quiet) { partial, progress in
+        try out.fill(from: file, "migrating", progress, quiet: output.quiet) { partial, progress in
             try DatabaseFile.migrate(path: file, to: partial, from: target.encryption(key), as: new, progress: progress)
         }
-        output.done(Self.self, destination, [("source", .text(file))],
-                    text: "\(destination): migrated and checked. \(file) is as it was.")
+        try output.done(Self.self, destination, [("source", .text(file))],
+                        text: "\(destination): migrated and checked. \(file) is as it was.")
     }
 }

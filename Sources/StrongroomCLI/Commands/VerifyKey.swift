@@ -15,10 +15,10 @@ struct VerifyKey: Reporting {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let target = try Target(file, settings: format.settings)
+        let target = try Target(file, format)
         try target.requireEncrypted()
         let queue = try target.open(try passphrase.current(of: file).key, readonly: true)
         try attributing(to: file) { try queue.close() }
-        output.done(Self.self, file, text: "\(file): this key opens it.")
+        try output.done(Self.self, file, text: "\(file): this key opens it.")
     }
 }

@@ -7,6 +7,29 @@ struct Outcome {
     let errors: String
 }
 
+extension Outcome {
+    /// Standard output as the one JSON object that it is.
+    var object: [String: Any] {
+        get throws {
+            guard let object = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any] else {
+                throw Unavailable("no JSON object: \(output)")
+            }
+            return object
+        }
+    }
+}
+
+/// Runs the built `strongroom` to its end.
+func strongroom(_ arguments: String..., input: String = "") async throws -> Outcome {
+    try await strongroom(arguments, input: input)
+}
+
+func strongroom(_ arguments: [String], input: String = "") async throws -> Outcome {
+    var program = try Program(built: "strongroom")
+    program.arguments = arguments
+    return try await program.run(input: input)
+}
+
 /// A program that runs as a process of its own.
 struct Program {
     let executable: URL
@@ -114,6 +137,11 @@ final class RunningProgram {
     /// Returns when the process has written `text` to its standard output.
     func waitForOutput(_ text: String) async throws {
         try await wait { self.scratch.text("output").contains(text) }
+    }
+
+    /// Returns when the process has written `text` to its standard error.
+    func waitForErrors(_ text: String) async throws {
+        try await wait { self.scratch.text("errors").contains(text) }
     }
 
     func wait(until condition: () throws -> Bool) async throws {

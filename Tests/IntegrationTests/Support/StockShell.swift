@@ -52,7 +52,7 @@ extension Scratch {
         return path(name)
     }
 
-    private static let sampleSQL = """
+    static let sampleSQL = """
         CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
         CREATE TABLE book (id INTEGER PRIMARY KEY, author INTEGER REFERENCES author, title TEXT, cover BLOB);
         INSERT INTO author VALUES (1, 'Ibn Battuta'), (2, 'Sei Shōnagon');

@@ -1,0 +1,55 @@
+import CStrongroom
+
+extension DatabaseFile {
+    /// What a database tells to someone with its key, beyond ``inspect(path:)``.
+    public struct Details: Sendable, Equatable {
+        /// Bytes in a page.
+        public var pageSize: Int
+        public var pageCount: Int
+        /// Pages that hold nothing.
+        public var freePageCount: Int
+        /// Bytes at the start of the file that aren't encrypted, beyond the salt.
+        public var plaintextHeaderSize: Int
+        public var encoding: String
+        public var journalMode: String
+        public var userVersion: Int
+        public var applicationID: Int
+        public var tableCount: Int
+        public var indexCount: Int
+        public var viewCount: Int
+        public var triggerCount: Int
+    }
+
+    /// Opens a database read-only and asks what it is; nil for a clear one's `encryption`.
+    ///
+    /// SQLite's own tables are not counted. - throws: `SQLITE_NOTADB` for a wrong key, and what opening throws.
+    /// <https://www.sqlite.org/pragma.html>
+    public static func details(path: String, encryption: Encryption?) throws -> Details {
+        var configuration = Configuration()
+        configuration.encryption = encryption
+        configuration.readonly = true
+        configuration.busyMode = .timeout(5)
+        return try Database(path: path, description: "DatabaseFile.details", configuration: configuration).withSoleAccess { database in
+            try database.setUp()
+            return try database.details()
+        }
+    }
+}
+
+extension Database {
+    fileprivate func details() throws -> DatabaseFile.Details {
+        func number(_ pragma: String) throws -> Int { try Int.fetchOne(self, sql: "PRAGMA main.\(pragma)") ?? 0 }
+        func text(_ pragma: String) throws -> String { try String.fetchOne(self, sql: "PRAGMA main.\(pragma)") ?? "" }
+        func count(_ type: String) throws -> Int {
+            try Int.fetchOne(self, sql: "SELECT count(*) FROM sqlite_master WHERE type = ? AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'", arguments: [type]) ?? 0
+        }
+        return try isolated { _ in
+            DatabaseFile.Details(
+                pageSize: try number("page_size"), pageCount: try number("page_count"), freePageCount: try number("freelist_count"),
+                plaintextHeaderSize: cipher.header, encoding: try text("encoding"), journalMode: try text("journal_mode"),
+                userVersion: try number("user_version"), applicationID: try number("application_id"),
+                tableCount: try count("table"), indexCount: try count("index"), viewCount: try count("view"),
+                triggerCount: try count("trigger"))
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import Foundation
+import Strongroom
+
+/// The room that a rotation needs beside the database: its pages stand in the write-ahead log until the commit.
+struct Room: Sendable {
+    let needed: Int64
+    let available: Int64
+
+    init(for target: Target) {
+        let pageSize = Int64(target.settings.pageSize)
+        needed = target.inspection.size / pageSize * (pageSize + 32) + 4096
+        var system = statvfs()
+        available = statvfs(target.path, &system) == 0 ? Int64(clamping: UInt64(system.f_bavail) * UInt64(system.f_frsize)) : .max
+    }
+
+    func require(for file: String) throws {
+        guard available > needed else {
+            throw Failure(.diskFull, file: file,
+                          "a rotation needs \(megabytes(needed)) of room beside it, and there are \(megabytes(available)); nothing was changed",
+                          details: [("neededBytes", .integer(needed)), ("availableBytes", .integer(available))],
+                          remedy: "Make room on its disk, then run this again")
+        }
+    }
+}

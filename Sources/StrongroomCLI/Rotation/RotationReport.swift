@@ -1,0 +1,81 @@
+import Strongroom
+
+/// What a rotation says of each database, in words and as JSON.
+struct RotationReport {
+    let step: RotationStep
+    /// Of a dry run.
+    var estimate: Estimate?
+
+    /// Nil for a failure, which has words of its own.
+    var text: String? {
+        switch step.state {
+        case .rotated: "\(step.file): \(undone)rotated and checked. Only the new passphrase opens it."
+        case .finished: "\(step.file): an earlier rotation was interrupted when the new passphrase had taken over; it is finished now, and checked. Only the new passphrase opens it."
+        case .already: "\(step.file): the new passphrase opens it already; nothing was changed."
+        case .checked(let plan): "\(step.file): " + words(plan)
+        case .found, .failed, .skipped: nil
+        }
+    }
+
+    private var undone: String {
+        step.wasPending ? "an earlier rotation was interrupted before the new passphrase had taken over, and was undone; now it is " : ""
+    }
+
+    private func words(_ plan: RotationPlan) -> String {
+        var text = "the passphrase opens it; \(bytes) bytes would be encrypted anew"
+        if let seconds = seconds(plan) { text += " in about \(duration(seconds))" }
+        text += ", with \(megabytes(plan.room.needed)) of room beside it (there are \(megabytes(plan.room.available)))."
+        if step.wasPending { text += " An earlier rotation was interrupted, and would be undone first." }
+        return text + (others(plan).map { " \($0)." } ?? "") + " Nothing was changed."
+    }
+
+    /// Who must open the database anew when its key has changed.
+    var warning: String? { step.plan.flatMap(others).map { "\(step.file): \($0)" } }
+
+    private func others(_ plan: RotationPlan) -> String? {
+        guard !plan.processes.isEmpty else { return nil }
+        let names = plan.processes.map { "\($0.name) (process \($0.identifier))" }.joined(separator: ", ")
+        return "it is open in \(names) too, which must open it anew with the new passphrase"
+    }
+
+    private var bytes: Int64 { step.target?.inspection.size ?? 0 }
+
+    private func seconds(_ plan: RotationPlan) -> Double? { estimate?.seconds(for: bytes, opening: plan.opening) }
+
+    /// How long it will take, in a dry run.
+    var seconds: Double? { step.plan.flatMap(seconds) }
+
+    /// After the file and the status.
+    var members: [(String, JSON)] {
+        switch step.state {
+        case .rotated: [("outcome", .text("rotated")), ("bytes", .integer(bytes)), ("undoneBefore", .bool(step.wasPending))]
+        case .finished: [("outcome", .text("finished")), ("bytes", .integer(bytes))]
+        case .already: [("outcome", .text("already")), ("bytes", .integer(bytes))]
+        case .checked(let plan): members(plan)
+        case .failed: [("outcome", .text("failed"))]
+        case .skipped: [("outcome", .text("skipped"))]
+        case .found: []
+        }
+    }
+
+    private func members(_ plan: RotationPlan) -> [(String, JSON)] {
+        [
+            ("outcome", .text("planned")), ("dryRun", .bool(true)), ("bytes", .integer(bytes)),
+            ("neededBytes", .integer(plan.room.needed)), ("availableBytes", .integer(plan.room.available)),
+            ("seconds", seconds(plan).map { .real(($0 * 10).rounded() / 10) } ?? .null),
+            ("isRotationPending", .bool(step.wasPending)),
+            ("processes", .list(plan.processes.map {
+                .object([("process", .integer(Int64($0.identifier))), ("name", .text($0.name))])
+            })),
+        ]
+    }
+
+    /// One of several, with its own file and status.
+    var json: JSON {
+        let failure = step.failure
+        var object: [(String, JSON)] = [("file", .text(step.file)), ("status", .integer(Int64((failure?.status ?? .done).rawValue)))]
+        object += members
+        if let failure { object += failure.members }
+        return .object(object)
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+import Testing
+
+/// How somebody else made a database.
+struct ForeignFormat: Sendable, CustomStringConvertible {
+    var version: Int
+    var pageSize: Int?
+    var key = "right"
+
+    static let raw = "x'" + String(repeating: "0123456789abcdef", count: 4) + "'"
+
+    static let all = (1...4).flatMap { version in
+        [ForeignFormat(version: version), ForeignFormat(version: version, pageSize: 8192), ForeignFormat(version: version, key: raw)]
+    } + [ForeignFormat(version: 1, pageSize: 512), ForeignFormat(version: 4, pageSize: 1024), ForeignFormat(version: 4, pageSize: 65536, key: raw)]
+
+    /// For the stock shell, after the key.
+    var pragmas: String {
+        ".output /dev/null\nPRAGMA cipher_compatibility = \(version);\n"
+            + (pageSize.map { "PRAGMA cipher_page_size = \($0);\n" } ?? "") + ".output stdout\n"
+    }
+
+    var options: [String] {
+        (version == 4 ? [] : ["--sqlcipher-version", "\(version)"]) + (pageSize.map { ["--page-size", "\($0)"] } ?? [])
+    }
+
+    var isRaw: Bool { key == Self.raw }
+
+    var description: String { "SQLCipher \(version), \(pageSize.map { "\($0)-byte pages, " } ?? "")\(isRaw ? "raw key" : "passphrase")" }
+}
+
+@Suite("Databases that others made")
+struct ForeignFormatTests {
+    let scratch: Scratch
+    init() throws { scratch = try Scratch() }
+
+    /// The options that name the key of `format`.
+    func key(_ format: ForeignFormat, _ prefix: String = "--") throws -> [String] {
+        guard format.isRaw else { return ["\(prefix)passphrase-file", try scratch.secret(format.key, in: "key")] }
+        return ["\(prefix)raw-key-file", try scratch.secret(String(format.key.dropFirst(2).dropLast()), in: "key")]
+    }
+
+    func make(_ format: ForeignFormat) async throws -> String {
+        let path = scratch.path("foreign.db")
+        try await StockShell(path: path, passphrase: format.key).run(format.pragmas + Scratch.sampleSQL)
+        return path
+    }
+
+    @Test("are checked, rotated and given back to the stock shell in their format", arguments: ForeignFormat.all)
+    func worked(_ format: ForeignFormat) async throws {
+        let path = try await make(format), key = try key(format)
+        let check = try await strongroom(["check", path] + format.options + key)
+        #expect(check.status == 0, "\(check.errors)")
+        let rotated = try await strongroom(["rotate", path] + format.options + key + ["--new-passphrase-file", try scratch.secret("new", in: "new")])
+        #expect(rotated.status == 0, "\(rotated.errors)")
+        let shell = StockShell(path: path, passphrase: "new")
+        #expect(try await shell.run(format.pragmas + Scratch.sampleQuery) == Scratch.sampleAnswer)
+    }
+
+    @Test("are shown by info, and copied into today's format by migrate", arguments: ForeignFormat.all)
+    func migrated(_ format: ForeignFormat) async throws {
+        let path = try await make(format), key = try key(format), before = try scratch.bytes("foreign.db")
+        let info = try await strongroom(["info", path, "--json"] + format.options + key)
+        #expect(info.status == 0, "\(info.errors)")
+        let facts = try info.object
+        #expect(facts["pageSize"] as? Int == format.pageSize ?? (format.version == 4 ? 4096 : 1024))
+        #expect(facts["kdfIterations"] as? Int == (format.isRaw ? nil : [4000, 4000, 64000, 256_000][format.version - 1]))
+        #expect(facts["hmac"] as? String == [nil, "HMAC-SHA1", "HMAC-SHA1", "HMAC-SHA512"][format.version - 1])
+        #expect(facts["tables"] as? Int == 2)
+        let migrated = try await strongroom(["migrate", path, scratch.path("today.db")] + format.options + key)
+        #expect(migrated.status == 0, "\(migrated.errors)")
+        #expect(try await StockShell(path: scratch.path("today.db"), passphrase: format.key).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(try scratch.bytes("foreign.db") == before)
+    }
+
+    @Test("of an older SQLCipher are told from a wrong passphrase by every command that opens them", arguments: [
+        ["check"], ["verify-key"], ["info"], ["rotate", "--dry-run"], ["backup", "OUT"], ["decrypt", "OUT", "--yes"], ["query", "SELECT 1"],
+        ["migrate", "OUT"],
+    ])
+    func recognized(_ command: [String]) async throws {
+        let format = ForeignFormat(version: 3), path = try await make(format)
+        let out = scratch.path("out.db"), key = try key(format)
+        let arguments = [command[0], path] + command.dropFirst().map { $0 == "OUT" ? out : $0 } + key
+        let outcome = try await strongroom(arguments + ["--json"])
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("its format is that of SQLCipher 3; nothing was changed"))
+        #expect(outcome.errors.contains("strongroom migrate \(path) \(path).new --sqlcipher-version 3 "))
+        #expect(try outcome.object["sqlcipherVersion"] as? Int == 3)
+        #expect(try scratch.names() == ["foreign.db", "key"])
+    }
+
+    @Test("of an older SQLCipher open with the line that the message shows", arguments: [1, 2, 3], ["right", ForeignFormat.raw])
+    func lineOfMessage(_ version: Int, _ secret: String) async throws {
+        let format = ForeignFormat(version: version, key: secret), path = try await make(format), key = try key(format)
+        let refused = try await strongroom(["verify-key", path] + key)
+        let line = try #require(refused.errors.firstMatch(of: /strongroom (migrate .* --sqlcipher-version \d)/)).output.1
+        let outcome = try await strongroom(line.split(separator: " ").map(String.init) + key)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try await StockShell(path: path + ".new", passphrase: secret).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+    }
+
+    @Test("of today are recognized where an older version was named")
+    func newer() async throws {
+        let path = try await make(ForeignFormat(version: 4))
+        let outcome = try await strongroom(["verify-key", path, "--sqlcipher-version", "3"] + key(ForeignFormat(version: 4)))
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("Leave --sqlcipher-version away"))
+    }
+}
+
+@Suite("Databases with a plaintext header that others made")
+struct ForeignHeaderTests {
+    static let salt = "00112233445566778899aabbccddeeff"
+
+    let scratch: Scratch
+    let path: String
+    let key: [String]
+
+    init() async throws {
+        scratch = try Scratch()
+        path = scratch.path("header.db")
+        key = ["--passphrase-file", try scratch.secret("right", in: "key")]
+    }
+
+    func shell(_ passphrase: String, _ sql: String, pageSize: Int? = nil, header: Int = 32) async throws -> String {
+        try await StockShell(path: path, passphrase: passphrase).run("""
+            .output /dev/null
+            \(pageSize.map { "PRAGMA cipher_page_size = \($0);" } ?? "")
+            PRAGMA cipher_plaintext_header_size = \(header);
+            PRAGMA cipher_salt = "x'\(Self.salt)'";
+            .output stdout
+            \(sql)
+            """)
+    }
+
+    func saltFile(binary: Bool) throws -> String {
+        let bytes = stride(from: 0, to: 32, by: 2).map { UInt8(Self.salt.dropFirst($0).prefix(2), radix: 16)! }
+        try scratch.write(binary ? Data(bytes) : Data((Self.salt + "\n").utf8), to: "salt")
+        return scratch.path("salt")
+    }
+
+    @Test("open with --salt-file, in bytes or digits, and go back to the stock shell with a new key", arguments: [true, false])
+    func rotated(_ isBinary: Bool) async throws {
+        _ = try await shell("right", Scratch.sampleSQL)
+        let salt = ["--salt-file", try saltFile(binary: isBinary)]
+        let check = try await strongroom(["check", path] + key + salt)
+        #expect(check.status == 0, "\(check.errors)")
+        let rotated = try await strongroom(["rotate", path, "--new-passphrase-file", try scratch.secret("new", in: "new")] + key + salt)
+        #expect(rotated.status == 0, "\(rotated.errors)")
+        #expect(try await shell("new", Scratch.sampleQuery) == Scratch.sampleAnswer)
+    }
+
+    @Test("have the pages that their header shows, and a header of another size by --header-size")
+    func sizes() async throws {
+        _ = try await shell("right", Scratch.sampleSQL, pageSize: 8192, header: 48)
+        let info = try await strongroom(["info", path, "--json", "--header-size", "48", "--salt-file", try saltFile(binary: true)] + key)
+        #expect(info.status == 0, "\(info.errors)")
+        let facts = try info.object
+        #expect(facts["kind"] as? String == "plaintextHeader")
+        #expect(facts["pageSize"] as? Int == 8192)
+        #expect(facts["plaintextHeaderSize"] as? Int == 48)
+    }
+
+    @Test("ask for their salt where it is not beside them")
+    func missingSalt() async throws {
+        _ = try await shell("right", Scratch.sampleSQL)
+        let outcome = try await strongroom(["verify-key", path] + key)
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("its salt is missing"))
+        #expect(outcome.errors.contains("--salt-file"))
+    }
+
+    @Test("a file that is no salt is refused", arguments: ["", "0011", String(repeating: "g", count: 32), String(repeating: "00", count: 17)])
+    func noSalt(_ text: String) async throws {
+        _ = try await shell("right", Scratch.sampleSQL)
+        try scratch.write(Data(text.utf8), to: "salt")
+        let outcome = try await strongroom(["verify-key", path, "--salt-file", scratch.path("salt")] + key)
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("this is no salt"))
+    }
+
+    @Test("are made by create with the salt that was given, for the stock shell to open")
+    func created() async throws {
+        let salt = try saltFile(binary: true)
+        let outcome = try await strongroom(["create", path, "--plaintext-header", "--salt-file", salt] + key)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try scratch.names() == ["header.db", "key", "salt"])
+        #expect(try await shell("right", "SELECT count(*) FROM sqlite_master;") == "0")
+    }
+
+    @Test("--salt-file is refused for a database that has its salt in itself")
+    func needless() async throws {
+        let database = try await scratch.encryptedDatabase(passphrase: "right")
+        let outcome = try await strongroom(["verify-key", database, "--salt-file", try saltFile(binary: true)] + key)
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("Leave --salt-file away"))
+    }
+}
