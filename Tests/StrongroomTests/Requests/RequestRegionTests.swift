@@ -32,7 +32,7 @@ struct RequestRegionTests {
             (Player.filter(id: 1).filter(score > 10), "player(id,name,score)[1]"),
             (Player.filter([1, 2].contains(id)).filter([2, 3].contains(id)), "player(id,name,score)[2]"),
             (Player.select(name, as: String.self).filter(Column.rowID == 4), "player(id,name)[4]"),
-            (Note.filter(Column.rowID == 4), "note(text)[4]"), (Table("player").filter(id == 1), "player(id,name,score)[1]"),
+            (Note.filter(Column.rowID == 4), "note(ROWID,text)[4]"), (Table("player").filter(id == 1), "player(id,name,score)[1]"),
             (Player.filter(id: 1).limit(1), "player(id,name,score)[1]"), (AnyFetchRequest(Player.filter(id: 1)), "player(id,name,score)[1]"),
             (Player.filter(id: 1).adapted { _ in EmptyRowAdapter() }, "player(id,name,score)[1]"),
         ])
@@ -56,7 +56,7 @@ struct RequestRegionTests {
     func subqueries() throws {
         try expect([
             (Player.filter(id: 1).filter(score > Player.select(average(score))), "player(id,name,score)"),
-            (Player.select(SQL("(SELECT COUNT(*) FROM player)"), as: Int.self).filter(id == 1), "player(id)"),
+            (Player.select(SQL("(SELECT COUNT(*) FROM player)"), as: Int.self).filter(id == 1), "player(*)"),
             (Player.filter(id: 1).filter(sql: "score IN (SELECT score FROM player)"), "player(id,name,score)"),
         ])
     }
