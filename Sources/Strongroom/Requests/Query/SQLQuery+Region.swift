@@ -20,7 +20,7 @@ extension SQLQuery {
         var columns = Set([key.rowIDColumn].compactMap { $0?.foldedSQLName })
         // A column of that name hides the rowid.
         if try !db.columns(in: table).contains(where: { $0.name.foldedSQLName == "rowid" }) { columns.insert("rowid") }
-        return filter.rowIDs(in: columns, of: relation.source.alias)
+        return filter.rowIDs(in: columns, of: relation.source.aliases)
     }
 }
 
@@ -28,22 +28,22 @@ extension SQLExpression {
     /// The rowids for which the condition may be true; nil when it does not name them.
     ///
     /// - parameter columns: the folded names of the rowid.
-    fileprivate func rowIDs(in columns: Set<String>, of alias: TableAliasBase?) -> Set<Int64>? {
+    fileprivate func rowIDs(in columns: Set<String>, of aliases: [TableAliasBase]) -> Set<Int64>? {
         switch node {
         case .comparison(let lhs, let comparison, let rhs, _) where comparison == .equal || comparison == .is:
-            if let value = rhs.integer, lhs.isColumn(columns, of: alias) { return [value] }
-            if let value = lhs.integer, rhs.isColumn(columns, of: alias) { return [value] }
+            if let value = rhs.integer, lhs.isColumn(columns, of: aliases) { return [value] }
+            if let value = lhs.integer, rhs.isColumn(columns, of: aliases) { return [value] }
             return nil
-        case .listed(let element, let values, isNegated: false) where element.isColumn(columns, of: alias):
+        case .listed(let element, let values, isNegated: false) where element.isColumn(columns, of: aliases):
             let integers = values.compactMap(\.integer)
             return integers.count == values.count ? Set(integers) : nil
         case .associative(.and, let conditions):
-            return conditions.compactMap { $0.rowIDs(in: columns, of: alias) }.reduce(nil) { $0?.intersection($1) ?? $1 }
+            return conditions.compactMap { $0.rowIDs(in: columns, of: aliases) }.reduce(nil) { $0?.intersection($1) ?? $1 }
         case .associative(.or, let conditions):
-            let alternatives = conditions.compactMap { $0.rowIDs(in: columns, of: alias) }
+            let alternatives = conditions.compactMap { $0.rowIDs(in: columns, of: aliases) }
             return alternatives.count == conditions.count ? alternatives.reduce(into: []) { $0.formUnion($1) } : nil
-        case .qualified(let base, let itsAlias) where itsAlias == alias:
-            return base.rowIDs(in: columns, of: alias)
+        case .qualified(let base, let alias) where aliases.contains(alias):
+            return base.rowIDs(in: columns, of: aliases)
         default:
             return nil
         }
@@ -54,10 +54,10 @@ extension SQLExpression {
         if case .value(let value) = node, case .int64(let integer) = value.storage { integer } else { nil }
     }
 
-    private func isColumn(_ columns: Set<String>, of alias: TableAliasBase?) -> Bool {
+    private func isColumn(_ columns: Set<String>, of aliases: [TableAliasBase]) -> Bool {
         switch node {
         case .column(let name): columns.contains(name.foldedSQLName)
-        case .qualified(let base, let itsAlias) where itsAlias == alias: base.isColumn(columns, of: alias)
+        case .qualified(let base, let alias) where aliases.contains(alias): base.isColumn(columns, of: aliases)
         default: false
         }
     }
