@@ -172,6 +172,7 @@ struct JoinTests {
             let french = Book.joining(required: Book.author.filter { $0.country == "FR" })
             #expect(try french.updateAll(db, Column("price").set(to: 1)) == 1)
             #expect(try Book.find(db, key: 3).price == 1)
+            try Award.deleteAll(db)
             #expect(try french.deleteAll(db) == 1)
             #expect(try Book.fetchCount(db) == 3)
         }
