@@ -35,7 +35,7 @@ final class PageFormat: @unchecked Sendable {
         return withFormat { strongroom_page_decrypts($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self)) }
     }
 
-    fileprivate func withFormat<R>(_ body: (UnsafePointer<strongroom_page_format>) -> R) -> R {
+    func withFormat<R>(_ body: (UnsafePointer<strongroom_page_format>) -> R) -> R {
         format.withBytes { body($0.baseAddress!.assumingMemoryBound(to: strongroom_page_format.self)) }
     }
 }
