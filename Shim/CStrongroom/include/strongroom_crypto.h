@@ -32,8 +32,8 @@ void strongroom_wipe(void *bytes, size_t size);
 /// With `exclusive` the file appears whole or not at all, and EEXIST says that another process was first.
 int strongroom_file_write(const char *path, const void *bytes, size_t size, bool exclusive);
 int strongroom_file_remove(const char *path);
-/// Moves a file over another one; both names are in one directory.
-int strongroom_file_replace(const char *from, const char *to);
+/// Gives a file another name, in one directory; EEXIST if it is taken.
+int strongroom_file_move(const char *from, const char *to);
 /// The count of bytes read, at most `capacity`, or a negated errno. Never for a database that this process may have open.
 int strongroom_file_read(const char *path, void *bytes, size_t capacity);
 /// The size of a file without opening it; -1 without one, -2 for a directory.

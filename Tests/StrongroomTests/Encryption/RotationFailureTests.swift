@@ -56,6 +56,25 @@ struct RotationFailureTests {
         #expect(failures > 10)
     }
 
+    @Test("at its commit says so: the connection writes nothing any more, and the old key opens everything")
+    func failedCommit() throws {
+        strongroom_faults_install()
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        var place = RotatedFile(path: path)
+        try place.create(wal: true, rows: 24)
+        let queue = try DatabaseQueue(path: path, configuration: place.configuration)
+        // The salt of the log is synced first, then the commit.
+        strongroom_faults_set(folder.path, STRONGROOM_FAULT_SYNC, 1)
+        let error = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: place.otherKey) }
+        strongroom_faults_clear(folder.path)
+        #expect(error?.resultCode == .SQLITE_IOERR)
+        #expect(error?.message?.contains("close it and open the database again with the old key") == true)
+        #expect(throws: DatabaseError.self) { try queue.write { try $0.execute(sql: "UPDATE t SET c = c + 1") } }
+        try queue.close()
+        try place.requireOneKey("after the failed commit")
+        #expect(!place.isNew)
+    }
+
     @Test("by a damaged page says which page, changes nothing, and mixes no keys")
     func damagedPage() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
@@ -118,7 +137,7 @@ struct RotatedFile {
     /// Raw, because a wrong passphrase is tried in all the older formats, at a price.
     private static func key(isNew: Bool) throws -> DatabaseKey { try .rawKey([UInt8](repeating: isNew ? 2 : 1, count: 32)) }
 
-    private static func configuration(isNew: Bool) throws -> Configuration {
+    static func configuration(isNew: Bool) throws -> Configuration {
         var configuration = Configuration()
         configuration.encryption = try Encryption(key: key(isNew: isNew))
         return configuration
@@ -143,6 +162,9 @@ struct RotatedFile {
             writes += 1
         } catch is DatabaseError {}
     }
+
+    /// What others wrote.
+    mutating func countWrites(_ count: Int) { writes += count }
 
     /// The files as a crash leaves them: the shared memory is gone, and the log is recovered.
     func crash(into folder: String) throws -> RotatedFile {
