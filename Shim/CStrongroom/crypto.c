@@ -148,8 +148,17 @@ int strongroom_file_remove(const char *path) {
     return sync_directory(path);
 }
 
-int strongroom_file_replace(const char *from, const char *to) {
-    return rename(from, to) != 0 ? errno : sync_directory(to);
+int strongroom_file_move(const char *from, const char *to) {
+    struct stat file;
+    if (link(from, to) == 0) {
+        if (unlink(from) != 0) return errno;
+    } else {
+        // File systems without links; nothing else is as sure.
+        if (errno != EPERM && errno != EOPNOTSUPP) return errno;
+        if (lstat(to, &file) == 0) return EEXIST;
+        if (rename(from, to) != 0) return errno;
+    }
+    return sync_directory(to);
 }
 
 int strongroom_file_read(const char *path, void *bytes, size_t capacity) {

@@ -2,7 +2,9 @@
 
 #include "strongroom_crypto.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int strongroom_key(sqlite3 *db, const char *schema, const void *spec, int size) {
@@ -68,8 +70,8 @@ const char *strongroom_database_path(sqlite3 *db) {
     return path ? path : "";
 }
 
-/// The methods of an open file with xWrite and xSync replaced. The file points at `methods`, the first field, so that the
-/// replacements find the rest.
+/// The methods of an open file with some replaced. The file points at `methods`, the first field, so that the replacements find
+/// the rest.
 typedef struct {
     sqlite3_io_methods methods;
     const sqlite3_io_methods *original;
@@ -81,28 +83,54 @@ struct watch {
     strongroom_progress progress;
     void *context;
     strongroom_verifier *verifier;
+    const strongroom_page_format *guard;    // pages of another key are not written
     int64_t pages, stoppable;
-    int failure;       // the first one; every write fails from then on, so that nothing half-done is committed
-    bool stopped;
-    tap taps[2];
+    uint32_t page;      // the number in the last frame header
+    int failure;        // the first one; every write fails from then on, so that nothing half-done is committed
+    int read_failure;
+    bool stopped, committed;
+    tap taps[2];        // the database, and its write-ahead log
+    struct watch *next;
 };
+
+enum { frame_header_size = 24, smallest_page = 512 };
+
+static uint32_t big_endian(const uint8_t *bytes) {
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static bool is_log(const tap *self) { return self == &self->watch->taps[1]; }
+
+static void note_frame(struct watch *watch, const uint8_t *header) {
+    watch->page = big_endian(header);
+    // Only a frame that commits says how large the database is.
+    if (big_endian(header + 4) != 0) watch->committed = true;
+}
+
+/// The first failure, if the page must not be written.
+static int refusal(tap *self, const void *bytes, int size, sqlite3_int64 offset) {
+    struct watch *watch = self->watch;
+    watch->pages++;
+    if (watch->progress && watch->progress(watch->context, watch->pages) != 0 && watch->pages <= watch->stoppable) {
+        watch->stopped = true;
+        return SQLITE_FULL;
+    }
+    if (!watch->guard || size != watch->guard->page_size) return SQLITE_OK;
+    uint32_t number = is_log(self) ? watch->page : (uint32_t)(offset / size + 1);
+    return strongroom_page_is_authentic(watch->guard, bytes, number) ? SQLITE_OK : SQLITE_IOERR_WRITE;
+}
 
 static int watched_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset) {
     tap *self = (tap *)file->pMethods;
     struct watch *watch = self->watch;
     if (watch->failure) return watch->failure;
-    // Frame headers of the log are smaller than any page.
-    if (size >= 512) {
-        watch->pages++;
-        bool stop = watch->progress && watch->progress(watch->context, watch->pages) != 0;
-        if (stop && watch->pages <= watch->stoppable) {
-            watch->stopped = true;
-            return watch->failure = SQLITE_FULL;
-        }
-    }
-    int result = self->original->xWrite(file, bytes, size, offset);
-    if (result != SQLITE_OK) watch->failure = result;
-    else if (size >= 512 && watch->verifier && self == &watch->taps[1]) strongroom_verifier_add(watch->verifier, offset);
+    bool is_page = size >= smallest_page;
+    if (is_page) watch->failure = refusal(self, bytes, size, offset);
+    if (watch->failure) return watch->failure;
+    int result = watch->failure = self->original->xWrite(file, bytes, size, offset);
+    if (result != SQLITE_OK || !is_log(self)) return result;
+    if (size == frame_header_size) note_frame(watch, bytes);
+    else if (is_page && watch->verifier) strongroom_verifier_add(watch->verifier, offset);
     return result;
 }
 
@@ -110,8 +138,13 @@ static int watched_sync(sqlite3_file *file, int flags) {
     tap *self = (tap *)file->pMethods;
     struct watch *watch = self->watch;
     if (watch->failure) return watch->failure;
-    int result = self->original->xSync(file, flags);
-    if (result != SQLITE_OK) watch->failure = result;
+    return watch->failure = self->original->xSync(file, flags);
+}
+
+static int watched_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset) {
+    tap *self = (tap *)file->pMethods;
+    int result = self->original->xRead(file, bytes, size, offset);
+    if (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ) self->watch->read_failure = result;
     return result;
 }
 
@@ -123,6 +156,7 @@ static void install(tap *self, struct watch *watch, sqlite3 *db, int file_contro
     self->methods = *file->pMethods;
     self->methods.xWrite = watched_write;
     self->methods.xSync = watched_sync;
+    self->methods.xRead = watched_read;
     self->file = file;
     self->watch = watch;
     file->pMethods = &self->methods;
@@ -180,20 +214,63 @@ static int rewrite_pages(sqlite3 *db, struct watch *watch, const void *spec, int
 }
 
 /// The key of the write side changes before the first page is written; no page gets that far.
-static bool restore_key(sqlite3 *db, const void *spec, int size) {
-    if (begin(db) != SQLITE_OK) { end(db, false); return false; }
+static void restore_key(sqlite3 *db, const void *spec, int size) {
+    // Takes no lock, which another process may hold by now, but lets ROLLBACK end what the rekey leaves open.
+    sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
     struct watch watch = { .failure = SQLITE_FULL };
     rewrite_pages(db, &watch, spec, size);
     end(db, false);
-    return true;
+}
+
+/// Lets no page of this connection reach its files any more.
+static void close_for_writes(sqlite3 *db) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct watch *closed;
+    struct watch *watch = calloc(1, sizeof *watch);
+    if (!watch) abort();    // The next write would mix keys.
+    watch->failure = SQLITE_IOERR_WRITE;
+    install_all(watch, db);
+    // The connection's files point at it until they are closed, which nobody tells.
+    pthread_mutex_lock(&lock);
+    watch->next = closed;
+    closed = watch;
+    pthread_mutex_unlock(&lock);
+}
+
+static int write_version(sqlite3 *db) {
+    char sql[64];
+    int64_t version = ask(db, "PRAGMA main.user_version");
+    snprintf(sql, sizeof sql, "PRAGMA main.user_version = %lld", (long long)version);
+    return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
+int strongroom_rekey_forget(sqlite3 *db, const strongroom_page_format *format) {
+    int64_t synchronous = ask(db, "PRAGMA main.synchronous");
+    tell(db, "synchronous", 2);
+    int result = begin(db);
+    if (result == SQLITE_OK) {
+        struct watch watch = { .guard = format };
+        install_all(&watch, db);
+        result = write_version(db);
+        int ended = end(db, result == SQLITE_OK);
+        uninstall_all(&watch);
+        if (result == SQLITE_OK) result = watch.failure ? watch.failure : ended;
+        // Without a page that was seen, nothing is known.
+        if (result == SQLITE_OK && watch.pages == 0) result = SQLITE_NOMEM;
+    } else {
+        end(db, false);
+    }
+    if (synchronous >= 0) tell(db, "synchronous", synchronous);
+    return result;
 }
 
 int strongroom_rekey_begin(sqlite3 *db) { return begin(db); }
 
 int strongroom_rekey_cancel(sqlite3 *db) { return end(db, false); }
 
-strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const void *spec, int size,
-                                         strongroom_progress progress, void *context, strongroom_verifier *verifier) {
+strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const strongroom_page_format *old_format,
+                                         const void *spec, int size, strongroom_progress progress, void *context,
+                                         strongroom_verifier *verifier) {
     strongroom_rekey_report report = { 0 };
     int64_t cache_size = ask(db, "PRAGMA main.cache_size"), spill = ask(db, "PRAGMA main.cache_spill");
     tell(db, "cache_size", cached_pages);
@@ -202,11 +279,18 @@ strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, cons
     watch.stoppable = ask(db, "PRAGMA main.page_count") - unstoppable_pages;
     int result = rewrite_pages(db, &watch, spec, size);
     if (verifier) strongroom_verifier_finish(verifier);
-    int ended = end(db, result == SQLITE_OK);
-    report.result = result != SQLITE_OK ? result : ended;
+    report.committed = result == SQLITE_OK && watch.committed;
+    int ended = end(db, report.committed);
+    // A page that couldn't be read or held in memory rolls everything back, and the answer is still "done".
+    if (result == SQLITE_OK && !report.committed) result = watch.read_failure ? watch.read_failure : SQLITE_NOMEM;
+    report.result = report.committed && sqlite3_get_autocommit(db) ? SQLITE_OK : result != SQLITE_OK ? result : ended;
     report.stopped = watch.stopped;
     report.pages = watch.pages;
-    if (report.result != SQLITE_OK) report.lost = !restore_key(db, old_spec, size);
+    if (!report.committed) {
+        restore_key(db, old_spec, size);
+        report.lost = strongroom_rekey_forget(db, old_format) != SQLITE_OK;
+        if (report.lost) close_for_writes(db);
+    }
     tell(db, "cache_spill", spill);
     tell(db, "cache_size", cache_size);
     return report;

@@ -17,6 +17,7 @@ typedef struct {
     char path[MOST_PATH];
     strongroom_fault fault;
     int64_t after;
+    bool lasting;
 } rule;
 
 typedef struct {
@@ -30,6 +31,7 @@ static watch watches[MOST_WATCHES];
 static int watch_count;
 static rule rules[MOST_RULES];
 static int64_t bytes_written;
+static int64_t fault_hits;
 static sqlite3_vfs *real_vfs;
 static sqlite3_vfs faults_vfs;
 
@@ -57,16 +59,29 @@ static void record(const char *path, const void *bytes, int length) {
     pthread_mutex_unlock(&lock);
 }
 
-/// The fault that hits a write (or a sync) of the file now.
-static strongroom_fault fault_for(const char *path, bool sync) {
+typedef enum { READ, WRITE, TRUNCATION, SYNC } operation;
+
+static bool concerns(strongroom_fault fault, operation operation) {
+    switch (fault) {
+    case STRONGROOM_FAULT_NONE: return false;
+    case STRONGROOM_FAULT_SYNC: return operation == SYNC;
+    case STRONGROOM_FAULT_READ: return operation == READ;
+    case STRONGROOM_FAULT_CHANGE: return operation != READ;
+    default: return operation == WRITE;
+    }
+}
+
+/// The fault that hits an operation on the file now.
+static strongroom_fault fault_for(const char *path, operation operation) {
     strongroom_fault fault = STRONGROOM_FAULT_NONE;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < MOST_RULES && fault == STRONGROOM_FAULT_NONE; i++) {
         rule *candidate = &rules[i];
-        if (candidate->fault == STRONGROOM_FAULT_NONE || (candidate->fault == STRONGROOM_FAULT_SYNC) != sync) continue;
-        if (strstr(path, candidate->path) == NULL) continue;
-        if (candidate->after > 0) candidate->after--;
-        else fault = candidate->fault;
+        if (!concerns(candidate->fault, operation) || strstr(path, candidate->path) == NULL) continue;
+        if (candidate->after > 0) { candidate->after--; continue; }
+        fault = candidate->fault;
+        fault_hits++;
+        if (!candidate->lasting) candidate->fault = STRONGROOM_FAULT_NONE;
     }
     pthread_mutex_unlock(&lock);
     return fault;
@@ -79,14 +94,15 @@ static int file_close(sqlite3_file *file) {
 }
 
 static int file_read(sqlite3_file *file, void *bytes, int length, sqlite3_int64 offset) {
+    if (fault_for(((recorded_file *)file)->path, READ) != STRONGROOM_FAULT_NONE) return SQLITE_IOERR_READ;
     return real(file)->pMethods->xRead(real(file), bytes, length, offset);
 }
 
 static int file_write(sqlite3_file *file, const void *bytes, int length, sqlite3_int64 offset) {
     const char *path = ((recorded_file *)file)->path;
-    switch (fault_for(path, false)) {
+    switch (fault_for(path, WRITE)) {
     case STRONGROOM_FAULT_FULL: return SQLITE_FULL;
-    case STRONGROOM_FAULT_IO: return SQLITE_IOERR_WRITE;
+    case STRONGROOM_FAULT_IO: case STRONGROOM_FAULT_CHANGE: return SQLITE_IOERR_WRITE;
     case STRONGROOM_FAULT_TORN:
         real(file)->pMethods->xWrite(real(file), bytes, length / 2, offset);
         return SQLITE_IOERR_WRITE;
@@ -97,11 +113,12 @@ static int file_write(sqlite3_file *file, const void *bytes, int length, sqlite3
 }
 
 static int file_truncate(sqlite3_file *file, sqlite3_int64 size) {
+    if (fault_for(((recorded_file *)file)->path, TRUNCATION) != STRONGROOM_FAULT_NONE) return SQLITE_IOERR_TRUNCATE;
     return real(file)->pMethods->xTruncate(real(file), size);
 }
 
 static int file_sync(sqlite3_file *file, int flags) {
-    if (fault_for(((recorded_file *)file)->path, true) != STRONGROOM_FAULT_NONE) return SQLITE_IOERR_FSYNC;
+    if (fault_for(((recorded_file *)file)->path, SYNC) != STRONGROOM_FAULT_NONE) return SQLITE_IOERR_FSYNC;
     return real(file)->pMethods->xSync(real(file), flags);
 }
 
@@ -216,7 +233,7 @@ int64_t strongroom_faults_bytes_written(void) {
     return count;
 }
 
-void strongroom_faults_set(const char *path, strongroom_fault fault, int64_t after) {
+static void add_rule(const char *path, strongroom_fault fault, int64_t after, bool lasting) {
     pthread_mutex_lock(&lock);
     rule *free_rule = NULL;
     for (int i = 0; i < MOST_RULES && free_rule == NULL; i++)
@@ -225,7 +242,19 @@ void strongroom_faults_set(const char *path, strongroom_fault fault, int64_t aft
     strncpy(free_rule->path, path, MOST_PATH - 1);
     free_rule->fault = fault;
     free_rule->after = after;
+    free_rule->lasting = lasting;
     pthread_mutex_unlock(&lock);
+}
+
+void strongroom_faults_set(const char *path, strongroom_fault fault, int64_t after) { add_rule(path, fault, after, true); }
+
+void strongroom_faults_set_once(const char *path, strongroom_fault fault, int64_t after) { add_rule(path, fault, after, false); }
+
+int64_t strongroom_faults_hits(void) {
+    pthread_mutex_lock(&lock);
+    int64_t hits = fault_hits;
+    pthread_mutex_unlock(&lock);
+    return hits;
 }
 
 void strongroom_faults_clear(const char *path) {

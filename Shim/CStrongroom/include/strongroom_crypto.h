@@ -32,8 +32,8 @@ void strongroom_wipe(void *bytes, size_t size);
 /// With `exclusive` the file appears whole or not at all, and EEXIST says that another process was first.
 int strongroom_file_write(const char *path, const void *bytes, size_t size, bool exclusive);
 int strongroom_file_remove(const char *path);
-/// Moves a file over another one; both names are in one directory.
-int strongroom_file_replace(const char *from, const char *to);
+/// Gives a file another name, in one directory; EEXIST if it is taken.
+int strongroom_file_move(const char *from, const char *to);
 /// The count of bytes read, at most `capacity`, or a negated errno. Never for a database that this process may have open.
 int strongroom_file_read(const char *path, void *bytes, size_t capacity);
 /// The size of a file without opening it; -1 without one, -2 for a directory.
@@ -108,9 +108,10 @@ bool strongroom_verifier_has(const strongroom_verifier *self, int64_t offset);
 void strongroom_verifier_free(strongroom_verifier *self);
 
 typedef struct {
-    int result;        // of the statement that began, or of the first write or sync that failed
+    int result;        // of the statement that began, or of the first write, sync or read that failed; SQLITE_NOMEM if none of them did
+    bool committed;    // the file has the new key
     bool stopped;      // by the progress callback
-    bool lost;         // the connection holds a key that the file hasn't got: every use of it fails cleanly until it is reopened
+    bool lost;         // the connection couldn't prove that it writes with its old key: it writes nothing any more
     int64_t pages;
 } strongroom_rekey_report;
 
@@ -125,8 +126,13 @@ int strongroom_rekey_cancel(sqlite3 *db);
 ///
 /// Never with a rollback journal: SQLCipher writes the new salt into the old page 1 that it puts there, and a rollback after a
 /// crash would bring back pages that no passphrase opens.
-strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const void *spec, int size,
-                                         strongroom_progress progress, void *context, strongroom_verifier *verifier);
+strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const strongroom_page_format *old_format,
+                                         const void *spec, int size, strongroom_progress progress, void *context,
+                                         strongroom_verifier *verifier);
+
+/// Commits one page over what a failed rekey left at the end of the write-ahead log: a commit whose sync failed would come back when
+/// the log is recovered after a crash. The page is written only if it is authentic in `format`.
+int strongroom_rekey_forget(sqlite3 *db, const strongroom_page_format *format);
 
 // MARK: SQLCipher's log
 

@@ -28,12 +28,31 @@ typedef enum {
     STRONGROOM_FAULT_IO,        ///< The write fails with SQLITE_IOERR_WRITE.
     STRONGROOM_FAULT_TORN,      ///< Half of the write is done, then it fails with SQLITE_IOERR_WRITE.
     STRONGROOM_FAULT_SYNC,      ///< The sync fails with SQLITE_IOERR_FSYNC.
+    STRONGROOM_FAULT_READ,      ///< The read fails with SQLITE_IOERR_READ.
+    STRONGROOM_FAULT_CHANGE,    ///< Writes, truncations and syncs, counted together, fail with their SQLITE_IOERR.
 } strongroom_fault;
 
 /// Makes writes (or syncs) fail on files whose path contains `path`, after `after` of them went well, until cleared.
 void strongroom_faults_set(const char *path, strongroom_fault fault, int64_t after);
 
+/// The same, for one operation only.
+void strongroom_faults_set_once(const char *path, strongroom_fault fault, int64_t after);
+
+/// How many operations failed by a rule since the VFS was installed.
+int64_t strongroom_faults_hits(void);
+
 /// Lets everything go well again on files whose path contains `path`.
 void strongroom_faults_clear(const char *path);
+
+// MARK: Memory
+
+/// Puts an allocator in front of SQLite's, in a process that has not used SQLite yet. Answers a SQLite result code.
+int strongroom_faults_install_allocator(void);
+
+/// Refuses an allocation after `after` of them went well, and all that follow if `lasting`. Negative: none.
+void strongroom_faults_refuse_memory(int64_t after, bool lasting);
+
+/// How many allocations were refused.
+int64_t strongroom_faults_refusals(void);
 
 #endif

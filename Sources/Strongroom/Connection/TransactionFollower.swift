@@ -44,6 +44,12 @@ final class TransactionFollower {
         sqlite3_rollback_hook(connection, transactionDidRollBack, context)
     }
 
+    /// For transactions that aren't the application's: hears of none until it is installed again.
+    func uninstall(from connection: SQLiteConnection) {
+        sqlite3_commit_hook(connection, nil, nil)
+        sqlite3_rollback_hook(connection, nil, nil)
+    }
+
     /// Has the observers told of each row that changes, or not anymore. <https://www.sqlite.org/c3ref/update_hook.html>
     func watchRows(_ isWatching: Bool, on connection: SQLiteConnection?) {
         sqlite3_update_hook(

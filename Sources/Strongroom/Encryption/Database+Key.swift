@@ -87,10 +87,11 @@ extension Database {
             }
             return
         }
+        // Of a library that isn't SQLCipher, no call may take the connection.
+        try requireSQLCipher()
         CipherLog.start()
         cipher.key = key
         cipher.setUpPragmas = []
-        try requireSQLCipher()
         guard isFileStored else { return try useThrowawayKey() }
         // SQLCipher would derive this at the first read; it is replaced by the derived key before, once it is clear how to derive.
         try key.source.withSecret { secret in
@@ -140,8 +141,8 @@ extension Database {
     /// Gives SQLCipher the derived key with the right salt and format.
     func establishKey(_ settings: CipherSettings, requestedHeader: PlaintextHeader?) throws {
         try settings.validate()
-        CipherLog.start()
         try requireSQLCipher()
+        CipherLog.start()
         guard isFileStored else { return try useThrowawayKey() }
         let location = try locateSalt(requestedHeader: requestedHeader)
         cipher.isSaltProvided = location.isProvided
@@ -183,15 +184,7 @@ extension Database {
     }
 
     private func requireSQLCipher() throws {
-        guard let version = answer(to: "PRAGMA cipher_version") else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-                the SQLite library in this process isn't SQLCipher and would write clear text: link libsqlcipher before any other SQLite
-                """)
-        }
-        let numbers = version.split(whereSeparator: { $0 == "." || $0 == " " }).prefix(2).compactMap { Int($0) }
-        guard numbers.count == 2, (numbers[0], numbers[1]) >= (4, 5) else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "SQLCipher \(version) is too old: use 4.5 or newer")
-        }
+        if let refusal = DatabaseError.refusal(ofSQLCipher: answer(to: "PRAGMA cipher_version")) { throw refusal }
     }
 
     // MARK: - Asking SQLCipher
@@ -226,6 +219,18 @@ extension KeySource {
 }
 
 extension DatabaseError {
+    /// - parameter version: what `PRAGMA cipher_version` answered.
+    static func refusal(ofSQLCipher version: String?) -> DatabaseError? {
+        guard let version else {
+            return DatabaseError(resultCode: .SQLITE_MISUSE, message: """
+                the SQLite library in this process isn't SQLCipher and would write clear text: link libsqlcipher before any other SQLite
+                """)
+        }
+        let numbers = version.split(whereSeparator: { $0 == "." || $0 == " " }).prefix(2).compactMap { Int($0) }
+        if numbers.count == 2, (numbers[0], numbers[1]) >= (4, 5) { return nil }
+        return DatabaseError(resultCode: .SQLITE_MISUSE, message: "SQLCipher \(version) is too old: use 4.5 or newer")
+    }
+
     static let emptyKey = DatabaseError(resultCode: .SQLITE_MISUSE, message: """
         the key is empty, and SQLCipher would write clear text: give a passphrase, or none of Configuration.encryption and usePassphrase for a clear database
         """)

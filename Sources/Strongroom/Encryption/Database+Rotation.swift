@@ -38,13 +38,12 @@ extension Database {
         try withWriteAheadLog {
             try beginRotation(from: old, to: new)
             let verifier = FrameVerifier(log: filePath + "-wal", format: try PageFormat(new, header: cipher.header))
-            let report = try rewritePages(from: old, to: new, attempt, verifier)
-            if report.result == 0 {
-                cipher.keyring.replace(cipher.key!, by: key)
-                cipher.key = key
-                cipher.derived = new
-            }
-            try requireSuccess(of: report, attempt, new, verifier)
+            let report = try withoutObservers { try rewritePages(from: old, to: new, attempt, verifier) }
+            guard report.committed else { throw failure(report, attempt, from: old) }
+            cipher.keyring.replace(cipher.key!, by: key)
+            cipher.key = key
+            cipher.derived = new
+            try verifyRotation(report, new, verifier)
             try finishRotation()
         }
         try attempt.complete()
@@ -53,11 +52,15 @@ extension Database {
     private func rewritePages(
         from old: DerivedKey, to new: DerivedKey, _ attempt: RotationAttempt, _ verifier: FrameVerifier) throws -> strongroom_rekey_report
     {
-        try attempt.run { context, callBack in
+        let oldFormat = try PageFormat(old, header: cipher.header)
+        return try attempt.run { context, callBack in
             try old.withSpec { oldSpec in
                 try new.withSpec { newSpec in
-                    strongroom_rekey(
-                        sqliteConnection, oldSpec.baseAddress, newSpec.baseAddress, CInt(newSpec.count), callBack, context, verifier.pointer)
+                    oldFormat.withFormat { format in
+                        strongroom_rekey(
+                            sqliteConnection, oldSpec.baseAddress, format, newSpec.baseAddress, CInt(newSpec.count), callBack, context,
+                            verifier.pointer)
+                    }
                 }
             }
         }
@@ -149,34 +152,42 @@ extension Database {
 
     // MARK: - After
 
-    /// Believes neither in success nor in failure before the file was opened anew.
-    private func requireSuccess(
-        of report: strongroom_rekey_report, _ attempt: RotationAttempt, _ new: DerivedKey, _ verifier: FrameVerifier) throws
-    {
-        let opens = try withPlainConnection(derived: new, header: cipher.header) { try $0.canRead() }
-        guard opens else {
-            if report.result != 0, !report.lost { try? finishRotation() }
-            throw failure(report, attempt)
-        }
-        if report.result != 0 {
+    /// Believes in the new key when a fresh connection has read with it, and each page was authenticated.
+    private func verifyRotation(_ report: strongroom_rekey_report, _ new: DerivedKey, _ verifier: FrameVerifier) throws {
+        guard report.result == 0 else {
             throw DatabaseError(resultCode: ResultCode(rawValue: report.result), message: """
                 the key was changed, but this connection can't go on: close it and open the database again with the new key
                 """)
         }
-        let bad = try withPlainConnection(derived: new, header: cipher.header) { try PageAuthentication($0, verifier: verifier).badPages() }
+        let bad: [Int]
+        do {
+            bad = try withPlainConnection(derived: new, header: cipher.header) { try PageAuthentication($0, verifier: verifier).badPages() }
+        } catch let error as DatabaseError {
+            throw DatabaseError(resultCode: error.extendedResultCode, message: """
+                the key was changed, but its check could not be finished: \(error.message ?? "\(error.resultCode)"); run checkIntegrity()
+                """)
+        }
         guard bad.isEmpty else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "after the change of key, page \(bad[0]) of \(path) is damaged")
         }
     }
 
-    private func failure(_ report: strongroom_rekey_report, _ attempt: RotationAttempt) -> any Error {
-        let code = ResultCode(rawValue: report.result == 0 ? ResultCode.SQLITE_IOERR.rawValue : report.result)
-        if report.lost || report.result == 0 {
-            return DatabaseError(resultCode: code, message: """
-                the key was not changed, and this connection can't go on: close it and open the database again with the old key
-                """)
-        }
-        return attempt.stopped ?? DatabaseError(resultCode: code, message: "the key was not changed: \(code)")
+    /// What to say when the old key is still the one.
+    private func failure(_ report: strongroom_rekey_report, _ attempt: RotationAttempt, from old: DerivedKey) -> any Error {
+        // Where this connection can't, another one can make sure that nothing of the new key is left.
+        if report.lost { try? withPlainConnection(derived: old, header: cipher.header) { try $0.finishRotation() } }
+        else { try? finishRotation() }
+        if let stopped = attempt.stopped, !report.lost { return stopped }
+        var code = ResultCode(rawValue: report.result), reason = "\(code)"
+        // A page that SQLCipher can't decrypt stops it without a word.
+        if code == .SQLITE_NOMEM, let page = damagedPage(old) { (code, reason) = (.SQLITE_CORRUPT, "page \(page) of \(path) is damaged") }
+        let advice = report.lost ? "; this connection can't go on: close it and open the database again with the old key" : ""
+        return DatabaseError(resultCode: code, message: "the key was not changed: \(reason)\(advice)")
+    }
+
+    private func damagedPage(_ derived: DerivedKey) -> Int? {
+        let bad = try? withPlainConnection(derived: derived, header: cipher.header) { try PageAuthentication($0).badPages() }
+        return bad?.first
     }
 
     /// A second connection to the same file that knows the key, and nothing of the configuration.

@@ -41,22 +41,29 @@ extension DatabaseFile {
         _ source: Database, to destination: String, _ new: Encryption?, _ progress: ((EncryptionProgress) throws -> Void)?
     ) throws {
         try requireAbsent(destination)
-        let partial = destination + ".partial"
-        try removeDatabase(partial)
+        // Of its own, so that two copies to one destination don't meet before the end; the second finds the name taken there.
+        let partial = try "\(destination).partial-\(hexadecimal(Salt.random().bytes.prefix(4)))"
         do {
             let counts = try withDatabase(partial, new) { try DatabaseCopy(from: source, to: $0, progress: progress).run() }
             try withDatabase(partial, new) { try verify($0, counts) }
-            try rename(partial, to: destination)
+            try give(partial, theName: destination)
         } catch {
             try? removeDatabase(partial)
             throw error
         }
     }
 
+    /// Neither the file nor what SQLite or Strongroom would take for a part of it.
     private static func requireAbsent(_ path: String) throws {
-        guard strongroom_size_of_file(path) == -1 else {
-            throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "\(path) exists: name a new file")
-        }
+        for file in companions(of: path) where strongroom_size_of_file(file) != -1 { throw exists(file) }
+    }
+
+    private static func exists(_ path: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "\(path) exists: name a new file")
+    }
+
+    private static func companions(of path: String) -> [String] {
+        (["", "-journal", "-wal", "-shm"] + SaltFile.Role.allCases.map(\.rawValue)).map { path + $0 }
     }
 
     private static func withDatabase<T>(_ path: String, _ encryption: Encryption?, _ body: (Database) throws -> T) throws -> T {
@@ -81,23 +88,30 @@ extension DatabaseFile {
     }
 
     /// The salt first: a database with a plaintext header is nothing without it.
-    private static func rename(_ partial: String, to destination: String) throws {
-        if try SaltFile.read(.permanent, of: partial) != nil {
-            try move(SaltFile.path(.permanent, of: partial), SaltFile.path(.permanent, of: destination))
+    private static func give(_ partial: String, theName destination: String) throws {
+        let salt = SaltFile.path(.permanent, of: destination)
+        let hasSalt = try SaltFile.read(.permanent, of: partial) != nil
+        if hasSalt { try move(SaltFile.path(.permanent, of: partial), salt) }
+        do {
+            try move(partial, destination)
+        } catch {
+            if hasSalt { _ = strongroom_file_remove(salt) }
+            throw error
         }
-        try move(partial, destination)
     }
 
     private static func move(_ from: String, _ to: String) throws {
-        guard strongroom_file_replace(from, to) == 0 else {
-            throw DatabaseError(resultCode: .SQLITE_IOERR, message: "can't rename \(from)")
+        let error = strongroom_file_move(from, to)
+        if error == EEXIST { throw exists(to) }
+        guard error == 0 else {
+            throw DatabaseError(resultCode: .SQLITE_IOERR, message: "can't rename \(from): \(String(cString: strerror(error)))")
         }
     }
 
     private static func removeDatabase(_ path: String) throws {
-        for ending in ["", "-journal", "-wal", "-shm"] + SaltFile.Role.allCases.map(\.rawValue) {
-            guard strongroom_file_remove(path + ending) == 0 else {
-                throw DatabaseError(resultCode: .SQLITE_IOERR, message: "can't remove \(path + ending)")
+        for file in companions(of: path) {
+            guard strongroom_file_remove(file) == 0 else {
+                throw DatabaseError(resultCode: .SQLITE_IOERR, message: "can't remove \(file)")
             }
         }
     }

@@ -32,15 +32,12 @@ struct PageAuthentication {
         var bad: [Int] = []
         let page = UnsafeMutableRawBufferPointer.allocate(byteCount: format.pageSize, alignment: 8)
         defer { page.deallocate() }
-        for number in stride(from: 1, through: total, by: 1) where number != lockBytePage {
+        for number in stride(from: 1, through: total, by: 1) where number != format.lockBytePage {
             if try !isAuthentic(number, log, page) { bad.append(number) }
             if number % 1024 == 0 { try progress?(EncryptionProgress(completedPageCount: number, totalPageCount: total)) }
         }
         return bad
     }
-
-    /// SQLite never writes the page at the gigabyte, where some systems keep locks.
-    private var lockBytePage: Int { 0x4000_0000 / format.pageSize + 1 }
 
     private func pageCount() throws -> Int {
         database.answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
@@ -57,7 +54,7 @@ struct PageAuthentication {
         // A checkpoint may be writing the page at this moment: only a page that stays bad is bad.
         for _ in 0..<3 {
             let code = strongroom_database_read(
-                database.sqliteConnection, "main", page.baseAddress, CInt(page.count), Int64(number - 1) * Int64(page.count))
+                database.sqliteConnection, "main", page.baseAddress, CInt(page.count), format.offset(of: number))
             if code == 0, format.isAuthentic(UnsafeRawBufferPointer(page), number: number) { return true }
         }
         return false

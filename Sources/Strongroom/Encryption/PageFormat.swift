@@ -24,6 +24,12 @@ final class PageFormat: @unchecked Sendable {
         }
     }
 
+    /// SQLite never writes the page at the gigabyte, where some systems keep locks. <https://www.sqlite.org/fileformat.html#the_lock_byte_page>
+    var lockBytePage: Int { 0x4000_0000 / pageSize + 1 }
+
+    /// Where a page is in the file: beyond 32 bits in large ones.
+    func offset(of number: Int) -> Int64 { Int64(number - 1) * Int64(pageSize) }
+
     func isAuthentic(_ page: UnsafeRawBufferPointer, number: Int) -> Bool {
         precondition(page.count == pageSize)
         return withFormat { strongroom_page_is_authentic($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt32(number)) }
@@ -35,7 +41,7 @@ final class PageFormat: @unchecked Sendable {
         return withFormat { strongroom_page_decrypts($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self)) }
     }
 
-    fileprivate func withFormat<R>(_ body: (UnsafePointer<strongroom_page_format>) -> R) -> R {
+    func withFormat<R>(_ body: (UnsafePointer<strongroom_page_format>) -> R) -> R {
         format.withBytes { body($0.baseAddress!.assumingMemoryBound(to: strongroom_page_format.self)) }
     }
 }

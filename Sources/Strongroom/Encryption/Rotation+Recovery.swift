@@ -33,7 +33,13 @@ extension Database {
     /// another connection writes or old snapshots are in use. Whoever opens with a working key does this.
     func finishRotation() throws {
         guard let derived = cipher.derived, let next = try SaltFile.read(.rotation, of: filePath) else { return }
-        if next.salt == derived.salt, !isCheckpointed() { return }
+        if next.salt == derived.salt {
+            guard isCheckpointed() else { return }
+        } else {
+            // Before the salt goes, nothing may be left that needs it.
+            let format = try PageFormat(derived, header: cipher.header)
+            guard try withoutObservers({ format.withFormat { strongroom_rekey_forget(sqliteConnection, $0) } }) == 0 else { return }
+        }
         // Under the write lock nobody else rotates.
         guard strongroom_rekey_begin(try openConnection) == 0 else { return }
         defer { _ = strongroom_rekey_cancel(sqliteConnection) }
@@ -43,6 +49,14 @@ extension Database {
             if cipher.header == 0, try fileHeader().salt != derived.salt { return }
         }
         try SaltFile.remove(.rotation, of: filePath)
+    }
+
+    /// Runs transactions that aren't the application's, and that nobody may veto.
+    func withoutObservers<T>(_ body: () throws -> T) throws -> T {
+        let connection = try openConnection
+        transactions.uninstall(from: connection)
+        defer { transactions.install(on: connection) }
+        return try body()
     }
 
     var isWAL: Bool {

@@ -113,6 +113,38 @@ struct CopyTests {
         #expect(error?.resultCode == .SQLITE_CANTOPEN)
     }
 
+    @Test("beside a file that would be taken for a part of it is refused", arguments: ["-wal", "-journal", "-shm", "-salt", "-salt-new", "-salt-next"])
+    func companion(_ ending: String) throws {
+        let folder = try TemporaryFolder(), clear = folder.path("clear.sqlite"), copy = folder.path("copy.sqlite")
+        try create(clear)
+        try Data([1]).write(to: URL(fileURLWithPath: copy + ending))
+        let error = #expect(throws: DatabaseError.self) { try DatabaseFile.encrypt(path: clear, to: copy, encryption: encryption) }
+        #expect(error?.resultCode == .SQLITE_CANTOPEN)
+        #expect(error?.message?.contains("copy.sqlite\(ending) exists") == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: copy + ending)) == Data([1]))
+        #expect(!FileManager.default.fileExists(atPath: copy))
+    }
+
+    @Test("that another copy overtakes leaves the other's, and nothing of its own", arguments: [true, false])
+    func overtaken(plaintextHeader: Bool) throws {
+        let folder = try TemporaryFolder(), clear = folder.path("clear.sqlite"), copy = folder.path("copy.sqlite")
+        try create(clear)
+        var late = Encryption(key: .passphrase("late"), settings: CipherSettings(kdfIterations: 1000))
+        if plaintextHeader { late.plaintextHeader = PlaintextHeader() }
+        var isOvertaken = false
+        let error = #expect(throws: DatabaseError.self) {
+            try DatabaseFile.encrypt(path: clear, to: copy, encryption: late) { _ in
+                if !isOvertaken { try DatabaseFile.encrypt(path: clear, to: copy, encryption: encryption) }
+                isOvertaken = true
+            }
+        }
+        #expect(isOvertaken)
+        #expect(error?.resultCode == .SQLITE_CANTOPEN)
+        try check(copy, encrypted())
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(!files.contains { $0.contains("partial") || $0.contains("salt") })
+    }
+
     @Test("that is stopped or impossible leaves nothing behind")
     func stopped() throws {
         struct Stopped: Error {}

@@ -282,3 +282,25 @@ func flip(_ path: String, at offset: Int) throws {
     try file.write(contentsOf: [byte ^ 0xff])
     try file.close()
 }
+
+@Suite("A library in SQLCipher's place")
+struct LibraryTests {
+    @Test("is accepted from 4.5 on", arguments: ["4.5.0 community", "4.6.1 community", "4.10.0 commercial", "5.0.0 community"])
+    func accepted(version: String) {
+        #expect(DatabaseError.refusal(ofSQLCipher: version) == nil)
+    }
+
+    @Test("that is too old is refused", arguments: ["4.4.3 community", "3.4.1", "2.2.1", "nonsense", ""])
+    func tooOld(version: String) {
+        let error = DatabaseError.refusal(ofSQLCipher: version)
+        #expect(error?.resultCode == .SQLITE_MISUSE)
+        #expect(error?.message?.contains("too old: use 4.5 or newer") == true)
+    }
+
+    @Test("that isn't SQLCipher is refused")
+    func notSQLCipher() {
+        let error = DatabaseError.refusal(ofSQLCipher: nil)
+        #expect(error?.resultCode == .SQLITE_MISUSE)
+        #expect(error?.message?.contains("isn't SQLCipher") == true)
+    }
+}
