@@ -11,9 +11,11 @@ enum Main {
             var command = try StrongroomCommand.parseAsRoot()
             do {
                 try command.run()
-            } catch where !isParsers(error) {
+            } catch {
+                // What others throw, help among it, is the argument parser's to tell.
+                guard let command = command as? any Reporting, !isParsers(error) else { throw error }
                 let failure = Failure(any: error, file: nil)
-                if let command = command as? any Reporting { command.output.failed(type(of: command), failure) }
+                command.output.failed(type(of: command), failure)
                 throw failure
             }
         } catch {
@@ -21,9 +23,9 @@ enum Main {
         }
     }
 
-    /// Told already, or for the argument parser to tell: a wrong usage that only `run` finds, a subcommand's help.
+    /// Told already, or a wrong usage that only `run` finds.
     private static func isParsers(_ error: any Error) -> Bool {
-        error is Told || error is ValidationError || error is CleanExit || error is ExitCode
+        error is Told || error is ValidationError
     }
 
     /// Says what ended the program, on standard output when it was asked for (help, completions), else on standard error.

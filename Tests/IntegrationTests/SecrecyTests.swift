@@ -18,7 +18,7 @@ struct SecrecyTests {
             built: "strongroom", "rotate", database, "--passphrase-file", try scratch.secret(old),
             "--new-passphrase-file", pipe
         ).start()
-        let writer = try #require(FileHandle(forWritingAtPath: pipe))
+        let writer = try await running.writing(to: pipe)
 
         let processes = try ProcessTable()
         #expect(processes.contains(running.process.processIdentifier))
@@ -31,10 +31,10 @@ struct SecrecyTests {
         #expect(try await StockShell(path: database, passphrase: new).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
-    /// What stands before the program in a line of the shell, and its options. FILE and DIR are the file of the secret and its folder.
+    /// What stands before the program in a line of the shell, and its options. FILE and FOLDER are the file of the secret and where it is.
     static let sources = [
         ("", "--passphrase-file FILE"), ("", "--passphrase-command 'cat FILE'"), ("exec 5<FILE;", "--passphrase-fd 5"),
-        ("CREDENTIALS_DIRECTORY=DIR; export CREDENTIALS_DIRECTORY;", "--passphrase-credential secret"),
+        ("CREDENTIALS_DIRECTORY=FOLDER; export CREDENTIALS_DIRECTORY;", "--passphrase-credential secret"),
         ("P=$(cat FILE); export P;", "--passphrase-env P"), ("", "--raw-key-file FILE"),
     ]
 
@@ -48,10 +48,10 @@ struct SecrecyTests {
         // The names in a scratch folder have nothing that a shell would take apart.
         let executable = try Program(built: "strongroom").executable.path
         let line = "\(setting) exec '\(executable)' rotate \(database) \(options) --new-passphrase-file \(pipe)"
-            .replacingOccurrences(of: "FILE", with: file).replacingOccurrences(of: "DIR", with: scratch.folder.path)
+            .replacingOccurrences(of: "FILE", with: file).replacingOccurrences(of: "FOLDER", with: scratch.folder.path)
         let running = try Program("sh", "-c", line).start()
         // It opens the pipe when it has the old key.
-        let writer = try #require(FileHandle(forWritingAtPath: pipe))
+        let writer = try await running.writing(to: pipe)
         let processes = try ProcessTable()
         #expect(processes.contains(running.process.processIdentifier))
         #expect(processes.mentioning(secret) == [])

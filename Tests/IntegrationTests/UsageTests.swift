@@ -39,6 +39,17 @@ struct UsageTests {
         #expect(outcome.errors.isEmpty)
     }
 
+    @Test("each command explains itself, by --help and by help COMMAND", arguments: [
+        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "query", "keygen", "completions",
+    ])
+    func helpOfCommands(_ command: String) async throws {
+        for outcome in [try await strongroom(command, "--help"), try await strongroom("help", command)] {
+            #expect(outcome.status == 0)
+            #expect(outcome.output.contains("USAGE: strongroom \(command)"))
+            #expect(outcome.errors.isEmpty)
+        }
+    }
+
     @Test("names everything that it is made of")
     func version() async throws {
         let outcome = try await strongroom("--version")

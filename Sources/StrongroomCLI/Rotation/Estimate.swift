@@ -3,7 +3,7 @@ import Strongroom
 
 /// How long rotations take on this machine: found out on a small database in the temporary folder, which is removed.
 struct Estimate: Sendable {
-    static let trialSize = 8_000_000
+    static let trialSize = 24_000_000
 
     let bytesPerSecond: Double
 

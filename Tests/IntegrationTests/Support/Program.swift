@@ -108,11 +108,14 @@ final class RunningProgram {
         scratch = try Scratch()
         process.executableURL = executable
         process.arguments = arguments
+        let output = try terminal ?? scratch.newFile("output"), errors = try terminal ?? scratch.newFile("errors")
         process.standardInput = terminal ?? input ?? inputPipe
-        process.standardOutput = try terminal ?? scratch.newFile("output")
-        process.standardError = try terminal ?? scratch.newFile("errors")
+        process.standardOutput = output
+        process.standardError = errors
         process.terminationHandler = { [ended] _ in ended.continuation.finish() }
         try process.run()
+        // A `Process` is not let go by Foundation, and its files with it: after some hundreds the descriptors are used up.
+        for ours in [input, terminal == nil ? output : nil, terminal == nil ? errors : nil, inputPipe.fileHandleForReading] { try? ours?.close() }
         // A program that waits for what no test will say ends all the same, and the test fails by its status.
         let identifier = process.processIdentifier
         watchdog = DispatchWorkItem { kill(identifier, SIGKILL) }
@@ -130,6 +133,7 @@ final class RunningProgram {
     func outcome() async -> Outcome {
         for await _ in ended.stream {}
         watchdog.cancel()
+        endInput()
         return Outcome(
             status: process.terminationStatus, output: scratch.text("output"), errors: scratch.text("errors"))
     }
@@ -137,6 +141,16 @@ final class RunningProgram {
     /// Returns when the process has written `text` to its standard output.
     func waitForOutput(_ text: String) async throws {
         try await wait { self.scratch.text("output").contains(text) }
+    }
+
+    /// The writing end of a pipe, once the process reads it.
+    func writing(to pipe: String) async throws -> FileHandle {
+        var descriptor: Int32 = -1
+        try await wait {
+            descriptor = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            return descriptor >= 0
+        }
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
     /// Returns when the process has written `text` to its standard error.
