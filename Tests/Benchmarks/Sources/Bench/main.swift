@@ -30,6 +30,7 @@ for item in options.items {
             say(Table.row(measurement, verdict: verdict))
         }
     }
+    if !options.isQuick, sizes.count < item.sizes.count { say("  too little room on the disk for more") }
     for note in notes(item, measurements) { say("  \(note)") }
 }
 say("\nload at the end \(Machine.load.map(Table.number) ?? "unknown")")

@@ -67,7 +67,7 @@ public enum Item: String, CaseIterable, Sendable {
         case .writeLatency: [200, 1_000, 5_000]
         case .observedInserts: [200, 2_000, 20_000]
         case .observedTransactions: [20, 200, 2_000]
-        case .rotation: [10, 100]
+        case .rotation: [10, 100, 1_000]
         }
     }
 
