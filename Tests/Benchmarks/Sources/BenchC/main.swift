@@ -73,6 +73,6 @@ func transactions(_ db: OpaquePointer?, _ size: Int64) -> Int64 {
 }
 
 /// C has no observations: the work against itself tells how much the figures of the others are worth.
-func compare(_ db: OpaquePointer?, _ work: () -> Int64) throws -> Outcome {
+func compare(_ db: OpaquePointer?, _ work: @escaping () -> Int64) throws -> Outcome {
     try .comparing(prepare: { cwork_execute(db, Workload.clearInserted) }, plain: work, observed: { try $0(work) })
 }
