@@ -58,7 +58,7 @@ public enum Workload {
         (n * 7919) % pointCount
     }
 
-    public static let accessesPerReader: Int64 = 5_000
+    public static let accessesPerReader: Int64 = 4_000
     public static let rangeLength: Int64 = 20
 
     /// Where the `n`th read of twenty rows begins.
