@@ -65,8 +65,8 @@ public enum Item: String, CaseIterable, Sendable {
         case .concurrentReaders: [1, 2, 4, 8]
         case .readsBesideWrite: [500, 2_000, 8_000]
         case .writeLatency: [200, 1_000, 5_000]
-        case .observedInserts: [200, 2_000, 20_000]
-        case .observedTransactions: [20, 200, 2_000]
+        case .observedInserts: [100, 1_000, 10_000]
+        case .observedTransactions: [10, 100, 1_000]
         case .rotation: [10, 100, 1_000]
         }
     }

@@ -72,7 +72,7 @@ public enum Workload {
     }
 
     /// How often work without and with an observation alternates.
-    public static let turns = 6
+    public static let turns = 12
 
     /// Three of these rows fill a page of 4096 bytes.
     public static let payloadSize = 1_300
