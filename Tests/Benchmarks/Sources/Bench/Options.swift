@@ -9,7 +9,6 @@ struct Options {
     var chinook: String
     var rounds = 5
     var isQuick = false
-    var isLarge = false
     var json: String?
     var picture: String?
     var items: [Item] = []
@@ -24,7 +23,6 @@ struct Options {
             switch word {
             case "--rounds": rounds = Options.positive(words.popFirst())
             case "--quick": (isQuick, rounds) = (true, 2)
-            case "--large": isLarge = true
             case "--json": json = Options.path(words.popFirst(), for: word)
             case "--picture": picture = Options.path(words.popFirst(), for: word)
             default: items.append(Options.item(word))
@@ -33,10 +31,15 @@ struct Options {
         if items.isEmpty { items = Item.allCases }
     }
 
-    /// A quick run leaves the largest size out, a large one changes the key of a gigabyte.
+    /// A quick run leaves the largest size out; a change of key needs room for the database, its log, and some more.
     func sizes(_ item: Item) -> [Int] {
-        if isLarge, item == .rotation { return item.sizes + [1_000] }
-        return isQuick && item.sizes.count > 1 ? item.sizes.dropLast() : item.sizes
+        let sizes = isQuick && item.sizes.count > 1 ? item.sizes.dropLast() : item.sizes
+        guard item == .rotation, let room = freeSpace else { return sizes }
+        return sizes.filter { $0 * 4_000_000 < room }
+    }
+
+    private var freeSpace: Int? {
+        (try? FileManager.default.attributesOfFileSystem(forPath: folder))?[.systemFreeSize] as? Int
     }
 
     static func fail(_ message: String) -> Never {

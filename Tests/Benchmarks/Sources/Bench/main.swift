@@ -12,10 +12,9 @@ say("""
     One core here: AES-256-CBC \(rate(machine.aes256CBCEncryption)) encrypting, \(rate(machine.aes256CBCDecryption)) decrypting; \
     HMAC-SHA512 \(rate(machine.hmacSHA512)); all that a change of key needs, \(rate(machine.rotationLimit))
     Medians of \(options.rounds) rounds in turn, after a warm-up. Ratios are to plain C in the same round: median (least–most).
-
-    \(Table.head)
     """)
-if let load, load > 1 { say("(other programs are at work on this machine: take differences of ten per cent for noise)") }
+if let load, load > 1 { say("Other programs are at work on this machine: differences of ten per cent are noise.") }
+say("\n\(Table.head)")
 try runner.prepare(chinook: options.chinook)
 
 var measurements: [Measurement] = []
@@ -30,6 +29,7 @@ for item in options.items {
             say(Table.row(measurement, verdict: verdict))
         }
     }
+    if !options.isQuick, sizes.count < item.sizes.count { say("  too little room on the disk for more") }
     for note in notes(item, measurements) { say("  \(note)") }
 }
 say("\nload at the end \(Machine.load.map(Table.number) ?? "unknown")")

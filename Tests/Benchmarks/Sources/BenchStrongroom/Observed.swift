@@ -5,6 +5,8 @@ extension Work {
     /// What an observation costs a writer that changes another table.
     func observed(_ pool: DatabasePool) throws -> Outcome {
         try .comparing {
+            try pool.write { try $0.execute(sql: Workload.clearInserted) }
+        } plain: {
             try observedWork(pool)
         } observed: { measure in
             let (first, changed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -31,14 +33,8 @@ extension Work {
     }
 
     private func observedWork(_ pool: DatabasePool) throws -> Int64 {
-        let count: (Database) throws -> Int64 = { try Int64.fetchOne($0, sql: Workload.countInserted)! }
-        let before = try pool.read(count)
-        if call.item == .observedInserts {
-            try pool.write { db in for n in 0..<size { try insert(db, n) } }
-        } else {
-            for n in 0..<size { try pool.write { try insert($0, n) } }
-        }
-        return try pool.read(count) - before
+        guard call.item == .observedInserts else { return try smallTransactions(pool) }
+        return try pool.write(insertsPositional)
     }
 }
 

@@ -71,15 +71,19 @@ public struct Outcome: Sendable {
     }
 
     /// What observed work costs against unobserved work, in alternation; the halves of each turn change places so that
-    /// a machine that slows down or speeds up favours none. `observed` sets the stage for the work whose time counts.
+    /// a machine that slows down or speeds up favours none. `prepare` makes all turns alike, outside of the measured time,
+    /// as does all that `observed` does beside the work that it is given the clock for.
     public static func comparing(
-        _ plain: () throws -> Int64, observed: (_ measure: (() throws -> Int64) throws -> Int64) throws -> Int64
+        prepare: () throws -> Void, plain: () throws -> Int64,
+        observed: (_ measure: (() throws -> Int64) throws -> Int64) throws -> Int64
     ) throws -> Outcome {
         // Once for nothing: the first time is never like the others.
+        try prepare()
         _ = try plain()
         var check: Int64 = 0
         var plainTime = Double.infinity, observedTime = Double.infinity
         for turn in 0..<2 * Workload.turns {
+            try prepare()
             // 0 1 1 0 0 1 1 0 …
             if (turn + 1) / 2 % 2 == 0 {
                 let start = now()

@@ -34,7 +34,7 @@ public enum Item: String, CaseIterable, Sendable {
         case .insertsOfBlobs: "inserts of one blob of 16 kB"
         case .smallTransactions: "small write transactions"
         case .cursorMemory: "peak memory of a cursor over that many rows"
-        case .concurrentReaders: "readers at the same time, 5,000 accesses each"
+        case .concurrentReaders: "readers at the same time, 4,000 accesses each"
         case .readsBesideWrite: "reads by two readers beside a long write"
         case .writeLatency: "small write transactions beside two readers"
         case .observedInserts: "inserts while another table is observed, against the same unobserved"
@@ -47,11 +47,11 @@ public enum Item: String, CaseIterable, Sendable {
     public var sizes: [Int] {
         switch self {
         case .openRawKey, .openKeySpec: [1, 10, 100]
-        case .openPassphrase: [1, 2, 4]
+        case .openPassphrase: [1, 2, 3]
         case .openFiveThreads: [1]
-        case .pointReadInAccess: [2_000, 20_000, 200_000]
-        case .pointReadPool: [1_000, 10_000, 100_000]
-        case .pointReadAwait: [500, 5_000, 50_000]
+        case .pointReadInAccess: [1_000, 10_000, 100_000]
+        case .pointReadPool: [500, 5_000, 50_000]
+        case .pointReadAwait: [300, 3_000, 30_000]
         case .rowsByIndex, .rowsByName, .rowsAsRecords, .rowsAsCodable: [2_000, 20_000, 200_000]
         case .rowsOfText: [200, 2_000, 20_000]
         case .rowsOfBlobs: [20, 200, 2_000]
@@ -65,9 +65,9 @@ public enum Item: String, CaseIterable, Sendable {
         case .concurrentReaders: [1, 2, 4, 8]
         case .readsBesideWrite: [500, 2_000, 8_000]
         case .writeLatency: [200, 1_000, 5_000]
-        case .observedInserts: [200, 2_000, 20_000]
-        case .observedTransactions: [20, 200, 2_000]
-        case .rotation: [10, 100]
+        case .observedInserts: [100, 1_000, 10_000]
+        case .observedTransactions: [10, 100, 1_000]
+        case .rotation: [10, 100, 1_000]
         }
     }
 

@@ -58,7 +58,7 @@ public enum Workload {
         (n * 7919) % pointCount
     }
 
-    public static let accessesPerReader: Int64 = 5_000
+    public static let accessesPerReader: Int64 = 4_000
     public static let rangeLength: Int64 = 20
 
     /// Where the `n`th read of twenty rows begins.
@@ -72,7 +72,7 @@ public enum Workload {
     }
 
     /// How often work without and with an observation alternates.
-    public static let turns = 5
+    public static let turns = 12
 
     /// Three of these rows fill a page of 4096 bytes.
     public static let payloadSize = 1_300
