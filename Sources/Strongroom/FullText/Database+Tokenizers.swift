@@ -32,12 +32,15 @@ extension FTS5 {
 
     fileprivate static func mutableAPI(_ db: Database) -> UnsafeMutablePointer<fts5_api> {
         db.requireAccess()
+        guard let connection = db.sqliteConnection else {
+            fatalError("The connection is closed, and FTS5 with it: ask for its interface inside of an access.")
+        }
         if let known = db.fullText.api { return known }
         var api: UnsafeMutablePointer<fts5_api>?
-        let code = strongroom_fts5_api(db.sqliteConnection, &api)
+        let code = strongroom_fts5_api(connection, &api)
         guard code == SQLITE_OK, let api else {
             fatalError("""
-                FTS5 is not there: \(DatabaseError(code, on: db.sqliteConnection)). \
+                FTS5 is not there: \(DatabaseError(code, on: connection)). \
                 Link a SQLCipher that was built with SQLITE_ENABLE_FTS5.
                 """)
         }
@@ -49,6 +52,8 @@ extension FTS5 {
 extension Database {
     /// Adds a tokenizer, or replaces the one of that name for the tables that are opened from now on.
     public func add(tokenizer: (some FTS5CustomTokenizer).Type) {
+        requireAccess()
+        guard sqliteConnection != nil else { return }
         let api = FTS5.mutableAPI(self)
         let registration = TokenizerRegistration(self) { try tokenizer.init(db: $0, arguments: $1) }
         var calls = fts5_tokenizer(xCreate: createTokenizer, xDelete: deleteTokenizer, xTokenize: callTokenizer)
@@ -65,6 +70,8 @@ extension Database {
     ///
     /// - throws: `SQLITE_ERROR` when there is none of that name, or when it refuses the arguments; what its initializer throws.
     public func makeTokenizer(_ descriptor: FTS5TokenizerDescriptor) throws -> any FTS5Tokenizer {
+        requireAccess()
+        _ = try openConnection
         let api = FTS5.mutableAPI(self)
         var calls = fts5_tokenizer()
         var context: UnsafeMutableRawPointer?

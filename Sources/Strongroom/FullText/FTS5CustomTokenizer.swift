@@ -1,5 +1,3 @@
-import CSQLCipher
-
 /// A tokenizer written in Swift.
 ///
 /// ```swift
@@ -98,7 +96,8 @@ private func acceptToken(
 {
     let wrapping = context!.assumingMemoryBound(to: Wrapping.self).pointee
     // What FTS5 answers goes back to it as it is: SQLITE_DONE, for one, is no failure.
-    var answer = SQLITE_OK
+    let ok = ResultCode.SQLITE_OK.rawValue
+    var answer = ok
     do {
         try wrapping.accept(String(token: pToken, count: nToken), FTS5TokenFlags(rawValue: flags)) { token, flags in
             var token = token
@@ -107,10 +106,10 @@ private func acceptToken(
                     wrapping.callback(wrapping.context, flags.rawValue, $0.baseAddress, CInt($0.count), iStart, iEnd)
                 }
             }
-            if answer != SQLITE_OK { throw DatabaseError(resultCode: ResultCode(rawValue: answer)) }
+            if answer != ok { throw DatabaseError(resultCode: ResultCode(rawValue: answer)) }
         }
         return answer
     } catch {
-        return answer != SQLITE_OK ? answer : TokenizerFailure.keep(error)
+        return answer != ok ? answer : TokenizerFailure.keep(error)
     }
 }

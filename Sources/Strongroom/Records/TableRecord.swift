@@ -57,6 +57,9 @@ extension TableRecord {
     }
 }
 
+/// `SendableMetatype`, as programs that are older than Swift 6.2 call it.
+public typealias GRDBSendableMetatype = SendableMetatype
+
 /// Default names of tables, found once for each type: it takes longer than an insertion.
 private final class TableNames: @unchecked Sendable {
     static let shared = TableNames()

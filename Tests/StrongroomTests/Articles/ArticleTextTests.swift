@@ -20,11 +20,11 @@ struct ArticleTextTests {
 
     @Test("have samples that stand in the tests, word for word", arguments: [
         ("Connection", 5), ("RowsAndValues", 4), ("Records", 4), ("Requests", 7), ("SchemaAndMigrations", 3), ("Observation", 4),
-        ("Sharing", 4),
+        ("Sharing", 4), ("FullText", 5), ("Associations", 5),
     ])
     func samples(article: String, count: Int) throws {
         let folder = Self.packageFolder.appendingPathComponent("Tests/StrongroomTests/Articles")
-        let sources = try ["ArticleSamples", "ObservationArticleSamples"].map {
+        let sources = try ["ArticleSamples", "ObservationArticleSamples", "FullTextArticleSamples"].map {
             Self.unindented(try String(contentsOf: folder.appendingPathComponent("\($0).swift"), encoding: .utf8))
         }
         let samples = try Self.samples(ofArticle: article)
