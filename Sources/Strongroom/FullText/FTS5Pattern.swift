@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let pattern = FTS5Pattern(matchingAllPrefixesIn: "mob dic")
-/// let documents = try Document.matching(pattern).order(\.rank).fetchAll(db)
+/// let documents = try Document.matching(pattern).order(Column.rank).fetchAll(db)
 /// ```
 ///
 /// Source: <https://www.sqlite.org/fts5.html#full_text_query_syntax>.
