@@ -33,8 +33,8 @@ struct FormatOptions: ParsableArguments {
     }
 
     static func validate(pageSize: Int, of option: String) throws {
-        guard (512...65536).contains(pageSize), pageSize.nonzeroBitCount == 1 else {
-            throw ValidationError("\(option) is a power of two from 512 to 65536.")
+        guard (1024...65536).contains(pageSize), pageSize.nonzeroBitCount == 1 else {
+            throw ValidationError("\(option) is a power of two from 1024 to 65536.")
         }
     }
 

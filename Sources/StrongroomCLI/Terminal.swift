@@ -12,12 +12,6 @@ struct Terminal: ~Copyable {
 
     deinit { close(descriptor) }
 
-    static var isPresent: Bool {
-        let descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        if descriptor >= 0 { close(descriptor) }
-        return descriptor >= 0
-    }
-
     /// Shows `prompt` and reads one line that does not appear on the screen.
     func readSecret(_ prompt: String) throws -> Secret {
         try Interruption.deferred { interruption in

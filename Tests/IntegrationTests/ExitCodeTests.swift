@@ -25,7 +25,7 @@ struct ExitCodeTests {
     }
 
     @Test("2: wrong usage, with an object for those who asked for JSON", arguments: [
-        ["check", "--json"], ["check", "file", "--json", "--passphrase-fd", "x"], ["check", "file", "--json", "--page-size", "1000"],
+        ["check", "--json"], ["check", "file", "--json", "--passphrase-fd", "x"], ["check", "file", "--json", "--page-size", "1000"], ["check", "file", "--json", "--page-size", "512"],
         ["check", "file", "--json", "--passphrase-env", "A", "--passphrase-fd", "5"],
     ])
     func usage(_ arguments: [String]) async throws {

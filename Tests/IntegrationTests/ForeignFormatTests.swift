@@ -11,7 +11,7 @@ struct ForeignFormat: Sendable, CustomStringConvertible {
 
     static let all = (1...4).flatMap { version in
         [ForeignFormat(version: version), ForeignFormat(version: version, pageSize: 8192), ForeignFormat(version: version, key: raw)]
-    } + [ForeignFormat(version: 1, pageSize: 512), ForeignFormat(version: 4, pageSize: 1024), ForeignFormat(version: 4, pageSize: 65536, key: raw)]
+    } + [ForeignFormat(version: 1, pageSize: 2048), ForeignFormat(version: 4, pageSize: 1024), ForeignFormat(version: 4, pageSize: 65536, key: raw)]
 
     /// For the stock shell, after the key.
     var pragmas: String {

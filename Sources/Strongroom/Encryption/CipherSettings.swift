@@ -9,7 +9,7 @@ public struct CipherSettings: Hashable, Sendable {
         case sha512 = 512
     }
 
-    /// Bytes in a page: a power of two from 512 to 65536.
+    /// Bytes in a page: a power of two from 1024 to 65536. What SQLCipher writes in pages of 512, it can't open again.
     public var pageSize: Int
     /// Rounds of PBKDF2 that turn a passphrase into a key. A raw key needs none.
     public var kdfIterations: Int
@@ -45,8 +45,8 @@ public struct CipherSettings: Hashable, Sendable {
     ]
 
     func validate() throws {
-        guard (512...65536).contains(pageSize), pageSize & (pageSize - 1) == 0 else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "CipherSettings.pageSize is \(pageSize): use a power of two from 512 to 65536")
+        guard (1024...65536).contains(pageSize), pageSize & (pageSize - 1) == 0 else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "CipherSettings.pageSize is \(pageSize): use a power of two from 1024 to 65536")
         }
         guard (1...Int(Int32.max)).contains(kdfIterations) else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "CipherSettings.kdfIterations is \(kdfIterations): use 1 or more")

@@ -29,6 +29,16 @@ struct OpeningTests {
         #expect(try contents(path) == before)
     }
 
+    @Test("refuses pages that are not 1024 to 65536 bytes, and writes nothing: what is written in 512 never opens again", arguments: [0, 512, 1000, 131_072])
+    func unusablePages(_ size: Int) throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        var configuration = Configuration()
+        configuration.encryption = Encryption(key: try .random(), settings: CipherSettings(pageSize: size))
+        #expect(opening(path, configuration)?.resultCode == .SQLITE_MISUSE)
+        let found = (try? contents(path))?.count ?? 0
+        #expect(found == 0)
+    }
+
     @Test("with a wrong raw key says so")
     func wrongRawKey() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")

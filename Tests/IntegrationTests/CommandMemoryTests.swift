@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite("Memory of strongroom", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status")))
-struct MemoryTests {
+struct CommandMemoryTests {
     let scratch: Scratch
     let database: String
     static let megabytes = 100
