@@ -174,12 +174,15 @@ static int begin(sqlite3 *db) {
     return sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 }
 
-/// A rekey commits or rolls back below SQL, which still believes in its transaction.
-static int end(sqlite3 *db, bool succeeded) {
+/// A rekey commits or rolls back below SQL, which still believes in its transaction. `rollback` is prepared already: without memory,
+/// no other statement can be.
+static int end(sqlite3 *db, bool succeeded, sqlite3_stmt *rollback) {
     if (sqlite3_get_autocommit(db)) return SQLITE_OK;
-    int result = sqlite3_exec(db, succeeded ? "COMMIT" : "ROLLBACK", NULL, NULL, NULL);
-    if (!sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-    return result;
+    int result = succeeded ? sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) : SQLITE_OK;
+    if (sqlite3_get_autocommit(db)) return result;
+    sqlite3_step(rollback);
+    int rolled_back = sqlite3_reset(rollback);
+    return result != SQLITE_OK ? result : rolled_back;
 }
 
 static int64_t ask(sqlite3 *db, const char *sql) {
@@ -209,12 +212,12 @@ static int rewrite_pages(sqlite3 *db, struct watch *watch, const void *spec, int
 }
 
 /// The key of the write side changes before the first page is written; no page gets that far.
-static void restore_key(sqlite3 *db, const void *spec, int size) {
+static void restore_key(sqlite3 *db, const void *spec, int size, sqlite3_stmt *rollback) {
     // Takes no lock, which another process may hold by now, but lets ROLLBACK end what the rekey leaves open.
     sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
     struct watch watch = { .failure = SQLITE_FULL };
     rewrite_pages(db, &watch, spec, size);
-    end(db, false);
+    end(db, false, rollback);
 }
 
 /// Lets no page of this connection reach its files any more.
@@ -239,7 +242,7 @@ static int write_version(sqlite3 *db) {
     return sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
-int strongroom_rekey_forget(sqlite3 *db, const strongroom_page_format *format) {
+int strongroom_rekey_forget(sqlite3 *db, const strongroom_page_format *format, sqlite3_stmt *rollback) {
     int64_t synchronous = ask(db, "PRAGMA main.synchronous");
     tell(db, "synchronous", 2);
     int result = begin(db);
@@ -247,13 +250,13 @@ int strongroom_rekey_forget(sqlite3 *db, const strongroom_page_format *format) {
         struct watch watch = { .guard = format };
         install_all(&watch, db);
         result = write_version(db);
-        int ended = end(db, result == SQLITE_OK);
+        int ended = end(db, result == SQLITE_OK, rollback);
         uninstall_all(&watch);
         if (result == SQLITE_OK) result = watch.failure ? watch.failure : ended;
         // Without a page that was seen, nothing is known.
         if (result == SQLITE_OK && watch.pages == 0) result = SQLITE_NOMEM;
     } else {
-        end(db, false);
+        end(db, false, rollback);
     }
     if (synchronous >= 0) tell(db, "synchronous", synchronous);
     return result;
@@ -261,12 +264,14 @@ int strongroom_rekey_forget(sqlite3 *db, const strongroom_page_format *format) {
 
 int strongroom_rekey_begin(sqlite3 *db) { return begin(db); }
 
-int strongroom_rekey_cancel(sqlite3 *db) { return end(db, false); }
+int strongroom_rekey_cancel(sqlite3 *db, sqlite3_stmt *rollback) { return end(db, false, rollback); }
 
 strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const strongroom_page_format *old_format,
                                          const void *spec, int size, strongroom_progress progress, void *context,
-                                         strongroom_verifier *verifier) {
+                                         strongroom_verifier *verifier, sqlite3_stmt *rollback) {
     strongroom_rekey_report report = { 0 };
+    // SQLCipher damages the heap where it is refused the few bytes that a change of key takes.
+    sqlite3_int64 heap_limit = sqlite3_hard_heap_limit64(0);
     int64_t cache_size = ask(db, "PRAGMA main.cache_size"), spill = ask(db, "PRAGMA main.cache_spill");
     tell(db, "cache_size", cached_pages);
     tell(db, "cache_spill", cached_pages);
@@ -275,18 +280,19 @@ strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, cons
     int result = rewrite_pages(db, &watch, spec, size);
     if (verifier) strongroom_verifier_finish(verifier);
     report.committed = result == SQLITE_OK && watch.committed;
-    int ended = end(db, report.committed);
+    int ended = end(db, report.committed, rollback);
     // A page that couldn't be read or held in memory rolls everything back, and the answer is still "done".
     if (result == SQLITE_OK && !report.committed) result = watch.read_failure ? watch.read_failure : SQLITE_NOMEM;
     report.result = report.committed && sqlite3_get_autocommit(db) ? SQLITE_OK : result != SQLITE_OK ? result : ended;
     report.stopped = watch.stopped;
     report.pages = watch.pages;
     if (!report.committed) {
-        restore_key(db, old_spec, size);
-        report.lost = strongroom_rekey_forget(db, old_format) != SQLITE_OK;
+        restore_key(db, old_spec, size, rollback);
+        report.lost = strongroom_rekey_forget(db, old_format, rollback) != SQLITE_OK;
         if (report.lost) close_for_writes(db);
     }
     tell(db, "cache_spill", spill);
     tell(db, "cache_size", cache_size);
+    sqlite3_hard_heap_limit64(heap_limit);
     return report;
 }
