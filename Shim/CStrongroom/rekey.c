@@ -74,6 +74,14 @@ typedef struct {
     struct watch *watch;
 } tap;
 
+/// Frames of the log on their way to the file: one write for many. SQLite's own files take less than 128 KiB at a time.
+typedef struct {
+    uint8_t bytes[1 << 16];
+    int64_t pages[1 << 7];      // where in the file each page will be
+    int64_t offset;
+    int size, page_count;
+} frames;
+
 struct watch {
     strongroom_progress progress;
     void *context;
@@ -84,6 +92,7 @@ struct watch {
     int failure;        // the first one; every write fails from then on, so that nothing half-done is committed
     int read_failure;
     bool stopped, committed;
+    frames *frames;     // NULL where each frame is written at once
     tap taps[2];        // the database, and its write-ahead log
     struct watch *next;
 };
@@ -115,6 +124,38 @@ static int refusal(tap *self, const void *bytes, int size, sqlite3_int64 offset)
     return strongroom_page_is_authentic(watch->guard, bytes, number) ? SQLITE_OK : SQLITE_IOERR_WRITE;
 }
 
+static int write_frames(tap *self) {
+    frames *frames = self->watch->frames;
+    if (!is_log(self) || !frames || frames->size == 0) return SQLITE_OK;
+    int result = self->original->xWrite(self->file, frames->bytes, frames->size, frames->offset);
+    if (result == SQLITE_OK && self->watch->verifier)
+        for (int i = 0; i < frames->page_count; i++) strongroom_verifier_add(self->watch->verifier, frames->pages[i]);
+    frames->size = frames->page_count = 0;
+    return result;
+}
+
+/// Writes to the log follow each other, except those of the last frame again.
+static int put(tap *self, const void *bytes, int size, sqlite3_int64 offset) {
+    struct watch *watch = self->watch;
+    frames *frames = watch->frames;
+    bool is_page = size >= smallest_page;
+    if (!is_log(self) || !frames) {
+        int result = self->original->xWrite(self->file, bytes, size, offset);
+        if (result == SQLITE_OK && is_log(self) && is_page && watch->verifier) strongroom_verifier_add(watch->verifier, offset);
+        return result;
+    }
+    bool fits = offset == frames->offset + frames->size && frames->size + size <= (int)sizeof frames->bytes;
+    if (!fits) {
+        int result = write_frames(self);
+        if (result != SQLITE_OK) return result;
+        frames->offset = offset;
+    }
+    memcpy(frames->bytes + frames->size, bytes, (size_t)size);
+    frames->size += size;
+    if (is_page) frames->pages[frames->page_count++] = offset;
+    return SQLITE_OK;
+}
+
 static int watched_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset) {
     tap *self = (tap *)file->pMethods;
     struct watch *watch = self->watch;
@@ -122,24 +163,25 @@ static int watched_write(sqlite3_file *file, const void *bytes, int size, sqlite
     bool is_page = size >= smallest_page;
     if (is_page) watch->failure = refusal(self, bytes, size, offset);
     if (watch->failure) return watch->failure;
-    int result = watch->failure = self->original->xWrite(file, bytes, size, offset);
-    if (result != SQLITE_OK || !is_log(self)) return result;
-    if (size == frame_header_size) note_frame(watch, bytes);
-    else if (is_page && watch->verifier) strongroom_verifier_add(watch->verifier, offset);
-    return result;
+    watch->failure = put(self, bytes, size, offset);
+    if (watch->failure == SQLITE_OK && is_log(self) && size == frame_header_size) note_frame(watch, bytes);
+    return watch->failure;
 }
 
 static int watched_sync(sqlite3_file *file, int flags) {
     tap *self = (tap *)file->pMethods;
     struct watch *watch = self->watch;
-    if (watch->failure) return watch->failure;
-    return watch->failure = self->original->xSync(file, flags);
+    if (watch->failure == SQLITE_OK) watch->failure = write_frames(self);
+    if (watch->failure == SQLITE_OK) watch->failure = self->original->xSync(file, flags);
+    return watch->failure;
 }
 
 static int watched_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset) {
     tap *self = (tap *)file->pMethods;
+    struct watch *watch = self->watch;
+    if (watch->failure == SQLITE_OK) watch->failure = write_frames(self);
     int result = self->original->xRead(file, bytes, size, offset);
-    if (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ) self->watch->read_failure = result;
+    if (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ) watch->read_failure = result;
     return result;
 }
 
@@ -207,6 +249,8 @@ enum { cached_pages = 16, unstoppable_pages = 64 };
 static int rewrite_pages(sqlite3 *db, struct watch *watch, const void *spec, int size) {
     install_all(watch, db);
     int result = sqlite3_rekey_v2(db, "main", spec, size);
+    // The sync of a commit has written all there is; without a commit, the rest counts for nothing.
+    if (watch->committed && watch->failure == SQLITE_OK && watch->taps[1].file) watch->failure = write_frames(&watch->taps[1]);
     uninstall_all(watch);
     return watch->failure ? watch->failure : result;
 }
@@ -277,7 +321,10 @@ strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, cons
     tell(db, "cache_spill", cached_pages);
     struct watch watch = { .progress = progress, .context = context, .verifier = verifier };
     watch.stoppable = ask(db, "PRAGMA main.page_count") - unstoppable_pages;
+    // Without memory for it, and for large pages, the system is called twice for each page.
+    if (old_format->page_size <= (int)sizeof watch.frames->bytes / 4) watch.frames = calloc(1, sizeof *watch.frames);
     int result = rewrite_pages(db, &watch, spec, size);
+    free(watch.frames);
     if (verifier) strongroom_verifier_finish(verifier);
     report.committed = result == SQLITE_OK && watch.committed;
     int ended = end(db, report.committed, rollback);
