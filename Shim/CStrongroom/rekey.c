@@ -79,6 +79,14 @@ typedef struct {
     struct watch *watch;
 } tap;
 
+/// Frames of the log on their way to the file: one write for many. SQLite's own files take less than 128 KiB at a time.
+typedef struct {
+    uint8_t bytes[1 << 16];
+    int64_t pages[1 << 7];      // where in the file each page will be
+    int64_t offset;
+    int size, page_count;
+} frames;
+
 struct watch {
     strongroom_progress progress;
     void *context;
@@ -89,6 +97,7 @@ struct watch {
     int failure;        // the first one; every write fails from then on, so that nothing half-done is committed
     int read_failure;
     bool stopped, committed;
+    frames *frames;     // NULL where each frame is written at once
     tap taps[2];        // the database, and its write-ahead log
     struct watch *next;
 };
@@ -120,6 +129,38 @@ static int refusal(tap *self, const void *bytes, int size, sqlite3_int64 offset)
     return strongroom_page_is_authentic(watch->guard, bytes, number) ? SQLITE_OK : SQLITE_IOERR_WRITE;
 }
 
+static int write_frames(tap *self) {
+    frames *frames = self->watch->frames;
+    if (!is_log(self) || !frames || frames->size == 0) return SQLITE_OK;
+    int result = self->original->xWrite(self->file, frames->bytes, frames->size, frames->offset);
+    if (result == SQLITE_OK && self->watch->verifier)
+        for (int i = 0; i < frames->page_count; i++) strongroom_verifier_add(self->watch->verifier, frames->pages[i]);
+    frames->size = frames->page_count = 0;
+    return result;
+}
+
+/// Writes to the log follow each other, except those of the last frame again.
+static int put(tap *self, const void *bytes, int size, sqlite3_int64 offset) {
+    struct watch *watch = self->watch;
+    frames *frames = watch->frames;
+    bool is_page = size >= smallest_page;
+    if (!is_log(self) || !frames) {
+        int result = self->original->xWrite(self->file, bytes, size, offset);
+        if (result == SQLITE_OK && is_log(self) && is_page && watch->verifier) strongroom_verifier_add(watch->verifier, offset);
+        return result;
+    }
+    bool fits = offset == frames->offset + frames->size && frames->size + size <= (int)sizeof frames->bytes;
+    if (!fits) {
+        int result = write_frames(self);
+        if (result != SQLITE_OK) return result;
+        frames->offset = offset;
+    }
+    memcpy(frames->bytes + frames->size, bytes, (size_t)size);
+    frames->size += size;
+    if (is_page) frames->pages[frames->page_count++] = offset;
+    return SQLITE_OK;
+}
+
 static int watched_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset) {
     tap *self = (tap *)file->pMethods;
     struct watch *watch = self->watch;
@@ -127,24 +168,25 @@ static int watched_write(sqlite3_file *file, const void *bytes, int size, sqlite
     bool is_page = size >= smallest_page;
     if (is_page) watch->failure = refusal(self, bytes, size, offset);
     if (watch->failure) return watch->failure;
-    int result = watch->failure = self->original->xWrite(file, bytes, size, offset);
-    if (result != SQLITE_OK || !is_log(self)) return result;
-    if (size == frame_header_size) note_frame(watch, bytes);
-    else if (is_page && watch->verifier) strongroom_verifier_add(watch->verifier, offset);
-    return result;
+    watch->failure = put(self, bytes, size, offset);
+    if (watch->failure == SQLITE_OK && is_log(self) && size == frame_header_size) note_frame(watch, bytes);
+    return watch->failure;
 }
 
 static int watched_sync(sqlite3_file *file, int flags) {
     tap *self = (tap *)file->pMethods;
     struct watch *watch = self->watch;
-    if (watch->failure) return watch->failure;
-    return watch->failure = self->original->xSync(file, flags);
+    if (watch->failure == SQLITE_OK) watch->failure = write_frames(self);
+    if (watch->failure == SQLITE_OK) watch->failure = self->original->xSync(file, flags);
+    return watch->failure;
 }
 
 static int watched_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset) {
     tap *self = (tap *)file->pMethods;
+    struct watch *watch = self->watch;
+    if (watch->failure == SQLITE_OK) watch->failure = write_frames(self);
     int result = self->original->xRead(file, bytes, size, offset);
-    if (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ) self->watch->read_failure = result;
+    if (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ) watch->read_failure = result;
     return result;
 }
 
@@ -179,12 +221,15 @@ static int begin(sqlite3 *db) {
     return sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 }
 
-/// A rekey commits or rolls back below SQL, which still believes in its transaction.
-static int end(sqlite3 *db, bool succeeded) {
+/// A rekey commits or rolls back below SQL, which still believes in its transaction. `rollback` is prepared already: without memory,
+/// no other statement can be.
+static int end(sqlite3 *db, bool succeeded, sqlite3_stmt *rollback) {
     if (sqlite3_get_autocommit(db)) return SQLITE_OK;
-    int result = sqlite3_exec(db, succeeded ? "COMMIT" : "ROLLBACK", NULL, NULL, NULL);
-    if (!sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-    return result;
+    int result = succeeded ? sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) : SQLITE_OK;
+    if (sqlite3_get_autocommit(db)) return result;
+    sqlite3_step(rollback);
+    int rolled_back = sqlite3_reset(rollback);
+    return result != SQLITE_OK ? result : rolled_back;
 }
 
 static int64_t ask(sqlite3 *db, const char *sql) {
@@ -209,17 +254,19 @@ enum { cached_pages = 16, unstoppable_pages = 64 };
 static int rewrite_pages(sqlite3 *db, struct watch *watch, const void *spec, int size) {
     install_all(watch, db);
     int result = sqlite3_rekey_v2(db, "main", spec, size);
+    // The sync of a commit has written all there is; without a commit, the rest counts for nothing.
+    if (watch->committed && watch->failure == SQLITE_OK && watch->taps[1].file) watch->failure = write_frames(&watch->taps[1]);
     uninstall_all(watch);
     return watch->failure ? watch->failure : result;
 }
 
 /// The key of the write side changes before the first page is written; no page gets that far.
-static void restore_key(sqlite3 *db, const void *spec, int size) {
+static void restore_key(sqlite3 *db, const void *spec, int size, sqlite3_stmt *rollback) {
     // Takes no lock, which another process may hold by now, but lets ROLLBACK end what the rekey leaves open.
     sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
     struct watch watch = { .failure = SQLITE_FULL };
     rewrite_pages(db, &watch, spec, size);
-    end(db, false);
+    end(db, false, rollback);
 }
 
 /// Lets no page of this connection reach its files any more.
@@ -244,7 +291,7 @@ static int write_version(sqlite3 *db) {
     return sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
-int strongroom_rekey_forget(sqlite3 *db, const strongroom_page_format *format) {
+int strongroom_rekey_forget(sqlite3 *db, const strongroom_page_format *format, sqlite3_stmt *rollback) {
     int64_t synchronous = ask(db, "PRAGMA main.synchronous");
     tell(db, "synchronous", 2);
     int result = begin(db);
@@ -252,13 +299,13 @@ int strongroom_rekey_forget(sqlite3 *db, const strongroom_page_format *format) {
         struct watch watch = { .guard = format };
         install_all(&watch, db);
         result = write_version(db);
-        int ended = end(db, result == SQLITE_OK);
+        int ended = end(db, result == SQLITE_OK, rollback);
         uninstall_all(&watch);
         if (result == SQLITE_OK) result = watch.failure ? watch.failure : ended;
         // Without a page that was seen, nothing is known.
         if (result == SQLITE_OK && watch.pages == 0) result = SQLITE_NOMEM;
     } else {
-        end(db, false);
+        end(db, false, rollback);
     }
     if (synchronous >= 0) tell(db, "synchronous", synchronous);
     return result;
@@ -266,32 +313,38 @@ int strongroom_rekey_forget(sqlite3 *db, const strongroom_page_format *format) {
 
 int strongroom_rekey_begin(sqlite3 *db) { return begin(db); }
 
-int strongroom_rekey_cancel(sqlite3 *db) { return end(db, false); }
+int strongroom_rekey_cancel(sqlite3 *db, sqlite3_stmt *rollback) { return end(db, false, rollback); }
 
 strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const strongroom_page_format *old_format,
                                          const void *spec, int size, strongroom_progress progress, void *context,
-                                         strongroom_verifier *verifier) {
+                                         strongroom_verifier *verifier, sqlite3_stmt *rollback) {
     strongroom_rekey_report report = { 0 };
+    // SQLCipher damages the heap where it is refused the few bytes that a change of key takes.
+    sqlite3_int64 heap_limit = sqlite3_hard_heap_limit64(0);
     int64_t cache_size = ask(db, "PRAGMA main.cache_size"), spill = ask(db, "PRAGMA main.cache_spill");
     tell(db, "cache_size", cached_pages);
     tell(db, "cache_spill", cached_pages);
     struct watch watch = { .progress = progress, .context = context, .verifier = verifier };
     watch.stoppable = ask(db, "PRAGMA main.page_count") - unstoppable_pages;
+    // Without memory for it, and for large pages, the system is called twice for each page.
+    if (old_format->page_size <= (int)sizeof watch.frames->bytes / 4) watch.frames = calloc(1, sizeof *watch.frames);
     int result = rewrite_pages(db, &watch, spec, size);
+    free(watch.frames);
     if (verifier) strongroom_verifier_finish(verifier);
     report.committed = result == SQLITE_OK && watch.committed;
-    int ended = end(db, report.committed);
+    int ended = end(db, report.committed, rollback);
     // A page that couldn't be read or held in memory rolls everything back, and the answer is still "done".
     if (result == SQLITE_OK && !report.committed) result = watch.read_failure ? watch.read_failure : SQLITE_NOMEM;
     report.result = report.committed && sqlite3_get_autocommit(db) ? SQLITE_OK : result != SQLITE_OK ? result : ended;
     report.stopped = watch.stopped;
     report.pages = watch.pages;
     if (!report.committed) {
-        restore_key(db, old_spec, size);
-        report.lost = strongroom_rekey_forget(db, old_format) != SQLITE_OK;
+        restore_key(db, old_spec, size, rollback);
+        report.lost = strongroom_rekey_forget(db, old_format, rollback) != SQLITE_OK;
         if (report.lost) close_for_writes(db);
     }
     tell(db, "cache_spill", spill);
     tell(db, "cache_size", cache_size);
+    sqlite3_hard_heap_limit64(heap_limit);
     return report;
 }

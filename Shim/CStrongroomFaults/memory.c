@@ -7,7 +7,10 @@ static atomic_llong remaining = -1;     // negative: none is refused
 static atomic_bool refuses_on;
 static atomic_llong refusals;
 
-static bool refuses(void) {
+static atomic_int smallest;
+
+static bool refuses(int size) {
+    if (size < atomic_load(&smallest)) return false;
     long long left = atomic_load(&remaining);
     while (left > 0)
         if (atomic_compare_exchange_weak(&remaining, &left, left - 1)) return false;
@@ -17,9 +20,9 @@ static bool refuses(void) {
     return true;
 }
 
-static void *allocate(int size) { return refuses() ? NULL : original.xMalloc(size); }
+static void *allocate(int size) { return refuses(size) ? NULL : original.xMalloc(size); }
 
-static void *reallocate(void *bytes, int size) { return refuses() ? NULL : original.xRealloc(bytes, size); }
+static void *reallocate(void *bytes, int size) { return refuses(size) ? NULL : original.xRealloc(bytes, size); }
 
 int strongroom_faults_install_allocator(void) {
     int code = sqlite3_config(SQLITE_CONFIG_GETMALLOC, &original);
@@ -30,7 +33,8 @@ int strongroom_faults_install_allocator(void) {
     return sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
 }
 
-void strongroom_faults_refuse_memory(int64_t after, bool lasting) {
+void strongroom_faults_refuse_memory(int64_t after, int size, bool lasting) {
+    atomic_store(&smallest, size);
     atomic_store(&refuses_on, lasting);
     atomic_store(&remaining, after);
 }

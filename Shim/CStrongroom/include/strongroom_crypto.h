@@ -117,8 +117,8 @@ typedef struct {
 
 /// Locks the database, whose journal is a write-ahead log, against other writers.
 int strongroom_rekey_begin(sqlite3 *db);
-/// Gives that lock back, nothing having changed.
-int strongroom_rekey_cancel(sqlite3 *db);
+/// Gives that lock back, nothing having changed. `rollback` is a prepared ROLLBACK here and below: without memory, none could be prepared.
+int strongroom_rekey_cancel(sqlite3 *db, sqlite3_stmt *rollback);
 
 /// Under that lock, writes every page anew with the key `spec`, and lets go; after a failure gives the connection its present key
 /// (`old_spec`) back, so that its next write does not mix keys. The last pages belong to the commit and can't be stopped.
@@ -128,11 +128,11 @@ int strongroom_rekey_cancel(sqlite3 *db);
 /// crash would bring back pages that no passphrase opens.
 strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const strongroom_page_format *old_format,
                                          const void *spec, int size, strongroom_progress progress, void *context,
-                                         strongroom_verifier *verifier);
+                                         strongroom_verifier *verifier, sqlite3_stmt *rollback);
 
 /// Commits one page over what a failed rekey left at the end of the write-ahead log: a commit whose sync failed would come back when
 /// the log is recovered after a crash. The page is written only if it is authentic in `format`.
-int strongroom_rekey_forget(sqlite3 *db, const strongroom_page_format *format);
+int strongroom_rekey_forget(sqlite3 *db, const strongroom_page_format *format, sqlite3_stmt *rollback);
 
 // MARK: SQLCipher's log
 

@@ -49,8 +49,8 @@ void strongroom_faults_clear(const char *path);
 /// Puts an allocator in front of SQLite's, in a process that has not used SQLite yet. Answers a SQLite result code.
 int strongroom_faults_install_allocator(void);
 
-/// Refuses an allocation after `after` of them went well, and all that follow if `lasting`. Negative: none.
-void strongroom_faults_refuse_memory(int64_t after, bool lasting);
+/// Refuses an allocation of at least `size` bytes after `after` of them went well, and all that follow if `lasting`. Negative: none.
+void strongroom_faults_refuse_memory(int64_t after, int size, bool lasting);
 
 /// How many allocations were refused.
 int64_t strongroom_faults_refusals(void);

@@ -37,33 +37,40 @@ extension Database {
         let attempt = RotationAttempt(totalPageCount: pageCount, progress: progress)
         try withWriteAheadLog {
             try beginRotation(from: old, to: new)
-            let verifier = FrameVerifier(log: filePath + "-wal", format: try PageFormat(new, header: cipher.header))
-            let report = try withoutObservers { try rewritePages(from: old, to: new, attempt, verifier) }
+            let (report, verifier) = try rewritePages(from: old, to: new, attempt)
             guard report.committed else { throw failure(report, attempt, from: old) }
             cipher.keyring.replace(cipher.key!, by: key)
             cipher.key = key
             cipher.derived = new
             try verifyRotation(report, new, verifier)
-            try finishRotation()
+            // What can't be finished now is finished by whoever opens the database next.
+            try? finishRotation()
         }
         try attempt.complete()
     }
 
     private func rewritePages(
-        from old: DerivedKey, to new: DerivedKey, _ attempt: RotationAttempt, _ verifier: FrameVerifier) throws -> strongroom_rekey_report
+        from old: DerivedKey, to new: DerivedKey, _ attempt: RotationAttempt) throws -> (strongroom_rekey_report, FrameVerifier)
     {
+        let rollback = try rollbackStatement
+        // Gives the lock back where it doesn't come to the rewriting, which always does.
+        defer { _ = strongroom_rekey_cancel(sqliteConnection, rollback) }
         let oldFormat = try PageFormat(old, header: cipher.header)
-        return try attempt.run { context, callBack in
-            try old.withSpec { oldSpec in
-                try new.withSpec { newSpec in
-                    oldFormat.withFormat { format in
-                        strongroom_rekey(
-                            sqliteConnection, oldSpec.baseAddress, format, newSpec.baseAddress, CInt(newSpec.count), callBack, context,
-                            verifier.pointer)
+        let verifier = FrameVerifier(log: filePath + "-wal", format: try PageFormat(new, header: cipher.header))
+        let report = try withoutObservers {
+            try attempt.run { context, callBack in
+                try old.withSpec { oldSpec in
+                    try new.withSpec { newSpec in
+                        oldFormat.withFormat { format in
+                            strongroom_rekey(
+                                sqliteConnection, oldSpec.baseAddress, format, newSpec.baseAddress, CInt(newSpec.count), callBack, context,
+                                verifier.pointer, rollback)
+                        }
                     }
                 }
             }
         }
+        return (report, verifier)
     }
 
     /// Runs `body` while the journal is a write-ahead log, in which the pages of both keys stand side by side until the commit.
@@ -124,6 +131,7 @@ extension Database {
         // The rest of an earlier rotation; the file can tell one pending salt only.
         try finishRotation()
         try requireRoom()
+        let rollback = try rollbackStatement
         try check(strongroom_rekey_begin(openConnection))
         do {
             try readSchema()
@@ -132,7 +140,7 @@ extension Database {
             }
             try SaltFile(salt: new.salt, header: cipher.header).write(.rotation, of: filePath)
         } catch {
-            _ = strongroom_rekey_cancel(sqliteConnection)
+            _ = strongroom_rekey_cancel(sqliteConnection, rollback)
             throw error
         }
     }

@@ -33,22 +33,27 @@ extension Database {
     /// another connection writes or old snapshots are in use. Whoever opens with a working key does this.
     func finishRotation() throws {
         guard let derived = cipher.derived, let next = try SaltFile.read(.rotation, of: filePath) else { return }
+        let rollback = try rollbackStatement
         if next.salt == derived.salt {
             guard isCheckpointed() else { return }
         } else {
             // Before the salt goes, nothing may be left that needs it.
             let format = try PageFormat(derived, header: cipher.header)
-            guard try withoutObservers({ format.withFormat { strongroom_rekey_forget(sqliteConnection, $0) } }) == 0 else { return }
+            guard try withoutObservers({ format.withFormat { strongroom_rekey_forget(sqliteConnection, $0, rollback) } }) == 0 else { return }
         }
         // Under the write lock nobody else rotates.
         guard strongroom_rekey_begin(try openConnection) == 0 else { return }
-        defer { _ = strongroom_rekey_cancel(sqliteConnection) }
+        defer { _ = strongroom_rekey_cancel(sqliteConnection, rollback) }
         guard try SaltFile.read(.rotation, of: filePath) == next else { return }
         if next.salt == derived.salt {
             if cipher.header > 0, !cipher.isSaltProvided { try SaltFile(salt: derived.salt, header: cipher.header).write(.permanent, of: filePath) }
             if cipher.header == 0, try fileHeader().salt != derived.salt { return }
         }
         try SaltFile.remove(.rotation, of: filePath)
+    }
+
+    var rollbackStatement: SQLiteStatement {
+        get throws { try transactionStatements.statement(for: .rollback, of: self).sqliteStatement }
     }
 
     /// Runs transactions that aren't the application's, and that nobody may veto.
