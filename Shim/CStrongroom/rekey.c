@@ -319,7 +319,7 @@ strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, cons
                                          const void *spec, int size, strongroom_progress progress, void *context,
                                          strongroom_verifier *verifier, sqlite3_stmt *rollback) {
     strongroom_rekey_report report = { 0 };
-    // SQLCipher damages the heap where it is refused the few bytes that a change of key takes.
+    // What a change of key takes is little, and without it the connection can't be given its old key back.
     sqlite3_int64 heap_limit = sqlite3_hard_heap_limit64(0);
     int64_t cache_size = ask(db, "PRAGMA main.cache_size"), spill = ask(db, "PRAGMA main.cache_spill");
     tell(db, "cache_size", cached_pages);

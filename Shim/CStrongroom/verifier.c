@@ -93,8 +93,10 @@ void strongroom_verifier_add(strongroom_verifier *self, int64_t offset) {
         int64_t *grown = realloc(self->offsets, capacity * sizeof *grown);
         if (grown) { self->offsets = grown; self->capacity = capacity; }
     }
+    bool was_empty = self->count == 0;
     if (self->count < self->capacity) self->offsets[self->count++] = offset;
-    pthread_cond_signal(&self->news);
+    // The thread waits for an empty list only.
+    if (was_empty) pthread_cond_signal(&self->news);
     pthread_mutex_unlock(&self->lock);
 }
 

@@ -1,6 +1,7 @@
 #include "CStrongroomFaults.h"
 #include "../CSQLCipher/sqlcipher.h"
 #include <stdatomic.h>
+#include <stddef.h>
 
 static sqlite3_mem_methods original;
 static atomic_llong remaining = -1;     // negative: none is refused

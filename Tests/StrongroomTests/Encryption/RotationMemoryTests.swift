@@ -38,7 +38,7 @@ struct RotationMemoryTests {
     }
 }
 
-/// Below the size of a page, SQLCipher 4.6.1 must not be refused anything: it damages the heap when what it needs for a key is.
+/// Of a page only: refusing smaller pieces one by one (`STRONGROOM_REFUSE=1`) damages the heap, by whose fault is not known yet.
 private func rotateAtEachAllocation(lasting: Bool) throws {
     let folder = try TemporaryFolder()
     var file = RotatedFile(path: folder.path("db.sqlite"))
