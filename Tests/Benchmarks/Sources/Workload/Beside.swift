@@ -15,13 +15,13 @@ public final class WriteProgress: @unchecked Sendable {
         var n: Int64 = 0
         var goesOn = true
         while goesOn {
-            for _ in 0..<100 {
+            for _ in 0..<10 {
                 try row(n)
                 n += 1
             }
-            if n == 100 { begun.signal() }
+            if n == 10 { begun.signal() }
             goesOn = lock.withLock {
-                rowCount += 100
+                rowCount += 10
                 return !isOver
             }
         }

@@ -63,7 +63,7 @@ public enum Item: String, CaseIterable, Sendable {
         case .smallTransactions: [20, 200, 2_000]
         case .cursorMemory: [10_000, 100_000, 1_000_000]
         case .concurrentReaders: [1, 2, 4, 8]
-        case .readsBesideWrite: [500, 2_000, 8_000]
+        case .readsBesideWrite: [1_000, 4_000, 16_000]
         case .writeLatency: [200, 1_000, 5_000]
         case .observedInserts: [100, 1_000, 10_000]
         case .observedTransactions: [10, 100, 1_000]
