@@ -16,6 +16,10 @@ public final class DatabasePool: DatabaseWriter {
     let label: String
     private let suspensionObserver: SuspensionObserver?
 
+    /// How many milliseconds the writer waits for its own readers: one that meets the index of the write-ahead log while it is being
+    /// written takes the writer's lock for an instant to look again, and its thread may have to wait for a processor just then.
+    private static let patience: CInt = 100
+
     public var configuration: Configuration { writer.configuration }
 
     /// Opens the database at `path`, and creates it when it does not exist, unless the configuration is read-only.
@@ -37,6 +41,7 @@ public final class DatabasePool: DatabaseWriter {
                 label: label + ".writer",
                 qos: configuration.writeQoS,
                 target: configuration.writeTargetQueue ?? configuration.targetQueue),
+            patience: Self.patience,
             prepare: { try $0.setUpJournal(requiresWAL: true) })
         self.path = path
         self.label = label

@@ -15,6 +15,7 @@ final class SerializedConnection: @unchecked Sendable {
     ///
     /// - parameter isOnQueue: whether the calling thread works on `queue` already.
     /// - parameter group: what the connections of one pool have in common.
+    /// - parameter patience: milliseconds to wait for a lock where the configuration wants no waiting at all.
     /// - parameter prepare: what follows the configured set-up.
     init(
         path: String,
@@ -22,10 +23,12 @@ final class SerializedConnection: @unchecked Sendable {
         queue: DispatchQueue,
         isOnQueue: Bool = false,
         group: UInt = 0,
+        patience: CInt = 0,
         prepare: (Database) throws -> Void = { _ in }) throws
     {
         database = try Database(path: path, description: queue.label, configuration: configuration)
         database.connection.pointee.group = group
+        database.patience = patience
         self.queue = queue
         do {
             try sync(isOnQueue: isOnQueue) {

@@ -117,7 +117,7 @@ public struct Configuration: Sendable {
 extension Database {
     /// What a connection does when another one holds the lock it needs.
     public enum BusyMode: Sendable {
-        /// Throws `SQLITE_BUSY` at once; in a pool, after the few milliseconds that its own connections may take.
+        /// Throws `SQLITE_BUSY` at once; in a pool, the writer waits a tenth of a second, which its own readers may take.
         case immediateError
 
         /// Throws `SQLITE_BUSY` after so many seconds of trying. <https://www.sqlite.org/c3ref/busy_timeout.html>

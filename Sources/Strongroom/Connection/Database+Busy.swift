@@ -3,15 +3,11 @@ import CStrongroom
 import Foundation
 
 extension Database {
-    /// Milliseconds that the connections of a pool wait for each other where nobody else is to be waited for: a reader that meets
-    /// the index of the write-ahead log while it is being written takes the writer's lock for an instant to look again.
-    private static let patienceInPool: CInt = 20
-
     func setUpBusyMode() throws {
         switch configuration.busyMode {
         case .immediateError:
             _ = try openConnection
-            try check(strongroom_connection_busy_timeout(connection, connection.pointee.group == 0 ? 0 : Self.patienceInPool))
+            try check(strongroom_connection_busy_timeout(connection, patience))
         case .timeout(let seconds):
             let milliseconds = (seconds * 1000).rounded(.up)
             _ = try openConnection

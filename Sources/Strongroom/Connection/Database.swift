@@ -55,6 +55,9 @@ public final class Database {
     /// Gets what SQLite does, while it does it; nil when nobody wants to know.
     var tracer: Tracer?
 
+    /// Milliseconds to wait for a lock where the configuration wants no waiting at all.
+    var patience: CInt = 0
+
     /// The busy function, kept alive as long as SQLite may call it.
     var busyCallback: BusyCallback?
 
