@@ -52,8 +52,9 @@ struct NotesAppTests {
         let second = try start(path, passphrase: "correct horse")
         second.write("list work\ncheck\n")
         let outcome = await end(second)
-        #expect(outcome.output.contains("1 Call the bank\n1 found\n"))
-        #expect(outcome.output.contains("sound\n"))
+        // The observation says when it likes how many there are.
+        let answers = outcome.output.split(separator: "\n").filter { !$0.hasPrefix("notebooks:") }
+        #expect(answers == ["1 Call the bank", "1 found", "sound"])
     }
 
     @Test("changes its passphrase at work: the observation goes on, only the new passphrase opens the notes")
