@@ -47,7 +47,11 @@ public final class SuspensionSignals: @unchecked Sendable {
         source.setEventHandler { [weak self] in
             if let self { react(self) }
         }
+        // A signal that came before Dispatch looks for it would be lost: it is ignored already.
+        let isObserved = DispatchSemaphore(value: 0)
+        source.setRegistrationHandler { isObserved.signal() }
         source.activate()
+        isObserved.wait()
         sources.append(source)
     }
 
