@@ -9,13 +9,13 @@ final class Reader: @unchecked Sendable {
     let queue: DispatchQueue
 
     /// Written under the pool's lock, by the access that has the reader.
-    fileprivate(set) var connection: SerializedConnection?
+    @exclusivity(unchecked) fileprivate(set) var connection: SerializedConnection?
 
     /// Whether the connection is closed, and not used again, when its access ends.
-    fileprivate var isInvalidated = false
+    @exclusivity(unchecked) fileprivate var isInvalidated = false
 
     /// How many of the later set-ups the connection has to have gone through. Written under the pool's lock.
-    fileprivate var requiredSetups = 0
+    @exclusivity(unchecked) fileprivate var requiredSetups = 0
 
     fileprivate init(queue: DispatchQueue) {
         self.queue = queue
@@ -32,10 +32,10 @@ final class ReaderPool: @unchecked Sendable {
     private let limit: Int
 
     private let lock = NSLock()
-    private var idle: [Reader] = []
-    private var busy: [Reader] = []
-    private var waiters = Waiters()
-    private var setups: [@Sendable (Database) throws -> Void] = []
+    @exclusivity(unchecked) private var idle: [Reader] = []
+    @exclusivity(unchecked) private var busy: [Reader] = []
+    @exclusivity(unchecked) private var waiters = Waiters()
+    @exclusivity(unchecked) private var setups: [@Sendable (Database) throws -> Void] = []
     private var number = 0
     private var snapshotNumber = 0
     private var isBarrierUp = false

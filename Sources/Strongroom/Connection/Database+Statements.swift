@@ -237,7 +237,8 @@ extension Database {
 
     /// Whether the statement changed rows inside a transaction that goes on, and nobody wants to know.
     private func isMereChange(_ statement: Statement) -> Bool {
-        statement.changesRowsOnly && !observers.isActive && sqlite3_get_autocommit(sqliteConnection) == 0
+        statement.changesRowsOnly && sqlite3_get_autocommit(sqliteConnection) == 0
+            && (!observers.isActive || observers.isUnconcerned(by: statement))
     }
 
     private func drawConsequences(of statement: Statement, isDone: Bool) {

@@ -248,7 +248,7 @@ final class TransactionStatements {
         }
     }
 
-    private var statements = [Statement?](repeating: nil, count: Command.allCases.count)
+    @exclusivity(unchecked) private var statements = [Statement?](repeating: nil, count: Command.allCases.count)
 
     func statement(for command: Command, of database: Database) throws -> Statement {
         if let statement = statements[command.rawValue] { return statement }

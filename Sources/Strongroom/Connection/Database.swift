@@ -28,7 +28,7 @@ public final class Database {
     var lentStatements = StatementCache()
 
     @exclusivity(unchecked) var runs = StatementRuns()
-    var schemaCache = SchemaCache()
+    @exclusivity(unchecked) var schemaCache = SchemaCache()
 
     /// What is known of the schema beyond what it tells. By default that of the configuration.
     public internal(set) var schemaSource: (any DatabaseSchemaSource)?

@@ -165,8 +165,11 @@ public final class Statement {
     /// Binds the arguments; throws `SQLITE_MISUSE` when they don't fit, `SQLITE_TOOBIG` when SQLite has no room for one.
     public func setArguments(_ arguments: StatementArguments) throws {
         prepareForBinding()
-        if arguments.namedValues.isEmpty, arguments.values.count == parameterNames.count {
-            try bind(arguments.values)
+        if arguments.namedValues.isEmpty, arguments.positional.count == parameterNames.count {
+            switch arguments.positional {
+            case .values(let values): try bind(values)
+            case .literal(let elements): try bind(elements)
+            }
         } else {
             try bind(values(of: arguments))
         }
@@ -243,16 +246,34 @@ public final class Statement {
         try values.withUnsafeBufferPointer { bound in
             for index in bound.indices {
                 let position = CInt(truncatingIfNeeded: index + 1)
-                var code = bound[index].bind(to: sqliteStatement, at: position)
+                var code = bind(bound[index], at: position)
                 if code == SQLITE_MISUSE {
                     // The program stepped the raw statement. The result of a reset is that of the last step: not ours.
                     sqlite3_reset(sqliteStatement)
-                    code = bound[index].bind(to: sqliteStatement, at: position)
+                    code = bind(bound[index], at: position)
                 }
                 if code != SQLITE_OK { throw bindingError(code, values) }
-                if bound[index].storage.isLarge { hasLargeArguments = true }
             }
         }
+    }
+
+    @inline(__always)
+    private func bind(_ value: DatabaseValue, at position: CInt) -> CInt {
+        // Numbers, the most frequent values, without a call.
+        switch value.storage {
+        case .int64(let number): return StatementParameter(sqliteStatement, position).bind(number)
+        case .double(let number): return StatementParameter(sqliteStatement, position).bind(number)
+        default:
+            if value.isLarge { hasLargeArguments = true }
+            return value.bind(to: sqliteStatement, at: position)
+        }
+    }
+
+    /// Binds the elements of an array literal, which are never large.
+    private func bind(_ elements: [(any DatabaseValueConvertible)?]) throws {
+        if narrowedRegion != nil { narrowedRegion = nil }
+        // What went wrong is found out on the way that can tell.
+        if elements.bind(to: sqliteStatement) != SQLITE_OK { try bind(elements.map { $0?.databaseValue ?? .null }) }
     }
 
     /// Leaves no parameter with a former value.
@@ -330,15 +351,4 @@ public final class Statement {
 
 extension Statement: CustomStringConvertible {
     public var description: String { database.showable(self) }
-}
-
-extension DatabaseValue.Storage {
-    /// Whether a statement that is kept should not keep the value.
-    fileprivate var isLarge: Bool {
-        switch self {
-        case .string(let value): value.utf8.count > 16_384
-        case .blob(let value): value.count > 16_384
-        default: false
-        }
-    }
 }

@@ -10,16 +10,28 @@ import Foundation
 /// Names go without their `:`, `@` or `$`. Parameters that no named value fits take the positional values in order.
 ///
 /// Source: <https://www.sqlite.org/lang_expr.html#varparam>.
-public struct StatementArguments: Hashable, Sendable {
-    @usableFromInline var values: [DatabaseValue]
-    @usableFromInline var namedValues: [String: DatabaseValue]
+///
+/// Unchecked: a literal is kept only when all of its elements are plain values, which have no references.
+public struct StatementArguments: @unchecked Sendable {
+    private(set) var positional: Positional
+    var namedValues: [String: DatabaseValue]
 
-    public var isEmpty: Bool { values.isEmpty && namedValues.isEmpty }
+    public var isEmpty: Bool { positional.count == 0 && namedValues.isEmpty }
 
-    @usableFromInline
     init(values: [DatabaseValue], namedValues: [String: DatabaseValue] = [:]) {
-        self.values = values
+        self.positional = .values(values)
         self.namedValues = namedValues
+    }
+
+    /// The positional values.
+    var values: [DatabaseValue] {
+        get { positional.values }
+        _modify {
+            var values = positional.values
+            positional = .values([])
+            defer { positional = .values(values) }
+            yield &values
+        }
     }
 
     // MARK: - By position
@@ -106,31 +118,27 @@ public struct StatementArguments: Hashable, Sendable {
 }
 
 extension StatementArguments: ExpressibleByArrayLiteral {
-    // Not inlinable: in the caller's module, Swift would allocate the array by unspecialized code, which costs more.
+    // Not inlinable: in the caller's module, Swift would handle the array by unspecialized code, which costs more.
     public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) {
-        var elements = elements
-        self.init(values: [DatabaseValue](unsafeUninitializedCapacity: elements.count) { values, count in
-            elements.withUnsafeMutableBufferPointer { elements in
-                for index in elements.indices {
-                    values.initializeElement(at: index, to: elements[index]?.databaseValueInPlace() ?? .null)
-                }
-            }
-            count = elements.count
-        })
+        positional = elements.arePlain ? .literal(elements) : .values(elements.map { $0?.databaseValue ?? .null })
+        namedValues = [:]
     }
-}
-
-extension DatabaseValueConvertible {
-    /// The database value, read where the receiver stands.
-    ///
-    /// Mutating, because Swift copies an existential to call anything else on it, which took half of the time of an insertion.
-    @inlinable @inline(__always)
-    mutating func databaseValueInPlace() -> DatabaseValue { databaseValue }
 }
 
 extension StatementArguments: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
         self.init(elements)
+    }
+}
+
+extension StatementArguments: Hashable {
+    public static func == (lhs: StatementArguments, rhs: StatementArguments) -> Bool {
+        lhs.values == rhs.values && lhs.namedValues == rhs.namedValues
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(values)
+        hasher.combine(namedValues)
     }
 }
 

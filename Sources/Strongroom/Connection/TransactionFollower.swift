@@ -16,7 +16,7 @@ final class TransactionFollower {
     }
 
     /// What is to be called when the transaction ends.
-    var completions: [Completion] = []
+    @exclusivity(unchecked) var completions: [Completion] = []
 
     /// The date when the transaction began, or why it could not be told; nil outside of transactions.
     var date: Result<Date, any Error>?

@@ -26,12 +26,12 @@ final class ObserverList {
     }
 
     /// Counts what may change the answer to who wants to know.
-    private var generation = 0
-    private var asksEachTime = false
-    private var runs: [Run] = []
-    private var savepoints = SavepointLog()
+    @exclusivity(unchecked) private var generation = 0
+    @exclusivity(unchecked) private var asksEachTime = false
+    @exclusivity(unchecked) private var runs: [Run] = []
+    @exclusivity(unchecked) private var savepoints = SavepointLog()
     private var refusal: (any Error)?
-    private var watchesRows = false
+    @exclusivity(unchecked) private var watchesRows = false
     private var secretiveTables: [String: Bool] = [:]
 
     // MARK: - Observers
@@ -88,6 +88,12 @@ final class ObserverList {
                 }
             }
         }
+    }
+
+    /// Whether nobody has anything to hear of the statement, which has changed rows and nothing else.
+    func isUnconcerned(by statement: Statement) -> Bool {
+        guard runs.isEmpty, let audience = statement.audience else { return false }
+        return audience.listeners.isEmpty && audience.recompilationCount == statement.recompilationCount
     }
 
     func rowDidChange(_ event: DatabaseEvent) {

@@ -134,10 +134,22 @@ extension Row {
     /// The value at a valid index.
     @inlinable
     func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(at index: Int) throws -> Value {
+        requireAccess()
+        return try valueInAccess(at: index)
+    }
+
+    /// Stops a program that uses the row of a statement outside of its database access.
+    @inlinable
+    func requireAccess() {
+        if let connection, !strongroom_has_access(connection) { noAccess() }
+    }
+
+    /// The value at a valid index, for callers that have made sure of the access.
+    @inlinable
+    func valueInAccess<Value: DatabaseValueConvertible & StatementColumnConvertible>(at index: Int) throws -> Value {
         let position = position(of: index)
         let value: Value?
-        if let sqliteStatement, let connection {
-            if !strongroom_has_access(connection) { noAccess() }
+        if let sqliteStatement {
             value = Value.fromStatement(sqliteStatement, atUncheckedIndex: CInt(truncatingIfNeeded: position))
         } else {
             value = Value.fromDatabaseValue(values[position])

@@ -119,7 +119,7 @@ public final class Row {
     // MARK: - Columns
 
     /// The leftmost column of that name.
-    @inlinable
+    @inlinable @inline(__always)
     func index(of name: String) -> Int? {
         let expected = expectation
         if expected < count, names[expected] == name {

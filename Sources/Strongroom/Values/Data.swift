@@ -4,6 +4,8 @@ extension Data: DatabaseValueConvertible, StatementColumnConvertible {
     /// A blob.
     public var databaseValue: DatabaseValue { DatabaseValue(storage: .blob(self)) }
 
+    public var _isPlainValue: Bool { !isLarge }
+
     /// A blob, or the UTF-8 of a text.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Data? {
         switch dbValue.storage {

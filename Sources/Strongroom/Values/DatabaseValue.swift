@@ -139,8 +139,33 @@ extension DatabaseValue.Storage: Equatable {
     }
 }
 
+extension DatabaseValue {
+    /// Whether a statement that is kept for another time should not keep the value.
+    var isLarge: Bool {
+        switch storage {
+        case .string(let value): value.isLarge
+        case .blob(let value): value.isLarge
+        default: false
+        }
+    }
+
+    /// From how many bytes on an argument is large.
+    static let largeSize = 16_384
+}
+
+extension String {
+    /// Whether a statement that is kept for another time should not keep the text.
+    var isLarge: Bool { utf8.count > DatabaseValue.largeSize }
+}
+
+extension Data {
+    var isLarge: Bool { count > DatabaseValue.largeSize }
+}
+
 extension DatabaseValue: DatabaseValueConvertible {
     public var databaseValue: DatabaseValue { self }
+
+    public var _isPlainValue: Bool { !isLarge }
 
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> DatabaseValue? { dbValue }
 

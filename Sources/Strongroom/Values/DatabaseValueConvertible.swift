@@ -17,6 +17,10 @@ public protocol DatabaseValueConvertible: SQLExpressible, StatementBinding {
 
     static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self?
 
+    /// Whether an argument list may keep the value as it is, and have it converted when it is bound: the value is small, shares nothing
+    /// that may change, and its conversion has no effects. For types of this library; false for all others.
+    var _isPlainValue: Bool { get }
+
     /// The value of a column that a row does not have: nil, and thereby an error, unless the type is an optional.
     static func fromMissingColumn() -> Self?
 
@@ -31,6 +35,8 @@ extension DatabaseValueConvertible {
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         databaseValue.bind(to: sqliteStatement, at: index)
     }
+
+    public var _isPlainValue: Bool { false }
 
     public static func fromMissingColumn() -> Self? { nil }
 

@@ -15,6 +15,8 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
         return timeIntervalSince1970.isNaN ? .null : timeIntervalSince1970.databaseValue
     }
 
+    public var _isPlainValue: Bool { true }
+
     /// A text that SQLite's date functions know, in UTC unless it says otherwise; or a number, in seconds since 1970.
     ///
     /// Text without a date, `now` and Julian days are not dates: see ``DatabaseDateComponents`` and `Date(julianDay:)`.

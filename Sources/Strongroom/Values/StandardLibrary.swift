@@ -8,6 +8,8 @@ import Foundation
 extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
     @inlinable public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(self)) }
 
+    public var _isPlainValue: Bool { true }
+
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Int64? {
         switch dbValue.storage {
         case .int64(let value): value
@@ -62,6 +64,8 @@ extension DatabaseValueConvertible where Self: FixedWidthInteger & Codable {
     /// - Precondition: at most `Int64.max`, SQLite's largest integer.
     @inlinable public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(sqliteInteger)) }
 
+    public var _isPlainValue: Bool { self <= Int64.max }
+
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         Int64.fromDatabaseValue(dbValue).flatMap { Self(exactly: $0) }
     }
@@ -110,6 +114,8 @@ extension UInt64: DatabaseValueConvertible, StatementColumnConvertible {}
 extension Bool: DatabaseValueConvertible, StatementColumnConvertible {
     @inlinable public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(self ? 1 : 0)) }
 
+    public var _isPlainValue: Bool { true }
+
     /// Numbers other than zero are true, as in SQLite; text and blobs are neither.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Bool? {
         switch dbValue.storage {
@@ -137,6 +143,8 @@ extension Double: DatabaseValueConvertible, StatementColumnConvertible {
     /// Infinities and the negative zero are stored as they are. SQLite has no NaN: it stores NULL instead.
     @inlinable public var databaseValue: DatabaseValue { isNaN ? .null : DatabaseValue(storage: .double(self)) }
 
+    public var _isPlainValue: Bool { true }
+
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Double? {
         switch dbValue.storage {
         case .int64(let value): Double(value)
@@ -159,6 +167,8 @@ extension Double: DatabaseValueConvertible, StatementColumnConvertible {
 extension Float: DatabaseValueConvertible, StatementColumnConvertible {
     @inlinable public var databaseValue: DatabaseValue { Double(self).databaseValue }
 
+    public var _isPlainValue: Bool { true }
+
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Float? {
         Double.fromDatabaseValue(dbValue).map { Float($0) }
     }
@@ -178,6 +188,8 @@ extension Float: DatabaseValueConvertible, StatementColumnConvertible {
 
 extension String: DatabaseValueConvertible, StatementColumnConvertible {
     @inlinable public var databaseValue: DatabaseValue { DatabaseValue(storage: .string(self)) }
+
+    public var _isPlainValue: Bool { !isLarge }
 
     /// Text, or the UTF-8 in a blob; numbers are not turned into text.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> String? {

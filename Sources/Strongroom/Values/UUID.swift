@@ -6,6 +6,8 @@ extension UUID: DatabaseValueConvertible, StatementColumnConvertible {
         DatabaseValue(storage: .blob(withUnsafeBytes(of: uuid) { Data($0) }))
     }
 
+    public var _isPlainValue: Bool { true }
+
     /// A blob of 16 bytes, or a text such as `"e621e1f8-c36c-495a-93fc-0c247a3e6e5f"`.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> UUID? {
         switch dbValue.storage {

@@ -70,6 +70,8 @@ final class RecordDecoder: Decoder {
         let wasDecoding = isDecoding
         isDecoding = true
         defer { isDecoding = wasDecoding }
+        // Once for all columns.
+        row.requireAccess()
         return try T(from: self)
     }
 
@@ -121,7 +123,7 @@ final class RecordDecoder: Decoder {
     func value<T: DatabaseValueConvertible & StatementColumnConvertible>(_ key: some CodingKey) throws -> T {
         try lentRow._withUnsafeGuaranteedRef { row in
             guard let index = index(of: key.stringValue, in: row) else { throw missingColumn(key) }
-            return try row.value(at: index)
+            return try row.valueInAccess(at: index)
         }
     }
 
@@ -129,7 +131,7 @@ final class RecordDecoder: Decoder {
     func optional<T: DatabaseValueConvertible & StatementColumnConvertible>(_ key: some CodingKey) throws -> T? {
         try lentRow._withUnsafeGuaranteedRef { row in
             guard let index = index(of: key.stringValue, in: row) else { return nil }
-            return try row.value(at: index) as T?
+            return try row.valueInAccess(at: index) as T?
         }
     }
 

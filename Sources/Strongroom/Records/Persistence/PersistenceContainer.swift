@@ -75,7 +75,8 @@ public struct PersistenceContainer: Sendable {
         }
         @inlinable
         set {
-            var value = newValue
+            // Moved, and read where it stands: a copy of an existential costs more than all the rest.
+            var value = consume newValue
             set(value?.databaseValueInPlace() ?? .null, for: column)
         }
     }

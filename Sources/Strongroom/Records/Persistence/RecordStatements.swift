@@ -6,11 +6,11 @@ final class RecordStatements {
     }
 
     let tableName: String
-    private(set) var columns: [String] = []
-    private var texts: [(verb: Verb, sql: String)] = []
+    @exclusivity(unchecked) private(set) var columns: [String] = []
+    @exclusivity(unchecked) private var texts: [(verb: Verb, sql: String)] = []
 
     /// The table's column that is another name of the rowid, once it was asked for; nil inside when there is none.
-    var rowIDColumn: String??
+    @exclusivity(unchecked) var rowIDColumn: String??
 
     init(tableName: String) {
         self.tableName = tableName
@@ -27,7 +27,6 @@ final class RecordStatements {
         texts.append((verb, sql))
         return sql
     }
-
 }
 
 extension Database {
@@ -47,22 +46,30 @@ extension Database {
 }
 
 /// A record about to be saved: its table, and its columns with their values.
-struct RecordWriter<Record: MutablePersistableRecord> {
+///
+/// Without the type of the record, which Swift would look up at each step.
+struct RecordWriter {
     let db: Database
     let tableName: String
     let container: PersistenceContainer
+    let conflictPolicy: PersistenceConflictPolicy
     private let statements: RecordStatements
 
-    init(_ db: Database, _ record: Record) throws {
-        self.db = db
+    init<Record: MutablePersistableRecord>(_ db: Database, _ record: Record) throws {
         // The class that the record really is: it may be known by its superclass here.
         let type = type(of: record)
-        tableName = type.databaseTableName
-        statements = try db.recordStatements(of: type, tableName: tableName)
-        container = try PersistenceContainer(record, expecting: statements.columns)
+        let tableName = type.databaseTableName
+        let statements = try db.recordStatements(of: type, tableName: tableName)
+        let container = try PersistenceContainer(record, expecting: statements.columns)
         if container.isEmpty {
             fatalError("\(Record.self) has no column to save: set at least one in encode(to:).")
         }
+        // Nothing fails from here on: a structure that is half set up would be copied.
+        self.db = db
+        self.tableName = tableName
+        self.container = container
+        self.conflictPolicy = Record.persistenceConflictPolicy
+        self.statements = statements
     }
 
     // MARK: - Insert
@@ -71,7 +78,7 @@ struct RecordWriter<Record: MutablePersistableRecord> {
     func insertStatement(
         onConflict conflictResolution: Database.ConflictResolution?, returning selection: [any SQLSelectable]) throws -> Statement
     {
-        let conflictResolution = conflictResolution ?? Record.persistenceConflictPolicy.conflictResolutionForInsert
+        let conflictResolution = conflictResolution ?? conflictPolicy.conflictResolutionForInsert
         let sql = statements.sql(.insert(conflictResolution), columns: container.columns) {
             insertSQL(conflictResolution.sqlClauseOrNothing)
         }
@@ -96,7 +103,7 @@ struct RecordWriter<Record: MutablePersistableRecord> {
     {
         let key = try key()
         guard !key.isNull else { return nil }
-        let conflictResolution = conflictResolution ?? Record.persistenceConflictPolicy.conflictResolutionForUpdate
+        let conflictResolution = conflictResolution ?? conflictPolicy.conflictResolutionForUpdate
         let assigned = assignedColumns(columns, key: key)
         func sql() -> String {
             let assignments = assigned.map { container.columns[$0].quotedDatabaseIdentifier + "=?" }.joined(separator: ", ")

@@ -47,7 +47,7 @@ struct Upsert {
 extension RecordWriter {
     /// `INSERT … ON CONFLICT … DO UPDATE … RETURNING …`
     func upsertStatement(_ upsert: Upsert, returning selection: [any SQLSelectable]) throws -> Statement {
-        let policy = Record.persistenceConflictPolicy.conflictResolutionForInsert
+        let policy = conflictPolicy.conflictResolutionForInsert
         let key = try db.primaryKey(tableName)
         let assignments = upsert.completeAssignments(columns: container.columns, key: key.columns)
         return try db.reusableStatement { writer in
