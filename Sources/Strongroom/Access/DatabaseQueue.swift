@@ -134,7 +134,7 @@ extension DatabaseQueue {
         try writer.reentrantSync(updates)
     }
 
-    /// Runs `updates` outside of any transaction, alone. The queue's name for ``DatabaseWriter/writeWithoutTransaction(_:)``.
+    /// Runs `updates` outside of any transaction, alone. The queue's name for `writeWithoutTransaction(_:)`.
     public func inDatabase<T>(_ updates: (Database) throws -> T) rethrows -> T {
         try writer.sync(updates)
     }

@@ -13,7 +13,7 @@ extension Database {
     /// Changes the passphrase of the database: every page is encrypted anew, with a fresh salt, and checked.
     ///
     /// Other connections must be opened anew; those of the same queue or pool get the new key by themselves. See
-    /// ``DatabaseWriter/rotateKey(to:progress:)``, which does all of it.
+    /// `DatabaseWriter.rotateKey(to:progress:)`, which does all of it.
     ///
     /// - throws: `SQLITE_BUSY` when another connection writes, `SQLITE_FULL` and `SQLITE_IOERR` when the file can't grow; nothing has
     ///   changed then. `SQLITE_MISUSE` for an empty passphrase, in a transaction, and without a present key.

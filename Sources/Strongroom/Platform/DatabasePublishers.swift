@@ -61,7 +61,7 @@ extension DatabaseReader {
     /// Publishes the value of a read, one for each subscription, which is when the database is accessed.
     ///
     /// - parameter scheduler: where the value, or the error, is delivered. Default: the main dispatch queue.
-    /// - parameter value: runs as the function of ``read(_:)`` does.
+    /// - parameter value: runs as the function of `read(_:)` does.
     public func readPublisher<Output: Sendable>(
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
         value: @escaping @Sendable (Database) throws -> Output) -> DatabasePublishers.Read<Output>
@@ -77,7 +77,7 @@ extension DatabaseWriter {
     /// Publishes the value of a write transaction, one for each subscription, which is when the database is accessed.
     ///
     /// - parameter scheduler: where the value, or the error, is delivered. Default: the main dispatch queue.
-    /// - parameter updates: runs as the function of ``write(_:)`` does.
+    /// - parameter updates: runs as the function of `write(_:)` does.
     public func writePublisher<Output: Sendable>(
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
         updates: @escaping @Sendable (Database) throws -> Output) -> DatabasePublishers.Write<Output>

@@ -5,7 +5,7 @@ extension PersistableRecord {
 
     /// Inserts the record.
     ///
-    /// - parameter conflictResolution: by default that of ``persistenceConflictPolicy``.
+    /// - parameter conflictResolution: by default that of `persistenceConflictPolicy`.
     /// - throws: `SQLITE_CONSTRAINT` and its kin; what callbacks throw.
     public func insert(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
         var record = self
@@ -50,7 +50,7 @@ extension PersistableRecord {
 
     /// Updates the row of the record's primary key; inserts the record where there is none, or where the key is NULL.
     ///
-    /// - parameter conflictResolution: by default that of ``persistenceConflictPolicy``.
+    /// - parameter conflictResolution: by default that of `persistenceConflictPolicy`.
     public func save(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
         var record = self
         try record.saveCore(db, conflictResolution)

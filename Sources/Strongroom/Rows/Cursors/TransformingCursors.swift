@@ -71,7 +71,7 @@ public final class EnumeratedCursor<Base: Cursor>: Cursor {
     }
 }
 
-/// The elements of the cursors of a cursor: what ``Cursor/joined()`` and ``Cursor/flatMap(_:)`` make.
+/// The elements of the cursors of a cursor: what `joined()` and `flatMap(_:)` make.
 public final class FlattenCursor<Base: Cursor>: Cursor where Base.Element: Cursor {
     @usableFromInline let base: Base
     @usableFromInline var segment: Base.Element?
