@@ -63,6 +63,11 @@ extension Database {
         }
     }
 
+    /// Ends long work that is no statement once its access was cancelled.
+    func refuseIfCancelled() throws {
+        if strongroom_stops(connection) & UInt32(STRONGROOM_CANCELLED) != 0 { throw CancellationError() }
+    }
+
     /// Refuses what takes locks without being a statement: checkpoints, backups, key rotation.
     func requireLocks() throws {
         if strongroom_stops(connection) & UInt32(STRONGROOM_SUSPENDED) != 0 { throw Self.suspensionError }

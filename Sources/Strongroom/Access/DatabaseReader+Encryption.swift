@@ -12,6 +12,24 @@ extension DatabaseReader {
         guard try read({ $0.isFileStored }) else { return try read { try $0.integrityReport() } }
         return try Database.integrityReport(path: path, configuration: configuration)
     }
+
+    /// Suspends the task instead of blocking the thread.
+    ///
+    /// - throws: `CancellationError` as well, when the task is cancelled before the end of the check.
+    public func checkIntegrity() async throws -> IntegrityReport {
+        guard try await read({ $0.isFileStored }) else { return try await read { try $0.integrityReport() } }
+        let (path, configuration) = (path, configuration)
+        return try await awaitAccess(keepsSuccess: false, { try $0.wholeReport() }) { job in
+            DispatchQueue.global().async(priority: Task.currentPriority) {
+                do {
+                    let database = try Database.forIntegrityCheck(path: path, configuration: configuration)
+                    try database.withSoleAccess { job.perform(on: $0) }?.wake()
+                } catch {
+                    job.fail(error)
+                }
+            }
+        }
+    }
 }
 
 extension DatabaseWriter {
