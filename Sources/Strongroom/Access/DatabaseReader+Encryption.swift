@@ -1,3 +1,5 @@
+import Dispatch
+
 // Encryption as queues and pools offer it.
 
 extension DatabaseReader {

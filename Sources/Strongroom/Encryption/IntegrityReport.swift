@@ -20,7 +20,7 @@ extension Database {
         let pages = answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
         var report = IntegrityReport(unauthenticPages: nil, structureProblems: [], foreignKeyProblems: [], pageCount: pages)
         if let derived = cipher.derived, derived.settings.hmacAlgorithm != nil {
-            report.unauthenticPages = try PageAuthentication(self).badPages { _ in try refuseIfCancelled() }
+            report.unauthenticPages = try PageAuthentication(self).badPages { _ in try self.refuseIfCancelled() }
         }
         report.structureProblems = structureProblems()
         // Foreign keys can't be followed through damaged pages.
