@@ -17,6 +17,10 @@ extension Database {
     ///
     /// - throws: `SQLITE_BUSY` when another connection keeps the file from changing to WAL.
     func setUpJournal(requiresWAL: Bool) throws {
+        try untraced { try applyJournalMode(requiresWAL: requiresWAL) }
+    }
+
+    private func applyJournalMode(requiresWAL: Bool) throws {
         var wantsWAL = requiresWAL
         switch configuration.journalMode {
         case .default: break
@@ -58,8 +62,9 @@ extension Database {
         case .commit, .rollback, .releaseSavepoint, .rollbackSavepoint: return
         default: break
         }
+        let isAborted = transactionBlockDepth > 0 && sqlite3_get_autocommit(sqliteConnection) != 0
         if releaseLock() || !statement.isReadonly || !connection.pointee.wal {
-            throw statement.error(Self.suspensionError)
+            throw statement.error(isAborted ? .aborted : Self.suspensionError)
         }
     }
 

@@ -22,7 +22,7 @@ extension DatabaseReader {
         guard try await read({ $0.isFileStored }) else { return try await read { try $0.integrityReport() } }
         let (path, configuration) = (path, configuration)
         return try await awaitAccess(keepsSuccess: false, { try $0.wholeReport() }) { job in
-            DispatchQueue.global().async(priority: Task.currentPriority) {
+            DispatchQueue.global().async(priority: job.priority) {
                 do {
                     let database = try Database.forIntegrityCheck(path: path, configuration: configuration)
                     try database.withSoleAccess { job.perform(on: $0) }?.wake()
