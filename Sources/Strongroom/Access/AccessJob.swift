@@ -2,114 +2,114 @@ import CStrongroom
 import Dispatch
 import Foundation
 
-/// One asynchronous access: what to do with the connection, who waits for the result, and whether it was cancelled.
+/// One asynchronous access: a task that waits for a connection, and then runs on the thread that has it.
 ///
-/// Sendable because its variables are read and written under `lock` only.
-final class AccessJob<Value: Sendable>: @unchecked Sendable {
-    typealias Body = (Database) throws -> Value
-
+/// It is an actor and its own executor: to enter the actor is to wait for a turn. The access is a part of the task, which sees its
+/// local values and whether it is cancelled, and yet never runs on a thread that other tasks need.
+///
+/// What is not isolated is read and written under `lock`, or before and after the task's turn by the thread that gives it.
+actor AccessJob<Value: Sendable>: SerialExecutor {
     private enum Phase {
         case created, cancelledEarly, waiting, running, done
     }
 
-    /// Held for a few instructions, and never while a continuation is resumed: Swift cancels a task under a lock of the task
-    /// that `resume` needs as well.
-    private let lock = NSLock()
-    private var phase = Phase.created
-    private var body: Body?
-    private var sleeper: Sleeper?
-    private var result: Result<Value, any Error>?
-    private var connection: UnsafeMutablePointer<strongroom_connection>?
+    /// The priority of the task.
+    nonisolated let priority: TaskPriority
 
     /// Whether a success counts although the task was cancelled meanwhile: what is written is written.
-    private let keepsSuccess: Bool
+    private nonisolated let keepsSuccess: Bool
+    private nonisolated let schedule: @Sendable (AccessJob) -> Void
 
-    init(keepsSuccess: Bool) {
+    /// Held for a few instructions, and never while a task is resumed: Swift cancels a task under a lock of the task that
+    /// resuming it needs as well.
+    private nonisolated let lock = NSLock()
+    private nonisolated(unsafe) var phase = Phase.created
+
+    /// What runs the task's turn.
+    private nonisolated(unsafe) var turn: UnownedJob?
+
+    /// What the turn finds: nothing when the task is to go on without an access.
+    private nonisolated(unsafe) var database: Database?
+    private nonisolated(unsafe) var connection: UnsafeMutablePointer<strongroom_connection>?
+    private nonisolated(unsafe) var result: Result<Value, any Error>?
+
+    private nonisolated(unsafe) var hasEnded = false
+    private nonisolated(unsafe) var sleeper: UnsafeContinuation<Void, Never>?
+
+    /// - parameter schedule: called once, when the task waits, to see to it that ``perform(on:)`` or ``fail(_:)`` is called.
+    init(keepsSuccess: Bool, priority: TaskPriority, schedule: @escaping @Sendable (AccessJob) -> Void) {
         self.keepsSuccess = keepsSuccess
+        self.priority = priority
+        self.schedule = schedule
     }
 
-    /// The task that waits for the result of the job.
-    struct Sleeper {
-        fileprivate let continuation: UnsafeContinuation<Void, Never>
+    // MARK: - The task
 
-        /// Once the access has ended, and what it used is free for the task's next one.
-        func wake() {
-            continuation.resume()
-        }
+    /// The task's turn.
+    func run(_ body: @Sendable (Database) throws -> Value) {
+        guard let database else { return }
+        result = Result { try body(database) }
     }
 
-    /// Takes charge of the continuation. False when the task was cancelled before: then it is resumed already.
-    func begin(_ body: @escaping Body, _ continuation: UnsafeContinuation<Void, Never>) -> Bool {
-        let sleeper = Sleeper(continuation: continuation)
-        let goesOn = lock.withLock {
-            if phase == .cancelledEarly {
-                result = .failure(CancellationError())
-                return false
+    /// What the task finds after its turn, once what the access used is free for the task's next one.
+    nonisolated func value() async throws -> Value {
+        if !lock.withLock({ hasEnded }) {
+            await withUnsafeContinuation { continuation in
+                let isOver = lock.withLock {
+                    if !hasEnded { sleeper = continuation }
+                    return hasEnded
+                }
+                if isOver { continuation.resume() }
             }
-            phase = .waiting
-            self.body = body
-            self.sleeper = sleeper
-            return true
         }
-        if !goesOn { sleeper.wake() }
-        return goesOn
+        return try lock.withLock { result! }.get()
     }
 
-    /// What the task finds when it is awake.
-    func value() throws -> Value {
-        try lock.withLock { result! }.get()
+    // MARK: - The executor
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+    nonisolated func asUnownedSerialExecutor() -> UnownedSerialExecutor { unownedExecutor }
+
+    /// The task is there, and waits for its turn.
+    nonisolated func enqueue(_ job: UnownedJob) {
+        let isCancelled = lock.withLock {
+            let isCancelled = phase == .cancelledEarly
+            phase = .waiting
+            turn = job
+            return isCancelled
+        }
+        isCancelled ? fail(CancellationError()) : schedule(self)
     }
 
-    /// Answers with an error instead of an access.
-    func fail(_ error: any Error) {
-        lock.withLock { finishWaiting(error) }?.wake()
-    }
-
-    /// Stops the access wherever it is. Safe from any thread, at any time, any number of times.
-    func cancel() {
-        lock.withLock {
-            if phase == .created { phase = .cancelledEarly }
-            // Under the lock: the connection stays with this job until `perform` has taken the lock to leave it.
-            if phase == .running, let connection { strongroom_connection_cancel(connection) }
-            return finishWaiting(CancellationError())
-        }?.wake()
-    }
-
-    /// The body is gone before the task is awake: the caller never let it escape.
-    private func finishWaiting(_ error: any Error) -> Sleeper? {
-        guard phase == .waiting else { return nil }
-        phase = .done
-        body = nil
-        result = .failure(error)
-        defer { sleeper = nil }
-        return sleeper
-    }
-
-    /// Does the work, with access to the connection, and answers whom to wake. Nil when the job was cancelled while it waited.
-    func perform(on database: Database) -> Sleeper? {
-        guard let (body, sleeper) = takeBody(for: database.connection) else { return nil }
-        let result = Result { try body(database) }
+    /// Gives the task its turn, with access to the connection. Answers whom to wake when the access has ended: nil when the task
+    /// was cancelled while it waited.
+    nonisolated func perform(on database: Database) -> AccessJob? {
+        guard let turn = takeTurn(for: database) else { return nil }
+        turn.runSynchronously(on: unownedExecutor)
         lock.withLock {
             phase = .done
             connection = nil
+            self.database = nil
         }
-        let wasCancelled = strongroom_connection_end_cancellation(database.connection)
-        lock.withLock { self.result = wasCancelled ? afterCancellation(result) : result }
-        return sleeper
+        if strongroom_connection_end_cancellation(database.connection) {
+            lock.withLock { result = afterCancellation(result!) }
+        }
+        return self
     }
 
-    private func takeBody(for connection: UnsafeMutablePointer<strongroom_connection>) -> (Body, Sleeper)? {
+    private nonisolated func takeTurn(for database: Database) -> UnownedJob? {
         lock.withLock {
-            guard phase == .waiting, let body, let sleeper else { return nil }
+            guard phase == .waiting else { return nil }
             phase = .running
-            self.connection = connection
-            self.body = nil
-            self.sleeper = nil
-            return (body, sleeper)
+            connection = database.connection
+            self.database = database
+            defer { turn = nil }
+            return turn
         }
     }
 
-    private func afterCancellation(_ result: Result<Value, any Error>) -> Result<Value, any Error> {
+    private nonisolated func afterCancellation(_ result: Result<Value, any Error>) -> Result<Value, any Error> {
         switch result {
         case .success:
             return keepsSuccess ? result : .failure(CancellationError())
@@ -118,26 +118,62 @@ final class AccessJob<Value: Sendable>: @unchecked Sendable {
             return isInterruption ? .failure(CancellationError()) : result
         }
     }
+
+    /// The access has ended.
+    nonisolated func wake() {
+        let sleeper = lock.withLock {
+            hasEnded = true
+            defer { self.sleeper = nil }
+            return self.sleeper
+        }
+        sleeper?.resume()
+    }
+
+    /// Answers with an error instead of an access.
+    nonisolated func fail(_ error: any Error) {
+        goOn(withoutAccess: lock.withLock { giveUp(error) })
+    }
+
+    /// Stops the access wherever it is. Safe from any thread, at any time, any number of times.
+    nonisolated func cancel() {
+        goOn(withoutAccess: lock.withLock {
+            if phase == .created { phase = .cancelledEarly }
+            // Under the lock: the connection stays with this job until `perform` has taken the lock to leave it.
+            if phase == .running, let connection { strongroom_connection_cancel(connection) }
+            return giveUp(CancellationError())
+        })
+    }
+
+    private nonisolated func giveUp(_ error: any Error) -> UnownedJob? {
+        guard phase == .waiting else { return nil }
+        phase = .done
+        hasEnded = true
+        result = .failure(error)
+        defer { turn = nil }
+        return turn
+    }
+
+    /// Never on the calling thread, which may be about to suspend the task, or hold a lock of it.
+    private nonisolated func goOn(withoutAccess turn: UnownedJob?) {
+        guard let turn else { return }
+        DispatchQueue.global().async(priority: priority) { turn.runSynchronously(on: self.unownedExecutor) }
+    }
 }
 
-/// Suspends the task until `body` has run where `schedule` sends it. Cancelling the task stops the access.
+/// Runs `body` as a part of the task, where `schedule` finds it a connection. Cancelling the task stops the access.
 ///
 /// - parameter keepsSuccess: false for reads, whose result is of no use to a cancelled task.
 func awaitAccess<Value: Sendable>(
     keepsSuccess: Bool,
     _ body: @Sendable (Database) throws -> Value,
-    schedule: (AccessJob<Value>) -> Void) async throws -> Value
+    schedule: @escaping @Sendable (AccessJob<Value>) -> Void) async throws -> Value
 {
     try Task.checkCancellation()
-    let job = AccessJob<Value>(keepsSuccess: keepsSuccess)
-    await withoutActuallyEscaping(body) { body in
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                if job.begin(body, continuation) { schedule(job) }
-            }
-        } onCancel: {
-            job.cancel()
-        }
+    let job = AccessJob<Value>(keepsSuccess: keepsSuccess, priority: Task.currentPriority, schedule: schedule)
+    return try await withTaskCancellationHandler {
+        await job.run(body)
+        return try await job.value()
+    } onCancel: {
+        job.cancel()
     }
-    return try job.value()
 }

@@ -17,6 +17,10 @@ extension Database {
     ///
     /// - throws: `SQLITE_BUSY` when another connection keeps the file from changing to WAL.
     func setUpJournal(requiresWAL: Bool) throws {
+        try untraced { try applyJournalMode(requiresWAL: requiresWAL) }
+    }
+
+    private func applyJournalMode(requiresWAL: Bool) throws {
         var wantsWAL = requiresWAL
         switch configuration.journalMode {
         case .default: break
@@ -58,9 +62,15 @@ extension Database {
         case .commit, .rollback, .releaseSavepoint, .rollbackSavepoint: return
         default: break
         }
+        let isAborted = transactionBlockDepth > 0 && sqlite3_get_autocommit(sqliteConnection) != 0
         if releaseLock() || !statement.isReadonly || !connection.pointee.wal {
-            throw statement.error(Self.suspensionError)
+            throw statement.error(isAborted ? .aborted : Self.suspensionError)
         }
+    }
+
+    /// Ends long work that is no statement once its access was cancelled.
+    func refuseIfCancelled() throws {
+        if strongroom_stops(connection) & UInt32(STRONGROOM_CANCELLED) != 0 { throw CancellationError() }
     }
 
     /// Refuses what takes locks without being a statement: checkpoints, backups, key rotation.

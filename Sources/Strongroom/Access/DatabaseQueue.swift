@@ -170,11 +170,13 @@ extension DatabaseQueue {
     }
 
     private func filled(fromPath path: String, _ configuration: Configuration) throws -> DatabaseQueue {
+        let isReadOnly = configuration.readonly
         var configuration = configuration
         configuration.readonly = true
         let source = try DatabaseQueue(path: path, configuration: configuration)
         try source.backup(to: self)
         try source.close()
+        if isReadOnly { try writer.sync { try $0.execute(sql: "PRAGMA query_only = 1") } }
         return self
     }
 }

@@ -1,3 +1,5 @@
+import Dispatch
+
 // Encryption as queues and pools offer it.
 
 extension DatabaseReader {
@@ -11,6 +13,24 @@ extension DatabaseReader {
         // SQLCipher stays confused after a bad page: the check gets a connection of its own where the database has a file.
         guard try read({ $0.isFileStored }) else { return try read { try $0.integrityReport() } }
         return try Database.integrityReport(path: path, configuration: configuration)
+    }
+
+    /// Suspends the task instead of blocking the thread.
+    ///
+    /// - throws: `CancellationError` as well, when the task is cancelled before the end of the check.
+    public func checkIntegrity() async throws -> IntegrityReport {
+        guard try await read({ $0.isFileStored }) else { return try await read { try $0.integrityReport() } }
+        let (path, configuration) = (path, configuration)
+        return try await awaitAccess(keepsSuccess: false, { try $0.wholeReport() }) { job in
+            DispatchQueue.global().async(priority: job.priority) {
+                do {
+                    let database = try Database.forIntegrityCheck(path: path, configuration: configuration)
+                    try database.withSoleAccess { job.perform(on: $0) }?.wake()
+                } catch {
+                    job.fail(error)
+                }
+            }
+        }
     }
 }
 

@@ -41,7 +41,7 @@ extension ReaderPool {
 
     /// Runs the job with a reader later, with the priority of the calling task.
     func async<Value>(_ job: AccessJob<Value>) {
-        let priority = Task.currentPriority
+        let priority = job.priority
         if takesFastLane, let lane = FastLane() {
             if let reader = checkOutOpenReader() {
                 return lane.run(priority: priority) { self.perform(job, on: reader, isOnQueue: false) }
@@ -59,7 +59,7 @@ extension ReaderPool {
     }
 
     private func perform<Value>(
-        _ job: AccessJob<Value>, on reader: Reader, isOnQueue: Bool) -> AccessJob<Value>.Sleeper?
+        _ job: AccessJob<Value>, on reader: Reader, isOnQueue: Bool) -> AccessJob<Value>?
     {
         defer { checkIn(reader) }
         do {

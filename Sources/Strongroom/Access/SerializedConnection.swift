@@ -74,7 +74,7 @@ final class SerializedConnection: @unchecked Sendable {
 
     /// Runs the job with access, later, with the priority of the calling task.
     func async<Value>(_ job: AccessJob<Value>) {
-        queue.async(priority: Task.currentPriority) { self.access(job.perform)?.wake() }
+        queue.async(priority: job.priority) { self.access(job.perform)?.wake() }
     }
 
     /// The connection of the access that the calling thread is in.

@@ -75,12 +75,21 @@ extension Database {
         let code = sqlite3_trace_v2(sqliteConnection, mask, mask == 0 ? nil : traceEvent, context)
         precondition(code == SQLITE_OK, "sqlite3_trace_v2 answered \(code)")
     }
+
+    /// Runs statements that the library needs for itself: whoever traces looks for the program's own.
+    func untraced<T>(_ body: () throws -> T) rethrows -> T {
+        guard let tracer, !tracer.isSilent else { return try body() }
+        tracer.isSilent = true
+        defer { tracer.isSilent = false }
+        return try body()
+    }
 }
 
 /// Turns what SQLite says into events.
 final class Tracer {
     fileprivate let publicArguments: Bool
     private let trace: (Database.TraceEvent) -> Void
+    fileprivate var isSilent = false
 
     fileprivate init(publicArguments: Bool, trace: @escaping (Database.TraceEvent) -> Void) {
         self.publicArguments = publicArguments
@@ -101,6 +110,7 @@ final class Tracer {
     private func withTraced(
         _ statement: SQLiteStatement, _ sql: String, _ tell: (Database.TraceEvent.Statement) -> Void)
     {
+        if isSilent { return }
         if case .pragma = SQLText(sql).secret { return }
         let traced = Traced(statement, sql: SQLText.showable(sql), publicArguments: publicArguments)
         tell(Database.TraceEvent.Statement(traced: traced))

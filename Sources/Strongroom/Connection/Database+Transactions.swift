@@ -145,7 +145,7 @@ extension Database {
     }
 
     private var defaultTransactionKind: TransactionKind {
-        configuration.readonly || readOnlyDepth > 0 ? .deferred : configuration.defaultTransactionKind
+        isReadOnlyNow ? .deferred : configuration.defaultTransactionKind
     }
 
     /// Commits the transaction; throws when none is open.
@@ -198,13 +198,20 @@ extension Database {
             // Before anyone is told: who reads after asking for the count sees what it counts.
             let isNews = transactions.didWrite || observers.wasToldOfChanges
             if isNews { strongroom_count_commit(connection) }
-            transactionDidEnd(tellingObservers: isNews, isCommitted: true)
+            if !transactions.didWrite, observers.isActive, !isReadOnlyNow {
+                // SQLite calls no hook for a transaction that changed nothing: observers hear of it all the same.
+                outsideOfBlocks { observers.emptyTransactionWillCommit() }
+            }
+            transactionDidEnd(tellingObservers: isNews || !isReadOnlyNow, isCommitted: true)
         case .rollback:
-            transactionDidEnd(tellingObservers: true, isCommitted: false)
+            transactionDidEnd(tellingObservers: !isReadOnlyNow, isCommitted: false)
         case .failure:
             if observers.isActive { outsideOfBlocks { observers.transactionDidEnd(isCommitted: false, self) } }
         }
     }
+
+    /// Whether the connection, or the block around, allows nothing but reads. Of their transactions nobody is told.
+    private var isReadOnlyNow: Bool { configuration.readonly || readOnlyDepth > 0 }
 
     private func transactionDidEnd(tellingObservers isNews: Bool, isCommitted: Bool) {
         transactions.date = nil
@@ -234,6 +241,7 @@ final class TransactionStatements {
         case beginDeferred, beginImmediate, beginExclusive, commit, rollback
         case savepoint, release, rollbackToSavepoint
 
+        // Programs that look at the SQL of their transactions find what GRDB writes, the name of savepoints included.
         var sql: String {
             switch self {
             case .beginDeferred: "BEGIN DEFERRED TRANSACTION"
@@ -241,9 +249,9 @@ final class TransactionStatements {
             case .beginExclusive: "BEGIN EXCLUSIVE TRANSACTION"
             case .commit: "COMMIT TRANSACTION"
             case .rollback: "ROLLBACK TRANSACTION"
-            case .savepoint: "SAVEPOINT strongroom"
-            case .release: "RELEASE SAVEPOINT strongroom"
-            case .rollbackToSavepoint: "ROLLBACK TRANSACTION TO SAVEPOINT strongroom"
+            case .savepoint: "SAVEPOINT grdb"
+            case .release: "RELEASE SAVEPOINT grdb"
+            case .rollbackToSavepoint: "ROLLBACK TRANSACTION TO SAVEPOINT grdb"
             }
         }
     }
@@ -285,10 +293,10 @@ extension Database {
                 rollbackAfterError()
                 throw error
             }
-            // There is nothing to lose, whatever becomes of the commit. SQLite may have ended the transaction by itself.
-            if isInsideTransaction {
-                do { try commit() } catch { rollbackAfterError() }
-            }
+            // What was read outside of the transaction may not go with the rest.
+            try requireTransaction()
+            // There is nothing to lose, whatever becomes of the commit.
+            do { try commit() } catch { rollbackAfterError() }
             return result
         }
     }

@@ -103,7 +103,7 @@ public final class Database {
         try setUpEncryption()
         try explainingFailures {
             for setup in configuration.setups { try setup(self) }
-            try verifyEncryption()
+            try untraced { try verifyEncryption() }
         }
     }
 
@@ -229,7 +229,7 @@ public final class Database {
     /// Whether a transaction is open. <https://www.sqlite.org/c3ref/get_autocommit.html>
     public var isInsideTransaction: Bool {
         requireAccess()
-        return sqlite3_get_autocommit(sqliteConnection) == 0
+        return sqliteConnection != nil && sqlite3_get_autocommit(sqliteConnection) == 0
     }
 
     /// How many arguments a statement can have. <https://www.sqlite.org/limits.html#max_variable_number>

@@ -100,7 +100,7 @@ extension Database {
 
     /// Sorts anew all indexes that use the collation. <https://www.sqlite.org/lang_reindex.html>
     public func reindex(collation: CollationName) throws {
-        try execute(sql: "REINDEX \(collation.rawValue.quotedDatabaseIdentifier)")
+        try execute(sql: "REINDEX \(collation.rawValue.collationName)")
     }
 
     /// Sorts anew all indexes that use the collation. <https://www.sqlite.org/lang_reindex.html>

@@ -20,7 +20,7 @@ extension Database {
         let pages = answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
         var report = IntegrityReport(unauthenticPages: nil, structureProblems: [], foreignKeyProblems: [], pageCount: pages)
         if let derived = cipher.derived, derived.settings.hmacAlgorithm != nil {
-            report.unauthenticPages = try PageAuthentication(self).badPages()
+            report.unauthenticPages = try PageAuthentication(self).badPages { _ in try self.refuseIfCancelled() }
         }
         report.structureProblems = structureProblems()
         // Foreign keys can't be followed through damaged pages.
@@ -49,10 +49,17 @@ extension Database {
 
     /// The report of a file, by a connection of its own.
     static func integrityReport(path: String, configuration: Configuration) throws -> IntegrityReport {
-        let database = try Database(path: path, description: "checkIntegrity", configuration: configuration)
-        return try database.withSoleAccess { database in
-            try database.setUp()
-            return try database.integrityReport()
-        }
+        try forIntegrityCheck(path: path, configuration: configuration).withSoleAccess { try $0.wholeReport() }
+    }
+
+    /// A connection that has read nothing.
+    static func forIntegrityCheck(path: String, configuration: Configuration) throws -> Database {
+        try Database(path: path, description: "checkIntegrity", configuration: configuration)
+    }
+
+    /// Sets the connection up, and checks what it finds.
+    func wholeReport() throws -> IntegrityReport {
+        try setUp()
+        return try integrityReport()
     }
 }

@@ -6,10 +6,12 @@ extension Database {
     /// For changes made through ``sqliteConnection``, by other processes, or to tables that SQLite doesn't tell of:
     /// see ``TransactionObserver``. They are told as part of the current transaction, or at once in one of their own.
     ///
-    /// - throws: what the region throws, `SQLITE_READONLY` on a connection that only reads.
+    /// Does nothing where only reads are allowed.
+    ///
+    /// - throws: what the region throws.
     public func notifyChanges(in region: some DatabaseRegionConvertible) throws {
         requireAccess()
-        if configuration.readonly || readOnlyDepth > 0 { throw DatabaseError.readOnly }
+        if configuration.readonly || readOnlyDepth > 0 { return }
         guard isInsideTransaction else {
             return try inTransaction(.immediate) {
                 try notifyChanges(in: region)

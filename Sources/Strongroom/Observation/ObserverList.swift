@@ -41,7 +41,8 @@ final class ObserverList {
     }
 
     func remove(_ observer: any TransactionObserver) {
-        for registration in registrations where registration.observer === observer { registration.end() }
+        // As often as it was added.
+        registrations.first { $0.observer === observer }?.end()
         registrations.removeAll { $0.observer == nil }
     }
 
@@ -212,6 +213,11 @@ final class ObserverList {
             refusal = error
             return false
         }
+    }
+
+    /// Nothing is left to refuse.
+    func emptyTransactionWillCommit() {
+        for registration in registrations { try? registration.observer?.databaseWillCommit() }
     }
 
     /// Why an observer refused the commit, once.

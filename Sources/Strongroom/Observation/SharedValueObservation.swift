@@ -16,7 +16,8 @@ public enum SharedValueObservationExtent: Sendable {
 /// let cancellable = shared.start(onError: { _ in }, onChange: { players in print(players) })
 /// ```
 ///
-/// It starts with its first subscriber. An error goes to all subscribers; the next one starts it again.
+/// It starts with its first subscriber. An error goes to all subscribers. The next one starts it again, unless the observation has
+/// ended for good with ``SharedValueObservationExtent/observationLifetime``: then it gets the same error.
 ///
 /// Sendable because its variables are used under `lock` only.
 public final class SharedValueObservation<Element: Sendable>: @unchecked Sendable {
@@ -40,6 +41,9 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
     private var cancellable: AnyDatabaseCancellable?
     private var latest: Element?
 
+    /// What ended the observation for good.
+    private var failure: (any Error)?
+
     init(
         scheduler: any ValueObservationScheduler, extent: SharedValueObservationExtent,
         start: @escaping AsyncValueObservation<Element>.Start)
@@ -62,7 +66,7 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
         clientNumber += 1
         let number = clientNumber
         clients[number] = Client(onError: onError, onChange: onChange)
-        let mustStart = !isObserving
+        let mustStart = !isObserving && failure == nil
         if mustStart {
             isObserving = true
             session += 1
@@ -118,15 +122,22 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
         guard isObserving, self.session == session else { return lock.unlock() }
         let failed = clients.sorted { $0.key < $1.key }
         clients = [:]
+        if extent == .observationLifetime { failure = error }
         let cancellable = stop()
         lock.unlock()
         cancellable?.cancel()
         for (_, client) in failed { client.onError(error) }
     }
 
-    /// Gives the latest value to a subscriber who has none.
+    /// Gives the latest value, or the last word, to a subscriber who has none.
     private func replay(to number: Int) {
         lock.lock()
+        if let failure {
+            let client = clients.removeValue(forKey: number)
+            lock.unlock()
+            client?.onError(failure)
+            return
+        }
         guard let client = clients[number], !client.hasValue, let latest else { return lock.unlock() }
         clients[number]?.hasValue = true
         lock.unlock()

@@ -68,7 +68,7 @@ extension ValueObservation {
     /// Writes a line for each thing that happens, values included: for debugging.
     ///
     /// - parameter prefix: begins each line.
-    /// - parameter stream: by default the standard output.
+    /// - parameter stream: gets each line in one call, without a line break. By default the standard output.
     public func print(
         _ prefix: String = "", to stream: sending (any TextOutputStream)? = nil)
         -> ValueObservation<ValueReducers.Trace<Reducer>>
@@ -78,7 +78,7 @@ extension ValueObservation {
         let write = { @Sendable (line: String) in
             output.use { stream in
                 if stream == nil { return Swift.print(start + line) }
-                stream?.write(start + line + "\n")
+                stream?.write(start + line)
             }
         }
         return handleEvents(

@@ -29,12 +29,12 @@ struct FastLane {
     }
 
     /// Runs `read` with that priority, and wakes its task when the lane is free again.
-    func run<Value>(priority: TaskPriority, _ read: @escaping @Sendable () -> AccessJob<Value>.Sleeper?) {
+    func run<Value>(priority: TaskPriority, _ read: @escaping @Sendable () -> AccessJob<Value>?) {
         DispatchQueue.global(qos: DispatchQoS.QoSClass(priority)).async {
             let start = DispatchTime.now().uptimeNanoseconds
-            let sleeper = read()
+            let job = read()
             strongroom_lane_leave(DispatchTime.now().uptimeNanoseconds - start)
-            sleeper?.wake()
+            job?.wake()
         }
     }
 }

@@ -8,12 +8,12 @@ extension DatabasePool {
     @MainActor
     public func setupMemoryManagement(in application: UIApplication) {
         let center = NotificationCenter.default
-        center.addObserver(
+        _ = center.addObserver(
             forName: UIApplication.didReceiveMemoryWarningNotification, object: application, queue: nil)
         { [weak self] _ in
             self?.releaseMemoryEventually()
         }
-        center.addObserver(
+        _ = center.addObserver(
             forName: UIApplication.didEnterBackgroundNotification, object: application, queue: .main)
         { [weak self, weak application] _ in
             guard let self, let application else { return }
@@ -23,11 +23,31 @@ extension DatabasePool {
 
     @MainActor
     private func releaseMemory(inBackgroundTaskOf application: UIApplication) {
-        let task = application.beginBackgroundTask()
+        let task = BackgroundTask(of: application)
         DispatchQueue.global().async {
             self.releaseMemory()
-            Task { @MainActor in application.endBackgroundTask(task) }
+            Task { @MainActor in task.end() }
         }
+    }
+}
+
+/// Time that the system grants to an application in the background.
+@MainActor
+private final class BackgroundTask {
+    private let application: UIApplication
+    private var identifier = UIBackgroundTaskIdentifier.invalid
+
+    init(of application: UIApplication) {
+        self.application = application
+        // Accesses may keep the pool for longer, and the system ends an application that lets its time expire.
+        identifier = application.beginBackgroundTask { self.end() }
+    }
+
+    /// Once is enough.
+    func end() {
+        guard identifier != .invalid else { return }
+        application.endBackgroundTask(identifier)
+        identifier = .invalid
     }
 }
 #endif

@@ -86,7 +86,7 @@ extension Database {
     }
 
     private func schemaVersion(of schemaID: DatabaseSchemaID) throws -> Int64 {
-        try Int64.fetchOne(self, sql: "PRAGMA \(schemaID.name.quotedDatabaseIdentifier).schema_version") ?? 0
+        try untraced { try Int64.fetchOne(self, sql: "PRAGMA \(schemaID.sql).schema_version") ?? 0 }
     }
 
     private func dataVersion(of schemaID: DatabaseSchemaID) throws -> UInt32 {
@@ -127,7 +127,7 @@ extension Database {
             schemaCache.settledTransaction = nil
         }
         var contents = SchemaContents()
-        for row in try schemaRows("SELECT type, name FROM \(schemaID.name.quotedDatabaseIdentifier).sqlite_master") {
+        for row in try schemaRows("SELECT type, name FROM \(schemaID.sql).sqlite_master") {
             let name: String = row["name"]
             switch row["type"] as String {
             case "table", "view":
@@ -155,7 +155,7 @@ extension Database {
 
     /// A pragma whose argument is the name of a table or an index.
     static func pragma(_ pragma: String, _ name: String, in schemaName: String?) -> String {
-        let schema = schemaName.map { $0.quotedDatabaseIdentifier + "." } ?? ""
+        let schema = schemaName.map { DatabaseSchemaID(named: $0).sql + "." } ?? ""
         return "PRAGMA \(schema)\(pragma)(\(name.quotedDatabaseIdentifier))"
     }
 

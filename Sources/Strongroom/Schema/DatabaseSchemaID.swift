@@ -39,7 +39,15 @@ public struct DatabaseSchemaID: Hashable, Sendable {
         switch role {
         case .main: "sqlite_master"
         case .temp: "sqlite_temp_master"
-        case .attached(let name): "\(name.quotedDatabaseIdentifier).sqlite_master"
+        case .attached: "\(sql).sqlite_master"
+        }
+    }
+
+    /// The name as it stands in SQL. SQLite's own names need no quotes.
+    var sql: String {
+        switch role {
+        case .main, .temp: name
+        case .attached: name.quotedDatabaseIdentifier
         }
     }
 

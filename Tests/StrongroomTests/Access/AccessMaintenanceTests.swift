@@ -90,6 +90,34 @@ struct AccessMaintenanceTests {
         }
     }
 
+    @Test("copies for a read-only configuration refuse writes")
+    func readOnlyCopies() throws {
+        let fixture = try QueueFixture()
+        var configuration = Configuration.encrypted()
+        configuration.readonly = true
+        for copy in [
+            try DatabaseQueue.inMemoryCopy(fromPath: fixture.queue.path, configuration: configuration),
+            try DatabaseQueue.temporaryCopy(fromPath: fixture.queue.path, configuration: configuration),
+        ] {
+            let error = try #require(throws: DatabaseError.self) { try copy.write { try $0.insertWine() } }
+            #expect(error.resultCode == .SQLITE_READONLY)
+            #expect(try copy.read { try $0.countWines() } == 0)
+        }
+    }
+
+    @Test("a backup is stopped by its progress function as long as pages are missing")
+    func backupProgress() throws {
+        struct Refusal: Error {}
+        let source = try QueueFixture(), destination = try DatabaseQueue(configuration: .encrypted())
+        try source.queue.write { try $0.insertWine() }
+        #expect(throws: Refusal.self) {
+            try source.queue.backup(to: destination, pagesPerStep: 1) { _ in throw Refusal() }
+        }
+        #expect(try destination.read { try !$0.tableExists("wine") })
+        try source.queue.backup(to: destination, pagesPerStep: 1) { if $0.isCompleted { throw Refusal() } }
+        #expect(try destination.read { try $0.countWines() } == 1)
+    }
+
     @Test("functions and collations reach connections that are open, and those that open later", arguments: ["pool", "queue"])
     func functionsAndCollations(kind: String) throws {
         let succ = DatabaseFunction("succ", argumentCount: 1) { values in

@@ -23,6 +23,38 @@ struct AsyncTests {
         _ = folder
     }
 
+    private enum Local {
+        @TaskLocal static var value = "unbound"
+    }
+
+    @Test("are a part of their task, which they share local values and cancellation with", arguments: WriterKind.allCases)
+    func task(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make()
+        let values = try await Local.$value.withValue("bound") {
+            [
+                try await writer.read { _ in Local.value },
+                try await writer.unsafeRead { _ in Local.value },
+                try await writer.write { _ in Local.value },
+                try await writer.writeWithoutTransaction { _ in Local.value },
+                try await writer.barrierWriteWithoutTransaction { _ in Local.value },
+            ]
+        }
+        #expect(values == Array(repeating: "bound", count: 5))
+        let hasBegun = Gate(), isCancelled = Gate()
+        let task = Task {
+            try await writer.writeWithoutTransaction { _ in
+                hasBegun.open()
+                isCancelled.pass()
+                return Task.isCancelled
+            }
+        }
+        try await onThread { hasBegun.pass() }
+        task.cancel()
+        isCancelled.open()
+        #expect(try await task.value)
+        _ = folder
+    }
+
     @Test("throw what their functions throw, and roll back", arguments: WriterKind.allCases)
     func errors(kind: WriterKind) async throws {
         struct Refusal: Error {}

@@ -5,6 +5,20 @@ import Testing
 
 @Suite("What safe accesses guarantee", .timeLimit(.minutes(2)))
 struct GuaranteeTests {
+    @Test("A read that gave up its transaction has not seen one state, and fails", arguments: WriterKind.allCases)
+    func abandonedRead(kind: WriterKind) throws {
+        let (writer, folder) = try kind.make()
+        let error = try #require(throws: DatabaseError.self) {
+            try writer.read { db in
+                try db.execute(sql: "COMMIT")
+                #expect(!db.isInsideTransaction)
+            }
+        }
+        #expect(error.resultCode == .SQLITE_ABORT)
+        #expect(try writer.read { try $0.countWines() } == 0)
+        _ = folder
+    }
+
     @Test("Serialized writes: writes of one writer never overlap", arguments: WriterKind.allCases)
     func serializedWrites(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()

@@ -105,7 +105,9 @@ struct SuspensionTests {
         }
         #expect(error.value.count == 3)
         for error in error.value { expectSuspension(error) }
-        #expect((error.value.first as? DatabaseError)?.message == "Database is suspended")
+        #expect(error.value.map { ($0 as? DatabaseError)?.message } == [
+            "Database is suspended", "Transaction was aborted", "Transaction was aborted",
+        ])
         writer.resume()
         #expect(try writer.read { try $0.countWines() } == 0)
     }

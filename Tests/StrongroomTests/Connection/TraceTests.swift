@@ -36,6 +36,40 @@ struct TraceTests {
         ])
     }
 
+    @Test("leaves out what the library needs for itself: opening, and whether the schema is still the same")
+    func ownStatements() throws {
+        var configuration = Configuration.encrypted()
+        let lines = Shared<[String]>([])
+        configuration.prepareDatabase { db in db.trace { event in lines.update { $0.append("\(event)") } } }
+        let folder = try TemporaryFolder()
+        let pool = try DatabasePool(path: folder.path("db.sqlite"), configuration: configuration)
+        try pool.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        _ = try pool.read { try $0.columns(in: "t") }
+        lines.update { $0 = [] }
+        _ = try pool.read { try $0.columns(in: "t") }
+        #expect(lines.value == ["BEGIN DEFERRED TRANSACTION", "COMMIT TRANSACTION"])
+        lines.update { $0 = [] }
+        _ = try DatabasePool(path: folder.path("other.sqlite"), configuration: configuration)
+        #expect(lines.value == [])
+    }
+
+    @Test("tells savepoints by the name that they have in GRDB")
+    func savepoints() throws {
+        let lines = try traced { db in
+            try db.inTransaction {
+                try db.inSavepoint { .commit }
+                try db.inSavepoint { .rollback }
+                return .commit
+            }
+        }
+        #expect(lines == [
+            "BEGIN IMMEDIATE TRANSACTION",
+            "SAVEPOINT grdb", "RELEASE SAVEPOINT grdb",
+            "SAVEPOINT grdb", "ROLLBACK TRANSACTION TO SAVEPOINT grdb", "RELEASE SAVEPOINT grdb",
+            "COMMIT TRANSACTION",
+        ])
+    }
+
     @Test("shows arguments on demand, or where the configuration says so")
     func arguments() throws {
         let insert: (Database) throws -> Void = { try $0.execute(sql: "INSERT INTO t VALUES (?)", arguments: ["it's"]) }

@@ -218,6 +218,24 @@ struct MigratorTests {
         }
     }
 
+    @Test("What a migration merges is forgotten, even when the migration ran under that name before")
+    func mergingIntoFormer() throws {
+        try withEncryptedQueue { (queue) throws in
+            var old = DatabaseMigrator()
+            for name in ["v1", "v2", "v3"] { old.registerMigration(name) { _ in } }
+            try old.migrate(queue)
+            var migrator = DatabaseMigrator()
+            migrator.registerMigration("v1") { _ in }
+            migrator.registerMigration("v3", merging: ["v2"]) { _, _ in Issue.record("v3 has run before") }
+            #expect(try queue.read { (db) throws in try migrator.hasBeenSuperseded(db) })
+            try migrator.migrate(queue)
+            try queue.read { (db) throws in
+                #expect(try migrator.appliedIdentifiers(db) == ["v1", "v3"])
+                #expect(try !migrator.hasBeenSuperseded(db))
+            }
+        }
+    }
+
     // MARK: - State
 
     @Test("A new database has no history")

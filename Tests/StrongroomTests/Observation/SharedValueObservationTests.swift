@@ -88,6 +88,24 @@ struct SharedValueObservationTests {
         for cancellable in cancellables { cancellable.cancel() }
     }
 
+    @Test("With the observation's lifetime, an error is the last word, for late subscribers too")
+    func lastingFailure() async throws {
+        struct Refusal: Error {}
+        let fixture = try QueueFixture()
+        let fetches = Shared(0)
+        let shared = ValueObservation.tracking { _ -> Int in
+            fetches.update { $0 += 1 }
+            throw Refusal()
+        }.shared(in: fixture.queue, scheduling: .async(onQueue: DispatchQueue(label: "shared")), extent: .observationLifetime)
+        for _ in 0..<2 {
+            let subscriber = Notified<Int>()
+            let cancellable = shared.start(onError: subscriber.onError, onChange: subscriber.onChange)
+            try await subscriber.fails()
+            cancellable.cancel()
+        }
+        #expect(fetches.value == 1)
+    }
+
     @Test("As asynchronous sequences")
     func sequences() async throws {
         let fixture = try PoolFixture()

@@ -38,6 +38,14 @@ struct RequestRegionTests {
         ])
     }
 
+    @Test("is empty where no row can be found")
+    func noRows() throws {
+        try expect([
+            (Player.none(), "empty"), (Player.filter(ids: [Int64]()), "empty"), (Table("player").filter(keys: [Int]()), "empty"),
+            (Player.filter(id: 1).filter(id: 2), "empty"),
+        ])
+    }
+
     @Test("knows the alias of its table")
     func alias() throws {
         let alias = TableAlias<Player>(name: "p")

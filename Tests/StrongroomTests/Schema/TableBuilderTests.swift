@@ -185,6 +185,21 @@ struct TableBuilderTests {
         ])
     }
 
+    @Test("belongsTo in a primary key needs no index: the key has one")
+    func belongsToInKey() throws {
+        #expect(try schema(referring: "b") { t in
+            t.primaryKey {
+                t.belongsTo("team")
+                t.belongsTo("duo")
+            }
+        } == [
+            """
+            CREATE TABLE "b" ("teamId" INTEGER NOT NULL REFERENCES "team"("id"), "duoA" INTEGER NOT NULL, "duoB" TEXT NOT NULL, \
+            PRIMARY KEY ("teamId", "duoA", "duoB"), FOREIGN KEY ("duoA", "duoB") REFERENCES "duo"("a", "b"))
+            """,
+        ])
+    }
+
     @Test("belongsTo a table with a key of several columns defines them all, and one index")
     func belongsToComposite() throws {
         #expect(try schema(referring: "b") { t in
@@ -315,17 +330,19 @@ struct IndexAndViewBuilderTests {
         ])
     }
 
-    @Test("drop(indexOn:) leaves the indexes of constraints, and those on other columns")
+    @Test("drop(indexOn:) removes the only index on its columns, whatever its name")
     func dropIndexOn() throws {
         try withDatabase { (db) throws in
             try db.create(table: "t") { t in
                 t.column("a").unique()
-                t.column("b")
+                t.column("b").unique()
             }
             try db.create(index: "i1", on: "t", columns: ["a"])
             try db.create(index: "i2", on: "t", columns: ["a", "b"])
             try db.drop(indexOn: "t", columns: ["a"])
-            #expect(try Set(db.indexes(on: "t").map(\.name)) == ["i2", "sqlite_autoindex_t_1"])
+            try db.drop(indexOn: "t", columns: ["A", "B"])
+            #expect(try Set(db.indexes(on: "t").map(\.name)) == ["i1", "sqlite_autoindex_t_1", "sqlite_autoindex_t_2"])
+            #expect(throws: DatabaseError.self) { try db.drop(indexOn: "t", columns: ["b"]) }
         }
     }
 

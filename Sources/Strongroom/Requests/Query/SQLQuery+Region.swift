@@ -44,6 +44,8 @@ extension SQLExpression {
             return alternatives.count == conditions.count ? alternatives.reduce(into: []) { $0.formUnion($1) } : nil
         case .qualified(let base, let itsAlias) where aliases.contains(itsAlias):
             return base.rowIDs(in: columns, of: aliases)
+        case .value(let value) where value.storage.value as? Int64 == 0:
+            return []
         default:
             return nil
         }

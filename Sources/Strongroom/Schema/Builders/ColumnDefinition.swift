@@ -188,11 +188,11 @@ public final class ColumnDefinition {
             if primaryKey.autoincrement { parts.append("AUTOINCREMENT") }
         }
         if let notNull {
-            parts.append("NOT NULL" + notNull.conflictResolution.conflictClause)
+            parts.append("NOT NULL" + notNull.conflictResolution.briefConflictClause)
         } else if isInKey {
             parts.append("NOT NULL")
         }
-        if case .unique(let conflictResolution) = indexing { parts.append("UNIQUE" + conflictResolution.conflictClause) }
+        if case .unique(let conflictResolution) = indexing { parts.append("UNIQUE" + conflictResolution.briefConflictClause) }
         for check in checks { try parts.append("CHECK (\(db.inlined(check)))") }
         if let defaultValue { try parts.append("DEFAULT \(db.inlined(defaultValue))") }
         if let collation { parts.append("COLLATE \(collation.collationName)") }
@@ -210,7 +210,7 @@ public final class ColumnDefinition {
 
 extension String {
     /// A collation's name; quoted only where it has to be.
-    fileprivate var collationName: String {
+    var collationName: String {
         let isPlain = utf8.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } == true
             && utf8.allSatisfy { byte in
                 switch byte {
@@ -227,5 +227,10 @@ extension Database.ConflictResolution? {
     /// ` ON CONFLICT REPLACE`, or nothing.
     var conflictClause: String {
         map { " ON CONFLICT \($0.rawValue)" } ?? ""
+    }
+
+    /// The same, but for what SQLite does anyway.
+    fileprivate var briefConflictClause: String {
+        self == .abort ? "" : conflictClause
     }
 }

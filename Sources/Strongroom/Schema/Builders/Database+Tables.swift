@@ -98,15 +98,13 @@ extension Database {
         try execute(sql: "DROP INDEX \(name.quotedDatabaseIdentifier)")
     }
 
-    /// Removes the indexes on exactly these columns, whatever their names. Those of constraints stay.
+    /// Removes the index on exactly these columns, whatever its name; does nothing when there is none, or more than one.
     ///
-    /// - throws: `SQLITE_ERROR` when there is no such table.
+    /// - throws: `SQLITE_ERROR` when there is no such table, and for the index of a constraint, which can't be removed.
     public func drop(indexOn table: String, columns: [String]) throws {
         let wanted = columns.map(\.foldedSQLName)
-        for index in try indexes(on: table)
-        where index.origin == .createIndex && index.columns.map(\.foldedSQLName) == wanted {
-            try drop(index: index.name)
-        }
+        let found = try indexes(on: table).filter { $0.columns.map(\.foldedSQLName) == wanted }
+        if found.count == 1 { try drop(index: found[0].name) }
     }
 
     // MARK: - Views

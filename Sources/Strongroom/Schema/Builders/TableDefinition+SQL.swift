@@ -103,15 +103,17 @@ extension TableDefinition {
     private func createIndexes(on resolved: [Resolved]) throws -> [String] {
         let options: IndexOptions = self.options.contains(.ifNotExists) ? .ifNotExists : []
         var statements: [String] = []
-        for case let foreignKey? in resolved.map(\.foreignKey) where foreignKey.standsApart {
+        for element in resolved {
+            guard let foreignKey = element.foreignKey, foreignKey.standsApart else { continue }
             let isUnique = foreignKey.definition.isUnique
-            guard isUnique || foreignKey.definition.isIndexed else { continue }
+            guard isUnique || foreignKey.definition.isIndexed && !element.isInKey else { continue }
             let columns = foreignKey.columns.map(\.name)
             statements.append(IndexDefinition(
                 name: IndexDefinition.defaultName(on: name, columns: columns), table: name,
                 options: isUnique ? options.union(.unique) : options, columns: columns).sql)
         }
-        for column in resolved.flatMap(\.columns) {
+        // The primary key brings an index of its own.
+        for column in resolved.filter({ $0.foreignKey == nil || !$0.isInKey }).flatMap(\.columns) {
             if let index = column.index(on: name, options) { statements.append(index.sql) }
         }
         return statements

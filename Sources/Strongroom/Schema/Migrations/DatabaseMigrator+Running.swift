@@ -45,8 +45,13 @@ extension DatabaseMigrator {
                 The database can't be migrated up to "\(target)": "\(beyond.identifier)", which comes later, has run already.
                 """)
         }
-        for migration in registered[...end] where !applied.contains(migration.identifier) {
-            try migration.run(db)
+        for migration in registered[...end] {
+            if !applied.contains(migration.identifier) {
+                try migration.run(db)
+            } else if !migration.mergedIdentifiers.isDisjoint(with: applied) {
+                // An earlier version of the program ran the migration under the same name, beside those that it merges now.
+                try MigrationHistory.forget(migration.mergedIdentifiers, db)
+            }
         }
     }
 

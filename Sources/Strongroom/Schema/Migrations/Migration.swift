@@ -32,7 +32,8 @@ struct Migration: Sendable {
             if applied.contains(identifier) { return .rollback }
             try MigrationHistory.create(db)
             try migrate(db, mergedIdentifiers.intersection(applied))
-            try MigrationHistory.replace(mergedIdentifiers, by: identifier, db)
+            try MigrationHistory.forget(mergedIdentifiers, db)
+            try MigrationHistory.add(identifier, db)
             if checks { try db.checkForeignKeys() }
             return .commit
         }
@@ -52,10 +53,13 @@ enum MigrationHistory {
         return try String.fetchSet(db, sql: "SELECT identifier FROM main.\(table)")
     }
 
-    static func replace(_ merged: Set<String>, by identifier: String, _ db: Database) throws {
-        for former in merged.sorted() {
-            try db.execute(sql: "DELETE FROM main.\(table) WHERE identifier = ?", arguments: [former])
+    static func forget(_ identifiers: Set<String>, _ db: Database) throws {
+        for identifier in identifiers.sorted() {
+            try db.execute(sql: "DELETE FROM main.\(table) WHERE identifier = ?", arguments: [identifier])
         }
+    }
+
+    static func add(_ identifier: String, _ db: Database) throws {
         try db.execute(sql: "INSERT INTO main.\(table) (identifier) VALUES (?)", arguments: [identifier])
     }
 }

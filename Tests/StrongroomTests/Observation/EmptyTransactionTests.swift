@@ -1,0 +1,57 @@
+import Strongroom
+import Testing
+
+/// Notes down how transactions end.
+private final class EndRecorder: TransactionObserver {
+    private var log: [String] = []
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseWillCommit() { log.append("will commit") }
+    func databaseDidCommit(_ db: Database) { log.append("commit") }
+    func databaseDidRollback(_ db: Database) { log.append("rollback") }
+
+    /// What was told since the last time.
+    func take() -> [String] {
+        defer { log = [] }
+        return log
+    }
+}
+
+private func withTables(_ body: (Database, EndRecorder) throws -> Void) throws {
+    try withDatabase { db in
+        try db.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT)")
+        let recorder = EndRecorder()
+        db.add(transactionObserver: recorder)
+        try body(db, recorder)
+    }
+}
+
+@Suite("Transactions that change nothing")
+struct EmptyTransactionTests {
+    @Test("are told to observers where writes are allowed", arguments: [
+        "BEGIN; COMMIT", "BEGIN; SELECT * FROM wine; COMMIT", "BEGIN IMMEDIATE; COMMIT", "SAVEPOINT s; RELEASE s",
+    ])
+    func emptyTransactions(_ sql: String) throws {
+        try withTables { db, recorder in
+            try db.execute(sql: sql)
+            #expect(recorder.take() == ["will commit", "commit"])
+            try db.readOnly { try db.inTransaction(.deferred) { .commit } }
+            try db.readOnly { try db.inTransaction(.deferred) { .rollback } }
+            #expect(recorder.take() == [])
+        }
+    }
+
+    @Test("An observer is to be removed as often as it was added")
+    func addedTwice() throws {
+        try withTables { db, recorder in
+            db.add(transactionObserver: recorder)
+            db.remove(transactionObserver: recorder)
+            try db.inTransaction { .commit }
+            #expect(recorder.take() == ["will commit", "commit"])
+            db.remove(transactionObserver: recorder)
+            try db.inTransaction { .commit }
+            #expect(recorder.take() == [])
+        }
+    }
+}
