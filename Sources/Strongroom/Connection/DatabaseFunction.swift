@@ -63,13 +63,7 @@ public final class DatabaseFunction: Identifiable, Sendable {
 
     /// The call of the function in an expression of SQL.
     public func callAsFunction(_ arguments: any SQLExpressible...) -> SQLExpression {
-        var call = SQL(sql: name + "(")
-        for (index, argument) in arguments.enumerated() {
-            if index > 0 { call.append(sql: ", ") }
-            call.append(literal: SQL(argument.sqlExpression))
-        }
-        call.append(sql: ")")
-        return call.sqlExpression
+        .function(name, arguments)
     }
 
     // MARK: - In a connection

@@ -10,6 +10,8 @@ open class Record {
 
     /// A record of a row. To be called by subclasses, in their own `init(row:)`.
     public required init(row: Row) throws {
+        // What the program made itself is not in the database yet.
+        guard row.isFetched else { return }
         var reference = PersistenceContainer()
         for (column, value) in row { reference[column] = value }
         self.reference = reference
@@ -31,8 +33,8 @@ open class Record {
 
     /// Whether a column differs from what was fetched or saved last. True for a record that was neither.
     public var hasDatabaseChanges: Bool {
-        guard let reference, let container = try? PersistenceContainer(self) else { return true }
-        return container.contains { $1 != reference.value(of: $0) }
+        guard let container = try? PersistenceContainer(self) else { return true }
+        return container.contains { $1 != reference?.value(of: $0) }
     }
 
     /// The columns that differ from what was fetched or saved last, with what they were; nil where that is not known.
@@ -68,34 +70,31 @@ open class Record {
 
     open func willInsert(_ db: Database) throws {}
 
-    open func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws { _ = try insert() }
-
-    /// Called after an insertion. Subclasses that override it have to call `super`, which forgets the changes.
-    open func didInsert(_ inserted: InsertionSuccess) {
-        var container = inserted.persistenceContainer
-        if let column = inserted.rowIDColumn { container[column] = inserted.rowID }
-        reference = container
+    /// Called around an insertion. Subclasses that override it have to call `super`, which forgets the changes.
+    open func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws {
+        reference = try insert().persistenceContainer
     }
+
+    open func didInsert(_ inserted: InsertionSuccess) {}
 
     open func willUpdate(_ db: Database, columns: Set<String>) throws {}
 
+    /// Called around an update. Subclasses that override it have to call `super`, which forgets the changes.
     open func aroundUpdate(_ db: Database, columns: Set<String>, update: () throws -> PersistenceSuccess) throws {
-        _ = try update()
+        reference = try update().persistenceContainer
     }
 
-    /// Called after an update. Subclasses that override it have to call `super`, which forgets the changes.
-    open func didUpdate(_ updated: PersistenceSuccess) {
-        reference = updated.persistenceContainer
-    }
+    open func didUpdate(_ updated: PersistenceSuccess) {}
 
     open func willDelete(_ db: Database) throws {}
 
-    open func aroundDelete(_ db: Database, delete: () throws -> Bool) throws { _ = try delete() }
-
-    /// Called after a deletion. Subclasses that override it have to call `super`: there is nothing left to compare with.
-    open func didDelete(deleted: Bool) {
+    /// Called around a deletion. Subclasses that override it have to call `super`: there is nothing left to compare with.
+    open func aroundDelete(_ db: Database, delete: () throws -> Bool) throws {
+        _ = try delete()
         reference = nil
     }
+
+    open func didDelete(deleted: Bool) {}
 }
 
 extension Record: FetchableRecord, PersistableRecord {}

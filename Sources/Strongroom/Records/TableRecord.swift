@@ -80,6 +80,7 @@ private final class TableNames: @unchecked Sendable {
     static func defaultName(_ typeName: String) -> String {
         let name = typeName.prefix { $0 != "<" }
         let capitals = name.prefix { $0.isUppercase }
+        if capitals.isEmpty { return name.lowercased() }
         // The last of several capitals begins the next word.
         let isAcronym = capitals.count > 1 && capitals.count < name.count
         let head = isAcronym ? capitals.dropLast() : capitals

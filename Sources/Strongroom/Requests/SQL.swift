@@ -68,7 +68,7 @@ public struct SQL: Sendable {
         for element in elements {
             switch element {
             case .text(let sql, let arguments): writer.append(sql, arguments: arguments)
-            case .expression(let expression): try writer.append(interpolated: expression)
+            case .expression(let expression): try expression.write(to: &writer)
             case .selection(let selection): try selection.write(to: &writer)
             case .ordering(let ordering): try ordering.write(to: &writer)
             case .subquery(let subquery): try subquery.write(to: &writer)

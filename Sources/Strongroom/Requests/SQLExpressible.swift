@@ -30,6 +30,33 @@ extension ColumnExpression {
     public var sqlExpression: SQLExpression { SQLExpression(node: .column(name)) }
 }
 
+extension ColumnExpression where Self: RawRepresentable, RawValue == String {
+    /// The raw value: `enum Columns: String, ColumnExpression { case id, name }`.
+    public var name: String { rawValue }
+}
+
+// Wrappers and enums select, and order by, their raw values. Declare the conformance; there is nothing to write.
+
+extension SQLSelectable where Self: RawRepresentable, RawValue: SQLSelectable {
+    public var sqlSelection: SQLSelection { rawValue.sqlSelection }
+}
+
+extension SQLOrderingTerm where Self: RawRepresentable, RawValue: SQLOrderingTerm {
+    public var sqlOrdering: SQLOrdering { rawValue.sqlOrdering }
+}
+
+// Nil is NULL.
+
+extension Optional: SQLSelectable where Wrapped: SQLSelectable {
+    public var sqlSelection: SQLSelection { self?.sqlSelection ?? SQLSelection(node: .expression(.null)) }
+}
+
+extension Optional: SQLOrderingTerm where Wrapped: SQLOrderingTerm {
+    public var sqlOrdering: SQLOrdering { self?.sqlOrdering ?? SQLOrdering(node: .expression(.null)) }
+}
+
+extension Optional: SQLSpecificExpressible where Wrapped: SQLSpecificExpressible {}
+
 /// A column of a table.
 public struct Column: ColumnExpression, Sendable {
     public var name: String

@@ -8,7 +8,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         case literal(SQL)
         case prefixed(Prefix, SQLExpression)
         case binary(SQLExpression, BinaryOperator, SQLExpression)
-        case comparison(SQLExpression, Comparison, SQLExpression, collation: String?)
+        case comparison(SQLExpression, Comparison, SQLExpression)
         case associative(AssociativeBinaryOperator, [SQLExpression])
         case between(SQLExpression, SQLExpression, SQLExpression, isNegated: Bool)
         case like(SQLExpression, SQLExpression, escape: SQLExpression?, isNegated: Bool)
@@ -20,6 +20,9 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         case cast(SQLExpression, String)
         case collated(SQLExpression, String)
         case qualified(SQLExpression, TableAliasBase)
+
+        /// An expression that holds JSON, which makes a difference where it becomes a part of other JSON.
+        case json(SQLExpression)
         case rowExists(TableAliasBase)
     }
 
@@ -131,11 +134,22 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         return .comparison(lhs, comparison, rhs)
     }
 
-    /// Collations of the operands go to the comparison, where SQLite looks for them.
+    /// Collations of the operands go behind the comparison. Of two, the left one counts.
     static func comparison(_ lhs: SQLExpression, _ comparison: Comparison, _ rhs: SQLExpression) -> SQLExpression {
-        let (left, leftCollation) = lhs.withoutCollation
-        let (right, rightCollation) = rhs.withoutCollation
-        return SQLExpression(node: .comparison(left, comparison, right, collation: leftCollation ?? rightCollation))
+        if case .collated(let base, let collation) = lhs.node {
+            return .comparison(base, comparison, rhs).collating(collation)
+        }
+        if case .collated(let base, let collation) = rhs.node {
+            return .comparison(lhs, comparison, base).collating(collation)
+        }
+        return SQLExpression(node: .comparison(lhs, comparison, rhs))
+    }
+
+    static func between(_ element: SQLExpression, _ lower: SQLExpression, _ upper: SQLExpression) -> SQLExpression {
+        if case .collated(let base, let collation) = element.node {
+            return .between(base, lower, upper).collating(collation)
+        }
+        return SQLExpression(node: .between(element, lower, upper, isNegated: false))
     }
 
     static func associative(_ op: AssociativeBinaryOperator, _ operands: [SQLExpression]) -> SQLExpression {
@@ -152,13 +166,24 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         }
     }
 
+    /// The comparison with a truth value where this is one itself, or NULL.
+    func constantTruth(isEqualTo truth: Bool) -> SQLExpression? {
+        guard case .value(let value) = node else { return nil }
+        if value.isNull || value.storage == .int64(0) || value.storage == .int64(1) { return truth ? self : negated }
+        return nil
+    }
+
     var negated: SQLExpression {
         switch node {
-        case .value(let value) where Bool.fromDatabaseValue(value) != nil:
-            return .value((!Bool.fromDatabaseValue(value)!).databaseValue)
-        case .comparison(let lhs, let comparison, let rhs, let collation):
+        case .value(let value):
+            if value.isNull { return self }
+            guard case .int64(let integer) = value.storage else { break }
+            return .value((integer == 0).databaseValue)
+        case .comparison(let lhs, let comparison, let rhs):
             guard let negated = comparison.negated else { break }
-            return SQLExpression(node: .comparison(lhs, negated, rhs, collation: collation))
+            return SQLExpression(node: .comparison(lhs, negated, rhs))
+        case .collated(let base, let collation):
+            return SQLExpression(node: .collated(base.negated, collation))
         case .between(let element, let lower, let upper, let isNegated):
             return SQLExpression(node: .between(element, lower, upper, isNegated: !isNegated))
         case .like(let string, let pattern, let escape, let isNegated):
@@ -178,20 +203,23 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
     }
 
     func collating(_ collation: String) -> SQLExpression {
-        if case .comparison(let lhs, let comparison, let rhs, _) = node {
-            return SQLExpression(node: .comparison(lhs, comparison, rhs, collation: collation))
+        switch node {
+        // What compares its operands each for itself.
+        case .associative(let op, let operands):
+            SQLExpression(node: .associative(op, operands.map { $0.collating(collation) }))
+        case .listed(let element, let values, let isNegated):
+            SQLExpression(node: .listed(element.collating(collation), in: values, isNegated: isNegated))
+        case .contained(let element, let subquery, let isNegated):
+            SQLExpression(node: .contained(element.collating(collation), in: subquery, isNegated: isNegated))
+        default:
+            SQLExpression(node: .collated(self, collation))
         }
-        return SQLExpression(node: .collated(self, collation))
     }
 
     // MARK: - Looking inside
 
     var isNull: Bool {
         if case .value(.null) = node { true } else { false }
-    }
-
-    private var withoutCollation: (SQLExpression, String?) {
-        if case .collated(let base, let collation) = node { (base, collation) } else { (self, nil) }
     }
 
     /// The operands of `op`; the expression itself when it is something else.
@@ -203,8 +231,9 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
     var isAggregate: Bool {
         switch node {
         case .function(let call): call.isAggregate || call.arguments.contains(where: \.isAggregate)
-        case .prefixed(_, let base), .cast(let base, _), .collated(let base, _), .qualified(let base, _): base.isAggregate
-        case .binary(let lhs, _, let rhs), .comparison(let lhs, _, let rhs, _): lhs.isAggregate || rhs.isAggregate
+        case .prefixed(_, let base), .cast(let base, _), .collated(let base, _), .qualified(let base, _), .json(let base):
+            base.isAggregate
+        case .binary(let lhs, _, let rhs), .comparison(let lhs, _, let rhs): lhs.isAggregate || rhs.isAggregate
         case .associative(_, let operands): operands.contains(where: \.isAggregate)
         case .between(let a, let b, let c, _): a.isAggregate || b.isAggregate || c.isAggregate
         case .like(let a, let b, _, _): a.isAggregate || b.isAggregate
@@ -216,7 +245,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
     /// The column that the expression wants to be equal to a value, if it is such a condition.
     var columnEqualToValue: String? {
         switch node {
-        case .comparison(let lhs, .equal, let rhs, _), .comparison(let lhs, .is, let rhs, _):
+        case .comparison(let lhs, .equal, let rhs), .comparison(let lhs, .is, let rhs):
             if case .column(let name) = lhs.unqualified.node, case .value = rhs.node { return name }
             if case .column(let name) = rhs.unqualified.node, case .value = lhs.node { return name }
             return nil
@@ -233,6 +262,9 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
     }
 
     private var unqualified: SQLExpression {
-        if case .qualified(let base, _) = node { base.unqualified } else { self }
+        switch node {
+        case .qualified(let base, _), .json(let base): base.unqualified
+        default: self
+        }
     }
 }

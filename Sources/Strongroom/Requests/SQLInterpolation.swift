@@ -39,14 +39,14 @@ public struct SQLInterpolation: StringInterpolationProtocol {
         elements.append(.expression(expressible?.sqlExpression ?? .value(.null)))
     }
 
-    /// The name of a collation, quoted: `ORDER BY name COLLATE \(.nocase)`.
+    /// The name of a collation, quoted if need be: `ORDER BY name COLLATE \(.nocase)`.
     public mutating func appendInterpolation(_ collation: Database.CollationName) {
-        appendInterpolation(identifier: collation.rawValue)
+        appendLiteral(collation.rawValue.sqlCollationName)
     }
 
-    /// The name of a collation, quoted.
+    /// The name of a collation, quoted if need be.
     public mutating func appendInterpolation(_ collation: DatabaseCollation) {
-        appendInterpolation(identifier: collation.name)
+        appendLiteral(collation.name.sqlCollationName)
     }
 
     /// What a query selects; nil selects NULL.
@@ -158,6 +158,8 @@ public struct SQLInterpolation: StringInterpolationProtocol {
     }
 
     private mutating func appendList(_ expressions: [SQLExpression]) {
+        // An empty list is no SQL but of SQLite's own: a query without rows is.
+        if expressions.isEmpty { return appendLiteral("(SELECT NULL WHERE NULL)") }
         appendLiteral("(")
         for (index, expression) in expressions.enumerated() {
             if index > 0 { appendLiteral(",") }

@@ -29,6 +29,9 @@ public struct SQLSubquery: SQLSubqueryable, Sendable {
     enum Node: Sendable {
         case literal(SQL)
         case query(SQLQuery)
+
+        /// All of a table, which `IN` takes by its name.
+        case table(String)
     }
 
     let node: Node
@@ -43,7 +46,14 @@ public struct SQLSubquery: SQLSubqueryable, Sendable {
         switch node {
         case .literal(let sql): try sql.write(to: &writer)
         case .query(let query): try query.write(to: &writer)
+        case .table(let name): writer.append("SELECT * FROM " + name.quotedDatabaseIdentifier)
         }
+    }
+
+    /// Writes the query after `IN`.
+    func writeList(to writer: inout SQLWriter) throws {
+        if case .table(let name) = node { return writer.append(name.quotedDatabaseIdentifier) }
+        try writeInParentheses(to: &writer)
     }
 
     func writeInParentheses(to writer: inout SQLWriter) throws {

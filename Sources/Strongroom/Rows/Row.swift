@@ -74,7 +74,7 @@ public final class Row {
 
     /// An empty row.
     public convenience init() {
-        self.init(columns: RowColumns(names: []))
+        self.init(columns: RowColumns(names: [], areOfStatement: false))
     }
 
     /// A row of these columns; nil is NULL.
@@ -93,8 +93,11 @@ public final class Row {
     }
 
     convenience init(_ elements: [(String, DatabaseValue)]) {
-        self.init(columns: RowColumns(names: elements.map(\.0)), values: elements.map(\.1))
+        self.init(columns: RowColumns(names: elements.map(\.0), areOfStatement: false), values: elements.map(\.1))
     }
+
+    /// Whether the row comes from the database, or is a copy of such a row.
+    var isFetched: Bool { columns.areOfStatement }
 
     /// A row that stays as it is when the cursor moves on.
     public func copy() -> Row {

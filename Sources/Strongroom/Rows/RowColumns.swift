@@ -13,7 +13,11 @@ final class RowColumns: @unchecked Sendable {
 
     private let positions: [String: Int]
 
-    init(names: [String]) {
+    /// Whether a statement has these columns; otherwise the program made them up.
+    let areOfStatement: Bool
+
+    init(names: [String], areOfStatement: Bool = true) {
+        self.areOfStatement = areOfStatement
         self.names = names
         storage = .allocate(capacity: max(names.count, 1))
         storage.initialize(from: names, count: names.count)

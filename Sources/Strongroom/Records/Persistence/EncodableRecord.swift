@@ -73,15 +73,12 @@ extension EncodableRecord {
 }
 
 extension PersistenceContainer {
-    /// The columns that differ, with their former values; a column that one side lacks is NULL there.
+    /// The columns that differ, with their former values; a column that `former` lacks was NULL there.
     func changes(from former: PersistenceContainer) -> [String: DatabaseValue] {
         var changes: [String: DatabaseValue] = [:]
         for (column, value) in self {
             let old = former.value(of: column) ?? .null
             if old != value { changes[column] = old }
-        }
-        for (column, old) in former where index(of: column) == nil && !old.isNull {
-            changes[column] = old
         }
         return changes
     }

@@ -55,7 +55,7 @@ extension MutablePersistableRecord {
         }
         guard let success else { Self.stopNotCalled("aroundInsert", "insert") }
         didInsert(success)
-        return PersistenceSuccess(persistenceContainer: success.persistenceContainer)
+        return PersistenceSuccess(success)
     }
 
     /// An update with its callbacks, but for those that all saving has.
@@ -134,7 +134,7 @@ extension MutablePersistableRecord {
                 throw try notFound()
             }
             if db.changesCount == 0 { throw try notFound() }
-            return PersistenceSuccess(persistenceContainer: writer.container)
+            return PersistenceSuccess(updated: writer.container)
         }
     }
 
@@ -157,7 +157,7 @@ extension MutablePersistableRecord {
 
 extension RecordWriter {
     func insertionSuccess(rowID: Int64) throws -> InsertionSuccess {
-        try InsertionSuccess(rowID: rowID, rowIDColumn: rowIDColumn(), persistenceContainer: container)
+        try InsertionSuccess(rowID: rowID, rowIDColumn: rowIDColumn(), encoded: container)
     }
 }
 

@@ -126,12 +126,54 @@ public struct InsertionSuccess {
     /// The column that is another name of the rowid; nil when there is none.
     public var rowIDColumn: String?
 
-    /// What was inserted.
-    public var persistenceContainer: PersistenceContainer
+    /// What the record gave.
+    private var encoded: PersistenceContainer
+
+    init(rowID: Int64, rowIDColumn: String?, encoded: PersistenceContainer) {
+        self.rowID = rowID
+        self.rowIDColumn = rowIDColumn
+        self.encoded = encoded
+    }
+
+    /// What was inserted, the id of the row included.
+    ///
+    /// Made when it is asked for: most programs insert many records, and never look.
+    public var persistenceContainer: PersistenceContainer {
+        get {
+            guard let rowIDColumn else { return encoded }
+            var complete = encoded
+            complete[rowIDColumn] = rowID
+            return complete
+        }
+        set { encoded = newValue }
+    }
 }
 
 /// What an insertion or an update has brought about.
 public struct PersistenceSuccess {
-    /// What was saved.
-    public var persistenceContainer: PersistenceContainer
+    private enum Content {
+        case inserted(InsertionSuccess)
+        case updated(PersistenceContainer)
+    }
+
+    private var content: Content
+
+    init(_ inserted: InsertionSuccess) {
+        content = .inserted(inserted)
+    }
+
+    init(updated container: PersistenceContainer) {
+        content = .updated(container)
+    }
+
+    /// What was saved, the id of an inserted row included.
+    public var persistenceContainer: PersistenceContainer {
+        get {
+            switch content {
+            case .inserted(let success): success.persistenceContainer
+            case .updated(let container): container
+            }
+        }
+        set { content = .updated(newValue) }
+    }
 }

@@ -5,9 +5,13 @@ final class RecordStatements {
         case update(Database.ConflictResolution?)
     }
 
+    /// A column of the table, and where it stands among those of the record.
+    typealias Column = (name: String, position: Int)
+
     let tableName: String
     @exclusivity(unchecked) private(set) var columns: [String] = []
     @exclusivity(unchecked) private var texts: [(verb: Verb, sql: String)] = []
+    @exclusivity(unchecked) private var updatedColumns: [Column]?
 
     /// The table's column that is another name of the rowid, once it was asked for; nil inside when there is none.
     @exclusivity(unchecked) var rowIDColumn: String??
@@ -18,14 +22,27 @@ final class RecordStatements {
 
     /// The SQL for a record with these columns: that of the former record if it had the same ones.
     func sql(_ verb: Verb, columns: [String], _ write: () throws -> String) rethrows -> String {
-        if columns != self.columns {
-            self.columns = columns
-            texts = []
-        }
+        forget(unless: columns)
         if let known = texts.first(where: { $0.verb == verb }) { return known.sql }
         let sql = try write()
         texts.append((verb, sql))
         return sql
+    }
+
+    /// What an update of all columns assigns.
+    func updatedColumns(of columns: [String], _ find: () throws -> [Column]) rethrows -> [Column] {
+        forget(unless: columns)
+        if let updatedColumns { return updatedColumns }
+        let found = try find()
+        updatedColumns = found
+        return found
+    }
+
+    private func forget(unless columns: [String]) {
+        guard columns != self.columns else { return }
+        self.columns = columns
+        texts = []
+        updatedColumns = nil
     }
 }
 
@@ -104,27 +121,32 @@ struct RecordWriter {
         let key = try key()
         guard !key.isNull else { return nil }
         let conflictResolution = conflictResolution ?? conflictPolicy.conflictResolutionForUpdate
-        let assigned = assignedColumns(columns, key: key)
+        let assigned = try assignedColumns(columns, key: key)
         func sql() -> String {
-            let assignments = assigned.map { container.columns[$0].quotedDatabaseIdentifier + "=?" }.joined(separator: ", ")
+            let assignments = assigned.map { $0.name.quotedDatabaseIdentifier + "=?" }.joined(separator: ", ")
             let clause = conflictResolution.sqlClauseOrNothing
             return "UPDATE \(clause)\(tableName.quotedDatabaseIdentifier) SET \(assignments) WHERE \(key.condition)"
         }
-        let text = columns == nil && key.isComplete
+        let text = columns == nil
             ? statements.sql(.update(conflictResolution), columns: container.columns, sql)
             : sql()
-        return try statement(text, values: assigned.map { container.values[$0] } + key.arguments, returning: selection)
+        return try statement(text, values: assigned.map { container.values[$0.position] } + key.values, returning: selection)
     }
 
-    /// Where the columns to update stand in the container: the key stays, unless there is nothing else.
-    private func assignedColumns(_ columns: Set<String>?, key: RecordKey) -> [Int] {
-        let keyColumns = Set(key.columns.map(\.foldedSQLName))
-        let wanted = columns.map { Set($0.map(\.foldedSQLName)) }
-        let assigned = container.indices.filter { index in
-            let name = container.columns[index].foldedSQLName
-            return !keyColumns.contains(name) && wanted?.contains(name) ?? true
+    /// The columns to update, in the order and by the names that the table has, and where they stand in the container: the
+    /// key stays, unless there is nothing else.
+    private func assignedColumns(_ columns: Set<String>?, key: RecordKey) throws -> [RecordStatements.Column] {
+        let all = try statements.updatedColumns(of: container.columns) {
+            let keyColumns = Set(key.columns.map(\.foldedSQLName))
+            return try positions(of: db.columns(in: tableName).map(\.name).filter { !keyColumns.contains($0.foldedSQLName) })
         }
-        return assigned.isEmpty ? key.columns.compactMap(container.index(of:)) : assigned
+        let wanted = columns.map { Set($0.map(\.foldedSQLName)) }
+        let assigned = wanted.map { wanted in all.filter { wanted.contains($0.name.foldedSQLName) } } ?? all
+        return assigned.isEmpty ? positions(of: key.columns) : assigned
+    }
+
+    private func positions(of columns: [String]) -> [RecordStatements.Column] {
+        columns.compactMap { name in container.index(of: name).map { (name, $0) } }
     }
 
     // MARK: - Delete, exists
@@ -134,7 +156,7 @@ struct RecordWriter {
         let key = try key()
         if key.isNull { return nil }
         return try statement(
-            "DELETE FROM \(tableName.quotedDatabaseIdentifier) WHERE \(key.condition)", values: key.arguments)
+            "DELETE FROM \(tableName.quotedDatabaseIdentifier) WHERE \(key.condition)", values: key.values)
     }
 
     /// `SELECT EXISTS (SELECT 1 FROM "player" WHERE "id"=?)`; nil when the key is NULL.
@@ -142,7 +164,7 @@ struct RecordWriter {
         let key = try key()
         if key.isNull { return nil }
         return try statement(
-            "SELECT EXISTS (SELECT 1 FROM \(tableName.quotedDatabaseIdentifier) WHERE \(key.condition))", values: key.arguments)
+            "SELECT EXISTS (SELECT 1 FROM \(tableName.quotedDatabaseIdentifier) WHERE \(key.condition))", values: key.values)
     }
 
     // MARK: - Underneath
@@ -195,17 +217,8 @@ struct RecordKey {
     /// Whether the key tells no row.
     var isNull: Bool { values.allSatisfy(\.isNull) }
 
-    /// Whether no part of the key is NULL.
-    var isComplete: Bool { !values.contains(where: \.isNull) }
-
-    /// `"a"=? AND "b"=?`
-    var condition: String {
-        zip(columns, values)
-            .map { $0.quotedDatabaseIdentifier + ($1.isNull ? " IS NULL" : "=?") }
-            .joined(separator: " AND ")
-    }
-
-    var arguments: [DatabaseValue] { values.filter { !$0.isNull } }
+    /// `"a"=? AND "b"=?`: a key that is NULL in part finds no row, for SQLite may have several of it.
+    var condition: String { columns.map { $0.quotedDatabaseIdentifier + "=?" }.joined(separator: " AND ") }
 }
 
 extension Database.ConflictResolution {

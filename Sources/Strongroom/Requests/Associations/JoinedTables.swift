@@ -96,9 +96,11 @@ struct JoinedTables {
         writer.append(" ")
     }
 
+    var hasCommonTables: Bool { tables.contains { !$0.relation.commonTables.isEmpty } }
+
     /// The definitions for all tables.
     private var commonTables: [SQLCommonTable] {
-        guard tables.contains(where: { !$0.relation.commonTables.isEmpty }) else { return [] }
+        guard hasCommonTables else { return [] }
         var definitions = tables[0].relation
         for table in tables.dropFirst() {
             for definition in table.relation.commonTables { definitions.define(definition) }

@@ -36,7 +36,7 @@ extension Database {
 
     /// `JSON_QUOTE(…)`
     public static func jsonQuote(_ value: some SQLExpressible) -> SQLExpression {
-        .function("JSON_QUOTE", [value])
+        .function("JSON_QUOTE", [value.sqlExpression.jsonArgument])
     }
 
     /// `JSON_ARRAY_LENGTH(…)`
@@ -71,17 +71,17 @@ extension Database {
 
     /// `JSON_ARRAY(…)`
     public static func jsonArray(_ values: some Collection<some SQLExpressible>) -> SQLExpression {
-        .function("JSON_ARRAY", Array(values))
+        .function("JSON_ARRAY", values.map(\.sqlExpression.jsonArgument))
     }
 
     /// `JSON_ARRAY(…)`
     public static func jsonArray(_ values: some Collection<any SQLExpressible>) -> SQLExpression {
-        .function("JSON_ARRAY", Array(values))
+        .function("JSON_ARRAY", values.map(\.sqlExpression.jsonArgument))
     }
 
     /// `JSON_OBJECT(…)`
     public static func jsonObject(_ elements: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
-        .function("JSON_OBJECT", elements.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+        .function("JSON_OBJECT", jsonMembers(elements))
     }
 
     /// `JSON_EXTRACT(…)`
@@ -97,19 +97,19 @@ extension Database {
     /// `JSON_INSERT(…)`
     public static func jsonInsert(_ value: some SQLExpressible,
         _ assignments: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
-        .function("JSON_INSERT", [value] + assignments.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+        .function("JSON_INSERT", [value] + jsonMembers(assignments))
     }
 
     /// `JSON_REPLACE(…)`
     public static func jsonReplace(_ value: some SQLExpressible,
         _ assignments: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
-        .function("JSON_REPLACE", [value] + assignments.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+        .function("JSON_REPLACE", [value] + jsonMembers(assignments))
     }
 
     /// `JSON_SET(…)`
     public static func jsonSet(_ value: some SQLExpressible,
         _ assignments: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
-        .function("JSON_SET", [value] + assignments.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+        .function("JSON_SET", [value] + jsonMembers(assignments))
     }
 
     /// `JSON_PATCH(…)`
@@ -132,7 +132,7 @@ extension Database {
         _ value: some SQLExpressible,
         orderBy ordering: (any SQLOrderingTerm)? = nil,
         filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
-        .aggregate("JSON_GROUP_ARRAY", [value], ordering: ordering, filter: filter)
+        .aggregate("JSON_GROUP_ARRAY", [value.sqlExpression.jsonArgument], ordering: ordering, filter: filter)
     }
 
     /// `JSON_GROUP_OBJECT(…)`
@@ -140,22 +140,22 @@ extension Database {
         key: some SQLExpressible,
         value: some SQLExpressible,
         filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
-        .aggregate("JSON_GROUP_OBJECT", [key, value], filter: filter)
+        .aggregate("JSON_GROUP_OBJECT", [key, value.sqlExpression.jsonArgument], filter: filter)
     }
 
     /// `JSONB_ARRAY(…)`
     public static func jsonbArray(_ values: some Collection<some SQLExpressible>) -> SQLExpression {
-        .function("JSONB_ARRAY", Array(values))
+        .function("JSONB_ARRAY", values.map(\.sqlExpression.jsonArgument))
     }
 
     /// `JSONB_ARRAY(…)`
     public static func jsonbArray(_ values: some Collection<any SQLExpressible>) -> SQLExpression {
-        .function("JSONB_ARRAY", Array(values))
+        .function("JSONB_ARRAY", values.map(\.sqlExpression.jsonArgument))
     }
 
     /// `JSONB_OBJECT(…)`
     public static func jsonbObject(_ elements: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
-        .function("JSONB_OBJECT", elements.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+        .function("JSONB_OBJECT", jsonMembers(elements))
     }
 
     /// `JSONB_EXTRACT(…)`
@@ -171,19 +171,19 @@ extension Database {
     /// `JSONB_INSERT(…)`
     public static func jsonbInsert(_ value: some SQLExpressible,
         _ assignments: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
-        .function("JSONB_INSERT", [value] + assignments.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+        .function("JSONB_INSERT", [value] + jsonMembers(assignments))
     }
 
     /// `JSONB_REPLACE(…)`
     public static func jsonbReplace(_ value: some SQLExpressible,
         _ assignments: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
-        .function("JSONB_REPLACE", [value] + assignments.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+        .function("JSONB_REPLACE", [value] + jsonMembers(assignments))
     }
 
     /// `JSONB_SET(…)`
     public static func jsonbSet(_ value: some SQLExpressible,
         _ assignments: some Collection<(key: String, value: any SQLExpressible)>) -> SQLExpression {
-        .function("JSONB_SET", [value] + assignments.flatMap { [$0.key, $0.value] as [any SQLExpressible] })
+        .function("JSONB_SET", [value] + jsonMembers(assignments))
     }
 
     /// `JSONB_PATCH(…)`
@@ -206,7 +206,7 @@ extension Database {
         _ value: some SQLExpressible,
         orderBy ordering: (any SQLOrderingTerm)? = nil,
         filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
-        .aggregate("JSONB_GROUP_ARRAY", [value], ordering: ordering, filter: filter)
+        .aggregate("JSONB_GROUP_ARRAY", [value.sqlExpression.jsonArgument], ordering: ordering, filter: filter)
     }
 
     /// `JSONB_GROUP_OBJECT(…)`
@@ -214,6 +214,13 @@ extension Database {
         key: some SQLExpressible,
         value: some SQLExpressible,
         filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
-        .aggregate("JSONB_GROUP_OBJECT", [key, value], filter: filter)
+        .aggregate("JSONB_GROUP_OBJECT", [key, value.sqlExpression.jsonArgument], filter: filter)
+    }
+
+    /// Names and values, by turns.
+    private static func jsonMembers(
+        _ members: some Collection<(key: String, value: any SQLExpressible)>) -> [any SQLExpressible]
+    {
+        members.flatMap { [$0.key, $0.value.sqlExpression.jsonArgument] as [any SQLExpressible] }
     }
 }

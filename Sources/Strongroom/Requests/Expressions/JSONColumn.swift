@@ -23,6 +23,10 @@ extension SQLJSONExpressible {
     }
 }
 
+extension ColumnExpression where Self: SQLJSONExpressible {
+    public var sqlExpression: SQLExpression { SQLExpression(node: .json(SQLExpression(node: .column(name)))) }
+}
+
 /// A column that holds JSON.
 public struct JSONColumn: ColumnExpression, SQLJSONExpressible, Sendable {
     public var name: String
@@ -42,7 +46,7 @@ public struct AnySQLJSONExpressible: SQLJSONExpressible {
     public let sqlExpression: SQLExpression
 
     public init(_ base: some SQLJSONExpressible) {
-        self.init(expression: base.sqlExpression)
+        self.init(expression: base.sqlExpression.holdingJSON)
     }
 
     init(expression: SQLExpression) {
@@ -52,5 +56,25 @@ public struct AnySQLJSONExpressible: SQLJSONExpressible {
 
 extension SQLSpecificExpressible {
     /// The expression, known to hold JSON.
-    public var asJSON: AnySQLJSONExpressible { AnySQLJSONExpressible(expression: sqlExpression) }
+    public var asJSON: AnySQLJSONExpressible { AnySQLJSONExpressible(expression: sqlExpression.holdingJSON) }
+}
+
+extension SQLExpression {
+    /// The expression, marked as JSON.
+    var holdingJSON: SQLExpression {
+        if case .json = node { self } else { SQLExpression(node: .json(self)) }
+    }
+
+    /// The expression as a part of other JSON: SQLite takes text for a string there, unless a function says that it is JSON.
+    /// <https://www.sqlite.org/json1.html#value_arguments>
+    var jsonArgument: SQLExpression {
+        switch node {
+        case .json(let base): .function(Self.jsonFunction, [base])
+        case .qualified(let base, let alias): SQLExpression(node: .qualified(base.jsonArgument, alias))
+        default: self
+        }
+    }
+
+    /// The binary form is faster, where SQLite has it.
+    private static let jsonFunction = Database.sqliteLibVersionNumber >= 3_045_000 ? "JSONB" : "JSON"
 }

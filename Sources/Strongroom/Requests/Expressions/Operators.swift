@@ -21,12 +21,12 @@ extension SQLSpecificExpressible {
 
     /// `=` beside 1 or 0.
     public static func == (lhs: Self, rhs: Bool) -> SQLExpression {
-        .equality(lhs.sqlExpression, .equal, rhs.sqlExpression)
+        lhs.sqlExpression.constantTruth(isEqualTo: rhs) ?? .equality(lhs.sqlExpression, .equal, rhs.sqlExpression)
     }
 
     /// `=` beside 1 or 0.
     public static func == (lhs: Bool, rhs: Self) -> SQLExpression {
-        .equality(lhs.sqlExpression, .equal, rhs.sqlExpression)
+        rhs == lhs
     }
 
     /// `<>`, or `IS NOT NULL` beside nil.
@@ -46,12 +46,12 @@ extension SQLSpecificExpressible {
 
     /// `<>` beside 1 or 0.
     public static func != (lhs: Self, rhs: Bool) -> SQLExpression {
-        .equality(lhs.sqlExpression, .notEqual, rhs.sqlExpression)
+        lhs.sqlExpression.constantTruth(isEqualTo: !rhs) ?? .equality(lhs.sqlExpression, .notEqual, rhs.sqlExpression)
     }
 
     /// `<>` beside 1 or 0.
     public static func != (lhs: Bool, rhs: Self) -> SQLExpression {
-        .equality(lhs.sqlExpression, .notEqual, rhs.sqlExpression)
+        rhs != lhs
     }
 
     // MARK: - Identity

@@ -9,9 +9,7 @@ extension SQLExpression {
             writer.append(prefix.rawValue)
             try operand.writeOperand(to: &writer)
         case .binary(let lhs, let op, let rhs): try Self.write(lhs, op.rawValue, rhs, to: &writer)
-        case .comparison(let lhs, let comparison, let rhs, let collation):
-            try Self.write(lhs, comparison.rawValue, rhs, to: &writer)
-            if let collation { writer.append(" COLLATE " + collation.sqlCollationName) }
+        case .comparison(let lhs, let comparison, let rhs): try Self.write(lhs, comparison.rawValue, rhs, to: &writer)
         case .associative(let op, let operands): try writer.append(operands, separator: " \(op.sql) ") { try $0.writeOperand(to: &$1) }
         case .between, .like, .listed, .contained, .exists: try writeCondition(to: &writer)
         case .subquery(let subquery): try subquery.writeInParentheses(to: &writer)
@@ -21,9 +19,10 @@ extension SQLExpression {
             try operand.write(to: &writer)
             writer.append(" AS \(storageClass))")
         case .collated(let operand, let collation):
-            try operand.writeOperand(to: &writer)
+            try operand.write(to: &writer)
             writer.append(" COLLATE " + collation.sqlCollationName)
         case .qualified(let base, let alias): try writer.qualified(by: alias) { try base.write(to: &$0) }
+        case .json(let base): try base.write(to: &writer)
         case .rowExists(let alias): try writer.appendExistence(of: alias)
         }
     }
@@ -50,7 +49,7 @@ extension SQLExpression {
         case .contained(let element, let subquery, let isNegated):
             try element.writeOperand(to: &writer)
             writer.append(isNegated ? " NOT IN " : " IN ")
-            try subquery.writeInParentheses(to: &writer)
+            try subquery.writeList(to: &writer)
         case .exists(let subquery, let isNegated):
             writer.append(isNegated ? "NOT EXISTS " : "EXISTS ")
             try subquery.writeInParentheses(to: &writer)
@@ -76,8 +75,7 @@ extension SQLExpression {
     private var isTight: Bool {
         switch node {
         case .value, .column, .function, .cast, .subquery: true
-        case .exists(_, let isNegated): !isNegated
-        case .qualified(let base, _): base.isTight
+        case .qualified(let base, _), .json(let base): base.isTight
         default: false
         }
     }

@@ -52,12 +52,6 @@ struct SQLWriter {
         }
     }
 
-    /// An expression in a literal: the SQL around it, and so the statement, stays the same when a value becomes nil.
-    mutating func append(interpolated expression: SQLExpression) throws {
-        guard expression.isNull else { return try expression.write(to: &self) }
-        append("?", arguments: [nil])
-    }
-
     mutating func append(_ text: String, arguments: StatementArguments) {
         sql += text
         if !arguments.isEmpty { self.arguments += arguments }

@@ -29,16 +29,14 @@ extension Sequence where Element == any SQLSpecificExpressible {
 extension ClosedRange where Bound: SQLExpressible & Comparable {
     /// `element BETWEEN lowerBound AND upperBound`
     public func contains(_ element: some SQLSpecificExpressible) -> SQLExpression {
-        SQLExpression(node: .between(
-            element.sqlExpression, lowerBound.sqlExpression, upperBound.sqlExpression, isNegated: false))
+        .between(element.sqlExpression, lowerBound.sqlExpression, upperBound.sqlExpression)
     }
 }
 
 extension ClosedRange where Bound: SQLExpressible & Strideable, Bound.Stride: SignedInteger {
     /// `element BETWEEN lowerBound AND upperBound`, not the list of all its values.
     public func contains(_ element: some SQLSpecificExpressible) -> SQLExpression {
-        SQLExpression(node: .between(
-            element.sqlExpression, lowerBound.sqlExpression, upperBound.sqlExpression, isNegated: false))
+        .between(element.sqlExpression, lowerBound.sqlExpression, upperBound.sqlExpression)
     }
 }
 

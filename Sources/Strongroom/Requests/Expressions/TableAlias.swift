@@ -16,7 +16,7 @@ public class TableAliasBase: @unchecked Sendable {
 
     /// The JSON expression with the columns of this table.
     public subscript(expression: some SQLJSONExpressible) -> AnySQLJSONExpressible {
-        AnySQLJSONExpressible(expression: SQLExpression(node: .qualified(expression.sqlExpression, self)))
+        AnySQLJSONExpressible(expression: SQLExpression(node: .qualified(expression.sqlExpression.holdingJSON, self)))
     }
 
     /// The order by the columns of this table.

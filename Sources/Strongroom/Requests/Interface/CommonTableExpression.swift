@@ -45,8 +45,7 @@ public struct CommonTableExpression<RowDecoder>: Sendable {
 
     /// Whether `element` is in one of the rows, of a table with one column.
     public func contains(_ element: some SQLExpressible) -> SQLExpression {
-        let rows = SQLSubquery.literal(SQL(sql: "SELECT * FROM " + tableName.quotedDatabaseIdentifier))
-        return SQLExpression(node: .contained(element.sqlExpression, in: rows, isNegated: false))
+        SQLExpression(node: .contained(element.sqlExpression, in: SQLSubquery(node: .table(tableName)), isNegated: false))
     }
 }
 

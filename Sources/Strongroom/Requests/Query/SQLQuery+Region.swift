@@ -3,6 +3,7 @@
 extension SQLQuery {
     /// Narrows the region of `statement`, written for this query, to the rows that the filter lets through.
     func narrowRegion(of statement: Statement, _ db: Database) throws {
+        if try relation.filter(db)?.isNeverTrue == true { return statement.narrowedRegion = DatabaseRegion() }
         guard let rowIDs = try rowIDs(db) else { return }
         let table = relation.source.tableName
         // The table may be read a second time, by a subquery for instance: then all of its rows count.
@@ -25,14 +26,25 @@ extension SQLQuery {
 }
 
 extension SQLExpression {
+    /// Whether the condition lets no row through, whatever the row.
+    fileprivate var isNeverTrue: Bool {
+        switch node {
+        case .value(let value): value.isNull || value.storage == .int64(0)
+        case .associative(.and, let conditions): conditions.contains(where: \.isNeverTrue)
+        default: false
+        }
+    }
+
     /// The rowids for which the condition may be true; nil when it does not name them.
     ///
     /// - parameter columns: the folded names of the rowid.
     fileprivate func rowIDs(in columns: Set<String>, of aliases: [TableAliasBase]) -> Set<Int64>? {
         switch node {
-        case .comparison(let lhs, let comparison, let rhs, _) where comparison == .equal || comparison == .is:
+        case .comparison(let lhs, let comparison, let rhs) where comparison == .equal || comparison == .is:
             if let value = rhs.integer, lhs.isColumn(columns, of: aliases) { return [value] }
             if let value = lhs.integer, rhs.isColumn(columns, of: aliases) { return [value] }
+            // No rowid is NULL.
+            if rhs.isNull, lhs.isColumn(columns, of: aliases) { return [] }
             return nil
         case .listed(let element, let values, isNegated: false) where element.isColumn(columns, of: aliases):
             let integers = values.compactMap(\.integer)

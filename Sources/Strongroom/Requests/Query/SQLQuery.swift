@@ -93,12 +93,13 @@ struct SQLQuery: Sendable {
     /// The query that counts the rows.
     func writeCount(to writer: inout SQLWriter) throws {
         let selection = try selection(writer.db)
-        let isPlain = limit == nil && grouping == nil && having.isEmpty
+        let tables = try JoinedTables(relation, writer.db)
+        let isPlain = limit == nil && grouping == nil && having.isEmpty && !tables.hasCommonTables
         if isPlain, isDistinct, selection.count == 1, let expression = selection[0].expression {
             try writeSimpleCount(of: .function(.init(
-                name: "COUNT", arguments: [expression], isAggregate: true, isDistinct: true)), to: &writer)
+                name: "COUNT", arguments: [expression], isAggregate: true, isDistinct: true)), tables, to: &writer)
         } else if isPlain, !isDistinct, selection.allSatisfy(\.keepsRows) {
-            try writeSimpleCount(of: .literal("COUNT(*)"), to: &writer)
+            try writeSimpleCount(of: .literal("COUNT(*)"), tables, to: &writer)
         } else {
             var query = self
             query.relation.orderings = []
@@ -110,9 +111,7 @@ struct SQLQuery: Sendable {
         }
     }
 
-    private func writeSimpleCount(of counted: SQLExpression.Node, to writer: inout SQLWriter) throws {
-        let tables = try JoinedTables(relation, writer.db)
-        try tables.writeCommonTables(to: &writer)
+    private func writeSimpleCount(of counted: SQLExpression.Node, _ tables: JoinedTables, to writer: inout SQLWriter) throws {
         try writer.withTables(tables.names) { writer in
             writer.append("SELECT ")
             try SQLExpression(node: counted).write(to: &writer)
