@@ -38,7 +38,7 @@ int strongroom_connection_close(strongroom_connection *connection) {
     int code = SQLITE_OK;
     if (connection->db != NULL) {
         finalize_orphans(connection);
-        code = sqlite3_close(connection->db);
+        if (!connection->unfreeable) code = sqlite3_close(connection->db);
         if (code == SQLITE_OK) connection->db = NULL;
     }
     pthread_mutex_unlock(&connection->lock);
@@ -49,11 +49,31 @@ void strongroom_connection_abandon(strongroom_connection *connection) {
     pthread_mutex_lock(&connection->lock);
     if (connection->db != NULL) {
         finalize_orphans(connection);
-        sqlite3_close_v2(connection->db);
+        if (!connection->unfreeable) sqlite3_close_v2(connection->db);
         connection->db = NULL;
         connection->zombie = true;
     }
     pthread_mutex_unlock(&connection->lock);
+}
+
+static int read_schema(sqlite3 *db) {
+    return sqlite3_exec(db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+}
+
+int strongroom_connection_first_read(strongroom_connection *connection) {
+    enum { enough_for_keys = 96 << 10 };    // and a page, and a statement
+    // What is freed here is there for SQLCipher to take.
+    void *reserve = sqlite3_malloc(enough_for_keys);
+    int result = reserve ? SQLITE_OK : SQLITE_NOMEM;
+    sqlite3_free(reserve);
+    if (result == SQLITE_OK) result = read_schema(connection->db);
+    // A wrong key stays wrong. Keys that could be derived and not be copied can be used from now on, but not be freed: both sides
+    // have one and the same key specification.
+    if (result == SQLITE_ERROR && read_schema(connection->db) != SQLITE_ERROR) {
+        connection->unfreeable = true;
+        result = SQLITE_NOMEM;
+    }
+    return result;
 }
 
 void strongroom_connection_free(strongroom_connection *connection) {

@@ -55,6 +55,7 @@ extension Database {
     /// Reads the database for the first time, after `prepareDatabase`: the key is right or opening fails here.
     func verifyEncryption() throws {
         if cipher.isPending { try settleKey() }
+        try takeKey()
         do {
             try readSchema()
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) {
@@ -67,6 +68,18 @@ extension Database {
                 """)
         }
         try removeLeftOvers()
+    }
+
+    /// Has SQLCipher derive what it was given, under conditions in which it isn't refused memory.
+    func takeKey() throws {
+        guard cipher.isKeyed, isFileStored else { return }
+        let code = ResultCode(rawValue: strongroom_connection_first_read(connection))
+        switch code.primaryResultCode {
+        case .SQLITE_NOMEM: throw DatabaseError(resultCode: code, message: "there is no memory for the key of \(path)")
+        case .SQLITE_BUSY: throw DatabaseError(code.rawValue, on: sqliteConnection)
+        // Said by what reads next.
+        default: return
+        }
     }
 
     func readSchema() throws {

@@ -55,17 +55,13 @@ extension Database {
         let rollback = try rollbackStatement
         // Gives the lock back where it doesn't come to the rewriting, which always does.
         defer { _ = strongroom_rekey_cancel(sqliteConnection, rollback) }
-        let oldFormat = try PageFormat(old, header: cipher.header)
-        let verifier = FrameVerifier(log: filePath + "-wal", format: try PageFormat(new, header: cipher.header))
+        let oldFormat = try PageFormat(old, header: cipher.header), newFormat = try PageFormat(new, header: cipher.header)
+        let verifier = FrameVerifier(log: filePath + "-wal", format: newFormat)
         let report = try withoutObservers {
             try attempt.run { context, callBack in
-                try old.withSpec { oldSpec in
-                    try new.withSpec { newSpec in
-                        oldFormat.withFormat { format in
-                            strongroom_rekey(
-                                sqliteConnection, oldSpec.baseAddress, format, newSpec.baseAddress, CInt(newSpec.count), callBack, context,
-                                verifier.pointer, rollback)
-                        }
+                try old.withPageKey(oldFormat) { oldKey in
+                    try new.withPageKey(newFormat) { newKey in
+                        strongroom_rekey(sqliteConnection, oldKey, newKey, callBack, context, verifier.pointer, rollback)
                     }
                 }
             }
@@ -218,6 +214,7 @@ extension Database {
         try setUpBusyMode()
         try setUpEncryption()
         if let derived { try attach(derived, header: header) }
+        try takeKey()
     }
 
     /// Runs `body` with access to a connection that no queue knows, and closes it.
@@ -228,6 +225,17 @@ extension Database {
             strongroom_exit(connection, former)
         }
         return try body(self)
+    }
+}
+
+extension DerivedKey {
+    fileprivate func withPageKey<R>(_ format: PageFormat, _ body: (UnsafePointer<strongroom_page_key>) throws -> R) throws -> R {
+        try withSpec { spec in
+            try format.withFormat { format in
+                var key = strongroom_page_key(spec: spec.baseAddress, size: CInt(spec.count), format: format)
+                return try withUnsafePointer(to: &key, body)
+            }
+        }
     }
 }
 

@@ -21,7 +21,7 @@ extension Database {
     }
 
     func canRead() throws -> Bool {
-        let code = strongroom_execute(try openConnection, "SELECT count(*) FROM sqlite_master")
+        let code = strongroom_connection_first_read(connection)
         switch ResultCode(rawValue: code).primaryResultCode {
         case .SQLITE_OK: return true
         case .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CORRUPT: return false
