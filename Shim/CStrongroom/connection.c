@@ -56,23 +56,15 @@ void strongroom_connection_abandon(strongroom_connection *connection) {
     pthread_mutex_unlock(&connection->lock);
 }
 
-static int read_schema(sqlite3 *db) {
-    return sqlite3_exec(db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
-}
-
 int strongroom_connection_first_read(strongroom_connection *connection) {
     enum { enough_for_keys = 96 << 10 };    // and a page, and a statement
     // What is freed here is there for SQLCipher to take.
     void *reserve = sqlite3_malloc(enough_for_keys);
-    int result = reserve ? SQLITE_OK : SQLITE_NOMEM;
+    if (!reserve) return SQLITE_NOMEM;
     sqlite3_free(reserve);
-    if (result == SQLITE_OK) result = read_schema(connection->db);
-    // A wrong key stays wrong. Keys that could be derived and not be copied can be used from now on, but not be freed: both sides
-    // have one and the same key specification.
-    if (result == SQLITE_ERROR && read_schema(connection->db) != SQLITE_ERROR) {
-        connection->unfreeable = true;
-        result = SQLITE_NOMEM;
-    }
+    int result = sqlite3_exec(connection->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    // A key that was derived and could not be copied has one and the same specification on both sides.
+    if (result == SQLITE_NOMEM) connection->unfreeable = true;
     return result;
 }
 
