@@ -13,15 +13,19 @@ int strongroom_key(sqlite3 *db, const char *schema, const void *spec, int size) 
 
 int strongroom_execute(sqlite3 *db, const char *sql) { return sqlite3_exec(db, sql, NULL, NULL, NULL); }
 
-char *strongroom_ask(sqlite3 *db, const char *sql) {
+int strongroom_ask(sqlite3 *db, const char *sql, char **answer) {
     sqlite3_stmt *statement = NULL;
-    char *answer = NULL;
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+    bool answered = false;
+    *answer = NULL;
+    int result = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    if (result != SQLITE_OK) return result;
+    if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL) {
         const unsigned char *text = sqlite3_column_text(statement, 0);
-        if (text) answer = sqlite3_mprintf("%s", text);
+        if (text) *answer = sqlite3_mprintf("%s", text);
+        answered = true;
     }
-    sqlite3_finalize(statement);
-    return answer;
+    result = sqlite3_finalize(statement);
+    return result == SQLITE_OK && answered && !*answer ? SQLITE_NOMEM : result;
 }
 
 int strongroom_checkpoint(sqlite3 *db, int *logged, int *moved) {

@@ -94,8 +94,8 @@ int strongroom_key(sqlite3 *db, const char *schema, const void *spec, int size);
 
 /// Runs SQL that Strongroom's own statements must not see: SQLCipher executes its pragmas while it compiles them.
 int strongroom_execute(sqlite3 *db, const char *sql);
-/// The first column of the first row as text, to be freed with strongroom_free; NULL without a row or with an error.
-char *strongroom_ask(sqlite3 *db, const char *sql);
+/// The first column of the first row as text, to be freed with strongroom_free; NULL without a row, for NULL, and with an error.
+int strongroom_ask(sqlite3 *db, const char *sql, char **answer);
 void strongroom_free(void *text);
 /// The absolute path of the main database; empty in memory and for temporary databases.
 const char *strongroom_database_path(sqlite3 *db);

@@ -34,7 +34,7 @@ extension Database {
     func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
         let old = try requireRotatable()
         let new = try newKey(key, replacing: old)
-        let attempt = RotationAttempt(totalPageCount: pageCount, progress: progress)
+        let attempt = RotationAttempt(totalPageCount: try pageCount, progress: progress)
         try withWriteAheadLog {
             try beginRotation(from: old, to: new)
             let (report, verifier) = try rewritePages(from: old, to: new, attempt)
@@ -74,21 +74,22 @@ extension Database {
     /// SQLCipher puts the new salt into the old first page that it saves in a rollback journal: after a crash, no passphrase would
     /// open what the journal brings back.
     private func withWriteAheadLog(_ body: () throws -> Void) throws {
-        let mode = answer(to: "PRAGMA main.journal_mode") ?? "delete"
+        let mode = try answer(to: "PRAGMA main.journal_mode") ?? "delete"
         if mode != "wal" {
             let code = strongroom_execute(try openConnection, "PRAGMA main.journal_mode = wal")
             try check(code)
-            guard isWAL else {
+            guard try isWAL else {
                 throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the key of \(path) can't be changed where there can be no write-ahead log")
             }
         }
         defer {
             // Where others have the database open by now, it keeps its log.
-            if mode != "wal" { _ = answer(to: "PRAGMA main.journal_mode = \(mode)") }
+            if mode != "wal" { _ = try? answer(to: "PRAGMA main.journal_mode = \(mode)") }
         }
         // A commit that a power cut could undo must not be believed.
-        let synchronous = answer(to: "PRAGMA main.synchronous") ?? "2"
+        let synchronous = try answer(to: "PRAGMA main.synchronous") ?? "2"
         try runCipherPragma("main.synchronous = FULL")
+        // Left as it is, it is slower and no less safe.
         defer { try? runCipherPragma("main.synchronous = \(synchronous)") }
         try body()
     }
@@ -105,7 +106,7 @@ extension Database {
         guard !isInsideTransaction else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a key can't be changed inside a transaction: use writeWithoutTransaction")
         }
-        guard answer(to: "PRAGMA main.locking_mode") == "normal" else {
+        guard try answer(to: "PRAGMA main.locking_mode") == "normal" else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a key can't be changed while the connection keeps all others out: set PRAGMA locking_mode = NORMAL")
         }
         guard !configuration.readonly else {
@@ -141,13 +142,9 @@ extension Database {
         }
     }
 
-    private var pageCount: Int {
-        answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
-    }
-
     /// The log holds the whole database for a while. Finding out before is cheaper than a rollback.
     private func requireRoom() throws {
-        let needed = Int64(pageCount) * Int64(cipher.derived!.settings.pageSize + 32) + 4096
+        let needed = try Int64(pageCount) * Int64(cipher.derived!.settings.pageSize + 32) + 4096
         var largestFile: Int64 = 0
         guard strongroom_file_room(filePath, &largestFile) > needed, largestFile > needed else {
             throw DatabaseError(resultCode: .SQLITE_FULL, message: "changing the key needs \(needed) bytes beside \(path)")
@@ -172,7 +169,7 @@ extension Database {
                 """)
         }
         guard bad.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "after the change of key, page \(bad[0]) of \(path) is damaged")
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the key was changed, and page \(bad[0]) of \(path) is damaged")
         }
     }
 

@@ -22,7 +22,7 @@ struct DatabaseCopy {
     }
 
     private func copyAll() throws -> [String: Int] {
-        let isWAL = source.isWAL
+        let isWAL = try source.isWAL
         for pragma in ["encoding", "auto_vacuum"] { try carry(pragma) }
         if target.cipher.derived == nil { try carry("page_size") }
         var counts: [String: Int] = [:]
@@ -41,7 +41,7 @@ struct DatabaseCopy {
     }
 
     private func carry(_ pragma: String) throws {
-        guard let value = source.answer(to: "PRAGMA main.\(pragma)") else { return }
+        guard let value = try source.answer(to: "PRAGMA main.\(pragma)") else { return }
         try target.check(strongroom_execute(target.openConnection, "PRAGMA main.\(pragma) = '\(value)'"))
     }
 
@@ -110,7 +110,7 @@ struct DatabaseCopy {
 
     private func report() throws {
         guard progress.isHeard else { return }
-        try progress.advance(to: target.answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0)
+        try progress.advance(to: target.pageCount)
     }
 
     /// The columns that hold values, with the rowid where no column stands for it.

@@ -45,7 +45,7 @@ extension DatabaseFile {
         // Of its own, so that two copies to one destination don't meet before the end; the second finds the name taken there.
         let partial = try "\(destination).partial-\(hexadecimal(Salt.random().bytes.prefix(4)))"
         do {
-            let copying = CopyProgress(pageCount: source.answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0, progress)
+            let copying = CopyProgress(pageCount: try source.pageCount, progress)
             let counts = try withDatabase(partial, new) { try DatabaseCopy(from: source, to: $0, progress: copying).run() }
             try withDatabase(partial, new) { copy in try copy.stopping(by: copying) { try verify(copy, counts, copying) } }
             try copying.complete()

@@ -17,7 +17,7 @@ public struct IntegrityReport: Sendable, Equatable {
 extension Database {
     /// Checks pages, structure and foreign keys, on a connection that has read nothing before.
     func integrityReport(progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> IntegrityReport {
-        let pages = answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
+        let pages = try pageCount
         var report = IntegrityReport(unauthenticPages: nil, structureProblems: [], foreignKeyProblems: [], pageCount: pages)
         if let derived = cipher.derived, derived.settings.hmacAlgorithm != nil {
             report.unauthenticPages = try PageAuthentication(self).badPages(progress: progress)

@@ -13,7 +13,7 @@ struct PageAuthentication {
         self.database = database
         self.verifier = verifier
         format = try PageFormat(database.cipher.derived!, header: database.cipher.header)
-        isWAL = database.isWAL
+        isWAL = try database.isWAL
     }
 
     /// The numbers of the pages that aren't what SQLCipher wrote under the key, in order.
@@ -27,7 +27,7 @@ struct PageAuthentication {
     }
 
     private func check(_ progress: ((EncryptionProgress) throws -> Void)?) throws -> [Int] {
-        let total = try pageCount()
+        let total = try database.pageCount
         let log = isWAL ? try LogIndex(database, pageSize: format.pageSize, pageCount: total) : LogIndex()
         var bad: [Int] = []
         let page = UnsafeMutableRawBufferPointer.allocate(byteCount: format.pageSize, alignment: 8)
@@ -37,10 +37,6 @@ struct PageAuthentication {
             if number % 1024 == 0 { try progress?(EncryptionProgress(completedPageCount: number, totalPageCount: total)) }
         }
         return bad
-    }
-
-    private func pageCount() throws -> Int {
-        database.answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
     }
 
     private func isAuthentic(_ number: Int, _ log: LogIndex, _ page: UnsafeMutableRawBufferPointer) throws -> Bool {
