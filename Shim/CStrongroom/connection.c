@@ -57,11 +57,7 @@ void strongroom_connection_abandon(strongroom_connection *connection) {
 }
 
 int strongroom_connection_first_read(strongroom_connection *connection) {
-    enum { enough_for_keys = 96 << 10 };    // and a page, and a statement
-    // What is freed here is there for SQLCipher to take.
-    void *reserve = sqlite3_malloc(enough_for_keys);
-    if (!reserve) return SQLITE_NOMEM;
-    sqlite3_free(reserve);
+    if (!strongroom_can_take_key()) return SQLITE_NOMEM;
     int result = sqlite3_exec(connection->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
     // A key that was derived and could not be copied has one and the same specification on both sides.
     if (result == SQLITE_NOMEM) connection->unfreeable = true;

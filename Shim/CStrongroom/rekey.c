@@ -7,8 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool strongroom_can_take_key(void) {
+    enum { enough = 96 << 10 };     // for keys, a page, and a statement
+    void *reserve = sqlite3_malloc(enough);
+    sqlite3_free(reserve);
+    return reserve != NULL;
+}
+
 int strongroom_key(sqlite3 *db, const char *schema, const void *spec, int size) {
-    return sqlite3_key_v2(db, schema, spec, size);
+    return !strongroom_can_take_key() ? SQLITE_NOMEM : sqlite3_key_v2(db, schema, spec, size);
 }
 
 int strongroom_execute(sqlite3 *db, const char *sql) { return sqlite3_exec(db, sql, NULL, NULL, NULL); }

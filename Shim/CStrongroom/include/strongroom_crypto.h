@@ -90,6 +90,10 @@ bool strongroom_page_decrypts(const strongroom_page_format *format, const uint8_
 /// For connections that the library opens for itself.
 static const int strongroom_open_flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
 
+/// SQLCipher relies on allocations of which it checks some only. This sees to it that they are likely to succeed: what is freed here is
+/// there for it to take. False without memory.
+bool strongroom_can_take_key(void);
+
 int strongroom_key(sqlite3 *db, const char *schema, const void *spec, int size);
 
 /// Runs SQL that Strongroom's own statements must not see: SQLCipher executes its pragmas while it compiles them.
