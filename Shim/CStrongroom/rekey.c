@@ -145,8 +145,8 @@ static int write_frames(tap *self) {
     frames *frames = self->watch->frames;
     if (!is_log(self) || !frames || frames->size == 0) return SQLITE_OK;
     int result = self->original->xWrite(self->file, frames->bytes, frames->size, frames->offset);
-    if (result == SQLITE_OK && self->watch->verifier)
-        for (int i = 0; i < frames->page_count; i++) strongroom_verifier_add(self->watch->verifier, frames->pages[i]);
+    if (result == SQLITE_OK && self->watch->verifier && frames->page_count > 0)
+        strongroom_verifier_add(self->watch->verifier, frames->pages, (size_t)frames->page_count);
     frames->size = frames->page_count = 0;
     return result;
 }
@@ -158,7 +158,7 @@ static int put(tap *self, const void *bytes, int size, sqlite3_int64 offset) {
     bool is_page = size >= smallest_page;
     if (!is_log(self) || !frames) {
         int result = self->original->xWrite(self->file, bytes, size, offset);
-        if (result == SQLITE_OK && is_log(self) && is_page && watch->verifier) strongroom_verifier_add(watch->verifier, offset);
+        if (result == SQLITE_OK && is_log(self) && is_page && watch->verifier) strongroom_verifier_add(watch->verifier, (const int64_t[]){ offset }, 1);
         return result;
     }
     bool fits = offset == frames->offset + frames->size && frames->size + size <= (int)sizeof frames->bytes;

@@ -120,8 +120,8 @@ typedef int (*strongroom_progress)(void *context, int64_t pages);
 /// must outlive it.
 typedef struct strongroom_verifier strongroom_verifier;
 strongroom_verifier *strongroom_verifier_start(const char *log_path, const strongroom_page_format *format);
-/// A page was written at that place.
-void strongroom_verifier_add(strongroom_verifier *self, int64_t offset);
+/// Pages were written at these places.
+void strongroom_verifier_add(strongroom_verifier *self, const int64_t *offsets, size_t count);
 /// Waits until all pages were looked at.
 void strongroom_verifier_finish(strongroom_verifier *self);
 /// After that: whether the page at that place is authentic as it is in the file.
