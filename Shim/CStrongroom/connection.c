@@ -38,7 +38,7 @@ int strongroom_connection_close(strongroom_connection *connection) {
     int code = SQLITE_OK;
     if (connection->db != NULL) {
         finalize_orphans(connection);
-        code = sqlite3_close(connection->db);
+        if (!connection->unfreeable) code = sqlite3_close(connection->db);
         if (code == SQLITE_OK) connection->db = NULL;
     }
     pthread_mutex_unlock(&connection->lock);
@@ -49,11 +49,19 @@ void strongroom_connection_abandon(strongroom_connection *connection) {
     pthread_mutex_lock(&connection->lock);
     if (connection->db != NULL) {
         finalize_orphans(connection);
-        sqlite3_close_v2(connection->db);
+        if (!connection->unfreeable) sqlite3_close_v2(connection->db);
         connection->db = NULL;
         connection->zombie = true;
     }
     pthread_mutex_unlock(&connection->lock);
+}
+
+int strongroom_connection_first_read(strongroom_connection *connection) {
+    if (!strongroom_can_take_key()) return SQLITE_NOMEM;
+    int result = sqlite3_exec(connection->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    // A key that was derived and could not be copied has one and the same specification on both sides.
+    if (result == SQLITE_NOMEM) connection->unfreeable = true;
+    return result;
 }
 
 void strongroom_connection_free(strongroom_connection *connection) {

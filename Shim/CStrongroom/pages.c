@@ -2,6 +2,7 @@
 
 #include "strongroom_crypto.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #if __APPLE__
@@ -50,6 +51,91 @@ int strongroom_log_read(sqlite3 *db, void *bytes, int size, int64_t offset) {
     sqlite3_file *file = NULL;
     int result = sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
     return result == SQLITE_OK ? file_read(file, bytes, size, offset) : result;
+}
+
+// MARK: The write-ahead log <https://www.sqlite.org/walformat.html>
+
+enum { log_header = 32, frame_header = 24, log_salts = 16, frame_salts = 8 };
+
+static uint32_t big_endian(const uint8_t *bytes) {
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+int64_t strongroom_frame_offset(uint32_t frame, int page_size) {
+    return log_header + (int64_t)(frame - 1) * (frame_header + page_size) + frame_header;
+}
+
+/// Pages of frames that no commit followed yet.
+typedef struct { uint32_t *pages, count, capacity; } pending_frames;
+
+static bool add_pending(pending_frames *pending, uint32_t page) {
+    if (pending->count == pending->capacity) {
+        uint32_t capacity = pending->capacity ? pending->capacity * 2 : 1024;
+        uint32_t *grown = capacity > pending->capacity ? realloc(pending->pages, (size_t)capacity * sizeof *grown) : NULL;
+        if (!grown) return false;
+        pending->pages = grown;
+        pending->capacity = capacity;
+    }
+    pending->pages[pending->count++] = page;
+    return true;
+}
+
+static int index_frames(sqlite3_file *file, int64_t size, int page_size, strongroom_log_index *index) {
+    pending_frames pending = { 0 };
+    int result = SQLITE_OK;
+    for (uint32_t frame = 1; strongroom_frame_offset(frame, page_size) + page_size <= size; frame++) {
+        uint8_t header[frame_header];
+        result = file_read(file, header, frame_header, strongroom_frame_offset(frame, page_size) - frame_header);
+        if (result != SQLITE_OK || memcmp(header + frame_salts, index->salts, sizeof index->salts) != 0) break;
+        if (!add_pending(&pending, big_endian(header))) { result = SQLITE_NOMEM; break; }
+        // A frame that commits says how large the database is.
+        if (big_endian(header + 4) == 0) continue;
+        for (uint32_t i = 0; i < pending.count; i++)
+            if (pending.pages[i] < index->count) index->frames[pending.pages[i]] = frame - pending.count + 1 + i;
+        pending.count = 0;
+    }
+    free(pending.pages);
+    return result;
+}
+
+int strongroom_log_index_read(sqlite3 *db, int page_size, uint32_t pages, strongroom_log_index *index) {
+    sqlite3_file *file = NULL;
+    uint8_t header[log_header];
+    int64_t size = 0;
+    *index = (strongroom_log_index){ 0 };
+    int result = sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+    if (result == SQLITE_OK) result = file_size(file, &size);
+    if (result != SQLITE_OK || size < log_header) return result;
+    result = file_read(file, header, log_header, 0);
+    if (result != SQLITE_OK) return result;
+    memcpy(index->salts, header + log_salts, sizeof index->salts);
+    index->frames = calloc((size_t)pages + 1, sizeof *index->frames);
+    if (!index->frames) return SQLITE_NOMEM;
+    index->count = pages + 1;
+    result = index_frames(file, size, page_size, index);
+    if (result != SQLITE_OK) strongroom_log_index_free(index);
+    return result;
+}
+
+void strongroom_log_index_free(strongroom_log_index *index) {
+    free(index->frames);
+    *index = (strongroom_log_index){ 0 };
+}
+
+uint32_t strongroom_log_index_frame(const strongroom_log_index *index, uint32_t page) {
+    return page < index->count ? index->frames[page] : 0;
+}
+
+int strongroom_log_index_is_current(sqlite3 *db, const strongroom_log_index *index, int page_size, uint32_t page, bool *current) {
+    uint8_t header[frame_header];
+    *current = false;
+    uint32_t frame = strongroom_log_index_frame(index, page);
+    if (frame == 0) return SQLITE_OK;
+    int result = strongroom_log_read(db, header, frame_header, strongroom_frame_offset(frame, page_size) - frame_header);
+    // A log that was begun anew may be shorter.
+    if (result == SQLITE_IOERR_SHORT_READ) return SQLITE_OK;
+    if (result == SQLITE_OK) *current = big_endian(header) == page && memcmp(header + frame_salts, index->salts, sizeof index->salts) == 0;
+    return result;
 }
 
 // MARK: Page format

@@ -7,21 +7,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool strongroom_can_take_key(void) {
+    enum { enough = 96 << 10 };     // for keys, a page, and a statement
+    void *reserve = sqlite3_malloc(enough);
+    sqlite3_free(reserve);
+    return reserve != NULL;
+}
+
 int strongroom_key(sqlite3 *db, const char *schema, const void *spec, int size) {
-    return sqlite3_key_v2(db, schema, spec, size);
+    return !strongroom_can_take_key() ? SQLITE_NOMEM : sqlite3_key_v2(db, schema, spec, size);
 }
 
 int strongroom_execute(sqlite3 *db, const char *sql) { return sqlite3_exec(db, sql, NULL, NULL, NULL); }
 
-char *strongroom_ask(sqlite3 *db, const char *sql) {
+int strongroom_ask(sqlite3 *db, const char *sql, char **answer) {
     sqlite3_stmt *statement = NULL;
-    char *answer = NULL;
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+    bool answered = false;
+    *answer = NULL;
+    int result = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    if (result != SQLITE_OK) return result;
+    if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL) {
         const unsigned char *text = sqlite3_column_text(statement, 0);
-        if (text) answer = sqlite3_mprintf("%s", text);
+        if (text) *answer = sqlite3_mprintf("%s", text);
+        answered = true;
     }
-    sqlite3_finalize(statement);
-    return answer;
+    result = sqlite3_finalize(statement);
+    return result == SQLITE_OK && answered && !*answer ? SQLITE_NOMEM : result;
 }
 
 int strongroom_checkpoint(sqlite3 *db, int *logged, int *moved) {
@@ -92,6 +103,7 @@ struct watch {
     void *context;
     strongroom_verifier *verifier;
     const strongroom_page_format *guard;    // pages of another key are not written
+    int64_t guarded;    // how many pages are looked at, each at the price of an HMAC
     int64_t pages, stoppable;
     uint32_t page;      // the number in the last frame header
     int failure;        // the first one; every write fails from then on, so that nothing half-done is committed
@@ -124,7 +136,7 @@ static int refusal(tap *self, const void *bytes, int size, sqlite3_int64 offset)
         watch->stopped = true;
         return SQLITE_FULL;
     }
-    if (!watch->guard || size != watch->guard->page_size) return SQLITE_OK;
+    if (!watch->guard || watch->pages > watch->guarded || size != watch->guard->page_size) return SQLITE_OK;
     uint32_t number = is_log(self) ? watch->page : (uint32_t)(offset / size + 1);
     return strongroom_page_is_authentic(watch->guard, bytes, number) ? SQLITE_OK : SQLITE_IOERR_WRITE;
 }
@@ -133,8 +145,8 @@ static int write_frames(tap *self) {
     frames *frames = self->watch->frames;
     if (!is_log(self) || !frames || frames->size == 0) return SQLITE_OK;
     int result = self->original->xWrite(self->file, frames->bytes, frames->size, frames->offset);
-    if (result == SQLITE_OK && self->watch->verifier)
-        for (int i = 0; i < frames->page_count; i++) strongroom_verifier_add(self->watch->verifier, frames->pages[i]);
+    if (result == SQLITE_OK && self->watch->verifier && frames->page_count > 0)
+        strongroom_verifier_add(self->watch->verifier, frames->pages, (size_t)frames->page_count);
     frames->size = frames->page_count = 0;
     return result;
 }
@@ -146,7 +158,7 @@ static int put(tap *self, const void *bytes, int size, sqlite3_int64 offset) {
     bool is_page = size >= smallest_page;
     if (!is_log(self) || !frames) {
         int result = self->original->xWrite(self->file, bytes, size, offset);
-        if (result == SQLITE_OK && is_log(self) && is_page && watch->verifier) strongroom_verifier_add(watch->verifier, offset);
+        if (result == SQLITE_OK && is_log(self) && is_page && watch->verifier) strongroom_verifier_add(watch->verifier, (const int64_t[]){ offset }, 1);
         return result;
     }
     bool fits = offset == frames->offset + frames->size && frames->size + size <= (int)sizeof frames->bytes;
@@ -232,19 +244,22 @@ static int end(sqlite3 *db, bool succeeded, sqlite3_stmt *rollback) {
     return result != SQLITE_OK ? result : rolled_back;
 }
 
-static int64_t ask(sqlite3 *db, const char *sql) {
+static int ask(sqlite3 *db, const char *pragma, int64_t *answer) {
+    char sql[64];
     sqlite3_stmt *statement = NULL;
-    int64_t answer = -1;
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
-        answer = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return answer;
+    snprintf(sql, sizeof sql, "PRAGMA main.%s", pragma);
+    int result = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    if (result != SQLITE_OK) return result;
+    bool answered = sqlite3_step(statement) == SQLITE_ROW;
+    if (answered) *answer = sqlite3_column_int64(statement, 0);
+    result = sqlite3_finalize(statement);
+    return result == SQLITE_OK && !answered ? SQLITE_ERROR : result;
 }
 
-static void tell(sqlite3 *db, const char *pragma, int64_t value) {
+static int tell(sqlite3 *db, const char *pragma, int64_t value) {
     char sql[64];
     snprintf(sql, sizeof sql, "PRAGMA main.%s = %lld", pragma, (long long)value);
-    sqlite3_exec(db, sql, NULL, NULL, NULL);
+    return sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
 /// When the commit itself fails, SQLCipher believes in the new key although the file has the old one, and can't be talked out
@@ -285,66 +300,110 @@ static void close_for_writes(sqlite3 *db) {
 }
 
 static int write_version(sqlite3 *db) {
-    char sql[64];
-    int64_t version = ask(db, "PRAGMA main.user_version");
-    snprintf(sql, sizeof sql, "PRAGMA main.user_version = %lld", (long long)version);
-    return sqlite3_exec(db, sql, NULL, NULL, NULL);
+    int64_t version = 0;
+    int result = ask(db, "user_version", &version);
+    return result == SQLITE_OK ? tell(db, "user_version", version) : result;
+}
+
+/// Under a write lock: writes a page and lets go.
+static int prove_key(sqlite3 *db, const strongroom_page_format *format, sqlite3_stmt *rollback) {
+    struct watch watch = { .guard = format, .guarded = INT64_MAX };
+    install_all(&watch, db);
+    int result = write_version(db);
+    int ended = end(db, result == SQLITE_OK, rollback);
+    uninstall_all(&watch);
+    if (result == SQLITE_OK) result = watch.failure ? watch.failure : ended;
+    // Without a page that was seen, nothing is known.
+    return result == SQLITE_OK && watch.pages == 0 ? SQLITE_NOMEM : result;
 }
 
 int strongroom_rekey_forget(sqlite3 *db, const strongroom_page_format *format, sqlite3_stmt *rollback) {
-    int64_t synchronous = ask(db, "PRAGMA main.synchronous");
-    tell(db, "synchronous", 2);
-    int result = begin(db);
-    if (result == SQLITE_OK) {
-        struct watch watch = { .guard = format };
-        install_all(&watch, db);
-        result = write_version(db);
-        int ended = end(db, result == SQLITE_OK, rollback);
-        uninstall_all(&watch);
-        if (result == SQLITE_OK) result = watch.failure ? watch.failure : ended;
-        // Without a page that was seen, nothing is known.
-        if (result == SQLITE_OK && watch.pages == 0) result = SQLITE_NOMEM;
-    } else {
-        end(db, false, rollback);
-    }
-    if (synchronous >= 0) tell(db, "synchronous", synchronous);
-    return result;
+    int64_t synchronous = 2;
+    int result = ask(db, "synchronous", &synchronous);
+    if (result == SQLITE_OK) result = tell(db, "synchronous", 2);
+    if (result == SQLITE_OK) result = begin(db);
+    if (result == SQLITE_OK) result = prove_key(db, format, rollback);
+    else end(db, false, rollback);
+    int restored = synchronous == 2 ? SQLITE_OK : tell(db, "synchronous", synchronous);
+    return result != SQLITE_OK ? result : restored;
 }
 
 int strongroom_rekey_begin(sqlite3 *db) { return begin(db); }
 
 int strongroom_rekey_cancel(sqlite3 *db, sqlite3_stmt *rollback) { return end(db, false, rollback); }
 
-strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const strongroom_page_format *old_format,
-                                         const void *spec, int size, strongroom_progress progress, void *context,
-                                         strongroom_verifier *verifier, sqlite3_stmt *rollback) {
-    strongroom_rekey_report report = { 0 };
-    // What a change of key takes is little, and without it the connection can't be given its old key back.
-    sqlite3_int64 heap_limit = sqlite3_hard_heap_limit64(0);
-    int64_t cache_size = ask(db, "PRAGMA main.cache_size"), spill = ask(db, "PRAGMA main.cache_spill");
-    tell(db, "cache_size", cached_pages);
-    tell(db, "cache_spill", cached_pages);
-    struct watch watch = { .progress = progress, .context = context, .verifier = verifier };
-    watch.stoppable = ask(db, "PRAGMA main.page_count") - unstoppable_pages;
-    // Without memory for it, and for large pages, the system is called twice for each page.
-    if (old_format->page_size <= (int)sizeof watch.frames->bytes / 4) watch.frames = calloc(1, sizeof *watch.frames);
-    int result = rewrite_pages(db, &watch, spec, size);
-    free(watch.frames);
-    if (verifier) strongroom_verifier_finish(verifier);
-    report.committed = result == SQLITE_OK && watch.committed;
-    int ended = end(db, report.committed, rollback);
+// SQLite has one limit for all connections, and several may change their keys at a time.
+static pthread_mutex_t heap_lock = PTHREAD_MUTEX_INITIALIZER;
+static int heap_lifts;
+static sqlite3_int64 heap_limit;
+
+static void lift_heap_limit(void) {
+    pthread_mutex_lock(&heap_lock);
+    if (heap_lifts++ == 0) heap_limit = sqlite3_hard_heap_limit64(0);
+    pthread_mutex_unlock(&heap_lock);
+}
+
+static void restore_heap_limit(void) {
+    pthread_mutex_lock(&heap_lock);
+    if (--heap_lifts == 0) sqlite3_hard_heap_limit64(heap_limit);
+    pthread_mutex_unlock(&heap_lock);
+}
+
+typedef struct { int64_t size, spill; } cache;
+
+static int shrink_cache(sqlite3 *db, cache *before) {
+    int result = ask(db, "cache_size", &before->size);
+    if (result == SQLITE_OK) result = ask(db, "cache_spill", &before->spill);
+    if (result == SQLITE_OK) result = tell(db, "cache_size", cached_pages);
+    if (result == SQLITE_OK) result = tell(db, "cache_spill", cached_pages);
+    return result;
+}
+
+static int restore_cache(sqlite3 *db, const cache *before) {
+    int spill = tell(db, "cache_spill", before->spill), size = tell(db, "cache_size", before->size);
+    return spill != SQLITE_OK ? spill : size;
+}
+
+/// The pages, and what SQL believes of its transaction afterwards.
+static void change_key(sqlite3 *db, const strongroom_page_key *key, struct watch *watch, sqlite3_stmt *rollback, strongroom_rekey_report *report) {
+    // Without memory, and for large pages, the system is called twice for each page.
+    if (key->format->page_size <= (int)sizeof watch->frames->bytes / 4) watch->frames = calloc(1, sizeof *watch->frames);
+    int result = rewrite_pages(db, watch, key->spec, key->size);
+    free(watch->frames);
+    report->committed = result == SQLITE_OK && watch->committed;
+    int ended = end(db, report->committed, rollback);
     // A page that couldn't be read or held in memory rolls everything back, and the answer is still "done".
-    if (result == SQLITE_OK && !report.committed) result = watch.read_failure ? watch.read_failure : SQLITE_NOMEM;
-    report.result = report.committed && sqlite3_get_autocommit(db) ? SQLITE_OK : result != SQLITE_OK ? result : ended;
-    report.stopped = watch.stopped;
-    report.pages = watch.pages;
-    if (!report.committed) {
-        restore_key(db, old_spec, size, rollback);
-        report.lost = strongroom_rekey_forget(db, old_format, rollback) != SQLITE_OK;
-        if (report.lost) close_for_writes(db);
+    if (result == SQLITE_OK && !report->committed) result = watch->read_failure ? watch->read_failure : SQLITE_NOMEM;
+    report->result = report->committed && sqlite3_get_autocommit(db) ? SQLITE_OK : result != SQLITE_OK ? result : ended;
+    report->stopped = watch->stopped;
+    report->pages = watch->pages;
+}
+
+strongroom_rekey_report strongroom_rekey(sqlite3 *db, const strongroom_page_key *old_key, const strongroom_page_key *key,
+                                         strongroom_progress progress, void *context, strongroom_verifier *verifier, sqlite3_stmt *rollback) {
+    strongroom_rekey_report report = { 0 };
+    cache before = { .size = -2000, .spill = 1 };
+    struct watch watch = { .progress = progress, .context = context, .verifier = verifier, .guarded = 1 };
+    // Without memory for the new key, SQLCipher goes on with the old one, and says "done".
+    if (key->format->hmac_digest != 0) watch.guard = key->format;
+    // What a change of key takes is little, and without it the connection can't be given its old key back.
+    lift_heap_limit();
+    report.result = shrink_cache(db, &before);
+    if (report.result == SQLITE_OK) report.result = ask(db, "page_count", &watch.stoppable);
+    if (report.result == SQLITE_OK) {
+        watch.stoppable -= unstoppable_pages;
+        change_key(db, key, &watch, rollback, &report);
+        if (!report.committed) {
+            restore_key(db, old_key->spec, old_key->size, rollback);
+            report.lost = strongroom_rekey_forget(db, old_key->format, rollback) != SQLITE_OK;
+            if (report.lost) close_for_writes(db);
+        }
+    } else {
+        end(db, false, rollback);
     }
-    tell(db, "cache_spill", spill);
-    tell(db, "cache_size", cache_size);
-    sqlite3_hard_heap_limit64(heap_limit);
+    if (verifier) strongroom_verifier_finish(verifier);
+    int restored = restore_cache(db, &before);
+    if (report.result == SQLITE_OK) report.result = restored;
+    restore_heap_limit();
     return report;
 }

@@ -16,6 +16,11 @@ int strongroom_should_stop(void *context) {
     return strongroom_connection_holds_lock(connection);
 }
 
+void strongroom_connection_watch(strongroom_connection *connection, int (*watch)(void *context), void *context) {
+    if (watch) sqlite3_progress_handler(connection->db, 20000, watch, context);
+    else sqlite3_progress_handler(connection->db, 1000, strongroom_should_stop, connection);
+}
+
 void strongroom_connection_suspend(strongroom_connection *connection) {
     __atomic_fetch_or(&connection->stops, STRONGROOM_SUSPENDED, __ATOMIC_SEQ_CST);
 }

@@ -1,5 +1,9 @@
 // Authenticates the frames of a write-ahead log on a second core while they are being written, as they are in the file.
 
+#if __linux__
+#define _GNU_SOURCE 1
+#endif
+
 #include "strongroom_crypto.h"
 
 #include <fcntl.h>
@@ -8,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { log_header = 32, frame_header = 24 };
+enum { log_header = 32, frame_header = 24, most_bytes = 128 << 10 };
 
 struct strongroom_verifier {
     const strongroom_page_format *format;
@@ -21,7 +25,10 @@ struct strongroom_verifier {
     bool finished, ended;
     uint8_t *verified;      // by frame; the thread's until it has ended
     int64_t frames;
+    int64_t written;        // up to where the system was told to write; the thread's
 };
+
+static size_t frame_size(const strongroom_verifier *self) { return (size_t)(frame_header + self->format->page_size); }
 
 static int64_t frame_index(const strongroom_verifier *self, int64_t offset) {
     return (offset - log_header - frame_header) / (frame_header + self->format->page_size);
@@ -40,16 +47,38 @@ static void set_verified(strongroom_verifier *self, int64_t index, bool verdict)
     self->verified[index] = verdict;
 }
 
-static void look_at(strongroom_verifier *self, int64_t offset, uint8_t *frame) {
-    size_t size = (size_t)(frame_header + self->format->page_size);
-    if (offset < log_header + frame_header || pread(self->file, frame, size, offset - frame_header) != (ssize_t)size) return;
-    uint32_t number = (uint32_t)frame[0] << 24 | (uint32_t)frame[1] << 16 | (uint32_t)frame[2] << 8 | frame[3];
-    set_verified(self, frame_index(self, offset), strongroom_page_is_authentic(self->format, frame + frame_header, number));
+/// Frames that follow each other are read at one go.
+static void look_at(strongroom_verifier *self, const int64_t *offsets, size_t count, uint8_t *frames) {
+    size_t size = frame_size(self);
+    if (offsets[0] < log_header + frame_header || pread(self->file, frames, count * size, offsets[0] - frame_header) != (ssize_t)(count * size)) return;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *frame = frames + i * size;
+        uint32_t number = (uint32_t)frame[0] << 24 | (uint32_t)frame[1] << 16 | (uint32_t)frame[2] << 8 | frame[3];
+        set_verified(self, frame_index(self, offsets[i]), strongroom_page_is_authentic(self->format, frame + frame_header, number));
+    }
+}
+
+static size_t run_length(const strongroom_verifier *self, const int64_t *offsets, size_t count) {
+    size_t size = frame_size(self), run = 1;
+    while (run < count && (run + 1) * size <= most_bytes && offsets[run] == offsets[0] + (int64_t)(run * size)) run++;
+    return run;
+}
+
+/// Has the system write what was looked at, so that less is left for the sync of the commit to wait for. Only a hint: that sync decides.
+static void begin_writing(strongroom_verifier *self, int64_t offset) {
+#if __linux__
+    enum { enough = 4 << 20 };
+    if (offset - self->written < enough) return;
+    (void)sync_file_range(self->file, self->written, offset - self->written, SYNC_FILE_RANGE_WRITE);
+    self->written = offset;
+#else
+    (void)self; (void)offset;
+#endif
 }
 
 static void *verify(void *argument) {
     strongroom_verifier *self = argument;
-    uint8_t *frame = malloc((size_t)(frame_header + self->format->page_size));
+    uint8_t *frames = malloc(most_bytes);
     int64_t *batch = NULL;
     size_t capacity = 0;
     for (;;) {
@@ -60,11 +89,15 @@ static void *verify(void *argument) {
         self->offsets = batch; self->capacity = capacity; self->count = 0;
         batch = list; capacity = held;
         pthread_mutex_unlock(&self->lock);
-        if (count == 0 || !frame) break;
-        for (size_t i = 0; i < count; i++) look_at(self, batch[i], frame);
+        if (count == 0 || !frames) break;
+        for (size_t i = 0, run; i < count; i += run) {
+            run = run_length(self, batch + i, count - i);
+            look_at(self, batch + i, run, frames);
+            begin_writing(self, batch[i]);
+        }
     }
     free(batch);
-    free(frame);
+    free(frames);
     return NULL;
 }
 
@@ -86,15 +119,19 @@ strongroom_verifier *strongroom_verifier_start(const char *log_path, const stron
     return self;
 }
 
-void strongroom_verifier_add(strongroom_verifier *self, int64_t offset) {
+void strongroom_verifier_add(strongroom_verifier *self, const int64_t *offsets, size_t count) {
     pthread_mutex_lock(&self->lock);
-    if (self->count == self->capacity) {
-        size_t capacity = self->capacity ? self->capacity * 2 : 256;
+    if (self->count + count > self->capacity) {
+        size_t capacity = (self->count + count) * 2 + 256;
         int64_t *grown = realloc(self->offsets, capacity * sizeof *grown);
         if (grown) { self->offsets = grown; self->capacity = capacity; }
     }
     bool was_empty = self->count == 0;
-    if (self->count < self->capacity) self->offsets[self->count++] = offset;
+    // Without memory they are looked at later.
+    if (self->count + count <= self->capacity) {
+        memcpy(self->offsets + self->count, offsets, count * sizeof *offsets);
+        self->count += count;
+    }
     // The thread waits for an empty list only.
     if (was_empty) pthread_cond_signal(&self->news);
     pthread_mutex_unlock(&self->lock);

@@ -29,6 +29,11 @@ final class Secret {
     var isEmpty: Bool { count == 0 }
     var endsInNewline: Bool { bytes.last == UInt8(ascii: "\n") }
 
+    /// Nothing is derived from these bytes: they are the key, or spell it as `x'…'`. The library refuses what only looks like that.
+    var isUsedAsKey: Bool {
+        isRawKey || count >= 3 && storage[0] | 0x20 == UInt8(ascii: "x") && storage[1] == UInt8(ascii: "'") && bytes.last == UInt8(ascii: "'")
+    }
+
     /// The key for the library, which keeps its own copy in locked memory.
     var key: DatabaseKey {
         get throws {

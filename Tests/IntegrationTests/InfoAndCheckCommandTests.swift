@@ -50,6 +50,19 @@ struct InfoCommandTests {
         #expect(try scratch.bytes("encrypted.sqlite") == before)
     }
 
+    @Test("names no derivation for a passphrase that spells the key", arguments: ["", "000102030405060708090a0b0c0d0e0f"])
+    func spelledKey(salt: String) async throws {
+        let spelled = "x'\(String(repeating: "3c", count: 32))\(salt)'"
+        let database = try await scratch.encryptedDatabase(passphrase: spelled)
+        let outcome = try await strongroom("info", database, "--passphrase-file", try scratch.secret(spelled))
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("raw, not derived"))
+        let facts = try await strongroom("info", database, "--json", "--passphrase-file", scratch.path("secret")).object
+        #expect(facts["kdf"] is NSNull)
+        #expect(facts["kdfIterations"] is NSNull)
+        #expect(facts["hmac"] as? String == "HMAC-SHA512")
+    }
+
     @Test("with a wrong key ends with 12")
     func wrongKey() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "secret")

@@ -153,6 +153,44 @@ struct RotateResumeTests {
         #expect(try await StockShell(path: database, passphrase: "new").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
+    @Test("a rotation that is killed while others write and read leaves one passphrase and every acknowledged row", arguments: [5, 50, 95])
+    func killedBesideOthers(percentage: Int) async throws {
+        let shell = StockShell(path: database, passphrase: "old")
+        try await shell.run("""
+            PRAGMA journal_mode = wal; CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(60000000)); CREATE TABLE acknowledged (a);
+            """)
+        let insertion = "INSERT INTO acknowledged VALUES (1); SELECT 'wrote';\n"
+        let writer = try await shell.holding("PRAGMA busy_timeout = 60000;\n" + insertion)
+        let reader = try await shell.holding("BEGIN; SELECT count(*) FROM book;")
+        var program = try Program(built: "strongroom", "rotate", database, "--progress", "json")
+        program.arguments += keys
+        let running = try program.start()
+        try await running.waitForErrors("\"percent\":\(percentage)")
+        // It waits for the rotation, whose end it sees as a lock that is free again.
+        writer.write(insertion)
+        reader.write("SELECT 'books ' || count(*) FROM book;\n")
+        try await reader.waitForOutput("books 300")
+        kill(running.process.processIdentifier, SIGKILL)
+        _ = await running.outcome()
+        writer.endInput()
+        let written = await writer.outcome().output.components(separatedBy: "wrote").count - 1
+        reader.endInput()
+        #expect(await reader.outcome().status == 0)
+
+        var survivors: [String] = []
+        for name in ["old", "new"] where try await strongroom("verify-key", database, "--passphrase-file", scratch.path(name + ".key")).status == 0 {
+            survivors.append(name)
+        }
+        try #require(survivors.count == 1, "\(survivors)")
+        let check = try await strongroom("check", database, "--passphrase-file", scratch.path(survivors[0] + ".key"))
+        #expect(check.status == 0, "\(check.output)\(check.errors)")
+        // Under the new passphrase, what the writer had open was refused.
+        #expect(written == (survivors == ["old"] ? 2 : 1))
+        let answer = try await StockShell(path: database, passphrase: survivors[0]).run(
+            "SELECT count(*) FROM acknowledged; " + Scratch.sampleQuery)
+        #expect(answer == "\(written)\n" + Scratch.sampleAnswer)
+    }
+
     @Test("a rotation that left its last part to others is finished")
     func finished() async throws {
         let shell = StockShell(path: database, passphrase: "old")

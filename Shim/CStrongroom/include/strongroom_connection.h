@@ -20,6 +20,7 @@ typedef struct strongroom_connection {
     int orphan_capacity;
     uint32_t stops;           ///< Why statements may not run: STRONGROOM_SUSPENDED, STRONGROOM_CANCELLED. Atomic.
     bool ends_transaction;    ///< A statement that begins or ends a transaction runs: not to be stopped halfway.
+    bool unfreeable;          ///< SQLCipher would free a secret twice: the database is left open, and its memory is lost.
     bool wal;                 ///< Readers of the file take no lock that keeps a writer out.
     int busy_timeout;         ///< Milliseconds.
     int busy_waited;          ///< Milliseconds that the present wait has lasted.
@@ -36,6 +37,10 @@ int strongroom_connection_close(strongroom_connection *connection);
 
 /// Closes the connection for good: SQLite frees it when its last statement is finalized.
 void strongroom_connection_abandon(strongroom_connection *connection);
+
+/// Reads the schema for the first time after a key was set, which is when SQLCipher derives and copies it. Refused a few bytes there, it
+/// frees a secret twice when it closes the database: after SQLITE_NOMEM, close or abandon the connection, and take care of nothing else.
+int strongroom_connection_first_read(strongroom_connection *connection);
 
 /// Frees the handle itself, after close or abandon and after the last statement.
 void strongroom_connection_free(strongroom_connection *connection);
@@ -63,6 +68,10 @@ int strongroom_connection_busy_timeout(strongroom_connection *connection, int mi
 
 /// The progress handler of every connection: answers whether the statement that runs has to stop.
 int strongroom_should_stop(void *connection);
+
+/// Asks `watch` in the place of that handler, every few milliseconds of a statement; NULL ends it. For a connection that nobody else
+/// knows.
+void strongroom_connection_watch(strongroom_connection *connection, int (*watch)(void *context), void *context);
 
 /// Why statements may not run now; 0 when they may.
 static inline uint32_t strongroom_stops(const strongroom_connection *connection) {

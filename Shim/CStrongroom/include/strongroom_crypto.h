@@ -51,6 +51,23 @@ int strongroom_database_read(sqlite3 *db, const char *schema, void *bytes, int s
 int strongroom_log_size(sqlite3 *db, int64_t *size);
 int strongroom_log_read(sqlite3 *db, void *bytes, int size, int64_t offset);
 
+/// Where the newest committed version of each page is in the write-ahead log: four bytes a page.
+typedef struct {
+    uint32_t *frames;   // by page number; 0 for a page that isn't in the log
+    uint32_t count;
+    uint8_t salts[8];   // of this log: they change when it is begun anew
+} strongroom_log_index;
+
+/// Of the first `pages` pages; empty without a log. To be freed when it succeeds.
+int strongroom_log_index_read(sqlite3 *db, int page_size, uint32_t pages, strongroom_log_index *index);
+void strongroom_log_index_free(strongroom_log_index *index);
+/// The frame of a page, counted from 1; 0 when the log has none.
+uint32_t strongroom_log_index_frame(const strongroom_log_index *index, uint32_t page);
+/// Whether the frame of a page is still the one that was found.
+int strongroom_log_index_is_current(sqlite3 *db, const strongroom_log_index *index, int page_size, uint32_t page, bool *current);
+/// Where the page of a frame begins in the log.
+int64_t strongroom_frame_offset(uint32_t frame, int page_size);
+
 // MARK: SQLCipher's page format
 
 typedef struct {
@@ -73,12 +90,16 @@ bool strongroom_page_decrypts(const strongroom_page_format *format, const uint8_
 /// For connections that the library opens for itself.
 static const int strongroom_open_flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
 
+/// SQLCipher relies on allocations of which it checks some only. This sees to it that they are likely to succeed: what is freed here is
+/// there for it to take. False without memory.
+bool strongroom_can_take_key(void);
+
 int strongroom_key(sqlite3 *db, const char *schema, const void *spec, int size);
 
 /// Runs SQL that Strongroom's own statements must not see: SQLCipher executes its pragmas while it compiles them.
 int strongroom_execute(sqlite3 *db, const char *sql);
-/// The first column of the first row as text, to be freed with strongroom_free; NULL without a row or with an error.
-char *strongroom_ask(sqlite3 *db, const char *sql);
+/// The first column of the first row as text, to be freed with strongroom_free; NULL without a row, for NULL, and with an error.
+int strongroom_ask(sqlite3 *db, const char *sql, char **answer);
 void strongroom_free(void *text);
 /// The absolute path of the main database; empty in memory and for temporary databases.
 const char *strongroom_database_path(sqlite3 *db);
@@ -99,8 +120,8 @@ typedef int (*strongroom_progress)(void *context, int64_t pages);
 /// must outlive it.
 typedef struct strongroom_verifier strongroom_verifier;
 strongroom_verifier *strongroom_verifier_start(const char *log_path, const strongroom_page_format *format);
-/// A page was written at that place.
-void strongroom_verifier_add(strongroom_verifier *self, int64_t offset);
+/// Pages were written at these places.
+void strongroom_verifier_add(strongroom_verifier *self, const int64_t *offsets, size_t count);
 /// Waits until all pages were looked at.
 void strongroom_verifier_finish(strongroom_verifier *self);
 /// After that: whether the page at that place is authentic as it is in the file.
@@ -108,27 +129,33 @@ bool strongroom_verifier_has(const strongroom_verifier *self, int64_t offset);
 void strongroom_verifier_free(strongroom_verifier *self);
 
 typedef struct {
-    int result;        // of the statement that began, or of the first write, sync or read that failed; SQLITE_NOMEM if none of them did
+    int result;        // of the first statement, write, sync or read that failed; SQLITE_NOMEM if none did and nothing was committed
     bool committed;    // the file has the new key
     bool stopped;      // by the progress callback
     bool lost;         // the connection couldn't prove that it writes with its old key: it writes nothing any more
     int64_t pages;
 } strongroom_rekey_report;
 
+/// A key as SQLCipher takes it, and as its pages show it.
+typedef struct {
+    const void *spec;
+    int size;
+    const strongroom_page_format *format;
+} strongroom_page_key;
+
 /// Locks the database, whose journal is a write-ahead log, against other writers.
 int strongroom_rekey_begin(sqlite3 *db);
 /// Gives that lock back, nothing having changed. `rollback` is a prepared ROLLBACK here and below: without memory, none could be prepared.
 int strongroom_rekey_cancel(sqlite3 *db, sqlite3_stmt *rollback);
 
-/// Under that lock, writes every page anew with the key `spec`, and lets go; after a failure gives the connection its present key
-/// (`old_spec`) back, so that its next write does not mix keys. The last pages belong to the commit and can't be stopped.
+/// Under that lock, writes every page anew with `key`, and lets go; after a failure gives the connection `old_key` back, so that
+/// its next write does not mix keys. The last pages belong to the commit and can't be stopped.
 /// SQLCipher's own answer proves nothing: open the file again and look. `verifier` hears of the pages; it may be NULL.
 ///
 /// Never with a rollback journal: SQLCipher writes the new salt into the old page 1 that it puts there, and a rollback after a
 /// crash would bring back pages that no passphrase opens.
-strongroom_rekey_report strongroom_rekey(sqlite3 *db, const void *old_spec, const strongroom_page_format *old_format,
-                                         const void *spec, int size, strongroom_progress progress, void *context,
-                                         strongroom_verifier *verifier, sqlite3_stmt *rollback);
+strongroom_rekey_report strongroom_rekey(sqlite3 *db, const strongroom_page_key *old_key, const strongroom_page_key *key,
+                                         strongroom_progress progress, void *context, strongroom_verifier *verifier, sqlite3_stmt *rollback);
 
 /// Commits one page over what a failed rekey left at the end of the write-ahead log: a commit whose sync failed would come back when
 /// the log is recovered after a crash. The page is written only if it is authentic in `format`.

@@ -103,7 +103,7 @@ extension Database {
     public func applySQLCipherLicense(_ license: String) throws {
         requireAccess()
         let quoted = license.replacingOccurrences(of: "'", with: "''")
-        guard let status = answer(to: "PRAGMA cipher_license = '\(quoted)'"), status == "0" else {
+        guard let status = try answer(to: "PRAGMA cipher_license = '\(quoted)'"), status == "0" else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the SQLCipher license was not accepted")
         }
     }
@@ -111,6 +111,6 @@ extension Database {
     private func cipherAnswer(_ name: String) throws -> String? {
         requireAccess()
         _ = try openConnection
-        return answer(to: "PRAGMA " + name)
+        return try answer(to: "PRAGMA " + name)
     }
 }

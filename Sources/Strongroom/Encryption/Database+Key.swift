@@ -55,18 +55,31 @@ extension Database {
     /// Reads the database for the first time, after `prepareDatabase`: the key is right or opening fails here.
     func verifyEncryption() throws {
         if cipher.isPending { try settleKey() }
+        try takeKey()
         do {
             try readSchema()
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) {
             guard try followChangedFile() else { throw error }
             try readSchema()
         }
-        guard answer(to: "PRAGMA temp_store") == "2" else {
+        guard try answer(to: "PRAGMA temp_store") == "2" else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
                 this SQLCipher keeps temporary data on disk whatever it is told (SQLITE_TEMP_STORE=0), in clear text: use a build with SQLITE_TEMP_STORE=2
                 """)
         }
         try removeLeftOvers()
+    }
+
+    /// Has SQLCipher derive what it was given, under conditions in which it isn't refused memory.
+    func takeKey() throws {
+        guard cipher.isKeyed, isFileStored else { return }
+        let code = ResultCode(rawValue: strongroom_connection_first_read(connection))
+        switch code.primaryResultCode {
+        case .SQLITE_NOMEM: throw DatabaseError(resultCode: code, message: "there is no memory for the key of \(path)")
+        case .SQLITE_BUSY: throw DatabaseError(code.rawValue, on: sqliteConnection)
+        // Said by what reads next.
+        default: return
+        }
     }
 
     func readSchema() throws {
@@ -115,8 +128,8 @@ extension Database {
         var header: PlaintextHeader?
         if !cipher.setUpPragmas.isEmpty {
             settings = try settingsInUse()
-            let size = answer(to: "PRAGMA cipher_plaintext_header_size").flatMap { Int($0) } ?? 0
-            let salt = cipher.setUpPragmas.contains("cipher_salt") ? answer(to: "PRAGMA cipher_salt").flatMap { hexBytes($0) } : nil
+            let size = try answer(to: "PRAGMA cipher_plaintext_header_size").flatMap { Int($0) } ?? 0
+            let salt = cipher.setUpPragmas.contains("cipher_salt") ? try answer(to: "PRAGMA cipher_salt").flatMap { hexBytes($0) } : nil
             if size > 0 { header = PlaintextHeader(size: size, salt: salt.map { .provided($0) } ?? .sidecar) }
         }
         do {
@@ -130,8 +143,8 @@ extension Database {
 
     private func settingsInUse() throws -> CipherSettings {
         let defaults = CipherSettings.sqlcipher4
-        let usesHMAC = answer(to: "PRAGMA cipher_use_hmac") != "0"
-        return CipherSettings(
+        let usesHMAC = try answer(to: "PRAGMA cipher_use_hmac") != "0"
+        return try CipherSettings(
             pageSize: answer(to: "PRAGMA cipher_page_size").flatMap { Int($0) } ?? defaults.pageSize,
             kdfIterations: answer(to: "PRAGMA kdf_iter").flatMap { Int($0) } ?? defaults.kdfIterations,
             kdfAlgorithm: answer(to: "PRAGMA cipher_kdf_algorithm").flatMap { .init(answer: $0) } ?? defaults.kdfAlgorithm,
@@ -184,7 +197,7 @@ extension Database {
     }
 
     private func requireSQLCipher() throws {
-        if let refusal = DatabaseError.refusal(ofSQLCipher: answer(to: "PRAGMA cipher_version")) { throw refusal }
+        if let refusal = DatabaseError.refusal(ofSQLCipher: try answer(to: "PRAGMA cipher_version")) { throw refusal }
     }
 
     // MARK: - Asking SQLCipher
@@ -200,10 +213,11 @@ extension Database {
     }
 
     /// An answer that no cache may keep: SQLCipher runs its pragmas while it compiles them.
-    func answer(to pragma: String) -> String? {
-        guard let connection = sqliteConnection, let text = strongroom_ask(connection, pragma) else { return nil }
+    func answer(to pragma: String) throws -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        try check(strongroom_ask(openConnection, pragma, &text))
         defer { strongroom_free(text) }
-        return String(cString: text)
+        return text.map { String(cString: $0) }
     }
 
     func runCipherPragma(_ pragma: String) throws {

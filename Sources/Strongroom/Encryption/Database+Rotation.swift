@@ -34,7 +34,7 @@ extension Database {
     func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
         let old = try requireRotatable()
         let new = try newKey(key, replacing: old)
-        let attempt = RotationAttempt(totalPageCount: pageCount, progress: progress)
+        let attempt = RotationAttempt(totalPageCount: try pageCount, progress: progress)
         try withWriteAheadLog {
             try beginRotation(from: old, to: new)
             let (report, verifier) = try rewritePages(from: old, to: new, attempt)
@@ -55,17 +55,13 @@ extension Database {
         let rollback = try rollbackStatement
         // Gives the lock back where it doesn't come to the rewriting, which always does.
         defer { _ = strongroom_rekey_cancel(sqliteConnection, rollback) }
-        let oldFormat = try PageFormat(old, header: cipher.header)
-        let verifier = FrameVerifier(log: filePath + "-wal", format: try PageFormat(new, header: cipher.header))
+        let oldFormat = try PageFormat(old, header: cipher.header), newFormat = try PageFormat(new, header: cipher.header)
+        let verifier = FrameVerifier(log: filePath + "-wal", format: newFormat)
         let report = try withoutObservers {
             try attempt.run { context, callBack in
-                try old.withSpec { oldSpec in
-                    try new.withSpec { newSpec in
-                        oldFormat.withFormat { format in
-                            strongroom_rekey(
-                                sqliteConnection, oldSpec.baseAddress, format, newSpec.baseAddress, CInt(newSpec.count), callBack, context,
-                                verifier.pointer, rollback)
-                        }
+                try old.withPageKey(oldFormat) { oldKey in
+                    try new.withPageKey(newFormat) { newKey in
+                        strongroom_rekey(sqliteConnection, oldKey, newKey, callBack, context, verifier.pointer, rollback)
                     }
                 }
             }
@@ -78,21 +74,22 @@ extension Database {
     /// SQLCipher puts the new salt into the old first page that it saves in a rollback journal: after a crash, no passphrase would
     /// open what the journal brings back.
     private func withWriteAheadLog(_ body: () throws -> Void) throws {
-        let mode = answer(to: "PRAGMA main.journal_mode") ?? "delete"
+        let mode = try answer(to: "PRAGMA main.journal_mode") ?? "delete"
         if mode != "wal" {
             let code = strongroom_execute(try openConnection, "PRAGMA main.journal_mode = wal")
             try check(code)
-            guard isWAL else {
+            guard try isWAL else {
                 throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the key of \(path) can't be changed where there can be no write-ahead log")
             }
         }
         defer {
             // Where others have the database open by now, it keeps its log.
-            if mode != "wal" { _ = answer(to: "PRAGMA main.journal_mode = \(mode)") }
+            if mode != "wal" { _ = try? answer(to: "PRAGMA main.journal_mode = \(mode)") }
         }
         // A commit that a power cut could undo must not be believed.
-        let synchronous = answer(to: "PRAGMA main.synchronous") ?? "2"
+        let synchronous = try answer(to: "PRAGMA main.synchronous") ?? "2"
         try runCipherPragma("main.synchronous = FULL")
+        // Left as it is, it is slower and no less safe.
         defer { try? runCipherPragma("main.synchronous = \(synchronous)") }
         try body()
     }
@@ -109,7 +106,7 @@ extension Database {
         guard !isInsideTransaction else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a key can't be changed inside a transaction: use writeWithoutTransaction")
         }
-        guard answer(to: "PRAGMA main.locking_mode") == "normal" else {
+        guard try answer(to: "PRAGMA main.locking_mode") == "normal" else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a key can't be changed while the connection keeps all others out: set PRAGMA locking_mode = NORMAL")
         }
         guard !configuration.readonly else {
@@ -145,13 +142,9 @@ extension Database {
         }
     }
 
-    private var pageCount: Int {
-        answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
-    }
-
     /// The log holds the whole database for a while. Finding out before is cheaper than a rollback.
     private func requireRoom() throws {
-        let needed = Int64(pageCount) * Int64(cipher.derived!.settings.pageSize + 32) + 4096
+        let needed = try Int64(pageCount) * Int64(cipher.derived!.settings.pageSize + 32) + 4096
         var largestFile: Int64 = 0
         guard strongroom_file_room(filePath, &largestFile) > needed, largestFile > needed else {
             throw DatabaseError(resultCode: .SQLITE_FULL, message: "changing the key needs \(needed) bytes beside \(path)")
@@ -176,7 +169,7 @@ extension Database {
                 """)
         }
         guard bad.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "after the change of key, page \(bad[0]) of \(path) is damaged")
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the key was changed, and page \(bad[0]) of \(path) is damaged")
         }
     }
 
@@ -218,6 +211,7 @@ extension Database {
         try setUpBusyMode()
         try setUpEncryption()
         if let derived { try attach(derived, header: header) }
+        try takeKey()
     }
 
     /// Runs `body` with access to a connection that no queue knows, and closes it.
@@ -228,6 +222,17 @@ extension Database {
             strongroom_exit(connection, former)
         }
         return try body(self)
+    }
+}
+
+extension DerivedKey {
+    fileprivate func withPageKey<R>(_ format: PageFormat, _ body: (UnsafePointer<strongroom_page_key>) throws -> R) throws -> R {
+        try withSpec { spec in
+            try format.withFormat { format in
+                var key = strongroom_page_key(spec: spec.baseAddress, size: CInt(spec.count), format: format)
+                return try withUnsafePointer(to: &key, body)
+            }
+        }
     }
 }
 

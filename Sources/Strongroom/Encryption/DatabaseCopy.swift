@@ -6,20 +6,23 @@ import CStrongroom
 struct DatabaseCopy {
     private let source: Database
     private let target: Database
-    private let progress: ((EncryptionProgress) throws -> Void)?
-    private let pageCount: Int
+    private let progress: CopyProgress
     private static let rowsPerStep: CInt = 1000
 
-    init(from source: Database, to target: Database, progress: ((EncryptionProgress) throws -> Void)?) {
+    init(from source: Database, to target: Database, progress: CopyProgress) {
         self.source = source
         self.target = target
         self.progress = progress
-        pageCount = source.answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
     }
 
     /// Answers how many rows each table has.
     func run() throws -> [String: Int] {
-        let isWAL = source.isWAL
+        // A step of rows is short, an index of them all isn't.
+        try target.stopping(by: progress) { try copyAll() }
+    }
+
+    private func copyAll() throws -> [String: Int] {
+        let isWAL = try source.isWAL
         for pragma in ["encoding", "auto_vacuum"] { try carry(pragma) }
         if target.cipher.derived == nil { try carry("page_size") }
         var counts: [String: Int] = [:]
@@ -34,12 +37,11 @@ struct DatabaseCopy {
             }
         }
         if isWAL { _ = try String.fetchOne(target, sql: "PRAGMA journal_mode = wal") }
-        try progress?(EncryptionProgress(completedPageCount: pageCount, totalPageCount: pageCount))
         return counts
     }
 
     private func carry(_ pragma: String) throws {
-        guard let value = source.answer(to: "PRAGMA main.\(pragma)") else { return }
+        guard let value = try source.answer(to: "PRAGMA main.\(pragma)") else { return }
         try target.check(strongroom_execute(target.openConnection, "PRAGMA main.\(pragma) = '\(value)'"))
     }
 
@@ -107,9 +109,8 @@ struct DatabaseCopy {
     }
 
     private func report() throws {
-        guard let progress else { return }
-        let done = target.answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
-        try progress(EncryptionProgress(completedPageCount: min(done, pageCount), totalPageCount: pageCount))
+        guard progress.isHeard else { return }
+        try progress.advance(to: target.pageCount)
     }
 
     /// The columns that hold values, with the rowid where no column stands for it.

@@ -5,7 +5,8 @@ extension DatabaseFile {
     /// Writes an encrypted copy of a clear database, and opens and checks it before it gets its name. The original stays.
     ///
     /// Everything is kept: schema, rowids, autoincrement, full-text indexes, `user_version`, `application_id`, encoding and
-    /// journal mode. `progress` may throw to stop.
+    /// journal mode. `progress` may throw to stop; it is called in the middle of long statements and checks, too, and hears of the last page
+    /// when the copy is checked.
     ///
     /// - throws: `SQLITE_CANTOPEN` if `destination` exists, `SQLITE_NOTADB` if `path` isn't in clear text. Nothing is left behind.
     public static func encrypt(
@@ -44,8 +45,10 @@ extension DatabaseFile {
         // Of its own, so that two copies to one destination don't meet before the end; the second finds the name taken there.
         let partial = try "\(destination).partial-\(hexadecimal(Salt.random().bytes.prefix(4)))"
         do {
-            let counts = try withDatabase(partial, new) { try DatabaseCopy(from: source, to: $0, progress: progress).run() }
-            try withDatabase(partial, new) { try verify($0, counts) }
+            let copying = CopyProgress(pageCount: try source.pageCount, progress)
+            let counts = try withDatabase(partial, new) { try DatabaseCopy(from: source, to: $0, progress: copying).run() }
+            try withDatabase(partial, new) { copy in try copy.stopping(by: copying) { try verify(copy, counts, copying) } }
+            try copying.complete()
             try give(partial, theName: destination)
         } catch {
             try? removeDatabase(partial)
@@ -77,8 +80,8 @@ extension DatabaseFile {
         }
     }
 
-    private static func verify(_ database: Database, _ counts: [String: Int]) throws {
-        let report = try database.integrityReport()
+    private static func verify(_ database: Database, _ counts: [String: Int], _ progress: CopyProgress) throws {
+        let report = try database.integrityReport { _ in try progress.check() }
         guard (report.unauthenticPages ?? []).isEmpty, report.structureProblems.isEmpty else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the copy is damaged: \(report.structureProblems.first ?? "a page isn't authentic")")
         }

@@ -26,7 +26,7 @@ extension Database {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "\(path) is not an encrypted database")
         }
         // In a write-ahead log the first page would be in one format and the file in another.
-        let wasWAL = isWAL
+        let wasWAL = try isWAL
         if wasWAL { try requireJournalMode("delete") }
         try saveSalt(derived.salt, for: header)
         try writeFirstPage(headerSize: header?.size ?? 0)
@@ -63,7 +63,7 @@ extension Database {
     }
 
     private func requireJournalMode(_ mode: String) throws {
-        guard answer(to: "PRAGMA main.journal_mode = \(mode)") == mode else {
+        guard try answer(to: "PRAGMA main.journal_mode = \(mode)") == mode else {
             throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another connection has \(path) open: close it first")
         }
     }

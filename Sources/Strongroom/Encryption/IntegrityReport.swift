@@ -16,11 +16,14 @@ public struct IntegrityReport: Sendable, Equatable {
 
 extension Database {
     /// Checks pages, structure and foreign keys, on a connection that has read nothing before.
-    func integrityReport() throws -> IntegrityReport {
-        let pages = answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
+    func integrityReport(progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> IntegrityReport {
+        let pages = try pageCount
         var report = IntegrityReport(unauthenticPages: nil, structureProblems: [], foreignKeyProblems: [], pageCount: pages)
         if let derived = cipher.derived, derived.settings.hmacAlgorithm != nil {
-            report.unauthenticPages = try PageAuthentication(self).badPages { _ in try self.refuseIfCancelled() }
+            report.unauthenticPages = try PageAuthentication(self).badPages {
+                try self.refuseIfCancelled()
+                try progress?($0)
+            }
         }
         report.structureProblems = structureProblems()
         // Foreign keys can't be followed through damaged pages.

@@ -13,7 +13,7 @@ struct PageAuthentication {
         self.database = database
         self.verifier = verifier
         format = try PageFormat(database.cipher.derived!, header: database.cipher.header)
-        isWAL = database.isWAL
+        isWAL = try database.isWAL
     }
 
     /// The numbers of the pages that aren't what SQLCipher wrote under the key, in order.
@@ -27,8 +27,8 @@ struct PageAuthentication {
     }
 
     private func check(_ progress: ((EncryptionProgress) throws -> Void)?) throws -> [Int] {
-        let log = isWAL ? try LogIndex(database, pageSize: format.pageSize) : LogIndex()
-        let total = try pageCount()
+        let total = try database.pageCount
+        let log = isWAL ? try LogIndex(database, pageSize: format.pageSize, pageCount: total) : LogIndex()
         var bad: [Int] = []
         let page = UnsafeMutableRawBufferPointer.allocate(byteCount: format.pageSize, alignment: 8)
         defer { page.deallocate() }
@@ -39,12 +39,8 @@ struct PageAuthentication {
         return bad
     }
 
-    private func pageCount() throws -> Int {
-        database.answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0
-    }
-
     private func isAuthentic(_ number: Int, _ log: LogIndex, _ page: UnsafeMutableRawBufferPointer) throws -> Bool {
-        if let offset = log.offsets[number] {
+        if let offset = log.offset(of: number) {
             if verifier?.hasVerified(offset) == true { return true }
             let code = strongroom_log_read(database.sqliteConnection, page.baseAddress, CInt(page.count), offset)
             if code == 0, format.isAuthentic(UnsafeRawBufferPointer(page), number: number) { return true }
@@ -62,48 +58,32 @@ struct PageAuthentication {
 }
 
 /// Where the newest committed version of each page is in the write-ahead log. <https://www.sqlite.org/walformat.html>
-struct LogIndex {
-    private(set) var offsets: [Int: Int64] = [:]
-    private var salts: [UInt8] = []
-    private static let headerSize = 32, frameHeaderSize = 24
+final class LogIndex {
+    private var index = strongroom_log_index()
+    private let pageSize: CInt
 
-    init() {}
+    /// Of a database without a log.
+    init() { pageSize = 0 }
 
-    init(_ database: Database, pageSize: Int) throws {
-        var size: Int64 = 0
-        try database.check(strongroom_log_size(database.openConnection, &size))
-        guard size >= Int64(Self.headerSize) else { return }
-        let header = try Self.read(database, Self.headerSize, at: 0)
-        salts = Array(header[16..<24])
-        var pending: [Int: Int64] = [:]
-        var offset = Int64(Self.headerSize)
-        while offset + Int64(Self.frameHeaderSize + pageSize) <= size {
-            let frame = try Self.read(database, Self.frameHeaderSize, at: offset)
-            guard frame[8..<16].elementsEqual(salts) else { break }
-            pending[Self.number(frame, 0)] = offset + Int64(Self.frameHeaderSize)
-            // A frame that commits says how large the database is.
-            if Self.number(frame, 4) != 0 {
-                offsets.merge(pending) { $1 }
-                pending.removeAll(keepingCapacity: true)
-            }
-            offset += Int64(Self.frameHeaderSize + pageSize)
-        }
+    init(_ database: Database, pageSize: Int, pageCount: Int) throws {
+        self.pageSize = CInt(pageSize)
+        try database.check(strongroom_log_index_read(database.openConnection, self.pageSize, UInt32(pageCount), &index))
+    }
+
+    deinit {
+        strongroom_log_index_free(&index)
+    }
+
+    /// Where the page is in the log; nil where it isn't.
+    func offset(of number: Int) -> Int64? {
+        let frame = strongroom_log_index_frame(&index, UInt32(number))
+        return frame == 0 ? nil : strongroom_frame_offset(frame, pageSize)
     }
 
     /// Whether the frame of a page is still the one that was found.
     func isCurrent(_ number: Int, in database: Database) throws -> Bool {
-        guard let offset = offsets[number] else { return false }
-        let frame = try Self.read(database, Self.frameHeaderSize, at: offset - Int64(Self.frameHeaderSize))
-        return Self.number(frame, 0) == number && frame[8..<16].elementsEqual(salts)
-    }
-
-    private static func read(_ database: Database, _ count: Int, at offset: Int64) throws -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        try database.check(strongroom_log_read(database.openConnection, &bytes, CInt(count), offset))
-        return bytes
-    }
-
-    private static func number(_ bytes: [UInt8], _ at: Int) -> Int {
-        bytes[at..<at + 4].reduce(0) { $0 << 8 | Int($1) }
+        var isCurrent = false
+        try database.check(strongroom_log_index_is_current(database.openConnection, &index, pageSize, UInt32(number), &isCurrent))
+        return isCurrent
     }
 }

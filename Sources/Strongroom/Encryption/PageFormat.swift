@@ -41,8 +41,8 @@ final class PageFormat: @unchecked Sendable {
         return withFormat { strongroom_page_decrypts($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self)) }
     }
 
-    func withFormat<R>(_ body: (UnsafePointer<strongroom_page_format>) -> R) -> R {
-        format.withBytes { body($0.baseAddress!.assumingMemoryBound(to: strongroom_page_format.self)) }
+    func withFormat<R>(_ body: (UnsafePointer<strongroom_page_format>) throws -> R) rethrows -> R {
+        try format.withBytes { try body($0.baseAddress!.assumingMemoryBound(to: strongroom_page_format.self)) }
     }
 }
 

@@ -21,7 +21,7 @@ extension Database {
     }
 
     func canRead() throws -> Bool {
-        let code = strongroom_execute(try openConnection, "SELECT count(*) FROM sqlite_master")
+        let code = strongroom_connection_first_read(connection)
         switch ResultCode(rawValue: code).primaryResultCode {
         case .SQLITE_OK: return true
         case .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CORRUPT: return false
@@ -35,7 +35,7 @@ extension Database {
         guard let derived = cipher.derived, let next = try SaltFile.read(.rotation, of: filePath) else { return }
         let rollback = try rollbackStatement
         if next.salt == derived.salt {
-            guard isCheckpointed() else { return }
+            guard try isCheckpointed() else { return }
         } else {
             // Before the salt goes, nothing may be left that needs it.
             let format = try PageFormat(derived, header: cipher.header)
@@ -65,12 +65,16 @@ extension Database {
     }
 
     var isWAL: Bool {
-        answer(to: "PRAGMA main.journal_mode") == "wal"
+        get throws { try answer(to: "PRAGMA main.journal_mode") == "wal" }
+    }
+
+    var pageCount: Int {
+        get throws { try answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0 }
     }
 
     /// Moves all pages of the write-ahead log into the file, if no reader is in the way.
-    func isCheckpointed() -> Bool {
-        guard isWAL else { return true }
+    func isCheckpointed() throws -> Bool {
+        guard try isWAL else { return true }
         var logged: CInt = 0, moved: CInt = 0
         guard strongroom_checkpoint(sqliteConnection, &logged, &moved) == 0 else { return false }
         return logged == moved

@@ -26,7 +26,7 @@ struct Info: Reporting {
             let secret = target.isClear ? nil : try passphrase.current(of: file)
             let encryption = try secret.map { target.encryption(try $0.key) }
             let details = try attributing(to: file) { try DatabaseFile.details(path: file, encryption: encryption) }
-            facts.add(details, target.settings, isClear: target.isClear, isRawKey: secret?.isRawKey ?? false)
+            facts.add(details, target.settings, isClear: target.isClear, isRawKey: secret?.isUsedAsKey ?? false)
         }
         if output.json {
             try output.done(Self.self, file, facts.members, text: "")

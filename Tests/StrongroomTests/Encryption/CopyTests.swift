@@ -172,6 +172,48 @@ struct CopyTests {
         #expect(seen)
         #expect(try Data(contentsOf: URL(fileURLWithPath: copy)).range(of: Data("quiet morning".utf8)) == nil)
     }
+
+    @Test("stops in the middle of an index and of its own check, wherever progress throws, and leaves nothing")
+    func stopping() throws {
+        struct Stopped: Error {}
+        let folder = try TemporaryFolder(), path = folder.path("clear.sqlite")
+        func calls(stoppingAt last: Int) throws -> Int {
+            var count = 0
+            try DatabaseFile.encrypt(path: path, to: folder.path("out.sqlite"), encryption: encryption) { _ in
+                count += 1
+                if count == last { throw Stopped() }
+            }
+            try FileManager.default.removeItem(atPath: folder.path("out.sqlite"))
+            return count
+        }
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { db in
+            try db.execute(sql: """
+                CREATE TABLE t(a);
+                WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c WHERE x < 20000) INSERT INTO t SELECT x FROM c
+                """)
+        }
+        let plain = try calls(stoppingAt: .max)
+        try queue.write { try $0.execute(sql: "CREATE INDEX i ON t(a * a % 1000, -a)") }
+        try queue.close()
+        let indexed = try calls(stoppingAt: .max)
+        #expect(indexed > plain + 5)
+        for last in 1...indexed {
+            #expect(throws: Stopped.self) { try calls(stoppingAt: last) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["clear.sqlite"], "\(last)")
+        }
+    }
+
+    @Test("hears of the last page when the copy is checked, once")
+    func completion() throws {
+        let folder = try TemporaryFolder(), path = folder.path("clear.sqlite")
+        try create(path)
+        var progress: [EncryptionProgress] = []
+        try DatabaseFile.encrypt(path: path, to: folder.path("out.sqlite"), encryption: encryption) { progress.append($0) }
+        #expect(progress.last?.isCompleted == true)
+        #expect(progress.dropLast().allSatisfy { !$0.isCompleted })
+        #expect(zip(progress, progress.dropFirst()).allSatisfy { $0.completedPageCount <= $1.completedPageCount })
+    }
 }
 
 @Suite("Attaching")

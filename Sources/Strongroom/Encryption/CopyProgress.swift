@@ -1,0 +1,67 @@
+import CStrongroom
+
+/// What a copy tells of its progress, and how it hears that it shall stop.
+final class CopyProgress {
+    private let report: ((EncryptionProgress) throws -> Void)?
+    private let pageCount: Int
+    private var completed = 0
+
+    init(pageCount: Int, _ report: ((EncryptionProgress) throws -> Void)?) {
+        self.report = report
+        self.pageCount = pageCount
+    }
+
+    var isHeard: Bool { report != nil }
+
+    /// So many pages are written. All of them count as done when the copy is checked.
+    func advance(to count: Int) throws {
+        completed = max(0, min(count, pageCount - 1))
+        try check()
+    }
+
+    /// Tells the same again, for a chance to stop.
+    func check() throws {
+        try report?(EncryptionProgress(completedPageCount: completed, totalPageCount: pageCount))
+    }
+
+    func complete() throws {
+        completed = pageCount
+        try check()
+    }
+}
+
+extension Database {
+    /// Runs `body` while SQLite calls `progress.check()` in the middle of statements; what that throws stops them, and is thrown on.
+    func stopping<T>(by progress: CopyProgress, _ body: () throws -> T) throws -> T {
+        guard progress.isHeard else { return try body() }
+        let watch = StatementWatch(progress)
+        return try withExtendedLifetime(watch) {
+            strongroom_connection_watch(connection, { Unmanaged<StatementWatch>.fromOpaque($0!).takeUnretainedValue().shouldStop() },
+                                        Unmanaged.passUnretained(watch).toOpaque())
+            defer { strongroom_connection_watch(connection, nil, nil) }
+            let result = Result { try body() }
+            if let stopped = watch.stopped { throw stopped }
+            return try result.get()
+        }
+    }
+}
+
+private final class StatementWatch {
+    private let progress: CopyProgress
+    private(set) var stopped: (any Error)?
+
+    init(_ progress: CopyProgress) {
+        self.progress = progress
+    }
+
+    func shouldStop() -> CInt {
+        guard stopped == nil else { return 1 }
+        do {
+            try progress.check()
+            return 0
+        } catch {
+            stopped = error
+            return 1
+        }
+    }
+}
