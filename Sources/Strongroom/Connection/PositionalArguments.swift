@@ -56,8 +56,10 @@ extension [(any DatabaseValueConvertible)?] {
 }
 
 extension DatabaseValueConvertible {
+    @inline(__always)
     fileprivate mutating func isPlainInPlace() -> Bool { _isPlainValue }
 
+    @inline(__always)
     fileprivate mutating func bindInPlace(to statement: SQLiteStatement, at index: CInt) -> CInt {
         bind(to: statement, at: index)
     }

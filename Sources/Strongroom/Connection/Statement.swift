@@ -165,7 +165,7 @@ public final class Statement {
     /// Binds the arguments; throws `SQLITE_MISUSE` when they don't fit, `SQLITE_TOOBIG` when SQLite has no room for one.
     public func setArguments(_ arguments: StatementArguments) throws {
         prepareForBinding()
-        if arguments.namedValues.isEmpty, arguments.positional.count == parameterNames.count {
+        if !arguments.hasNames, arguments.positional.count == parameterNames.count {
             switch arguments.positional {
             case .values(let values): try bind(values)
             case .literal(let elements): try bind(elements)

@@ -14,13 +14,21 @@ import Foundation
 /// Unchecked: a literal is kept only when all of its elements are plain values, which have no references.
 public struct StatementArguments: @unchecked Sendable {
     private(set) var positional: Positional
-    var namedValues: [String: DatabaseValue]
 
-    public var isEmpty: Bool { positional.count == 0 && namedValues.isEmpty }
+    /// Nil when there are none, which is nothing to count references of.
+    private var named: [String: DatabaseValue]?
+
+    public var isEmpty: Bool { positional.count == 0 && !hasNames }
+    var hasNames: Bool { named != nil }
+
+    var namedValues: [String: DatabaseValue] {
+        get { named ?? [:] }
+        set { named = newValue.isEmpty ? nil : newValue }
+    }
 
     init(values: [DatabaseValue], namedValues: [String: DatabaseValue] = [:]) {
         self.positional = .values(values)
-        self.namedValues = namedValues
+        self.named = namedValues.isEmpty ? nil : namedValues
     }
 
     /// The positional values.
@@ -121,7 +129,7 @@ extension StatementArguments: ExpressibleByArrayLiteral {
     // Not inlinable: in the caller's module, Swift would handle the array by unspecialized code, which costs more.
     public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) {
         positional = elements.arePlain ? .literal(elements) : .values(elements.map { $0?.databaseValue ?? .null })
-        namedValues = [:]
+        named = nil
     }
 }
 
@@ -147,7 +155,7 @@ extension StatementArguments: CustomStringConvertible {
     public var description: String {
         let named = namedValues.sorted { $0.key < $1.key }.map { "\($0.key.debugDescription): \($0.value)" }
         let elements = values.map(\.description) + named
-        return elements.isEmpty && namedValues.isEmpty ? "[]" : "[" + elements.joined(separator: ", ") + "]"
+        return isEmpty ? "[]" : "[" + elements.joined(separator: ", ") + "]"
     }
 }
 
@@ -159,7 +167,7 @@ extension StatementArguments {
     /// - parameter names: for each parameter its name without prefix, nil when it has none.
     /// - throws: `SQLITE_MISUSE` when values are missing.
     mutating func take(for names: [String?]) throws -> [DatabaseValue] {
-        if namedValues.isEmpty, values.count == names.count {
+        if !hasNames, values.count == names.count {
             defer { values = [] }
             return values
         }
