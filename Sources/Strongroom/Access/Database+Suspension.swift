@@ -1,4 +1,3 @@
-import CSQLCipher
 import CStrongroom
 import Foundation
 
@@ -89,7 +88,7 @@ extension Database {
     @discardableResult
     func releaseLock() -> Bool {
         guard strongroom_connection_holds_lock(connection) else { return false }
-        if sqlite3_get_autocommit(sqliteConnection) == 0 { try? rollback() }
+        if !isAutocommit { try? rollback() }
         return true
     }
 

@@ -82,6 +82,9 @@ final class Tracer {
     fileprivate let publicArguments: Bool
     private let trace: (Database.TraceEvent) -> Void
 
+    /// Whether what runs now is not told.
+    var isSilent = false
+
     fileprivate init(publicArguments: Bool, trace: @escaping (Database.TraceEvent) -> Void) {
         self.publicArguments = publicArguments
         self.trace = trace
@@ -101,6 +104,7 @@ final class Tracer {
     private func withTraced(
         _ statement: SQLiteStatement, _ sql: String, _ tell: (Database.TraceEvent.Statement) -> Void)
     {
+        if isSilent { return }
         if case .pragma = SQLText(sql).secret { return }
         let traced = Traced(statement, sql: SQLText.showable(sql), publicArguments: publicArguments)
         tell(Database.TraceEvent.Statement(traced: traced))

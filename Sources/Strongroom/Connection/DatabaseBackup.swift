@@ -23,8 +23,8 @@ extension Database {
     /// - parameters:
     ///     - pagesPerStep: how many pages are copied at a time, all of them by default. Between two steps, other connections
     ///       can write: then the copy begins anew.
-    ///     - progress: called after each step. When it throws, the backup ends with that error; the destination is left as it
-    ///       was.
+    ///     - progress: called after each step. When it throws, the backup ends with that error, and the destination is left
+    ///       as it was; errors after the last step are ignored.
     /// - throws: `SQLITE_BUSY` and `SQLITE_LOCKED` when either database is being written, `SQLITE_READONLY`, `SQLITE_FULL`.
     ///
     /// <https://www.sqlite.org/backup.html>
@@ -61,11 +61,16 @@ extension Database {
             guard code == SQLITE_OK || code == SQLITE_DONE else {
                 throw DatabaseError(resultCode: ResultCode(rawValue: code))
             }
-            try progress?(DatabaseBackupProgress(
+            let state = DatabaseBackupProgress(
                 remainingPageCount: Int(sqlite3_backup_remaining(backup)),
                 totalPageCount: Int(sqlite3_backup_pagecount(backup)),
-                isCompleted: code == SQLITE_DONE))
-            if code == SQLITE_DONE { return }
+                isCompleted: code == SQLITE_DONE)
+            if state.isCompleted {
+                // All is copied: an error can't take it back.
+                try? progress?(state)
+                return
+            }
+            try progress?(state)
         }
     }
 }
