@@ -1,4 +1,3 @@
-import CSQLCipher
 import CStrongroom
 
 extension Database {
@@ -51,9 +50,9 @@ extension Database {
     ///
     /// <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigresetdatabase>
     func erase() throws {
-        try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_RESET_DATABASE, 1, nil))
+        try setResets(true)
         let erasure = Result { try execute(sql: "VACUUM") }
-        try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_RESET_DATABASE, 0, nil))
+        try setResets(false)
         try erasure.get()
         try execute(sql: "PRAGMA user_version = 0; PRAGMA application_id = 0")
         removeCachedStatements()

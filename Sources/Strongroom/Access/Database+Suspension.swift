@@ -1,4 +1,3 @@
-import CSQLCipher
 import CStrongroom
 import Foundation
 
@@ -62,7 +61,7 @@ extension Database {
         case .commit, .rollback, .releaseSavepoint, .rollbackSavepoint: return
         default: break
         }
-        let isAborted = transactionBlockDepth > 0 && sqlite3_get_autocommit(sqliteConnection) != 0
+        let isAborted = transactionBlockDepth > 0 && isAutocommit
         if releaseLock() || !statement.isReadonly || !connection.pointee.wal {
             throw statement.error(isAborted ? .aborted : Self.suspensionError)
         }
@@ -99,7 +98,7 @@ extension Database {
     @discardableResult
     func releaseLock() -> Bool {
         guard strongroom_connection_holds_lock(connection) else { return false }
-        if sqlite3_get_autocommit(sqliteConnection) == 0 { try? rollback() }
+        if !isAutocommit { try? rollback() }
         return true
     }
 

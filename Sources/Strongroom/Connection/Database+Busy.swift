@@ -1,4 +1,3 @@
-import CSQLCipher
 import CStrongroom
 import Foundation
 
@@ -14,7 +13,7 @@ extension Database {
             try check(strongroom_connection_busy_timeout(connection, CInt(min(max(milliseconds, 0), Double(CInt.max)))))
         case .callback(let callback):
             busyCallback = callback
-            try check(sqlite3_busy_handler(openConnection, callBusyCallback, Unmanaged.passUnretained(self).toOpaque()))
+            try setBusyHandler(callBusyCallback, context: Unmanaged.passUnretained(self).toOpaque())
         }
     }
 }

@@ -1,6 +1,3 @@
-import CSQLCipher
-import CStrongroom
-
 extension Database {
     /// What a checkpoint waits for. <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>
     public enum CheckpointMode: CInt, Sendable {
@@ -31,10 +28,8 @@ extension Database {
     {
         requireAccess()
         try requireLocks()
-        var frames: CInt = -1
-        var checkpointed: CInt = -1
-        try check(sqlite3_wal_checkpoint_v2(openConnection, dbName, kind.rawValue, &frames, &checkpointed))
-        return (Int(frames), Int(checkpointed))
+        let log = try moveLog(kind, of: dbName)
+        return (Int(log.frames), Int(log.moved))
     }
 
     /// Frees as much memory as possible: cached pages and statements.
@@ -43,7 +38,7 @@ extension Database {
     public func releaseMemory() {
         requireAccess()
         removeCachedStatements()
-        sqlite3_db_release_memory(sqliteConnection)
+        freeMemory()
     }
 
     /// A number that changes with the schema. <https://www.sqlite.org/pragma.html#pragma_schema_version>

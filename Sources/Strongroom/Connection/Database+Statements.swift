@@ -12,7 +12,8 @@ extension Database {
         guard isWhole else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "Multiple statements found. To run several statements, use Database.execute(sql:) or allStatements(sql:).",
+                message: "Multiple statements found. To execute multiple statements, "
+                    + "use Database.execute(sql:) or Database.allStatements(sql:) instead.",
                 sql: SQLText.showable(sql))
         }
         return statement
@@ -215,7 +216,7 @@ extension Database {
     }
 
     private func checkRun(of statement: Statement) throws {
-        if transactionBlockDepth > 0, sqlite3_get_autocommit(sqliteConnection) != 0 {
+        if transactionBlockDepth > 0, isAutocommit {
             throw statement.error(.aborted)
         }
         if readOnlyDepth > 0, statement.mayWrite { throw statement.error(.readOnly) }
@@ -237,8 +238,7 @@ extension Database {
 
     /// Whether the statement changed rows inside a transaction that goes on, and nobody wants to know.
     private func isMereChange(_ statement: Statement) -> Bool {
-        statement.changesRowsOnly && sqlite3_get_autocommit(sqliteConnection) == 0
-            && (!observers.isActive || observers.isUnconcerned(by: statement))
+        statement.changesRowsOnly && !isAutocommit && (!observers.isActive || observers.isUnconcerned(by: statement))
     }
 
     private func drawConsequences(of statement: Statement, isDone: Bool) {

@@ -1,4 +1,3 @@
-import CSQLCipher
 import CStrongroom
 import Foundation
 
@@ -95,7 +94,7 @@ extension Database {
 
     /// A transaction that SQLite rolled back by itself can't be committed.
     private func requireTransaction() throws {
-        if sqlite3_get_autocommit(sqliteConnection) != 0 { throw DatabaseError.aborted }
+        if isAutocommit { throw DatabaseError.aborted }
     }
 
     /// Rolls back even when an interruption is still on its way, which it is as long as a cursor is alive, and when
@@ -189,7 +188,7 @@ extension Database {
 
     /// Called after each statement that may have begun or ended a transaction.
     func followTransaction() {
-        switch transactions.statementDidEnd(inTransaction: sqlite3_get_autocommit(sqliteConnection) == 0) {
+        switch transactions.statementDidEnd(inTransaction: !isAutocommit) {
         case nil:
             break
         case .begin:
@@ -274,7 +273,7 @@ extension Database {
     /// Leaves nothing open when an access ends: no cursor, and no transaction unless the configuration allows it.
     func endAccess() {
         if !runs.isEmpty { finishRuns() }
-        if !configuration.allowsUnsafeTransactions, sqliteConnection != nil, sqlite3_get_autocommit(sqliteConnection) == 0 {
+        if !configuration.allowsUnsafeTransactions, !isAutocommit {
             fatalError("""
                 A transaction has been left open at the end of a database access. \
                 Commit it or roll it back, or set Configuration.allowsUnsafeTransactions.

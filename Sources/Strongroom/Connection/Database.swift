@@ -183,7 +183,7 @@ public final class Database {
 
     /// The code of the last call that failed. <https://www.sqlite.org/c3ref/errcode.html>
     public var lastErrorCode: ResultCode {
-        ResultCode(rawValue: sqlite3_extended_errcode(sqliteConnection))
+        sqliteConnection.map { ResultCode(rawValue: sqlite3_extended_errcode($0)) } ?? .SQLITE_MISUSE
     }
 
     /// The message of the last call that failed.

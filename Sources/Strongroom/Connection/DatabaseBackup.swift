@@ -23,8 +23,8 @@ extension Database {
     /// - parameters:
     ///     - pagesPerStep: how many pages are copied at a time, all of them by default. Between two steps, other connections
     ///       can write: then the copy begins anew.
-    ///     - progress: called after each step. When it throws, the backup ends with that error; the destination is left as it
-    ///       was. What it throws after the last step, when all is copied, does not count.
+    ///     - progress: called after each step. When it throws, the backup ends with that error, and the destination is left
+    ///       as it was; errors after the last step are ignored.
     /// - throws: `SQLITE_BUSY` and `SQLITE_LOCKED` when either database is being written, `SQLITE_READONLY`, `SQLITE_FULL`.
     ///
     /// <https://www.sqlite.org/backup.html>
@@ -66,7 +66,7 @@ extension Database {
                 totalPageCount: Int(sqlite3_backup_pagecount(backup)),
                 isCompleted: code == SQLITE_DONE)
             if state.isCompleted {
-                // It is done: there is nothing left to stop.
+                // All is copied: an error can't take it back.
                 try? progress?(state)
                 return
             }

@@ -1,4 +1,3 @@
-import CSQLCipher
 import CStrongroom
 import Foundation
 
@@ -60,7 +59,7 @@ extension DatabaseError: CustomStringConvertible {
     private func words(withArguments: Bool) -> String {
         var text = "SQLite error \(resultCode.rawValue)"
         if let message { text += ": \(message)" }
-        if let sql { text += " - while executing `\(sql)`" }
+        if let sql { text += " - while executing `\(sql.trimmingSQL())`" }
         if withArguments, let arguments, !arguments.isEmpty { text += " with arguments \(arguments)" }
         return text
     }
@@ -75,24 +74,6 @@ extension DatabaseError: CustomNSError {
         var info = [NSLocalizedDescriptionKey: description]
         info[NSLocalizedFailureReasonErrorKey] = message
         return info
-    }
-}
-
-extension DatabaseError {
-    /// The error that a connection reports for `code`: the one place where SQLite's state becomes an error.
-    init(
-        _ code: CInt,
-        on connection: SQLiteConnection?,
-        sql: String? = nil,
-        arguments: StatementArguments? = nil,
-        publicStatementArguments: Bool = false)
-    {
-        self.init(
-            resultCode: ResultCode(rawValue: code),
-            message: connection.map { String(cString: sqlite3_errmsg($0)) },
-            sql: sql,
-            arguments: arguments,
-            publicStatementArguments: publicStatementArguments)
     }
 }
 

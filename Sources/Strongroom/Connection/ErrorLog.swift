@@ -1,4 +1,3 @@
-import CSQLCipher
 import CStrongroom
 import Foundation
 import Logging
@@ -35,7 +34,7 @@ enum ErrorLog {
     }
 
     /// Whether SQLite accepted the log, which it does only before it is first used.
-    static let isConnected = strongroom_config_log(logLine) == SQLITE_OK
+    static let isConnected = strongroom_config_log(logLine) == ResultCode.SQLITE_OK.rawValue
 
     static func connect() {
         _ = isConnected

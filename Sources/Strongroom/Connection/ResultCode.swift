@@ -1,5 +1,3 @@
-import CSQLCipher
-
 /// A result code of SQLite, primary (`SQLITE_CONSTRAINT`) or extended (`SQLITE_CONSTRAINT_UNIQUE`).
 ///
 /// Source: <https://www.sqlite.org/rescode.html>.
@@ -26,11 +24,6 @@ public struct ResultCode: RawRepresentable, Equatable, Sendable {
     public static func ~= (pattern: ResultCode, error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return false }
         return pattern ~= error.extendedResultCode
-    }
-
-    /// SQLite's own words for the code, from `sqlite3_errstr`.
-    var errorString: String? {
-        sqlite3_errstr(rawValue).map { String(cString: $0) }
     }
 }
 

@@ -13,9 +13,24 @@ public class SQLStatementCursor: Cursor {
         self.positionalCount = arguments?.values.count ?? 0
     }
 
+    /// Why there is nothing more, after an error.
+    private var failure: (any Error)?
+
     /// The next statement, ready to run if arguments were given. Throws at the last one when arguments are left over.
+    ///
+    /// After an error, that error is thrown again.
     public func next() throws -> Statement? {
         database.requireAccess()
+        if let failure { throw failure }
+        do {
+            return try nextStatement()
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    private func nextStatement() throws -> Statement? {
         guard let (statement, isLast) = try compileNext() else {
             try arguments?.requireAllTaken(of: positionalCount)
             return nil
@@ -23,18 +38,10 @@ public class SQLStatementCursor: Cursor {
         guard arguments != nil else { return statement }
         try statement.takeArguments(from: &arguments!)
         // Before the last statement runs, rather than when all has been done.
-        if isLast {
-            do {
-                try arguments!.requireAllTaken(of: positionalCount)
-            } catch let error as DatabaseError {
-                offset = utf8.count - 1
-                throw statement.error(error)
-            }
-        }
+        if isLast { try arguments!.requireAllTaken(of: positionalCount) }
         return statement
     }
 
-    /// After an error there is nothing more.
     private func compileNext() throws -> (Statement, isLast: Bool)? {
         try utf8.withUnsafeBufferPointer { characters in
             // Without the terminating NUL.

@@ -38,7 +38,7 @@ public final class Statement {
     /// Whether the statement can be kept for the next time: not when it changes what others were compiled against.
     var isReusable: Bool { !compilation.changesSchema && !compilation.carriesKey }
 
-    /// For each parameter its name without prefix; nil for `?` and `?NNN`.
+    /// For each parameter its name without prefix, which is the number of `?NNN`; nil for `?`.
     let parameterNames: [String?]
 
     /// The run that has begun and not ended. A statement that runs is not handed out again.
@@ -75,9 +75,7 @@ public final class Statement {
         self.changesRowsOnly = !isReadonly && !compilation.writesUnseen && !compilation.changesSchema
             && compilation.transaction == nil
         self.parameterNames = (0..<sqlite3_bind_parameter_count(sqliteStatement)).map {
-            guard let name = sqlite3_bind_parameter_name(sqliteStatement, $0 + 1), name.pointee != CChar(UInt8(ascii: "?"))
-            else { return nil }
-            return String(cString: name + 1)
+            sqlite3_bind_parameter_name(sqliteStatement, $0 + 1).map { String(cString: $0 + 1) }
         }
         self.lacksArguments = !parameterNames.isEmpty
     }
@@ -206,7 +204,7 @@ public final class Statement {
         do {
             values = try arguments.take(for: parameterNames)
         } catch let error as DatabaseError {
-            throw self.error(error, arguments: arguments)
+            throw misuse(error)
         }
         try bind(values)
         boundArguments = StatementArguments(values: values)
@@ -228,14 +226,19 @@ public final class Statement {
             try rest.requireAllTaken(of: arguments.values.count)
             return values
         } catch let error as DatabaseError {
-            throw self.error(error, arguments: arguments)
+            throw misuse(error)
         }
+    }
+
+    /// The error that arguments don't fit. It has none of them: they are not the statement's.
+    private func misuse(_ error: DatabaseError) -> DatabaseError {
+        DatabaseError(resultCode: error.extendedResultCode, message: error.message, sql: database.showable(self))
     }
 
     /// A run that has not ended ends here: its rows depend on the former arguments.
     private func prepareForBinding() {
         requireAccess()
-        if let currentRun { return currentRun.finish() }
+        if let currentRun { return currentRun.giveWay() }
         // All our runs end with a reset. A program that steps the raw statement is found out by `bind`; here, only
         // where there is nothing to bind.
         if parameterNames.isEmpty { sqlite3_reset(sqliteStatement) }
@@ -347,6 +350,20 @@ public final class Statement {
     func noAccess() -> Never {
         database.noAccess("A prepared statement")
     }
+}
+
+/// The steps of a raw statement, by SQLite's result codes. <https://www.sqlite.org/c3ref/step.html>
+@usableFromInline
+enum StatementStep {
+    @inlinable @inline(__always) static var row: CInt { SQLITE_ROW }
+    @inlinable @inline(__always) static var done: CInt { SQLITE_DONE }
+
+    @inlinable @inline(__always)
+    static func take(_ statement: SQLiteStatement) -> CInt { sqlite3_step(statement) }
+
+    /// Answers the failure of the last step once more, or `SQLITE_OK`.
+    @discardableResult
+    static func reset(_ statement: SQLiteStatement) -> CInt { sqlite3_reset(statement) }
 }
 
 extension Statement: CustomStringConvertible {

@@ -154,8 +154,7 @@ extension StatementArguments: CustomStringConvertible {
     /// The values as they would stand in a Swift literal. They may be secrets: keep them out of logs.
     public var description: String {
         let named = namedValues.sorted { $0.key < $1.key }.map { "\($0.key.debugDescription): \($0.value)" }
-        let elements = values.map(\.description) + named
-        return isEmpty ? "[]" : "[" + elements.joined(separator: ", ") + "]"
+        return "[" + (named + values.map(\.description)).joined(separator: ", ") + "]"
     }
 }
 
@@ -173,36 +172,32 @@ extension StatementArguments {
         }
         var taken: [DatabaseValue] = []
         var next = values.startIndex
-        var missing: [String] = []
-        for (index, name) in names.enumerated() {
+        for name in names {
             if let name, let value = namedValues[name] {
                 taken.append(value)
             } else if next < values.endIndex {
                 taken.append(values[next])
                 next += 1
             } else {
-                missing.append(name ?? "?\(index + 1)")
+                throw Self.missing(name, given: values.count)
             }
         }
-        guard missing.isEmpty else { throw Self.missing(missing, of: names, given: values.count) }
         values.removeFirst(next)
         return taken
     }
 
-    private static func missing(_ missing: [String], of names: [String?], given: Int) -> DatabaseError {
-        let named = missing.filter { !$0.hasPrefix("?") }
-        return DatabaseError(
-            resultCode: .SQLITE_MISUSE,
-            message: named.isEmpty
-                ? "wrong number of statement arguments: \(given), where the statement has \(names.count) parameters"
-                : "missing statement argument(s): \(named.joined(separator: ", "))")
+    private static func missing(_ name: String?, given: Int) -> DatabaseError {
+        guard let name else { return wrongCount(given) }
+        return DatabaseError(resultCode: .SQLITE_MISUSE, message: "missing statement argument: \(name)")
+    }
+
+    private static func wrongCount(_ given: Int) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_MISUSE, message: "wrong number of statement arguments: \(given)")
     }
 
     /// - throws: `SQLITE_MISUSE` when positional values are left over.
     func requireAllTaken(of given: Int) throws {
-        guard values.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "wrong number of statement arguments: \(given)")
-        }
+        if !values.isEmpty { throw Self.wrongCount(given) }
     }
 }
 

@@ -11,33 +11,37 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
     public var adapter: (any RowAdapter)?
 
     private let sqlLiteral: SQL
+    private let isCached: Bool
 
-    private init(_ sqlLiteral: SQL, _ adapter: (any RowAdapter)?) {
+    private init(_ sqlLiteral: SQL, _ adapter: (any RowAdapter)?, isCached: Bool = false) {
         self.sqlLiteral = sqlLiteral
         self.adapter = adapter
+        self.isCached = isCached
     }
 
     /// A request made of a literal.
     ///
-    /// - parameter cached: has no effect: prepared statements are always kept for the next use.
+    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``. Statements are
+    ///   kept for the next use either way.
     public init(literal sqlLiteral: SQL, adapter: (any RowAdapter)? = nil, cached: Bool = false) {
-        self.init(sqlLiteral, adapter)
+        self.init(sqlLiteral, adapter, isCached: cached)
     }
 
     /// A request made of SQL and its arguments.
     ///
-    /// - parameter cached: has no effect: prepared statements are always kept for the next use.
+    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``. Statements are
+    ///   kept for the next use either way.
     public init(
         sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil, cached: Bool = false)
     {
-        self.init(SQL(sql: sql, arguments: arguments), adapter)
+        self.init(SQL(sql: sql, arguments: arguments), adapter, isCached: cached)
     }
 
     public var sqlSubquery: SQLSubquery { .literal(sqlLiteral) }
 
     public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest {
         let (sql, arguments) = try sqlLiteral.build(db)
-        let statement = try db.reusableStatement(sql: sql)
+        let statement = try isCached ? db.cachedStatement(sql: sql) : db.reusableStatement(sql: sql)
         try statement.setArguments(arguments)
         return PreparedRequest(statement: statement, adapter: adapter)
     }
@@ -51,18 +55,20 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
 extension SQLRequest<Row> {
     /// A request for rows made of a literal.
     ///
-    /// - parameter cached: has no effect: prepared statements are always kept for the next use.
+    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``. Statements are
+    ///   kept for the next use either way.
     public init(literal sqlLiteral: SQL, adapter: (any RowAdapter)? = nil, cached: Bool = false) {
-        self.init(sqlLiteral, adapter)
+        self.init(sqlLiteral, adapter, isCached: cached)
     }
 
     /// A request for rows made of SQL and its arguments.
     ///
-    /// - parameter cached: has no effect: prepared statements are always kept for the next use.
+    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``. Statements are
+    ///   kept for the next use either way.
     public init(
         sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil, cached: Bool = false)
     {
-        self.init(SQL(sql: sql, arguments: arguments), adapter)
+        self.init(SQL(sql: sql, arguments: arguments), adapter, isCached: cached)
     }
 }
 

@@ -17,7 +17,7 @@ extension Row {
                 bytesNoCopy: UnsafeMutableRawPointer(mutating: address), count: bytes.count, deallocator: .none))
         }
         // Through the database value: SQLite would turn a number into text.
-        guard let data = Data?.fromDatabaseValue(databaseValue(at: index)) else { throw conversionError(Data.self, at: index) }
+        guard let data = Data?.fromDatabaseValue(databaseValue(at: index)) else { throw conversionError(Data?.self, at: index) }
         return try body(data)
     }
 

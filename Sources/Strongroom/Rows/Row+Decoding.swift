@@ -166,8 +166,7 @@ extension Row {
     @usableFromInline
     func missing<Value: DatabaseValueConvertible>(_ columnName: String) throws -> Value {
         guard let value = Value.fromMissingColumn() else {
-            throw RowDecodingError(
-                reason: "column not found: \(columnName.debugDescription)", column: columnName, row: self)
+            throw RowDecodingError(missing: "column not found: \(columnName.debugDescription)", in: self)
         }
         return value
     }
@@ -175,8 +174,7 @@ extension Row {
     @usableFromInline
     func conversionError(_ type: Any.Type, at index: Int) -> RowDecodingError {
         RowDecodingError(
-            reason: "could not decode \(type) from database value \(databaseValue(at: index))",
-            column: columns.names[index], row: self)
+            "could not decode \(type) from database value \(databaseValue(at: index))", at: index, of: self)
     }
 
     @inlinable

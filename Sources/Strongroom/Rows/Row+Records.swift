@@ -11,11 +11,10 @@ extension Row {
         _ type: Record.Type = Record.self, forKey scope: String) throws -> Record
     {
         guard let row = scopesTree[scope] else {
-            throw missing(scope, "no scope of that name", available: scopesTree.names)
+            throw missing("scope", scope, "scopes", available: scopesTree.names)
         }
         guard row.containsNonNullValue else {
-            throw RowDecodingError(
-                reason: "could not decode \(Record.self) from a scope that contains only NULL values", key: scope, row: self)
+            throw RowDecodingError(missing: "scope \(scope.debugDescription) only contains null values", in: self)
         }
         return try Record(row: row)
     }
@@ -75,14 +74,15 @@ extension Row {
 
     private func prefetchedRows(forKey key: String) throws -> [Row] {
         guard let rows = prefetchedRows[key] else {
-            throw missing(key, "no rows were prefetched for that key", available: prefetchedRows.keys)
+            throw missing("key for prefetched rows", key, "keys", available: prefetchedRows.keys)
         }
         return rows
     }
 
-    private func missing(_ key: String, _ reason: String, available: Set<String>) -> RowDecodingError {
-        let keys = available.sorted().joined(separator: ", ")
+    private func missing(_ reason: String, _ key: String, _ kind: String, available: Set<String>) -> RowDecodingError {
+        let keys = available.sorted().map(\.debugDescription).joined(separator: ", ")
         return RowDecodingError(
-            reason: reason + (keys.isEmpty ? "" : ", which can be: \(keys)"), key: key, row: self)
+            missing: "\(reason) not found: \(key.debugDescription)"
+                + (keys.isEmpty ? "" : " - available \(kind): [\(keys)]"), in: self)
     }
 }

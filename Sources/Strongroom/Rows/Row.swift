@@ -1,4 +1,3 @@
-import CSQLCipher
 import CStrongroom
 import Foundation
 
@@ -103,7 +102,7 @@ public final class Row {
     public func copy() -> Row {
         guard let statement, let sqliteStatement else { return self }
         statement.requireAccess()
-        let count = Int(sqlite3_column_count(sqliteStatement))
+        let count = statement.columnCount
         let values = [DatabaseValue](unsafeUninitializedCapacity: count) { buffer, initialized in
             for index in 0..<count {
                 buffer.initializeElement(
@@ -170,21 +169,14 @@ public final class Row {
         let position = position(of: index)
         guard let statement, let sqliteStatement else { return values[position].isNull }
         statement.requireAccess()
-        return sqlite3_column_type(sqliteStatement, CInt(position)) == SQLITE_NULL
+        return StatementColumn(sqliteStatement, CInt(position)).isNull
     }
 
     /// The statement's own bytes at a valid index, valid until the next step; nil in a copy, and where there is no blob or text.
     func statementBytes(at index: Int) -> UnsafeRawBufferPointer? {
         guard let statement, let sqliteStatement else { return nil }
         statement.requireAccess()
-        let position = CInt(position(of: index))
-        switch sqlite3_column_type(sqliteStatement, position) {
-        case SQLITE_BLOB, SQLITE_TEXT:
-            let bytes = sqlite3_column_blob(sqliteStatement, position)
-            return UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(sqliteStatement, position)))
-        default:
-            return nil
-        }
+        return StatementColumn(sqliteStatement, CInt(position(of: index))).bytes
     }
 
     // MARK: - Other rows

@@ -1,34 +1,50 @@
 /// A value or a record that a row does not have, or that can't be converted to the type asked for.
+///
+/// Its description shows the row, because that is where the mistake is: keep it out of logs where rows are secrets.
 public struct RowDecodingError: Error, Sendable {
-    let reason: String
+    private let reason: String
+    private let column: (name: String, index: Int)?
+    private let row: String
+    private let sql: String?
+    private let arguments: StatementArguments?
 
-    /// What was asked for: the name of a column, or the key of a scope or of prefetched rows.
-    let subject: String
-
-    let columnNames: [String]
-    let sql: String?
-
+    /// What the row lacks: a column, a scope, or prefetched rows.
     @usableFromInline
-    init(reason: String, column: String, row: Row) {
-        self.init(reason: reason, subject: "column: \(column.debugDescription)", row: row)
+    init(missing reason: String, in row: Row) {
+        self.init(reason, column: nil, row)
     }
 
-    init(reason: String, key: String, row: Row) {
-        self.init(reason: reason, subject: "key: \(key.debugDescription)", row: row)
+    /// A column that can't be converted, as the statement gives it, whatever adapters make of it.
+    init(_ reason: String, at index: Int, of row: Row) {
+        let whole = row.unadapted
+        let position = row.position(of: index)
+        self.init(reason, column: (whole.columns.names[position], position), whole)
     }
 
-    private init(reason: String, subject: String, row: Row) {
+    private init(_ reason: String, column: (name: String, index: Int)?, _ row: Row) {
         self.reason = reason
-        self.subject = subject
-        self.columnNames = row.columns.names
-        self.sql = row.statement.map { $0.database.showable($0) }
+        self.column = column
+        self.row = row.description
+        self.sql = row.statement.map { $0.database.showable($0).trimmingSQL() }
+        self.arguments = row.statement.flatMap(\.publicArguments)
     }
 }
 
 extension RowDecodingError: CustomStringConvertible {
+    /// The reason, the column, the row and the SQL; arguments only where the configuration made them public.
     public var description: String {
-        var text = "\(reason) - \(subject), columns: [\(columnNames.joined(separator: ", "))]"
-        if let sql { text += ", while executing `\(sql)`" }
-        return text
+        var details: [String] = []
+        if let column { details.append("column: \(column.name.debugDescription), column index: \(column.index)") }
+        details.append("row: \(row)")
+        if let sql { details.append("sql: `\(sql)`") }
+        if let arguments { details.append("arguments: \(arguments)") }
+        return reason + " - " + details.joined(separator: ", ")
+    }
+}
+
+extension Statement {
+    /// The arguments, where messages may show them: when there are none, or when the configuration made them public.
+    fileprivate var publicArguments: StatementArguments? {
+        arguments.isEmpty || database.configuration.publicStatementArguments ? arguments : nil
     }
 }

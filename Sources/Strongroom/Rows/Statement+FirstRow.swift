@@ -1,4 +1,3 @@
-import CSQLCipher
 import CStrongroom
 
 extension Statement {
@@ -9,8 +8,8 @@ extension Statement {
     func firstRow<T>(arguments: StatementArguments?, _ read: (SQLiteStatement) throws -> T?) throws -> T? {
         try beginDirectRun(arguments)
         defer { endDirectRun() }
-        let code = sqlite3_step(sqliteStatement)
-        if code == SQLITE_ROW {
+        let code = StatementStep.take(sqliteStatement)
+        if code == StatementStep.row {
             guard hasEffects else { return try read(sqliteStatement) }
             // A value that can't be read does not undo what was written.
             let value = Result { try read(sqliteStatement) }
@@ -24,7 +23,7 @@ extension Statement {
     @usableFromInline
     func beginDirectRun(_ arguments: StatementArguments?) throws {
         requireAccess()
-        currentRun?.finish()
+        currentRun?.giveWay()
         if let arguments {
             try setArguments(arguments)
         } else {
@@ -36,17 +35,17 @@ extension Statement {
 
     /// Goes on to the end: a statement that writes is not done before.
     @usableFromInline
-    func finishDirectRun(_ code: CInt = SQLITE_ROW) throws {
+    func finishDirectRun(_ code: CInt = StatementStep.row) throws {
         var code = code
-        while code == SQLITE_ROW { code = sqlite3_step(sqliteStatement) }
-        let failure = code == SQLITE_DONE ? nil : error(code)
-        sqlite3_reset(sqliteStatement)
+        while code == StatementStep.row { code = StatementStep.take(sqliteStatement) }
+        let failure = code == StatementStep.done ? nil : error(code)
+        StatementStep.reset(sqliteStatement)
         try database.didRun(self, failure: failure)
     }
 
     @usableFromInline
     func endDirectRun() {
         isRunningDirectly = false
-        sqlite3_reset(sqliteStatement)
+        StatementStep.reset(sqliteStatement)
     }
 }

@@ -1,10 +1,10 @@
-import CSQLCipher
 import CStrongroom
 
 /// One run of a statement, row by row: what all cursors stand on.
 ///
 /// The statement is reset when the run ends: after its last row, when its cursor goes away, when the statement is started
-/// anew, and at the latest when the database access ends.
+/// anew, and at the latest when the database access ends. A run whose statement was taken away from it throws, rather than
+/// seem to have come to the end of its rows.
 public final class StatementRun {
     @usableFromInline let statement: Statement
     @usableFromInline let sqliteStatement: SQLiteStatement
@@ -14,8 +14,11 @@ public final class StatementRun {
 
     @usableFromInline
     enum Phase {
-        case ready, stepping, done
+        case ready, stepping, done, failed
     }
+
+    /// Why the run failed: it fails again each time it is asked for more.
+    private var failure: DatabaseError?
 
     /// The neighbours in the connection's list of runs.
     unowned(unsafe) var previous: StatementRun?
@@ -30,7 +33,7 @@ public final class StatementRun {
         // Nothing to finish as long as nothing has begun.
         phase = .done
         statement.requireAccess()
-        statement.currentRun?.finish()
+        statement.currentRun?.giveWay()
         if let arguments {
             try statement.setArguments(arguments)
         } else {
@@ -50,8 +53,8 @@ public final class StatementRun {
     func step() throws -> Bool {
         guard phase == .stepping else { return try firstStep() }
         if !strongroom_has_access(connection) { noAccess() }
-        let code = sqlite3_step(sqliteStatement)
-        if code == SQLITE_ROW { return true }
+        let code = StatementStep.take(sqliteStatement)
+        if code == StatementStep.row { return true }
         return try lastStep(code)
     }
 
@@ -59,15 +62,18 @@ public final class StatementRun {
     func firstStep() throws -> Bool {
         // A run that has ended with its access has not come to the end of its rows.
         if !strongroom_has_access(connection) { noAccess() }
-        guard phase == .ready else { return false }
+        guard phase == .ready else {
+            if let failure { throw failure }
+            return false
+        }
         do {
             try statement.database.willRun(statement)
         } catch {
             _ = end()
             throw error
         }
-        let code = sqlite3_step(sqliteStatement)
-        guard code == SQLITE_ROW else { return try lastStep(code) }
+        let code = StatementStep.take(sqliteStatement)
+        guard code == StatementStep.row else { return try lastStep(code) }
         statement.forgetColumnsIfRecompiled()
         phase = .stepping
         return true
@@ -76,10 +82,22 @@ public final class StatementRun {
     @usableFromInline
     func lastStep(_ code: CInt) throws -> Bool {
         // Before the reset, which would drop the message.
-        let failure = code == SQLITE_DONE ? nil : statement.error(code)
+        let failure = code == StatementStep.done ? nil : statement.error(code)
         _ = end()
+        if failure != nil { phase = .failed }
+        self.failure = failure
         try statement.database.didRun(statement, failure: failure)
         return false
+    }
+
+    /// Ends the run because another one begins on the same statement, or because the statement gets other arguments.
+    func giveWay() {
+        finish()
+        phase = .failed
+        failure = DatabaseError(
+            resultCode: .SQLITE_MISUSE,
+            message: "the statement of this cursor was run again, or got other arguments: use a statement for each cursor",
+            sql: statement.database.showable(statement))
     }
 
     /// Ends the run, wherever it is. What a statement that writes did so far stays done.
@@ -88,7 +106,7 @@ public final class StatementRun {
         let code = end()
         guard isAbandoned, statement.hasEffects else { return }
         // Nobody is there to hear of a failure: fetch functions that give up a run for good use `complete()`.
-        try? statement.database.didRun(statement, failure: code == SQLITE_OK ? nil : statement.error(code))
+        try? statement.database.didRun(statement, failure: code == ResultCode.SQLITE_OK.rawValue ? nil : statement.error(code))
     }
 
     /// Ends the run for a caller who wants no more rows: a statement that writes goes on to its end, and throws its errors.
@@ -100,11 +118,11 @@ public final class StatementRun {
 
     /// Resets the statement; returns SQLite's result code, which repeats the failure of the last step.
     private func end() -> CInt {
-        guard phase != .done else { return SQLITE_OK }
+        guard phase == .ready || phase == .stepping else { return ResultCode.SQLITE_OK.rawValue }
         phase = .done
         statement.currentRun = nil
         statement.database.runs.remove(self)
-        return sqlite3_reset(sqliteStatement)
+        return StatementStep.reset(sqliteStatement)
     }
 
     @usableFromInline

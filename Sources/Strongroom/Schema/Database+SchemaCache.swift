@@ -1,4 +1,3 @@
-import CSQLCipher
 import CStrongroom
 
 // What is known of the schemas, and for how long. A connection learns of its own changes from its statements, and of
@@ -34,7 +33,7 @@ extension Database {
 
     /// Draws the consequences of a statement that may have changed a schema, or taken such a change back.
     func updateSchemaCache(after statement: Statement) {
-        let isCommitted = sqlite3_get_autocommit(sqliteConnection) != 0
+        let isCommitted = isAutocommit
         if statement.compilation.changesSchema {
             schemaCache.removeAll()
             schemaCache.isProvisional = !isCommitted
@@ -51,7 +50,7 @@ extension Database {
     func validateSchemaCache() throws {
         requireAccess()
         if schemaCache.isEmpty || schemaCache.settledTransaction == transactions.endings { return }
-        if schemaCache.isProvisional, sqlite3_get_autocommit(sqliteConnection) != 0 {
+        if schemaCache.isProvisional, isAutocommit {
             // A failure rolled the transaction back, and the schema with it.
             schemaCache.isProvisional = false
             return schemaCache.removeAll()
@@ -59,8 +58,8 @@ extension Database {
         for index in schemaCache.stamps.indices where try !isCurrent(stampAt: index) {
             return schemaCache.removeAll()
         }
-        let isSettled = try sqlite3_txn_state(openConnection, nil) == SQLITE_TXN_WRITE && schemaCache.stamps.allSatisfy {
-            try sqlite3_txn_state(openConnection, $0.schemaID.name) != SQLITE_TXN_NONE
+        let isSettled = try transactionState() == .write && schemaCache.stamps.allSatisfy {
+            try transactionState(of: $0.schemaID.name) != .none
         }
         schemaCache.settledTransaction = isSettled ? transactions.endings : nil
     }
@@ -68,7 +67,7 @@ extension Database {
     private func isCurrent(stampAt index: Int) throws -> Bool {
         let stamp = schemaCache.stamps[index]
         // Inside a transaction that has begun to read, nobody else can change what it sees. Before, the counter is stale.
-        if sqlite3_txn_state(try openConnection, stamp.schemaID.name) != SQLITE_TXN_NONE,
+        if try transactionState(of: stamp.schemaID.name) != .none,
            try dataVersion(of: stamp.schemaID) == stamp.dataVersion
         {
             return true

@@ -1,4 +1,3 @@
-import CSQLCipher
 import CStrongroom
 
 extension Database {
@@ -6,6 +5,6 @@ extension Database {
     func keepLog() throws {
         let code = strongroom_persist_wal(try openConnection, nil, 1, nil)
         // A database in memory has no log to keep.
-        if code != SQLITE_NOTFOUND { try check(code) }
+        if code != ResultCode.SQLITE_NOTFOUND.rawValue { try check(code) }
     }
 }

@@ -103,8 +103,9 @@ public struct DatabaseDateComponents: Sendable {
     }
 
     private static func digits(_ number: Int, _ count: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
+        let digits = String(number.magnitude)
+        let sign = number < 0 ? "-" : ""
+        return sign + String(repeating: "0", count: max(0, count - digits.utf8.count - sign.utf8.count)) + digits
     }
 }
 

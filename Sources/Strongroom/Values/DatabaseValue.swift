@@ -1,5 +1,3 @@
-import CSQLCipher
-import CStrongroom
 import Foundation
 
 /// A value as SQLite stores it: NULL, a 64-bit integer, a double, text or a blob.
@@ -59,51 +57,16 @@ public struct DatabaseValue: Sendable {
         case .blob: storage = .blob(Data(sqliteStatement: sqliteStatement, index: index))
         }
     }
-
-    /// An argument of an SQL function.
-    init(sqliteValue: OpaquePointer) {
-        switch sqlite3_value_type(sqliteValue) {
-        case SQLITE_INTEGER:
-            storage = .int64(sqlite3_value_int64(sqliteValue))
-        case SQLITE_FLOAT:
-            storage = .double(sqlite3_value_double(sqliteValue))
-        case SQLITE_TEXT:
-            let text = sqlite3_value_text(sqliteValue)
-            storage = .string(String(sqliteText: text, length: sqlite3_value_bytes(sqliteValue)))
-        case SQLITE_BLOB:
-            let bytes = sqlite3_value_blob(sqliteValue)
-            storage = .blob(Data(sqliteBytes: bytes, length: sqlite3_value_bytes(sqliteValue)))
-        default:
-            storage = .null
-        }
-    }
-
-    /// Gives the value as the result of an SQL function.
-    func setResult(of context: OpaquePointer) {
-        switch storage {
-        case .null:
-            sqlite3_result_null(context)
-        case .int64(let value):
-            sqlite3_result_int64(context, value)
-        case .double(let value):
-            sqlite3_result_double(context, value)
-        case .string(var value):
-            value.withUTF8 { bytes in
-                bytes.withMemoryRebound(to: CChar.self) {
-                    // An empty buffer may have no address, and a NULL address would give NULL.
-                    guard let start = $0.baseAddress else { return strongroom_result_text(context, "", 0) }
-                    strongroom_result_text(context, start, Int64($0.count))
-                }
-            }
-        case .blob(let value):
-            value.withUnsafeBytes { strongroom_result_blob(context, $0.baseAddress, Int64($0.count)) }
-        }
-    }
 }
 
 extension DatabaseValue: Hashable {
+    /// Numbers compare by value, whether integer or double.
     public static func == (lhs: DatabaseValue, rhs: DatabaseValue) -> Bool {
-        lhs.storage == rhs.storage
+        switch (lhs.storage, rhs.storage) {
+        case (.int64(let a), .double(let b)): Int64(exactly: b) == a
+        case (.double(let a), .int64(let b)): Int64(exactly: a) == b
+        default: lhs.storage == rhs.storage
+        }
     }
 
     /// Equal values have equal hashes, so an integer hashes as the double it may equal.
@@ -124,14 +87,12 @@ extension DatabaseValue: Hashable {
 }
 
 extension DatabaseValue.Storage: Equatable {
-    /// Numbers compare by value, text by its bytes: SQLite tells canonically equivalent strings apart.
+    /// An integer is no double, and text compares by its bytes: SQLite tells canonically equivalent strings apart.
     public static func == (lhs: DatabaseValue.Storage, rhs: DatabaseValue.Storage) -> Bool {
         switch (lhs, rhs) {
         case (.null, .null): true
         case (.int64(let a), .int64(let b)): a == b
         case (.double(let a), .double(let b)): a == b
-        case (.int64(let a), .double(let b)): Int64(exactly: b) == a
-        case (.double(let a), .int64(let b)): Int64(exactly: a) == b
         case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
         case (.blob(let a), .blob(let b)): a == b
         default: false
@@ -196,7 +157,7 @@ extension DatabaseValue: CustomStringConvertible {
         case .null: "NULL"
         case .int64(let value): value.description
         case .double(let value): value.description
-        case .string(let value): value.debugDescription.replacingOccurrences(of: "\\'", with: "'")
+        case .string(let value): value.debugDescription
         case .blob(let value): "Data(\(value.count) bytes)"
         }
     }

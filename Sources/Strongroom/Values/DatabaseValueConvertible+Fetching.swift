@@ -1,5 +1,3 @@
-import CSQLCipher
-
 // Values are fetched from the first column of a query. A NULL is an error unless the type is an optional, except that
 // fetchOne gives nil for it.
 
@@ -117,7 +115,7 @@ extension DatabaseValueConvertible {
             let dbValue = DatabaseValue(sqliteStatement: sqliteStatement, index: column)
             if let value = Self.fromDatabaseValue(dbValue) { return value }
             if dbValue.isNull { return nil }
-            throw try statement.conversionError(Self.self, at: column)
+            throw try statement.conversionError(Self?.self, at: column)
         }
     }
 
@@ -234,8 +232,8 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
         try statement.firstRow(arguments: arguments) { sqliteStatement in
             let column = try statement.firstColumn(adapter)
             if let value = Self.fromStatement(sqliteStatement, atUncheckedIndex: column) { return value }
-            if sqlite3_column_type(sqliteStatement, column) == SQLITE_NULL { return nil }
-            throw try statement.conversionError(Self.self, at: column)
+            if StatementColumn(sqliteStatement, column).isNull { return nil }
+            throw try statement.conversionError(Self?.self, at: column)
         }
     }
 

@@ -124,16 +124,16 @@ private struct DateReader {
         return number
     }
 
-    /// Nanoseconds; digits beyond the ninth are dropped.
+    /// Nanoseconds, of whole milliseconds: what is written has no more, and reads the same wherever it comes from.
     private mutating func readFraction() -> Int? {
         guard let first = readDigit() else { return nil }
-        var nanoseconds = first * 100_000_000
-        var unit = 10_000_000
+        var milliseconds = first * 100
+        var unit = 10
         while let digit = readDigit() {
-            nanoseconds += digit * unit
+            milliseconds += digit * unit
             unit /= 10
         }
-        return nanoseconds
+        return milliseconds * 1_000_000
     }
 
     private mutating func readDigit() -> Int? {

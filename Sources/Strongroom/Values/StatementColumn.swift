@@ -1,5 +1,6 @@
 import CSQLCipher
 import CStrongroom
+import Foundation
 
 // What the types of this room need of SQLite's C interface, so that none of them calls it.
 
@@ -53,6 +54,15 @@ struct StatementColumn {
     }
 }
 
+extension StatementColumn {
+    /// SQLite's own bytes of a blob or a text, valid until the next step; nil for other values.
+    var bytes: UnsafeRawBufferPointer? {
+        guard kind == .blob || kind == .text else { return nil }
+        let bytes = sqlite3_column_blob(statement, index)
+        return UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, index)))
+    }
+}
+
 /// A parameter of a statement. All functions return SQLite's result code; bytes are copied.
 ///
 /// Source: <https://www.sqlite.org/c3ref/bind_blob.html>.
@@ -88,5 +98,49 @@ struct StatementParameter {
 
     func bind(blob: UnsafeRawBufferPointer) -> CInt {
         strongroom_bind_blob(statement, index, blob.baseAddress, Int64(blob.count))
+    }
+}
+
+// MARK: - Functions that SQLite calls
+
+extension DatabaseValue {
+    /// An argument of an SQL function.
+    init(sqliteValue: OpaquePointer) {
+        switch sqlite3_value_type(sqliteValue) {
+        case SQLITE_INTEGER:
+            storage = .int64(sqlite3_value_int64(sqliteValue))
+        case SQLITE_FLOAT:
+            storage = .double(sqlite3_value_double(sqliteValue))
+        case SQLITE_TEXT:
+            let text = sqlite3_value_text(sqliteValue)
+            storage = .string(String(sqliteText: text, length: sqlite3_value_bytes(sqliteValue)))
+        case SQLITE_BLOB:
+            let bytes = sqlite3_value_blob(sqliteValue)
+            storage = .blob(Data(sqliteBytes: bytes, length: sqlite3_value_bytes(sqliteValue)))
+        default:
+            storage = .null
+        }
+    }
+
+    /// Gives the value as the result of an SQL function.
+    func setResult(of context: OpaquePointer) {
+        switch storage {
+        case .null:
+            sqlite3_result_null(context)
+        case .int64(let value):
+            sqlite3_result_int64(context, value)
+        case .double(let value):
+            sqlite3_result_double(context, value)
+        case .string(var value):
+            value.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) {
+                    // An empty buffer may have no address, and a NULL address would give NULL.
+                    guard let start = $0.baseAddress else { return strongroom_result_text(context, "", 0) }
+                    strongroom_result_text(context, start, Int64($0.count))
+                }
+            }
+        case .blob(let value):
+            value.withUnsafeBytes { strongroom_result_blob(context, $0.baseAddress, Int64($0.count)) }
+        }
     }
 }

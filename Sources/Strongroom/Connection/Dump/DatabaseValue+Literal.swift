@@ -1,4 +1,3 @@
-import CSQLCipher
 import Foundation
 
 extension DatabaseValue {
@@ -29,15 +28,8 @@ extension Double {
     /// The shorter of SQLite's two spellings that reads back as the same number.
     fileprivate var sqlLiteral: String {
         if isInfinite { return self > 0 ? "9.0e+999" : "-9.0e+999" }
-        let short = printed("%!0.15g")
-        return Double(short) == self ? short : printed("%!0.20e")
-    }
-
-    /// Printed by SQLite, whose formats go further than C's. <https://www.sqlite.org/printf.html>
-    private func printed(_ format: String) -> String {
-        guard let text = withVaList([self], { sqlite3_vmprintf(format, $0) }) else { return description }
-        defer { sqlite3_free(text) }
-        return String(cString: text)
+        let short = printedBySQLite("%!0.15g")
+        return Double(short) == self ? short : printedBySQLite("%!0.20e")
     }
 }
 

@@ -187,7 +187,7 @@ final class RecordDecoder: Decoder {
 
     func missingColumn(_ key: some CodingKey) -> RowDecodingError {
         let name = key.stringValue
-        return RowDecodingError(reason: "column not found: \(name.debugDescription)", column: name, row: row)
+        return RowDecodingError(missing: "column not found: \(name.debugDescription)", in: row)
     }
 
     /// The keys of all that the row has.

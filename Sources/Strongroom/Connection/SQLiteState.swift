@@ -1,0 +1,85 @@
+import CSQLCipher
+import CStrongroom
+
+// The state of a connection and its few switches, in Swift's words: the files that need them speak no C.
+
+extension Database {
+    /// What the connection's transaction holds of a database.
+    enum TransactionState {
+        case none, read, write
+    }
+
+    /// Of the schema of that name; of all, the most, with nil. <https://www.sqlite.org/c3ref/txn_state.html>
+    func transactionState(of schemaName: String? = nil) throws -> TransactionState {
+        switch sqlite3_txn_state(try openConnection, schemaName) {
+        case SQLITE_TXN_WRITE: .write
+        case SQLITE_TXN_READ: .read
+        default: .none
+        }
+    }
+
+    /// Whether each statement is a transaction of its own. <https://www.sqlite.org/c3ref/get_autocommit.html>
+    var isAutocommit: Bool {
+        sqliteConnection == nil || sqlite3_get_autocommit(sqliteConnection) != 0
+    }
+
+    /// <https://www.sqlite.org/c3ref/busy_handler.html>
+    func setBusyHandler(
+        _ handler: (@convention(c) (UnsafeMutableRawPointer?, CInt) -> CInt)?, context: UnsafeMutableRawPointer?) throws
+    {
+        try check(sqlite3_busy_handler(openConnection, handler, context))
+    }
+
+    /// Whether the next `VACUUM` empties the database.
+    /// <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigresetdatabase>
+    func setResets(_ resets: Bool) throws {
+        try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_RESET_DATABASE, resets ? 1 : 0, nil))
+    }
+
+    /// The frames in the log, and how many of them are in the file. <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>
+    func moveLog(_ kind: CheckpointMode, of schemaName: String?) throws -> (frames: CInt, moved: CInt) {
+        var frames: CInt = -1
+        var moved: CInt = -1
+        try check(sqlite3_wal_checkpoint_v2(openConnection, schemaName, kind.rawValue, &frames, &moved))
+        return (frames, moved)
+    }
+
+    /// <https://www.sqlite.org/c3ref/db_release_memory.html>
+    func freeMemory() {
+        if let sqliteConnection { sqlite3_db_release_memory(sqliteConnection) }
+    }
+}
+
+extension ResultCode {
+    /// SQLite's own words for the code. <https://www.sqlite.org/c3ref/errcode.html>
+    var errorString: String? {
+        sqlite3_errstr(rawValue).map { String(cString: $0) }
+    }
+}
+
+extension DatabaseError {
+    /// The error that a connection reports for `code`: the one place where SQLite's state becomes an error.
+    init(
+        _ code: CInt,
+        on connection: SQLiteConnection?,
+        sql: String? = nil,
+        arguments: StatementArguments? = nil,
+        publicStatementArguments: Bool = false)
+    {
+        self.init(
+            resultCode: ResultCode(rawValue: code),
+            message: connection.map { String(cString: sqlite3_errmsg($0)) },
+            sql: sql,
+            arguments: arguments,
+            publicStatementArguments: publicStatementArguments)
+    }
+}
+
+extension Double {
+    /// Printed by SQLite, whose formats go further than C's. <https://www.sqlite.org/printf.html>
+    func printedBySQLite(_ format: String) -> String {
+        guard let text = withVaList([self], { sqlite3_vmprintf(format, $0) }) else { return description }
+        defer { sqlite3_free(text) }
+        return String(cString: text)
+    }
+}
