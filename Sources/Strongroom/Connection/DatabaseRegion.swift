@@ -89,7 +89,7 @@ public struct DatabaseRegion: Sendable {
     func restricted(toRowIDs rowIDs: Set<Int64>, of table: String) -> DatabaseRegion {
         guard var parts, var part = parts[table.lowercased()] else { return self }
         part.rowIDs = part.rowIDs?.intersection(rowIDs) ?? rowIDs
-        parts[table.lowercased()] = part
+        parts[table.lowercased()] = part.rowIDs == [] ? nil : part
         return DatabaseRegion(parts: parts)
     }
 
