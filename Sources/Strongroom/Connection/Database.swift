@@ -239,6 +239,9 @@ public final class Database {
 
     /// The version of SQLite inside SQLCipher, such as 3046001. <https://www.sqlite.org/c3ref/libversion.html>
     public static var sqliteLibVersionNumber: CInt { sqlite3_libversion_number() }
+
+    /// Whether SQLite has an option of <https://www.sqlite.org/compile.html>.
+    static func isCompiled(with option: String) -> Bool { sqlite3_compileoption_used(option) != 0 }
 }
 
 extension Database: CustomStringConvertible, CustomDebugStringConvertible {

@@ -85,11 +85,14 @@ public final class Statement {
     }
 
     /// What the statement reads: changes elsewhere can't change its rows.
-    public var databaseRegion: DatabaseRegion { narrowedRegion ?? upToDateCompilation.region }
+    public var databaseRegion: DatabaseRegion {
+        let region = upToDateCompilation.region
+        return regionNarrowing?(self, region) ?? region
+    }
 
-    /// What the statement reads with the arguments that it has now, when its request knows better than the compiler: the rows
-    /// of a primary key, for example. New arguments make it forget.
-    @exclusivity(unchecked) var narrowedRegion: DatabaseRegion?
+    /// Tells what the statement reads of what the compiler says, with the arguments that it has now, when its request knows
+    /// better: the rows of a primary key, for example. New arguments make it forget.
+    @exclusivity(unchecked) var regionNarrowing: ((Statement, DatabaseRegion) -> DatabaseRegion)?
 
     /// The kinds of changes that the statement may make.
     var eventKinds: [DatabaseEventKind] { upToDateCompilation.eventKinds }
@@ -245,7 +248,7 @@ public final class Statement {
     }
 
     private func bind(_ values: [DatabaseValue]) throws {
-        if narrowedRegion != nil { narrowedRegion = nil }
+        if regionNarrowing != nil { regionNarrowing = nil }
         try values.withUnsafeBufferPointer { bound in
             for index in bound.indices {
                 let position = CInt(truncatingIfNeeded: index + 1)

@@ -30,7 +30,7 @@ public struct FTS3: VirtualTableModule {
     }
 
     public func moduleArguments(for definition: FTS3TableDefinition, in db: Database) -> [String] {
-        definition.columns.map(\.quotedDatabaseIdentifier) + [definition.tokenizer?.moduleArgument].compactMap { $0 }
+        definition.columns.map(\.moduleArgument) + [definition.tokenizer?.moduleArgument].compactMap { $0 }
     }
 
     public func database(_ db: Database, didCreate tableName: String, using definition: FTS3TableDefinition) {}

@@ -21,11 +21,11 @@ public struct FTS4: VirtualTableModule {
     public func moduleArguments(for definition: FTS4TableDefinition, in db: Database) -> [String] {
         var arguments: [String] = []
         for column in definition.columns {
-            let name = column.name.quotedDatabaseIdentifier
+            let name = column.name.moduleArgument
             switch column.role {
             case .indexed: arguments.append(name)
             case .notIndexed: arguments += [name, "notindexed=\(name)"]
-            case .languageID: arguments.append("languageid=\(name)")
+            case .languageID: arguments.append("languageid=\(column.name.quotedDatabaseIdentifier)")
             }
         }
         if let tokenizer = definition.tokenizer { arguments.append(tokenizer.moduleArgument) }

@@ -34,7 +34,7 @@ public struct FTS5: VirtualTableModule {
         guard !definition.columns.isEmpty else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "an FTS5 table has at least one column: add it with t.column(_:)")
         }
-        var arguments = definition.columns.map { $0.name.quotedDatabaseIdentifier + ($0.isIndexed ? "" : " UNINDEXED") }
+        var arguments = definition.columns.map { $0.name.moduleArgument + ($0.isIndexed ? "" : " UNINDEXED") }
         func append(_ option: String, _ value: String?) {
             if let value { arguments.append("\(option)=\(value)") }
         }
@@ -42,7 +42,7 @@ public struct FTS5: VirtualTableModule {
         append("content", definition.content?.sqlStringLiteral)
         append("content_rowid", try contentRowID(of: definition, db)?.sqlStringLiteral)
         append("prefix", definition.prefixes?.sorted().map(String.init).joined(separator: " ").sqlStringLiteral)
-        append("columnsize", definition.columnSize.map(String.init))
+        append("columnSize", definition.columnSize.map(String.init))
         append("detail", definition.detail)
         return arguments
     }

@@ -65,13 +65,6 @@ public struct FTS5TokenizerDescriptor: Sendable {
 
     /// The value of the option `tokenize`: a string, with further strings inside.
     var moduleArgument: String {
-        components.map { $0.isBareword ? $0 : $0.sqlStringLiteral }.joined(separator: " ").sqlStringLiteral
-    }
-}
-
-extension String {
-    /// Whether FTS5 reads the text as one word without quotes.
-    fileprivate var isBareword: Bool {
-        !isEmpty && unicodeScalars.allSatisfy { $0 == "_" || $0.isASCIIWordPart }
+        components.map(\.sqlStringLiteral).joined(separator: " ").sqlStringLiteral
     }
 }

@@ -33,7 +33,7 @@ struct FullTextSynchronization {
     func fts4Triggers(_ db: Database) throws -> [Trigger] {
         let rowID = try rowIDName(db)
         let deletion = "DELETE FROM \(index) WHERE docid=old.\(rowID)"
-        let insertion = "INSERT INTO \(index)(\(list(["docid"], ""))) VALUES(\(list(["new." + rowID], "new.")))"
+        let insertion = "INSERT INTO \(index)(\(list([#""docid""#], ""))) VALUES(\(list(["new." + rowID], "new.")))"
         return [
             Trigger(suffix: "bu", event: "BEFORE UPDATE", actions: [deletion]),
             Trigger(suffix: "bd", event: "BEFORE DELETE", actions: [deletion]),
@@ -45,9 +45,9 @@ struct FullTextSynchronization {
     /// An index that does not read the text is told what it was. <https://www.sqlite.org/fts5.html#external_content_tables>
     func fts5Triggers(_ db: Database) throws -> [Trigger] {
         let rowID = try rowIDName(db)
-        let insertion = "INSERT INTO \(index)(\(list(["rowid"], ""))) VALUES(\(list(["new." + rowID], "new.")))"
+        let insertion = "INSERT INTO \(index)(\(list([#""rowid""#], ""))) VALUES (\(list(["new." + rowID], "new.")))"
         let deletion = """
-            INSERT INTO \(index)(\(list([index, "rowid"], ""))) VALUES(\(list(["'delete'", "old." + rowID], "old.")))
+            INSERT INTO \(index)(\(list([index, #""rowid""#], ""))) VALUES(\(list(["'delete'", "old." + rowID], "old.")))
             """
         return [
             Trigger(suffix: "ai", event: "AFTER INSERT", actions: [insertion]),
@@ -62,10 +62,11 @@ struct FullTextSynchronization {
         if ifNotExists, try db.triggerExists(Self.name(triggers[0].suffix, tableName)) { return }
         for trigger in triggers {
             let name = Self.name(trigger.suffix, tableName).quotedDatabaseIdentifier
-            let actions = trigger.actions.map { $0 + "; " }.joined()
+            let actions = trigger.actions.map { "\n    \($0);" }.joined()
             try db.execute(sql: """
                 CREATE TRIGGER \(ifNotExists ? "IF NOT EXISTS " : "")\(name) \(trigger.event) \
-                ON \(contentTable.quotedDatabaseIdentifier) BEGIN \(actions)END
+                ON \(contentTable.quotedDatabaseIdentifier) BEGIN\(actions)
+                END
                 """)
         }
         try db.execute(sql: "INSERT INTO \(index)(\(index)) VALUES('rebuild')")
@@ -101,5 +102,13 @@ extension Database {
             let name = FullTextSynchronization.name(suffix, tableName).quotedDatabaseIdentifier
             try execute(sql: "DROP TRIGGER IF EXISTS \(name)")
         }
+    }
+}
+
+extension String {
+    /// A column's name as an argument of a full-text module: quoted, unless it is a plain word.
+    var moduleArgument: String {
+        let isWord = !isEmpty && allSatisfy { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) } && first?.isNumber == false
+        return isWord ? self : quotedDatabaseIdentifier
     }
 }

@@ -21,14 +21,14 @@ extension TableRequest where Self: FilteredRequest {
     /// The rows of the FTS3 or FTS4 table that match the pattern in any column; no row for nil.
     public func matching(_ pattern: FTS3Pattern?) -> Self {
         // A hidden column of the table's name stands for all columns.
-        pattern.map { filter(Column(databaseTableName).match($0)) } ?? none()
+        pattern.map { filter(SQLExpression.match(SQLExpression(node: .wholeRow(databaseTableName)), $0)) } ?? none()
     }
 
     /// The rows of the FTS5 table that match the pattern in any column; no row for nil.
     ///
     /// Order them by ``Column/rank`` to have the best ones first.
     public func matching(_ pattern: FTS5Pattern?) -> Self {
-        pattern.map { filter(Column(databaseTableName).match($0)) } ?? none()
+        pattern.map { filter(SQLExpression.match(SQLExpression(node: .wholeRow(databaseTableName)), $0)) } ?? none()
     }
 }
 

@@ -81,6 +81,11 @@ public struct SQL: Sendable {
 
 extension SQL: SQLSpecificExpressible {
     public var sqlExpression: SQLExpression { SQLExpression(node: .literal(self)) }
+
+    // The text may be more than an expression: `name AS n`, `score DESC`.
+
+    public var sqlSelection: SQLSelection { SQLSelection(node: .literal(self)) }
+    public var sqlOrdering: SQLOrdering { SQLOrdering(node: .literal(self)) }
 }
 
 extension SQL: ExpressibleByStringInterpolation {

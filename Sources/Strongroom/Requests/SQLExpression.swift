@@ -23,7 +23,10 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
 
         /// An expression that holds JSON, which makes a difference where it becomes a part of other JSON.
         case json(SQLExpression)
-        case rowExists(TableAliasBase)
+        case rowExists(TableAliasBase, isNegated: Bool)
+
+        /// The hidden column of a full-text table that has its name.
+        case wholeRow(String)
     }
 
     enum Prefix: String, Sendable {
@@ -168,17 +171,17 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
 
     /// The comparison with a truth value where this is one itself, or NULL.
     func constantTruth(isEqualTo truth: Bool) -> SQLExpression? {
-        guard case .value(let value) = node else { return nil }
-        if value.isNull || value.storage == .int64(0) || value.storage == .int64(1) { return truth ? self : negated }
-        return nil
+        switch node {
+        case .value(let value) where value.isNull || value.integerTruth != nil: truth ? self : negated
+        default: nil
+        }
     }
 
     var negated: SQLExpression {
         switch node {
         case .value(let value):
             if value.isNull { return self }
-            guard case .int64(let integer) = value.storage else { break }
-            return .value((integer == 0).databaseValue)
+            if let truth = value.integerTruth { return .value((!truth).databaseValue) }
         case .comparison(let lhs, let comparison, let rhs):
             guard let negated = comparison.negated else { break }
             return SQLExpression(node: .comparison(lhs, negated, rhs))
@@ -194,6 +197,8 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
             return SQLExpression(node: .contained(element, in: subquery, isNegated: !isNegated))
         case .exists(let subquery, let isNegated):
             return SQLExpression(node: .exists(subquery, isNegated: !isNegated))
+        case .rowExists(let alias, let isNegated):
+            return SQLExpression(node: .rowExists(alias, isNegated: !isNegated))
         case .qualified(let base, let alias):
             return SQLExpression(node: .qualified(base.negated, alias))
         default:
@@ -238,7 +243,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         case .between(let a, let b, let c, _): a.isAggregate || b.isAggregate || c.isAggregate
         case .like(let a, let b, _, _): a.isAggregate || b.isAggregate
         case .listed(let element, _, _), .contained(let element, _, _): element.isAggregate
-        case .value, .column, .literal, .exists, .subquery, .rowExists: false
+        case .value, .column, .literal, .exists, .subquery, .rowExists, .wholeRow: false
         }
     }
 
@@ -265,6 +270,17 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         switch node {
         case .qualified(let base, _), .json(let base): base.unqualified
         default: self
+        }
+    }
+}
+
+extension DatabaseValue {
+    /// What 0 and 1 mean; nil for all other values.
+    var integerTruth: Bool? {
+        switch storage {
+        case .int64(0): false
+        case .int64(1): true
+        default: nil
         }
     }
 }

@@ -20,8 +20,9 @@ extension Row: CustomStringConvertible, CustomDebugStringConvertible {
             lines.append("\(indentation)- \(name): \(row.description)")
             lines += row.scopeLines(indentation: indentation + "  ")
         }
-        for (key, rows) in prefetchedRows.rows.sorted(by: { $0.key < $1.key }) {
-            lines.append("\(indentation)+ \(key): \(rows.count) \(rows.count == 1 ? "row" : "rows")")
+        for key in prefetchedRows.keys.sorted() {
+            let count = prefetchedRows[key]?.count ?? 0
+            lines.append("\(indentation)+ \(key): \(count) \(count > 1 ? "rows" : "row")")
         }
         return lines
     }

@@ -19,7 +19,7 @@ struct FTS3And4TableTests {
                 t.column("a \"body\"")
             }
             #expect(try definition(db, "document")
-                == #"CREATE VIRTUAL TABLE "document" USING fts3("title", "a ""body""", tokenize=porter)"#)
+                == #"CREATE VIRTUAL TABLE "document" USING fts3(title, "a ""body""", tokenize=porter)"#)
             #expect(try db.columns(in: "document").map(\.name) == ["title", "a \"body\""])
             try db.execute(sql: "INSERT INTO document (title) VALUES ('Running')")
             #expect(try matches(db, "runs") == [1])
@@ -45,7 +45,7 @@ struct FTS3And4TableTests {
             t.prefixes = [4, 2]
         }
         #expect(sql == """
-            CREATE VIRTUAL TABLE "document" USING fts4("title", "body", notindexed="body", languageid="lid", \
+            CREATE VIRTUAL TABLE "document" USING fts4(title, body, notindexed=body, languageid="lid", \
             tokenize=unicode61 "remove_diacritics=0" "separators=X" "tokenchars=""'.", matchinfo="fts3", prefix="2,4")
             """)
     }

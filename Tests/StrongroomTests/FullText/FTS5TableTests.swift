@@ -22,22 +22,23 @@ struct FTS5TableTests {
             t.detail = "column"
         }
         #expect(sql == """
-            CREATE VIRTUAL TABLE "document" USING fts5("title", "body" UNINDEXED, \
-            tokenize='porter unicode61 remove_diacritics 2 categories ''L* N*'' separators X tokenchars ''"''''.''', \
-            prefix='2 4', columnsize=0, detail=column)
+            CREATE VIRTUAL TABLE "document" USING fts5(title, body UNINDEXED, \
+            tokenize='''porter'' ''unicode61'' ''remove_diacritics'' ''2'' ''categories'' ''L* N*'' \
+            ''separators'' ''X'' ''tokenchars'' ''"''''.''', \
+            prefix='2 4', columnSize=0, detail=column)
             """)
     }
 
     @Test("Each tokenizer of SQLite can be had", arguments: [
-        (FTS5TokenizerDescriptor.ascii(), "CREATE VIRTUAL TABLE \"document\" USING fts5(\"title\", tokenize='ascii')"),
+        (FTS5TokenizerDescriptor.ascii(), "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''ascii''')"),
         (.ascii(separators: ["a"], tokenCharacters: ["-"]),
-         "CREATE VIRTUAL TABLE \"document\" USING fts5(\"title\", tokenize='ascii separators a tokenchars ''-''')"),
-        (.porter(), "CREATE VIRTUAL TABLE \"document\" USING fts5(\"title\", tokenize='porter')"),
-        (.porter(wrapping: .ascii()), "CREATE VIRTUAL TABLE \"document\" USING fts5(\"title\", tokenize='porter ascii')"),
+         "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''ascii'' ''separators'' ''a'' ''tokenchars'' ''-''')"),
+        (.porter(), "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''porter''')"),
+        (.porter(wrapping: .ascii()), "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''porter'' ''ascii''')"),
         (.unicode61(diacritics: .keep),
-         "CREATE VIRTUAL TABLE \"document\" USING fts5(\"title\", tokenize='unicode61 remove_diacritics 0')"),
+         "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''unicode61'' ''remove_diacritics'' ''0''')"),
         (FTS5TokenizerDescriptor(components: ["trigram"]),
-         "CREATE VIRTUAL TABLE \"document\" USING fts5(\"title\", tokenize='trigram')"),
+         "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''trigram''')"),
     ])
     func tokenizers(_ tokenizer: FTS5TokenizerDescriptor, _ expected: String) throws {
         let sql = try fts5 { t in
@@ -80,7 +81,7 @@ struct FTS5TableTests {
                 t.contentRowID = "key"
             }
             #expect(try definition(db, "document")
-                == #"CREATE VIRTUAL TABLE "document" USING fts5("title", content='text', content_rowid='key')"#)
+                == #"CREATE VIRTUAL TABLE "document" USING fts5(title, content='text', content_rowid='key')"#)
             #expect(try matches(db, "moby") == [])
             try db.execute(sql: "INSERT INTO document(document) VALUES ('rebuild')")
             #expect(try matches(db, "moby") == [10])

@@ -48,7 +48,7 @@ struct TokenizerTests {
     @Test("A table uses a tokenizer written in Swift")
     func custom() throws {
         try withTokenizer(LetterTokenizer.self) { (db) throws in
-            #expect(try definition(db, "document") == #"CREATE VIRTUAL TABLE "document" USING fts5("body", tokenize='letters')"#)
+            #expect(try definition(db, "document") == #"CREATE VIRTUAL TABLE "document" USING fts5(body, tokenize='''letters''')"#)
             try insert(db, "abc", "cd e")
             #expect(try matches(db, "a") == [1])
             #expect(try matches(db, "c") == [1, 2])

@@ -416,7 +416,8 @@ struct InflectionTests {
         ("news", "news"), ("child", "children"), ("box", "boxes"), ("bookPerson", "bookPeople"), ("day", "days"),
         ("analysis", "analyses"), ("author1", "authors1"), ("index", "indices"), ("mouse", "mice"), ("quiz", "quizzes"),
         ("wife", "wives"), ("wolf", "wolves"), ("category", "categories"), ("movie", "movies"), ("foot", "feet"),
-        ("belief", "beliefs"), ("database", "databases"), ("hero", "heroes"), ("process", "processes"), ("latestNews", "latestNews"),
+        ("human", "humen"), ("lens", "lenses"), ("myLeaf", "myLeaves"), ("database", "databases"), ("hero", "heroes"), ("process", "processes"), ("latestNews", "latestNews"), ("myMouse", "myMice"),
+        ("canvas", "canvases"), ("octopus", "octopi"), ("goose", "gooses"), ("safe", "saves"), ("_12", "_12"),
     ])
     func english(singular: String, plural: String) {
         #expect(Inflections.default.pluralize(singular) == plural)

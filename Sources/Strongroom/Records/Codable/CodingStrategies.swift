@@ -218,7 +218,8 @@ extension String {
             if character.isUppercase, index > 0, characters[index - 1] != "_" {
                 let followsCapital = characters[index - 1].isUppercase
                 let precedesLowercase = index + 1 < characters.count && characters[index + 1].isLowercase
-                if !followsCapital || precedesLowercase { result += "_" }
+                // As Foundation's JSON coders have it, the first letter is a word where a capital follows: `u_rl_string`.
+                if !followsCapital || precedesLowercase || index == 1 { result += "_" }
             }
             result += character.lowercased()
         }

@@ -102,9 +102,13 @@ private final class CodableReader<T: Decodable>: ColumnReader<T> {
     }
 
     private func read(_ row: Row, at index: Int, _ decoder: JSONDecoder) throws -> T {
-        guard let json = Data.fromDatabaseValue(row.databaseValue(at: index)) else {
-            throw row.conversionError(T.self, at: index)
+        let value = row.databaseValue(at: index)
+        if value.isNull {
+            throw DecodingError.valueNotFound(
+                Data.self, .init(codingPath: [ColumnKey(stringValue: column)], debugDescription: "Missing Data"))
         }
+        // A number is JSON, too.
+        let json = Data.fromDatabaseValue(value) ?? Data(value.description.utf8)
         do {
             return try decoder.decode(T.self, from: json)
         } catch let error as DecodingError {

@@ -169,7 +169,7 @@ private final class SingleValueEncoder: Encoder {
     let column: String
     var value: DatabaseValue?
 
-    var codingPath: [any CodingKey] { [] }
+    var codingPath: [any CodingKey] { [ColumnKey(stringValue: column)] }
     var userInfo: [CodingUserInfoKey: Any] { encoder.userInfo }
 
     init(_ encoder: RecordEncoder, _ column: String) {
@@ -197,7 +197,7 @@ private final class SingleValueEncoder: Encoder {
 
     struct SingleContainer: SingleValueEncodingContainer {
         let encoder: SingleValueEncoder
-        var codingPath: [any CodingKey] { [] }
+        var codingPath: [any CodingKey] { encoder.codingPath }
 
         func encodeNil() { encoder.value = .null }
 

@@ -25,7 +25,8 @@ public protocol AssociationToMany: Association {}
 extension Association {
     /// The same association under another name, which scopes, prefetched rows and aggregates have.
     public func forKey(_ key: String) -> Self {
-        with { $0.key = .fixed(key) }
+        let isPlural = sqlAssociation.isToMany
+        return with { $0.key = .given(key, isPlural: isPlural) }
     }
 
     /// The same association under the name of a coding key.

@@ -87,6 +87,11 @@ struct JoinedTables {
 
     var names: [NamedTable] { tables.map(\.named) }
 
+    /// How many of the tables are that one.
+    func count(ofTable tableName: String) -> Int {
+        tables.count { $0.source.tableName.foldedSQLName == tableName.foldedSQLName }
+    }
+
     // MARK: - Writing
 
     static func write(_ commonTables: [SQLCommonTable], to writer: inout SQLWriter) throws {
@@ -112,8 +117,8 @@ struct JoinedTables {
         try Self.write(commonTables, to: &writer)
     }
 
-    /// What is selected of all tables, and then of the pivots.
-    func writeSelection(and pivots: [SQLRelation.Connected<[SQLSelection]>], to writer: inout SQLWriter) throws {
+    /// What is selected of all tables.
+    func writeSelection(to writer: inout SQLWriter) throws {
         let db = writer.db
         var isFirst = true
         func write(_ selection: [SQLSelection], to writer: inout SQLWriter) throws {
@@ -126,7 +131,6 @@ struct JoinedTables {
         for table in tables {
             try writer.within(table.named) { try write(table.relation.selection(db), to: &$0) }
         }
-        for pivot in pivots { try write(pivot(db), to: &writer) }
         if isFirst { throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a request must select something") }
     }
 
@@ -151,7 +155,7 @@ struct JoinedTables {
         let db = writer.db
         var isFirst = true
         for table in tables {
-            var terms = try table.relation.ordering(db)
+            var terms = try table.relation.ordering(db) { try stableOrdering(of: table, db) }
             // To reverse a request is to reverse all of its order.
             if table.join != nil, tables[0].relation.isReversed { terms = terms.map(\.reversed) }
             for term in terms {
@@ -162,32 +166,49 @@ struct JoinedTables {
         }
     }
 
+    /// What tells apart the rows of a table, where the request wants them in a stable order: the primary key, or all that is
+    /// selected where there is none.
+    private func stableOrdering(of table: Table, _ db: Database) throws -> [SQLOrdering] {
+        guard tables[0].relation.hasStableOrder || table.relation.hasStableOrder else { return [] }
+        let name = table.source.tableName
+        if !commonTables.contains(where: { $0.name.foldedSQLName == name.foldedSQLName }),
+           try db.knowsPrimaryKey(ofTable: name)
+        {
+            return try db.primaryKey(name).columns.map { Column($0).sqlOrdering }
+        }
+        guard table.join == nil else { return [] }
+        let count = try table.relation.selection(db).reduce(0) {
+            try $0 + (columnCount(of: $1, table.source, tables.map(\.source), db) ?? 0)
+        }
+        return (0..<count).map { SQLOrdering(node: .literal(SQL(sql: "\($0 + 1)"))) }
+    }
+
     // MARK: - Rows
 
     /// Hangs the rows of joined tables on those of the first one; nil where there is nothing to hang or to hide.
-    func adapter(for statement: Statement, pivotCount: Int, _ db: Database) throws -> (any RowAdapter)? {
-        guard tables.count > 1 || pivotCount > 0 else { return nil }
-        let counts = try columnCounts(of: statement, pivotCount: pivotCount, db)
+    func adapter(for statement: Statement, _ db: Database) throws -> (any RowAdapter)? {
+        guard tables.count > 1 else { return nil }
+        let isSelected = try tables.map { try !$0.relation.selection(db).isEmpty || !$0.relation.prefetches.isEmpty }
+        guard isSelected.dropFirst().contains(true) else { return nil }
+        let counts = try columnCounts(of: statement, db)
         let starts = counts.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1) }
-        return adapter(at: 0) { starts[$0]..<starts[$0 + 1] }
+        return adapter(at: 0, isSelected) { starts[$0]..<starts[$0 + 1] }
     }
 
-    private func adapter(at index: Int, _ range: (Int) -> Range<Int>) -> any RowAdapter {
+    private func adapter(at index: Int, _ isSelected: [Bool], _ range: (Int) -> Range<Int>) -> any RowAdapter {
         var scopes: [String: any RowAdapter] = [:]
-        for child in tables.indices where tables[child].parent == index && showsRows(child) {
-            scopes[tables[child].join!.key] = adapter(at: child, range)
+        for child in tables.indices where tables[child].parent == index && showsRows(child, isSelected) {
+            scopes[tables[child].join!.key] = adapter(at: child, isSelected, range)
         }
         return RangeRowAdapter(range(index)).addingScopes(scopes)
     }
 
     /// Whether something is selected of a table, or of what is joined to it.
-    private func showsRows(_ index: Int) -> Bool {
-        let relation = tables[index].relation
-        return !relation.selection.isEmpty || !relation.prefetches.isEmpty
-            || tables.indices.contains { tables[$0].parent == index && showsRows($0) }
+    private func showsRows(_ index: Int, _ isSelected: [Bool]) -> Bool {
+        isSelected[index] || tables.indices.contains { tables[$0].parent == index && showsRows($0, isSelected) }
     }
 
-    private func columnCounts(of statement: Statement, pivotCount: Int, _ db: Database) throws -> [Int] {
+    private func columnCounts(of statement: Statement, _ db: Database) throws -> [Int] {
         let sources = tables.map(\.source)
         let counts = try tables.map { table in
             var count: Int? = 0
@@ -197,7 +218,7 @@ struct JoinedTables {
             }
             return count
         }
-        let known = counts.reduce(pivotCount) { $0 + ($1 ?? 0) }
+        let known = counts.reduce(0) { $0 + ($1 ?? 0) }
         guard counts.count(where: { $0 == nil }) <= 1 else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
@@ -222,14 +243,14 @@ struct JoinedTables {
     }
 
     /// What further statements fetch, with the way to the row that it is for.
-    var prefetches: [(path: [String], prefetch: SQLPrefetch)] {
+    var prefetches: [(path: [SQLJoin], prefetch: SQLPrefetch)] {
         tables.indices.flatMap { index in
             tables[index].relation.prefetches.map { (path: path(to: index), prefetch: $0) }
         }
     }
 
-    private func path(to index: Int) -> [String] {
+    private func path(to index: Int) -> [SQLJoin] {
         guard let parent = tables[index].parent else { return [] }
-        return path(to: parent) + [tables[index].join!.key]
+        return path(to: parent) + [tables[index].join!]
     }
 }

@@ -26,6 +26,25 @@ public struct SQLAssociation: Sendable {
         if let key { destination.key = .given(key, isPlural: isToMany) }
     }
 
+    /// Whether both associations are one step to the same table.
+    func isSameWay(as other: SQLAssociation) -> Bool {
+        steps.count == 1 && other.steps.count == 1 && steps[0].condition.isSame(as: other.steps[0].condition)
+            && destination.query.relation.source.tableName == other.destination.query.relation.source.tableName
+    }
+
+    /// The way that begins where the joins do.
+    func behind(_ joins: [SQLJoin]) -> SQLAssociation {
+        var association = self
+        association.steps.insert(contentsOf: joins.map { join in
+            var query = SQLQuery(tableName: join.relation.source.tableName, selection: [])
+            query.relation = join.relation
+            query.relation.joins = []
+            query.relation.prefetches = []
+            return Step(key: .given(join.key, isPlural: false), condition: join.condition, query: query)
+        }, at: 0)
+        return association
+    }
+
     /// The last step.
     var destination: Step {
         get { steps[steps.count - 1] }
@@ -49,19 +68,17 @@ public struct SQLAssociation: Sendable {
         var query = destination.query
         var relation = steps[0].query.relation
         relation.source.aliases.append(pivot)
-        relation.filters.insert({ db in try belonging(db, condition.columns(db)) }, at: 0)
+        relation.filters.append { db in try belonging(db, condition.columns(db)) }
         for (former, step) in zip(steps, steps.dropFirst()) {
             var next = step.query.relation
-            next.joins.insert(
-                SQLJoin(
-                    key: "strongroom_origin", kind: .required, condition: step.condition.reversed,
-                    relation: relation.unselected, obstacle: former.query.joinObstacle),
-                at: 0)
+            next.joins.append(SQLJoin(
+                key: "strongroom_origin", kind: .required, condition: step.condition.reversed,
+                relation: relation.unselected, obstacle: former.query.joinObstacle))
             relation = next
         }
         query.relation = relation
         if isGrouped {
-            query.pivots.append { db in
+            query.relation.selection.append { db in
                 try condition.columns(db).map { columns in
                     let column = pivot[Column(columns.right)]
                     return column.forKey(Self.originColumn(columns.right))
@@ -72,7 +89,9 @@ public struct SQLAssociation: Sendable {
     }
 
     /// The name under which the column is selected that says to which row of the origin a row belongs.
-    static func originColumn(_ column: String) -> String { "strongroom_" + column }
+    ///
+    /// GRDB's: the column is seen in the rows that ``Row/prefetchedRows`` has.
+    static func originColumn(_ column: String) -> String { "grdb_" + column }
 }
 
 /// The name of what an association leads to: of one row, and of several.
@@ -83,20 +102,17 @@ enum AssociationKey: Sendable {
     /// A name in singular or plural.
     case given(String, isPlural: Bool)
 
-    /// A name that stays as it is.
-    case fixed(String)
-
     var singularName: String {
         switch self {
         case .table(let name), .given(let name, isPlural: true): Inflections.default.singularize(name)
-        case .given(let name, isPlural: false), .fixed(let name): name
+        case .given(let name, isPlural: false): name
         }
     }
 
     var pluralName: String {
         switch self {
         case .table(let name), .given(let name, isPlural: false): Inflections.default.pluralize(name)
-        case .given(let name, isPlural: true), .fixed(let name): name
+        case .given(let name, isPlural: true): name
         }
     }
 }

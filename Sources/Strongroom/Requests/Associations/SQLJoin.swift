@@ -42,6 +42,11 @@ enum SQLJoinCondition: Sendable {
         }
     }
 
+    /// Whether columns have to be equal, and nothing else.
+    var isForeignKey: Bool {
+        if case .foreignKey = self { true } else { false }
+    }
+
     /// The columns that have to be equal.
     ///
     /// - throws: `SQLITE_MISUSE` where there is no foreign key.
@@ -90,7 +95,7 @@ extension SQLRelation {
         joins[index].relation.merge(join.relation)
     }
 
-    private mutating func merge(_ other: SQLRelation) {
+    mutating func merge(_ other: SQLRelation) {
         source.aliases += other.source.aliases
         if !other.selection.isEmpty { selection = other.selection }
         filters += other.filters
@@ -105,8 +110,8 @@ extension SQLRelation {
     }
 
     mutating func add(_ prefetch: SQLPrefetch) {
-        prefetches.removeAll { $0.key == prefetch.key }
-        prefetches.append(prefetch)
+        guard let index = prefetches.firstIndex(where: { $0.key == prefetch.key }) else { return prefetches.append(prefetch) }
+        prefetches[index] = prefetches[index].merged(with: prefetch) ?? prefetch
     }
 }
 

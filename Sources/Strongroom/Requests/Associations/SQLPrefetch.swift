@@ -1,18 +1,34 @@
 /// Rows that are fetched for the rows of another query: `including(all:)`.
 struct SQLPrefetch: Sendable {
-    let association: SQLAssociation
+    private(set) var association: SQLAssociation
 
     /// Under which name they hang on the row that they are for.
     var key: String { association.prefetchKey }
 
+    /// What both ask for; nil where they go different ways.
+    func merged(with other: SQLPrefetch) -> SQLPrefetch? {
+        guard association.isSameWay(as: other.association) else { return nil }
+        var merged = self
+        merged.association.destination.query.relation.merge(other.association.destination.query.relation)
+        return merged
+    }
+
     /// Fetches what belongs to `rows`, and hangs it on them.
     ///
-    /// - parameter path: the scopes that lead to the row that counts.
-    func fetch(for rows: [Row], at path: [String], _ db: Database) throws {
+    /// - parameter path: the joins that lead to the row that counts.
+    func fetch(for rows: [Row], at path: [SQLJoin], _ db: Database) throws {
         guard !rows.isEmpty else { return }
+        // What the first row refers to says enough, so that nothing need be selected of the rows between.
+        if !path.isEmpty, path.allSatisfy(\.condition.isForeignKey) {
+            return try SQLPrefetch(association: association.behind(path)).fetch(for: rows, keysAt: [], at: path.map(\.key), db)
+        }
+        try fetch(for: rows, keysAt: path.map(\.key), at: path.map(\.key), db)
+    }
+
+    private func fetch(for rows: [Row], keysAt keyPath: [String], at path: [String], _ db: Database) throws {
         let columns = try association.steps[0].condition.columns(db)
-        let keys = try rows.map { try Self.key(of: $0, at: path, columns.map(\.left)) }
-        let found = try fetch(Array(Set(keys.compactMap { $0 })), columns.map(\.right), db)
+        let keys = try rows.map { try Self.key(of: $0, at: keyPath, columns.map(\.left)) }
+        let found = try fetch(Set(keys.compactMap { $0 }).sorted(by: Self.isOrdered), columns.map(\.right), db)
         for (row, key) in zip(rows, keys) {
             row.prefetchedRows.insert(key.flatMap { found[$0] } ?? [], forKey: self.key, at: path)
         }
@@ -30,6 +46,18 @@ struct SQLPrefetch: Sendable {
             return row.databaseValue(at: index)
         }
         return values.contains(where: \.isNull) ? nil : values
+    }
+
+    /// The same order for the same keys, so that the same rows are fetched by the same SQL.
+    private static func isOrdered(_ lhs: [DatabaseValue], _ rhs: [DatabaseValue]) -> Bool {
+        for (left, right) in zip(lhs, rhs) where left != right {
+            return switch (left.storage, right.storage) {
+            case (.int64(let left), .int64(let right)): left < right
+            case (.string(let left), .string(let right)): left < right
+            default: left.description < right.description
+            }
+        }
+        return false
     }
 
     private func fetch(
@@ -61,8 +89,13 @@ struct SQLPrefetch: Sendable {
     }
 
     /// What the rows are fetched from, whatever rows they are for.
-    func databaseRegion(_ db: Database) throws -> DatabaseRegion {
-        try query(for: []).databaseRegion(db)
+    func databaseRegion(at path: [SQLJoin], _ db: Database) throws -> DatabaseRegion {
+        if !path.isEmpty, path.allSatisfy(\.condition.isForeignKey) {
+            return try SQLPrefetch(association: association.behind(path)).databaseRegion(at: [], db)
+        }
+        let columns = try association.steps[0].condition.columns(db)
+        // Two keys that are no rowids: neither nothing is read, nor single rows.
+        return try query(for: [[DatabaseValue]](repeating: columns.map { _ in "".databaseValue }, count: 2)).databaseRegion(db)
     }
 }
 
@@ -71,12 +104,11 @@ extension SQLQuery {
     func prepared(_ db: Database) throws -> PreparedRequest {
         let tables = try JoinedTables(relation, db)
         let statement = try db.reusableStatement { try write(tables, to: &$0) }
-        if db.recordedRegion != nil { try narrowRegion(of: statement, db) }
+        narrowRegion(of: statement, tables)
         let prefetches = tables.prefetches
-        let pivotCount = try pivots.reduce(0) { try $0 + $1(db).count }
         return try PreparedRequest(
             statement: statement,
-            adapter: tables.adapter(for: statement, pivotCount: pivotCount, db),
+            adapter: tables.adapter(for: statement, db),
             prefetch: prefetches.isEmpty ? nil : { db, rows in
                 for (path, prefetch) in prefetches { try prefetch.fetch(for: rows, at: path, db) }
             })
@@ -86,7 +118,7 @@ extension SQLQuery {
     func databaseRegion(_ db: Database) throws -> DatabaseRegion {
         let tables = try JoinedTables(relation, db)
         let statement = try db.reusableStatement { try write(tables, to: &$0) }
-        try narrowRegion(of: statement, db)
-        return try tables.prefetches.reduce(statement.databaseRegion) { try $0.union($1.prefetch.databaseRegion(db)) }
+        narrowRegion(of: statement, tables)
+        return statement.databaseRegion
     }
 }

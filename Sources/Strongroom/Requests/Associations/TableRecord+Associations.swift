@@ -107,21 +107,15 @@ extension TableRecord {
 extension TableRecord where Self: EncodableRecord {
     /// A request for what an association leads to from this record: `try author.request(for: Author.books).fetchAll(db)`.
     ///
-    /// There is nothing for a record whose key is NULL. Fetching throws when the record can't be encoded, or lacks a column of
-    /// the foreign key.
+    /// There is nothing for a record whose key is NULL, or unknown. Fetching throws when the record can't be encoded.
     public func request<A: Association>(for association: A) -> QueryInterfaceRequest<A.RowDecoder>
         where A.OriginRowDecoder == Self
     {
         let record = Result { try databaseDictionary }
-        let tableName = Self.databaseTableName
         return QueryInterfaceRequest(association.sqlAssociation.query { _, columns in
             let values = try record.get()
             let conditions = try columns.map { columns in
-                guard let value = values.first(where: { $0.key.foldedSQLName == columns.left.foldedSQLName })?.value else {
-                    throw DatabaseError(
-                        resultCode: .SQLITE_MISUSE,
-                        message: "a record of table \(tableName) has no value for \(columns.left), which its association needs")
-                }
+                let value = values.first { $0.key.foldedSQLName == columns.left.foldedSQLName }?.value ?? .null
                 if value.isNull { return SQLExpression.value(false.databaseValue) }
                 return .equality(Column(columns.right).sqlExpression, .equal, .value(value))
             }

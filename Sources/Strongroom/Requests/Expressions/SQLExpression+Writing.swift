@@ -23,7 +23,8 @@ extension SQLExpression {
             writer.append(" COLLATE " + collation.sqlCollationName)
         case .qualified(let base, let alias): try writer.qualified(by: alias) { try base.write(to: &$0) }
         case .json(let base): try base.write(to: &writer)
-        case .rowExists(let alias): try writer.appendExistence(of: alias)
+        case .rowExists(let alias, let isNegated): try writer.appendExistence(of: alias, isNegated: isNegated)
+        case .wholeRow(let tableName): writer.append(wholeRowOf: tableName)
         }
     }
 
@@ -74,7 +75,7 @@ extension SQLExpression {
 
     private var isTight: Bool {
         switch node {
-        case .value, .column, .function, .cast, .subquery: true
+        case .value, .column, .wholeRow, .function, .cast, .subquery: true
         case .qualified(let base, _), .json(let base): base.isTight
         default: false
         }

@@ -22,18 +22,21 @@ public struct SQLSelection: SQLSelectable, Sendable {
         case .literal(let sql): try sql.write(to: &writer)
         case .allColumns: writer.appendAllColumns()
         case .allColumnsExcluding(let excluded):
-            let columns = try Self.columns(excluding: excluded, writer)
+            guard let columns = try Self.columns(excluding: excluded, writer) else { return writer.appendAllColumns() }
             writer.append(columns, separator: ", ") { $1.append(column: $0) }
         case .qualified(let selection, let alias): try writer.qualified(by: alias) { try selection.write(to: &$0) }
         }
     }
 
-    private static func columns(excluding excluded: Set<String>, _ writer: SQLWriter) throws -> [String] {
+    /// The columns that are left; nil for all.
+    private static func columns(excluding excluded: Set<String>, _ writer: SQLWriter) throws -> [String]? {
         guard let table = writer.innermostSource?.tableName else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE, message: "allColumns(excluding:) selects from a table, and there is none here")
         }
-        return try writer.db.columns(in: table).map(\.name).filter { !excluded.contains($0.lowercased()) }
+        let all = try writer.db.columns(in: table).map(\.name)
+        let left = all.filter { !excluded.contains($0.lowercased()) }
+        return left.count == all.count ? nil : left
     }
 
     /// How many columns the selection has; nil where only SQLite can tell.
@@ -61,13 +64,12 @@ public struct SQLSelection: SQLSelectable, Sendable {
         }
     }
 
-    /// Whether there are as many rows with the selection as without.
-    var keepsRows: Bool {
+    /// Whether rows are counted without what is selected of them.
+    var isIgnoredByCount: Bool {
         switch node {
-        case .expression(let expression), .named(let expression, _): !expression.isAggregate
-        case .qualified(let selection, _): selection.keepsRows
-        case .allColumns, .allColumnsExcluding: true
-        case .literal: false
+        case .expression, .allColumns, .allColumnsExcluding: true
+        case .qualified(let selection, _): selection.isIgnoredByCount
+        case .named, .literal: false
         }
     }
 }

@@ -65,6 +65,13 @@ struct SQLWriter {
         sql += name.quotedDatabaseIdentifier
     }
 
+    /// The hidden column of a full-text table, which needs no qualifier where the table goes by its own name.
+    mutating func append(wholeRowOf tableName: String) {
+        let name = tableName.quotedDatabaseIdentifier
+        if let qualifier = current?.qualifier, qualifier != name { sql += qualifier + "." }
+        sql += name
+    }
+
     /// All columns of the innermost table.
     mutating func appendAllColumns() {
         sql += current?.qualifier.map { $0 + ".*" } ?? "*"
@@ -141,13 +148,13 @@ struct SQLWriter {
     }
 
     /// Whether an aliased row is there: its key is not NULL.
-    mutating func appendExistence(of alias: TableAliasBase) throws {
+    mutating func appendExistence(of alias: TableAliasBase, isNegated: Bool) throws {
         guard let source = scopes.last(where: { $0.source.aliases.contains(alias) })?.source else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE, message: "unknown table alias: use it with aliased(_:) in the same request")
         }
         let key = try db.primaryKey(source.tableName).columns[0]
         try qualified(by: alias) { $0.append(column: key) }
-        sql += " IS NOT NULL"
+        sql += isNegated ? " IS NULL" : " IS NOT NULL"
     }
 }

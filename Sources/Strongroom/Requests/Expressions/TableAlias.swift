@@ -72,7 +72,7 @@ public final class TableAlias<RowDecoder>: TableAliasBase, @unchecked Sendable {
     }
 
     /// Whether the row is there, which an optional join does not say.
-    public var exists: SQLExpression { SQLExpression(node: .rowExists(self)) }
+    public var exists: SQLExpression { SQLExpression(node: .rowExists(self, isNegated: false)) }
 }
 
 extension TableAlias where RowDecoder: TableRecord {

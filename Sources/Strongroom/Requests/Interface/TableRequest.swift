@@ -22,7 +22,7 @@ extension TableRequest where Self: FilteredRequest {
     ///
     /// Fetching throws `SQLITE_MISUSE` when the primary key has several columns.
     public func filter<Keys>(keys: Keys) -> Self where Keys: Collection, Keys.Element: DatabaseValueConvertible {
-        let values = keys.map(\.databaseValue).filter { !$0.isNull }
+        let values = keys.map(\.databaseValue)
         return values.isEmpty ? none() : filter(keyValues: values)
     }
 

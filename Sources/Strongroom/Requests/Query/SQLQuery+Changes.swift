@@ -5,7 +5,7 @@ extension SQLQuery {
         try writer.withSource(relation.source) { writer in
             writer.append("DELETE FROM ")
             writeChangedTable(to: &writer)
-            try writeChangedRows(to: &writer)
+            try writeChangedRows(isReturning: !selection.isEmpty, to: &writer)
             try Self.writeReturning(selection, to: &writer)
         }
     }
@@ -24,7 +24,7 @@ extension SQLQuery {
             writeChangedTable(to: &writer)
             writer.append(" SET ")
             try writer.append(assignments, separator: ", ") { try $0.write(to: &$1) }
-            try writeChangedRows(to: &writer)
+            try writeChangedRows(isReturning: !selection.isEmpty, to: &writer)
             try Self.writeReturning(selection, to: &writer)
         }
     }
@@ -34,10 +34,16 @@ extension SQLQuery {
         if let name = relation.source.name { writer.append(" AS " + name.quotedDatabaseIdentifier) }
     }
 
-    /// The filter; or the keys of the rows, where a filter can't tell them. (SQLite knows `DELETE … LIMIT`, but only if it
-    /// was compiled for that.)
-    private func writeChangedRows(to writer: inout SQLWriter) throws {
-        if limit == nil, grouping == nil, having.isEmpty, relation.joins.isEmpty { return try writeFilter(to: &writer) }
+    /// The filter; or the keys of the rows, where a filter can't tell them.
+    private func writeChangedRows(isReturning: Bool, to writer: inout SQLWriter) throws {
+        if grouping == nil, having.isEmpty, relation.joins.isEmpty {
+            if limit == nil { return try writeFilter(to: &writer) }
+            // What is returned would stand between the filter and the limit.
+            if !isReturning, relation.source.name == nil, Self.canLimitChanges {
+                try writeFilter(to: &writer)
+                return try writeOrdering(JoinedTables(relation, writer.db), to: &writer)
+            }
+        }
         let key = try writer.db.keyOfRows(inTable: relation.source.tableName)
         var rows = self
         rows.isDistinct = false
@@ -50,6 +56,10 @@ extension SQLQuery {
         try rows.write(to: &writer)
         writer.append(")")
     }
+
+    /// Whether SQLite knows `DELETE … LIMIT`: only if it was compiled for that.
+    /// <https://www.sqlite.org/compile.html#enable_update_delete_limit>
+    private static let canLimitChanges = Database.isCompiled(with: "ENABLE_UPDATE_DELETE_LIMIT")
 
     private static func writeReturning(_ selection: [SQLSelection], to writer: inout SQLWriter) throws {
         guard !selection.isEmpty else { return }

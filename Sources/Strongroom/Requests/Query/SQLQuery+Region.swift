@@ -1,19 +1,36 @@
 // SQLite's compiler tells which tables and columns a query reads. Which rows, only the query knows.
 
 extension SQLQuery {
-    /// Narrows the region of `statement`, written for this query, to the rows that the filter lets through.
-    func narrowRegion(of statement: Statement, _ db: Database) throws {
-        if try relation.filter(db)?.isNeverTrue == true { return statement.narrowedRegion = DatabaseRegion() }
-        guard let rowIDs = try rowIDs(db) else { return }
+    /// Makes the region of `statement`, written for this query, that of the query: of the rows that the filter lets through,
+    /// and of all that is fetched for them.
+    ///
+    /// That is found out when someone asks for the region: most programs never do.
+    func narrowRegion(of statement: Statement, _ tables: JoinedTables) {
+        let prefetches = tables.prefetches
+        guard !relation.filters.isEmpty || !prefetches.isEmpty else { return }
         let table = relation.source.tableName
-        // The table may be read a second time, by a subquery for instance: then all of its rows count.
-        guard statement.sql.words(equalTo: "select") == 1, statement.sql.words(equalTo: table) == 1 else { return }
-        statement.narrowedRegion = statement.databaseRegion.restricted(toRowIDs: rowIDs, of: table)
+        // The table may be read a second time, by a join or by a subquery: then all of its rows count.
+        let isReadOnce = tables.count(ofTable: table) == 1
+        statement.regionNarrowing = { [self] statement, region in
+            let db = statement.database
+            var region = region
+            // A filter that throws has thrown when the statement was written.
+            if let filter = try? relation.filter(db) {
+                if filter.isNeverTrue { return DatabaseRegion() }
+                if isReadOnce, statement.sql.words(equalTo: "select") == 1, let rowIDs = try? rowIDs(filter, db) {
+                    region = region.restricted(toRowIDs: rowIDs, of: table)
+                }
+            }
+            for (path, prefetch) in prefetches {
+                // As for the filter: what throws, throws when the rows are fetched.
+                if let more = try? prefetch.databaseRegion(at: path, db) { region.formUnion(more) }
+            }
+            return region
+        }
     }
 
     /// The only rows of the table that can be among the query's; nil when the filter does not name them.
-    private func rowIDs(_ db: Database) throws -> Set<Int64>? {
-        guard !relation.filters.isEmpty, let filter = try relation.filter(db) else { return nil }
+    private func rowIDs(_ filter: SQLExpression, _ db: Database) throws -> Set<Int64>? {
         let table = relation.source.tableName
         guard try db.tableExists(table) else { return nil }
         let key = try db.primaryKey(table)
@@ -29,7 +46,7 @@ extension SQLExpression {
     /// Whether the condition lets no row through, whatever the row.
     fileprivate var isNeverTrue: Bool {
         switch node {
-        case .value(let value): value.isNull || value.storage == .int64(0)
+        case .value(let value): value.isNull || value.integerTruth == false
         case .associative(.and, let conditions): conditions.contains(where: \.isNeverTrue)
         default: false
         }
@@ -48,7 +65,7 @@ extension SQLExpression {
             return nil
         case .listed(let element, let values, isNegated: false) where element.isColumn(columns, of: aliases):
             let integers = values.compactMap(\.integer)
-            return integers.count == values.count ? Set(integers) : nil
+            return integers.count == values.count { !$0.isNull } ? Set(integers) : nil
         case .associative(.and, let conditions):
             return conditions.compactMap { $0.rowIDs(in: columns, of: aliases) }.reduce(nil) { $0?.intersection($1) ?? $1 }
         case .associative(.or, let conditions):

@@ -13,9 +13,6 @@ struct SQLQuery: Sendable {
     var having: [SQLRelation.Connected<SQLExpression>] = []
     var limit: Limit?
 
-    /// What is selected beyond what the rows show, after everything else.
-    var pivots: [SQLRelation.Connected<[SQLSelection]>] = []
-
     /// Whether the filter is known to let through one row at most.
     var isSingle = false
 
@@ -33,7 +30,7 @@ struct SQLQuery: Sendable {
         try tables.writeCommonTables(to: &writer)
         try writer.withTables(tables.names) { writer in
             writer.append(isDistinct ? "SELECT DISTINCT " : "SELECT ")
-            try tables.writeSelection(and: pivots, to: &writer)
+            try tables.writeSelection(to: &writer)
             try tables.writeSources(to: &writer)
             try writeConditions(to: &writer)
             try writeOrdering(tables, to: &writer)
@@ -60,7 +57,7 @@ struct SQLQuery: Sendable {
         try filter.write(to: &writer)
     }
 
-    private func writeOrdering(_ tables: JoinedTables, to writer: inout SQLWriter) throws {
+    func writeOrdering(_ tables: JoinedTables, to writer: inout SQLWriter) throws {
         try tables.writeOrdering(to: &writer)
         if let limit { writer.append(" LIMIT " + limit.sql) }
     }
@@ -94,11 +91,12 @@ struct SQLQuery: Sendable {
     func writeCount(to writer: inout SQLWriter) throws {
         let selection = try selection(writer.db)
         let tables = try JoinedTables(relation, writer.db)
-        let isPlain = limit == nil && grouping == nil && having.isEmpty && !tables.hasCommonTables
-        if isPlain, isDistinct, selection.count == 1, let expression = selection[0].expression {
+        let isPlain = limit == nil && grouping == nil && having.isEmpty && relation.joins.isEmpty && !tables.hasCommonTables
+        let single = selection.count == 1 ? selection[0].expression : nil
+        if isPlain, isDistinct, let expression = single {
             try writeSimpleCount(of: .function(.init(
                 name: "COUNT", arguments: [expression], isAggregate: true, isDistinct: true)), tables, to: &writer)
-        } else if isPlain, !isDistinct, selection.allSatisfy(\.keepsRows) {
+        } else if isPlain, !isDistinct, single != nil || selection.allSatisfy(\.isIgnoredByCount) {
             try writeSimpleCount(of: .literal("COUNT(*)"), tables, to: &writer)
         } else {
             var query = self
@@ -122,13 +120,19 @@ struct SQLQuery: Sendable {
 }
 
 extension Database {
+    /// False for a view that nobody knows the primary key of.
+    func knowsPrimaryKey(ofTable tableName: String) throws -> Bool {
+        guard let relation = try relation(tableName, in: nil), relation.isView else { return true }
+        return try primaryKey(of: relation) != nil
+    }
+
     /// Whether no two rows of a table can have the same values in these columns, or in some of them.
     func hasUniqueKey(within columns: [String], inTable tableName: String) throws -> Bool {
         guard let relation = try relation(tableName, in: nil) else { return false }
         let columns = Set(columns.map(\.foldedSQLName))
         if let key = try primaryKey(of: relation), !relation.isView {
             if key.columns.allSatisfy({ columns.contains($0.foldedSQLName) }) { return true }
-            if key.tableHasRowID, columns.contains("rowid"), key.isRowID { return true }
+            if key.tableHasRowID, columns.contains("rowid") { return true }
         }
         return try !relation.isView && uniqueKeys(of: relation).contains { $0.isSubset(of: columns) }
     }

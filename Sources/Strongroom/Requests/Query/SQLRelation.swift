@@ -23,7 +23,7 @@ struct NamedTable {
 
     func write(to writer: inout SQLWriter) {
         writer.append(source.tableName.quotedDatabaseIdentifier)
-        guard let name, name != source.tableName || source.name != nil else { return }
+        guard let name, name != source.tableName else { return }
         writer.append(" " + name.quotedDatabaseIdentifier)
     }
 }
@@ -66,11 +66,9 @@ public struct SQLRelation: Sendable {
         return try .associative(.and, filters.map { try $0(db) })
     }
 
-    func ordering(_ db: Database) throws -> [SQLOrdering] {
-        var terms = try orderings.flatMap { try $0(db) }
-        if hasStableOrder {
-            terms += try db.primaryKey(source.tableName).columns.map { Column($0).sqlOrdering }
-        }
+    /// - parameter stableOrdering: what tells apart the rows that the order does not.
+    func ordering(_ db: Database, _ stableOrdering: () throws -> [SQLOrdering]) throws -> [SQLOrdering] {
+        let terms = try orderings.flatMap { try $0(db) } + stableOrdering()
         return isReversed ? terms.map(\.reversed) : terms
     }
 

@@ -94,7 +94,7 @@ public struct Inflections: Sendable {
         let digits = string.reversed().prefix { $0.isASCII && $0.isNumber }.count
         let name = string.dropLast(digits)
         let word = String(Self.lastWord(of: String(name)))
-        if name.isEmpty || uncountables.contains(word.lowercased()) { return string }
+        if name.isEmpty || (word.isEmpty && digits > 0) || uncountables.contains(word.lowercased()) { return string }
         let range = NSRange(word.startIndex..., in: word)
         for rule in rules.reversed() where rule.expression.firstMatch(in: word, range: range) != nil {
             let inflected = rule.expression.stringByReplacingMatches(in: word, range: range, withTemplate: rule.template)
