@@ -55,9 +55,8 @@ extension Database {
     /// Reads the database for the first time, after `prepareDatabase`: the key is right or opening fails here.
     func verifyEncryption() throws {
         if cipher.isPending { try settleKey() }
-        try takeKey()
         do {
-            try readSchema()
+            if try !takeKey() { try readSchema() }
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) {
             guard try followChangedFile() else { throw error }
             try readSchema()
@@ -70,15 +69,17 @@ extension Database {
         try removeLeftOvers()
     }
 
-    /// Has SQLCipher derive what it was given, under conditions in which it isn't refused memory.
-    func takeKey() throws {
-        guard cipher.isKeyed, isFileStored else { return }
+    /// Has SQLCipher derive what it was given, under conditions in which it isn't refused memory. True when the schema was read.
+    @discardableResult
+    func takeKey() throws -> Bool {
+        guard cipher.isKeyed, isFileStored else { return false }
         let code = ResultCode(rawValue: strongroom_connection_first_read(connection))
         switch code.primaryResultCode {
         case .SQLITE_NOMEM: throw DatabaseError(resultCode: code, message: "there is no memory for the key of \(path)")
         case .SQLITE_BUSY: throw DatabaseError(code.rawValue, on: sqliteConnection)
+        case .SQLITE_OK: return true
         // Said by what reads next.
-        default: return
+        default: return false
         }
     }
 
