@@ -277,7 +277,7 @@ public final class Statement {
 
     /// Binds the elements of an array literal, which are never large.
     private func bind(_ elements: [(any DatabaseValueConvertible)?]) throws {
-        if narrowedRegion != nil { narrowedRegion = nil }
+        if regionNarrowing != nil { regionNarrowing = nil }
         // What went wrong is found out on the way that can tell.
         if elements.bind(to: sqliteStatement) != SQLITE_OK { try bind(elements.map { $0?.databaseValue ?? .null }) }
     }
