@@ -167,18 +167,4 @@ struct LifetimeTests {
             try queue.inDatabase { _ in try queue.read { _ in } }
         }
     }
-
-    @Test("A statement whose arguments change ends the cursor on it")
-    func cursorAndArguments() throws {
-        try withEncryptedQueue { queue throws in
-            try queue.inDatabase { db throws in
-                let statement = try db.makeStatement(sql: "SELECT ? UNION SELECT 2")
-                let cursor = try Int.fetchCursor(statement, arguments: [1])
-                #expect(try cursor.next() == 1)
-                statement.arguments = [5]
-                #expect(try cursor.next() == nil)
-                #expect(try Int.fetchAll(statement) == [2, 5])
-            }
-        }
-    }
 }

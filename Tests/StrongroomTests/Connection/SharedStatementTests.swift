@@ -67,6 +67,7 @@ struct SharedStatementTests {
             #expect(try cursor.next() == 1)
             statement.arguments = [3]
             #expect(throws: DatabaseError.self) { try cursor.next() }
+            #expect(try Int.fetchAll(statement) == [3, 5])
         }
     }
 

@@ -60,7 +60,7 @@ struct RowRecordTests {
         #expect(try #require(null).description.contains("\"team\""))
         let missing = try #require(#expect(throws: RowDecodingError.self) { try row.decode(Team.self, forKey: "nope") })
         #expect(missing.description.contains("\"nope\""))
-        #expect(missing.description.contains("rival, team"))
+        #expect(missing.description.contains("[\"rival\", \"team\"]"))
     }
 
     @Test("throw their own errors")

@@ -57,7 +57,7 @@ struct DatabaseValueTests {
         #expect(DatabaseValue.null.description == "NULL")
         #expect(Int64.min.databaseValue.description == "-9223372036854775808")
         #expect(1.0.databaseValue.description == "1.0")
-        #expect("a'b\"c".databaseValue.description == "\"a'b\\\"c\"")
+        #expect("a'b\"c".databaseValue.description == #""a\'b\"c""#)
         #expect(Data([1, 2, 3]).databaseValue.description == "Data(3 bytes)")
     }
 
