@@ -92,7 +92,6 @@ struct ExpressionTests {
         try withRecords { db throws in
             try db.execute(sql: "INSERT INTO player VALUES (1, 'ARTHUR', 1)")
             #expect(try Player.filter(name.collating(.nocase) == "arthur").fetchCount(db) == 1)
-            #expect(try Player.filter(("a"..."b").contains(name.collating(.nocase))).fetchCount(db) == 1)
         }
     }
 
