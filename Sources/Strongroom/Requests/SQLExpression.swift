@@ -25,6 +25,9 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         case json(SQLExpression)
         case rowExists(TableAliasBase, isNegated: Bool)
 
+        /// Whether a count is zero.
+        case isZero(SQLExpression, isNegated: Bool)
+
         /// The hidden column of a full-text table that has its name.
         case wholeRow(String)
     }
@@ -197,6 +200,8 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
             return SQLExpression(node: .contained(element, in: subquery, isNegated: !isNegated))
         case .exists(let subquery, let isNegated):
             return SQLExpression(node: .exists(subquery, isNegated: !isNegated))
+        case .isZero(let count, let isNegated):
+            return SQLExpression(node: .isZero(count, isNegated: !isNegated))
         case .rowExists(let alias, let isNegated):
             return SQLExpression(node: .rowExists(alias, isNegated: !isNegated))
         case .qualified(let base, let alias):
@@ -236,7 +241,8 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
     var isAggregate: Bool {
         switch node {
         case .function(let call): call.isAggregate || call.arguments.contains(where: \.isAggregate)
-        case .prefixed(_, let base), .cast(let base, _), .collated(let base, _), .qualified(let base, _), .json(let base):
+        case .prefixed(_, let base), .cast(let base, _), .collated(let base, _), .qualified(let base, _), .json(let base),
+             .isZero(let base, _):
             base.isAggregate
         case .binary(let lhs, _, let rhs), .comparison(let lhs, _, let rhs): lhs.isAggregate || rhs.isAggregate
         case .associative(_, let operands): operands.contains(where: \.isAggregate)

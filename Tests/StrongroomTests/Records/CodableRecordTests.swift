@@ -99,7 +99,7 @@ struct CodableRecordTests {
             let json = #expect(throws: DecodingError.self) { try Addressed.fetchOne(db, sql: "SELECT '{' AS address") }
             guard case .dataCorrupted(let context)? = json else { return #expect(Bool(false)) }
             #expect(context.codingPath.map(\.stringValue) == ["address"])
-            #expect(throws: RowDecodingError.self) { try Addressed.fetchOne(db, sql: "SELECT NULL AS address") }
+            #expect(throws: DecodingError.self) { try Addressed.fetchOne(db, sql: "SELECT NULL AS address") }
         }
     }
 

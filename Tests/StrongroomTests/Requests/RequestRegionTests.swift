@@ -56,7 +56,7 @@ struct RequestRegionTests {
     func otherKeys() throws {
         try expect([
             (Place.filter(key: ["country": "FR", "code": 1]), "place(code,country,name)"), (Player.filter(id == "1"), "player(id,name,score)"),
-            (Player.filter(id == 1.0), "player(id,name,score)"), (Player.filter(id == nil), "player(id,name,score)"),
+            (Player.filter(id == 1.0), "player(id,name,score)"), (Player.filter(id == nil), "empty"),
         ])
     }
 

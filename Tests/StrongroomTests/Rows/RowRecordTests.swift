@@ -102,6 +102,7 @@ struct RowRecordTests {
               - team: [id:2 name:"Reds"]
                 - rival: [id:3 name:"Blues"]
                 + coaches: 1 row
+              + coaches: 1 row
               + players: 2 rows
             """)
     }

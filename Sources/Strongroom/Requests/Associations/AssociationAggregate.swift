@@ -68,7 +68,7 @@ extension AssociationToMany {
     public var isEmpty: AssociationAggregate<OriginRowDecoder> {
         let count = rowCount
         return AssociationAggregate(sqlAssociation, key: "hasNo" + name.capitalizedFirst) { db, alias in
-            try .comparison(count(db, alias), .equal, .value(0.databaseValue))
+            try SQLExpression(node: .isZero(count(db, alias), isNegated: false))
         }
     }
 

@@ -11,7 +11,7 @@ extension SQLExpression {
         case .binary(let lhs, let op, let rhs): try Self.write(lhs, op.rawValue, rhs, to: &writer)
         case .comparison(let lhs, let comparison, let rhs): try Self.write(lhs, comparison.rawValue, rhs, to: &writer)
         case .associative(let op, let operands): try writer.append(operands, separator: " \(op.sql) ") { try $0.writeOperand(to: &$1) }
-        case .between, .like, .listed, .contained, .exists: try writeCondition(to: &writer)
+        case .between, .like, .listed, .contained, .exists, .isZero: try writeCondition(to: &writer)
         case .subquery(let subquery): try subquery.writeInParentheses(to: &writer)
         case .function(let call): try call.write(to: &writer)
         case .cast(let operand, let storageClass):
@@ -54,6 +54,9 @@ extension SQLExpression {
         case .exists(let subquery, let isNegated):
             writer.append(isNegated ? "NOT EXISTS " : "EXISTS ")
             try subquery.writeInParentheses(to: &writer)
+        case .isZero(let count, let isNegated):
+            try count.writeOperand(to: &writer)
+            writer.append(isNegated ? " > 0" : " = 0")
         default:
             break
         }

@@ -17,7 +17,7 @@ extension SQLQuery {
             // A filter that throws has thrown when the statement was written.
             if let filter = try? relation.filter(db) {
                 if filter.isNeverTrue { return DatabaseRegion() }
-                if isReadOnce, statement.sql.words(equalTo: "select") == 1, let rowIDs = try? rowIDs(filter, db) {
+                if isReadOnce, statement.sql.readsOnce(table), let rowIDs = try? rowIDs(filter, db) {
                     region = region.restricted(toRowIDs: rowIDs, of: table)
                 }
             }
@@ -95,6 +95,12 @@ extension SQLExpression {
 }
 
 extension String {
+    /// Whether the text, of one `SELECT`, names the table once, but for the columns that it qualifies.
+    fileprivate func readsOnce(_ table: String) -> Bool {
+        words(equalTo: "select") == 1
+            && replacing(table.quotedDatabaseIdentifier + ".", with: "").words(equalTo: table) == 1
+    }
+
     /// How often a word occurs, whatever its case and the quotes around it.
     fileprivate func words(equalTo word: String) -> Int {
         let word = word.lowercased()

@@ -100,8 +100,7 @@ struct SQLQuery: Sendable {
             try writeSimpleCount(of: .literal("COUNT(*)"), tables, to: &writer)
         } else {
             var query = self
-            query.relation.orderings = []
-            query.relation.hasStableOrder = false
+            query.relation = relation.unordered
             query.relation.prefetches = []
             writer.append("SELECT COUNT(*) FROM (")
             try query.write(to: &writer)

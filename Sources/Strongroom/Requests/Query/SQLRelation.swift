@@ -85,6 +85,19 @@ public struct SQLRelation: Sendable {
         return relation
     }
 
+    /// The same rows in any order.
+    var unordered: SQLRelation {
+        var relation = self
+        relation.orderings = []
+        relation.hasStableOrder = false
+        relation.joins = joins.map {
+            var join = $0
+            join.relation = join.relation.unordered
+            return join
+        }
+        return relation
+    }
+
     /// Defines a query for the statement, in place of the one of that name.
     mutating func define(_ table: SQLCommonTable) {
         commonTables.removeAll { $0.name.foldedSQLName == table.name.foldedSQLName }

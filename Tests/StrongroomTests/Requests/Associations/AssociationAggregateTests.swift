@@ -64,7 +64,7 @@ struct AssociationAggregateTests {
             let request = Author.annotated(with: Author.books.count, cheap.count, Author.awards.count).order(Column("id"))
             let rows = try Row.fetchAll(db, request)
             #expect(rows.map { $0["bookCount"] as Int } == [2, 1, 0])
-            #expect(rows.map { $0["cheapBooksCount"] as Int } == [1, 0, 0])
+            #expect(rows.map { $0["cheapBookCount"] as Int } == [1, 0, 0])
             #expect(rows.map { $0["awardCount"] as Int } == [2, 1, 0])
         }
     }

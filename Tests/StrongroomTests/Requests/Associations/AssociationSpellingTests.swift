@@ -77,4 +77,39 @@ struct AssociationSpellingTests {
                 == "author(country,id,name),book(authorId,id,price,title)[1]")
         }
     }
+
+    @Test("Whether there is nothing is a count without argument, and joins are counted in any order")
+    func counts() throws {
+        try withLibrary { (db) throws in
+            #expect(try sql(db, Author.having(Author.books.isEmpty)).hasSuffix(#"HAVING COUNT(DISTINCT "book"."id") = 0"#))
+            #expect(try sql(db, Author.having(Author.books.isEmpty == false)).hasSuffix(#"HAVING COUNT(DISTINCT "book"."id") > 0"#))
+            let count = try statements(db) { _ = try Book.joining(required: Book.author.order(Column("name"))).fetchCount(db) }
+            #expect(count.last
+                == #"SELECT COUNT(*) FROM (SELECT "book".* FROM "book" JOIN "author" ON "author"."id" = "book"."authorId")"#)
+        }
+    }
+
+    @Test("Names in plural become singular where one is meant, and what is asked for twice is fetched once")
+    func keys() throws {
+        try withLibrary { (db) throws in
+            let row = try #require(try Row.fetchOne(db, Author.annotated(with: Author.books.forKey("works").count, Author.books.forKey("works").isEmpty)))
+            #expect(Array(row.columnNames.suffix(2)) == ["workCount", "hasNoWork"])
+            let twice = Author.including(all: Author.books.filter { $0.price > 7 }).including(all: Author.books.order { $0.title })
+            #expect(try statements(db) { _ = try Row.fetchAll(db, twice) }.last
+                == #"SELECT *, "authorId" AS "grdb_authorId" FROM "book" WHERE ("price" > ?) AND ("authorId" IN (?, ?, ?)) ORDER BY "title""#)
+        }
+    }
+
+    @Test("What hangs on a joined row is found by way of it")
+    func nestedPrefetch() throws {
+        try withLibrary { (db) throws in
+            let request = Book.including(required: Book.author.select(Column("name")).including(all: Author.books)).order(Column("id"))
+            let rows = try Row.fetchAll(db, request)
+            #expect(rows.map { $0.scopes["author"]?.prefetchedRows["books"]?.count } == [2, 2, 1])
+            #expect(try statements(db) { _ = try Row.fetchAll(db, request) }.last == #"""
+                SELECT "book".*, "author"."id" AS "grdb_id" FROM "book" JOIN "author" \#
+                ON ("author"."id" = "book"."authorId") AND ("author"."id" IN (?, ?))
+                """#)
+        }
+    }
 }

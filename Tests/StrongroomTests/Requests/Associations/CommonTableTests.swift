@@ -24,7 +24,7 @@ struct CommonTableTests {
             let request = Book.with(ids).filter(ids.contains(Column("id")))
             #expect(try sql(db, request) == #"""
                 WITH "ids" AS (SELECT bookId FROM award WHERE name = ?) \#
-                SELECT * FROM "book" WHERE "id" IN (SELECT * FROM "ids") ["gold"]
+                SELECT * FROM "book" WHERE "id" IN "ids" ["gold"]
                 """#)
             #expect(try request.fetchAll(db).map(\.id) == [1, 3])
         }

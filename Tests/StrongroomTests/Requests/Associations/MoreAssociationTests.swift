@@ -84,7 +84,7 @@ struct MoreAssociationTests {
         try withEmployees { (db) throws in
             let request = Employee.aliased(TableAlias(name: "employee")).joining(optional: Employee.boss.joining(optional: Employee.boss))
             #expect(try sql(db, request) == #"""
-                SELECT "employee".* FROM "employee" "employee" \#
+                SELECT "employee".* FROM "employee" \#
                 LEFT JOIN "employee" "employee1" ON "employee1"."id" = "employee"."bossId" \#
                 LEFT JOIN "employee" "employee2" ON "employee2"."id" = "employee1"."bossId"
                 """#)

@@ -17,16 +17,16 @@ struct PrefetchTests {
             #expect(infos.map { $0.books.map(\.title) } == [["Typee", "Moby Dick"], ["Nautilus"], []])
             #expect(all.count == 2)
             #expect(all.last == #"""
-                SELECT *, "authorId" AS "strongroom_authorId" FROM "book" WHERE "authorId" IN (?, ?, ?) ORDER BY "price"
+                SELECT *, "authorId" AS "grdb_authorId" FROM "book" WHERE "authorId" IN (?, ?, ?) ORDER BY "price"
                 """#)
         }
     }
 
-    @Test("Prefetched rows show no more than was selected")
+    @Test("Prefetched rows show what was selected, and whom they belong to")
     func rows() throws {
         try withLibrary { (db) throws in
             let row = try #require(try Row.fetchOne(db, Author.including(all: Author.books.select(Column("title"))).order(Column("id"))))
-            #expect(row.prefetchedRows["books"] == [["title": "Moby Dick"], ["title": "Typee"]])
+            #expect(row.prefetchedRows["books"] == [["title": "Moby Dick", "grdb_authorId": 1], ["title": "Typee", "grdb_authorId": 1]])
             #expect((row["books"] as [BookTitle]).map(\.title) == ["Moby Dick", "Typee"])
         }
     }
@@ -85,7 +85,7 @@ struct PrefetchTests {
             let all = try statements(db) { infos = try request.asRequest(of: Info.self).fetchAll(db) }
             #expect(infos.map { $0.awards.map(\.id) } == [[1, 2], [3], []])
             #expect(all.last == #"""
-                SELECT "award".*, "book"."authorId" AS "strongroom_authorId" FROM "award" JOIN "book" \#
+                SELECT "award".*, "book"."authorId" AS "grdb_authorId" FROM "award" JOIN "book" \#
                 ON ("book"."id" = "award"."bookId") AND ("book"."authorId" IN (?, ?, ?)) ORDER BY "award"."id"
                 """#)
         }
