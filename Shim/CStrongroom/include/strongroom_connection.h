@@ -114,6 +114,24 @@ static inline uint64_t strongroom_commits(const strongroom_connection *connectio
     return __atomic_load_n(&connection->commits, __ATOMIC_ACQUIRE);
 }
 
+/// How many rows the latest statement changed, and all since the connection was opened. SQLCipher 4.5.0, whose SQLite is 3.36, counts
+/// in 32 bits.
+static inline int64_t strongroom_changes(sqlite3 *db) {
+#if SQLITE_VERSION_NUMBER >= 3037000
+    return sqlite3_changes64(db);
+#else
+    return sqlite3_changes(db);
+#endif
+}
+
+static inline int64_t strongroom_total_changes(sqlite3 *db) {
+#if SQLITE_VERSION_NUMBER >= 3037000
+    return sqlite3_total_changes64(db);
+#else
+    return sqlite3_total_changes(db);
+#endif
+}
+
 /// A number that tells the calling thread from all others that run.
 static inline uintptr_t strongroom_thread(void) {
 #if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__)) && defined(__linux__)

@@ -217,13 +217,13 @@ public final class Database {
     /// How many rows the latest statement changed. <https://www.sqlite.org/c3ref/changes.html>
     public var changesCount: Int {
         requireAccess()
-        return Int(sqlite3_changes64(sqliteConnection))
+        return Int(strongroom_changes(sqliteConnection))
     }
 
     /// How many rows were changed since the connection was opened. <https://www.sqlite.org/c3ref/total_changes.html>
     public var totalChangesCount: Int {
         requireAccess()
-        return Int(sqlite3_total_changes64(sqliteConnection))
+        return Int(strongroom_total_changes(sqliteConnection))
     }
 
     /// Whether a transaction is open. <https://www.sqlite.org/c3ref/get_autocommit.html>

@@ -100,7 +100,7 @@ struct ForeignKeyViolationTests {
     func failureDescription() throws {
         try withSchema(Self.sql) { (db) throws in
             let violation = try #require(try db.foreignKeyViolations().next())
-            #expect(try violation.failureDescription(db) == sentence + ", in [id:2 teamId:7 name:\"O'Brien\"]")
+            #expect(try violation.failureDescription(db) == sentence + ", in [id:2 teamId:7 name:\"O\\'Brien\"]")
         }
     }
 
@@ -140,7 +140,7 @@ struct ForeignKeyViolationTests {
             try queue.writeWithoutTransaction { (db) throws in
                 try db.execute(sql: Self.sql)
                 let error = #expect(throws: DatabaseError.self) { try db.checkForeignKeys(in: "player") }
-                #expect(error?.message == sentence + ", in [id:2 teamId:7 name:\"O'Brien\"]")
+                #expect(error?.message == sentence + ", in [id:2 teamId:7 name:\"O\\'Brien\"]")
             }
         }
     }
