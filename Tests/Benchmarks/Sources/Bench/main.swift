@@ -68,7 +68,7 @@ func measure(_ item: Item, _ size: Int, rounds: Int, with runner: inout Runner) 
 func notes(_ item: Item, _ measurements: [Measurement]) -> [String] {
     let own = measurements.filter { $0.item == item }
     switch item {
-    case .concurrentReaders:
+    case .concurrentReaders, .concurrentScans:
         return own.dropFirst().map { measurement in
             let gains = Program.allCases.map { program in
                 let gain = own[0].median(program) / measurement.median(program) * Double(measurement.size) / Double(own[0].size)

@@ -17,17 +17,16 @@ final class Session: @unchecked Sendable {
     }
 
     func read(_ n: Int64) -> Int64 { cwork_session_read(&session, Workload.rangeStart(n), Workload.rangeLength) }
+    func scan() -> Int64 { cwork_session_read(&session, 0, Workload.pointCount) }
     func insert(_ n: Int64) { cwork_session_insert(&session, 10, n) }
     func transaction(_ n: Int64) { cwork_session_transaction(&session, 10, n) }
 }
 
-func concurrentReaders(_ call: Call) -> Outcome {
+func concurrentReaders(_ call: Call, accesses: Int64, _ read: @escaping @Sendable (Session, Int64) -> Int64) -> Outcome {
     let sessions = (0..<call.size).map { _ in Session(call.path) }
     for session in sessions { _ = session.read(0) }
     return .timing {
-        onThreads(call.size) { index in
-            (0..<Workload.accessesPerReader).reduce(0) { $0 + sessions[index].read($1) }
-        }
+        onThreads(call.size) { index in (0..<accesses).reduce(0) { $0 + read(sessions[index], $1) } }
     }
 }
 

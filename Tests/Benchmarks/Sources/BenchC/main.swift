@@ -20,7 +20,8 @@ func outcome(of call: Call) throws -> Outcome {
     case .openPassphrase: return openings(call, Workload.passphrase)
     case .openFiveThreads: return openFiveTimes(call)
     case .rotation: return rotate(call)
-    case .concurrentReaders: return concurrentReaders(call)
+    case .concurrentReaders: return concurrentReaders(call, accesses: Workload.accessesPerReader) { $0.read($1) }
+    case .concurrentScans: return concurrentReaders(call, accesses: Workload.scansPerReader) { session, _ in session.scan() }
     case .readsBesideWrite: return readsBesideWrite(call)
     default: break
     }

@@ -4,9 +4,17 @@ import Workload
 extension Work {
     /// One access that reads twenty points.
     func range(_ pool: DatabasePool, _ n: Int64) throws -> Int64 {
+        try points(pool, from: Workload.rangeStart(n), count: Workload.rangeLength)
+    }
+
+    /// One access that reads all points.
+    func scan(_ pool: DatabasePool) throws -> Int64 {
+        try points(pool, from: 0, count: Workload.pointCount)
+    }
+
+    private func points(_ pool: DatabasePool, from first: Int64, count: Int64) throws -> Int64 {
         try pool.read { db in
-            let first = Workload.rangeStart(n)
-            let values = try Int64.fetchCursor(db, sql: Workload.selectRange, arguments: [first, first + Workload.rangeLength])
+            let values = try Int64.fetchCursor(db, sql: Workload.selectRange, arguments: [first, first + count])
             var sum: Int64 = 0
             while let value = try values.next() { sum += value }
             return sum
@@ -24,10 +32,12 @@ extension Work {
         }
     }
 
-    func concurrentReaders(_ pool: DatabasePool) throws -> Outcome {
+    func concurrentReaders(
+        _ pool: DatabasePool, accesses: Int64, _ read: @escaping @Sendable (Int64) throws -> Int64) throws -> Outcome
+    {
         openReaders(call.size, pool)
         return .timing {
-            onThreads(call.size) { _ in try (0..<Workload.accessesPerReader).reduce(0) { try $0 + range(pool, $1) } }
+            onThreads(call.size) { _ in try (0..<accesses).reduce(0) { try $0 + read($1) } }
         }
     }
 

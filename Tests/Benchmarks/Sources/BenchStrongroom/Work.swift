@@ -40,7 +40,8 @@ struct Work: Sendable {
     func outcome(_ pool: DatabasePool) throws -> Outcome {
         switch call.item {
         case .cursorMemory: .memory(check: try cursor(pool))
-        case .concurrentReaders: try concurrentReaders(pool)
+        case .concurrentReaders: try concurrentReaders(pool, accesses: Workload.accessesPerReader) { try range(pool, $0) }
+        case .concurrentScans: try concurrentReaders(pool, accesses: Workload.scansPerReader) { _ in try scan(pool) }
         case .readsBesideWrite: try readsBesideWrite(pool)
         case .writeLatency: try writeLatency(pool)
         case .observedInserts, .observedTransactions: try observed(pool)

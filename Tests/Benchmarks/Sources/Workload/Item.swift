@@ -6,7 +6,7 @@ public enum Item: String, CaseIterable, Sendable {
     case rowsOfText, rowsOfBlobs, joinedTracks, joinedInvoices
     case insertsPositional, insertsRecords, insertsCodable, insertsOfText, insertsOfBlobs, smallTransactions
     case cursorMemory
-    case concurrentReaders, readsBesideWrite, writeLatency
+    case concurrentReaders, concurrentScans, readsBesideWrite, writeLatency
     case observedInserts, observedTransactions
     case rotation
 
@@ -34,7 +34,8 @@ public enum Item: String, CaseIterable, Sendable {
         case .insertsOfBlobs: "inserts of one blob of 16 kB"
         case .smallTransactions: "small write transactions"
         case .cursorMemory: "peak memory of a cursor over that many rows"
-        case .concurrentReaders: "readers at the same time, 4,000 accesses each"
+        case .concurrentReaders: "readers at the same time, 4,000 accesses to 20 rows each"
+        case .concurrentScans: "readers at the same time, 100 accesses to 10,000 rows each"
         case .readsBesideWrite: "reads by two readers beside a long write"
         case .writeLatency: "small write transactions beside two readers"
         case .observedInserts: "inserts while another table is observed, against the same unobserved"
@@ -63,6 +64,7 @@ public enum Item: String, CaseIterable, Sendable {
         case .smallTransactions: [20, 200, 2_000]
         case .cursorMemory: [10_000, 100_000, 1_000_000]
         case .concurrentReaders: [1, 2, 4, 8]
+        case .concurrentScans: [1, 2, 4]
         case .readsBesideWrite: [1_000, 4_000, 16_000]
         case .writeLatency: [200, 1_000, 5_000]
         case .observedInserts: [100, 1_000, 10_000]
@@ -95,7 +97,8 @@ public enum Item: String, CaseIterable, Sendable {
         case .rowsByName: [.time(1.3)]
         case .rowsAsRecords: [.time(1.4)]
         case .rowsAsCodable: [.time(2)]
-        case .rowsOfText, .rowsOfBlobs, .joinedTracks, .joinedInvoices, .insertsOfText, .insertsOfBlobs, .concurrentReaders: [.time()]
+        case .rowsOfText, .rowsOfBlobs, .joinedTracks, .joinedInvoices, .insertsOfText, .insertsOfBlobs: [.time()]
+        case .concurrentReaders, .concurrentScans: [.time()]
         case .insertsPositional: [.time(1.3)]
         case .insertsRecords: [.time(2)]
         case .insertsCodable: [.time(2.5)]
@@ -122,6 +125,7 @@ public enum Item: String, CaseIterable, Sendable {
         case .insertsPositional, .insertsRecords, .insertsCodable, .insertsOfText, .insertsOfBlobs, .smallTransactions, .writeLatency: return n
         case .cursorMemory: return n * (n - 1) / 2 * 8
         case .concurrentReaders: return n * Workload.rangesSum(Workload.accessesPerReader)
+        case .concurrentScans: return n * Workload.scansPerReader * 7 * Workload.pointCount * (Workload.pointCount - 1) / 2
         case .readsBesideWrite: return 2 * Workload.rangesSum(n / 2)
         case .observedInserts, .observedTransactions: return 2 * Int64(Workload.turns) * n
         case .rotation: return n * Int64(Workload.payloadRowsPerMegabyte)

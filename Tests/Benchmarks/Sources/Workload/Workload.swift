@@ -60,6 +60,7 @@ public enum Workload {
 
     public static let accessesPerReader: Int64 = 4_000
     public static let rangeLength: Int64 = 20
+    public static let scansPerReader: Int64 = 100
 
     /// Where the `n`th read of twenty rows begins.
     public static func rangeStart(_ n: Int64) -> Int64 {
