@@ -1,5 +1,6 @@
 // Reading an open connection's own files, and telling whether a page is what SQLCipher wrote under a key.
 
+#include "log_format.h"
 #include "strongroom_crypto.h"
 
 #include <stdlib.h>
@@ -53,13 +54,7 @@ int strongroom_log_read(sqlite3 *db, void *bytes, int size, int64_t offset) {
     return result == SQLITE_OK ? file_read(file, bytes, size, offset) : result;
 }
 
-// MARK: The write-ahead log <https://www.sqlite.org/walformat.html>
-
-enum { log_header = 32, frame_header = 24, log_salts = 16, frame_salts = 8 };
-
-static uint32_t big_endian(const uint8_t *bytes) {
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
+// MARK: The write-ahead log
 
 int64_t strongroom_frame_offset(uint32_t frame, int page_size) {
     return log_header + (int64_t)(frame - 1) * (frame_header + page_size) + frame_header;
@@ -87,9 +82,8 @@ static int index_frames(sqlite3_file *file, int64_t size, int page_size, strongr
         uint8_t header[frame_header];
         result = file_read(file, header, frame_header, strongroom_frame_offset(frame, page_size) - frame_header);
         if (result != SQLITE_OK || memcmp(header + frame_salts, index->salts, sizeof index->salts) != 0) break;
-        if (!add_pending(&pending, big_endian(header))) { result = SQLITE_NOMEM; break; }
-        // A frame that commits says how large the database is.
-        if (big_endian(header + 4) == 0) continue;
+        if (!add_pending(&pending, frame_page(header))) { result = SQLITE_NOMEM; break; }
+        if (!frame_commits(header)) continue;
         for (uint32_t i = 0; i < pending.count; i++)
             if (pending.pages[i] < index->count) index->frames[pending.pages[i]] = frame - pending.count + 1 + i;
         pending.count = 0;
@@ -134,7 +128,7 @@ int strongroom_log_index_is_current(sqlite3 *db, const strongroom_log_index *ind
     int result = strongroom_log_read(db, header, frame_header, strongroom_frame_offset(frame, page_size) - frame_header);
     // A log that was begun anew may be shorter.
     if (result == SQLITE_IOERR_SHORT_READ) return SQLITE_OK;
-    if (result == SQLITE_OK) *current = big_endian(header) == page && memcmp(header + frame_salts, index->salts, sizeof index->salts) == 0;
+    if (result == SQLITE_OK) *current = frame_page(header) == page && memcmp(header + frame_salts, index->salts, sizeof index->salts) == 0;
     return result;
 }
 

@@ -1,5 +1,6 @@
 // SQLCipher's key calls. sqlite3_rekey answers "done" after a full disk, a busy file or a failed sync, so its writes are watched.
 
+#include "log_format.h"
 #include "strongroom_crypto.h"
 
 #include <pthread.h>
@@ -114,18 +115,13 @@ struct watch {
     struct watch *next;
 };
 
-enum { frame_header_size = 24, smallest_page = 512 };
-
-static uint32_t big_endian(const uint8_t *bytes) {
-    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
+enum { smallest_page = 512 };
 
 static bool is_log(const tap *self) { return self == &self->watch->taps[1]; }
 
 static void note_frame(struct watch *watch, const uint8_t *header) {
-    watch->page = big_endian(header);
-    // Only a frame that commits says how large the database is.
-    if (big_endian(header + 4) != 0) watch->committed = true;
+    watch->page = frame_page(header);
+    if (frame_commits(header)) watch->committed = true;
 }
 
 /// The first failure, if the page must not be written.
@@ -181,7 +177,7 @@ static int watched_write(sqlite3_file *file, const void *bytes, int size, sqlite
     if (is_page) watch->failure = refusal(self, bytes, size, offset);
     if (watch->failure) return watch->failure;
     watch->failure = put(self, bytes, size, offset);
-    if (watch->failure == SQLITE_OK && is_log(self) && size == frame_header_size) note_frame(watch, bytes);
+    if (watch->failure == SQLITE_OK && is_log(self) && size == frame_header) note_frame(watch, bytes);
     return watch->failure;
 }
 

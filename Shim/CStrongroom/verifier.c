@@ -4,6 +4,7 @@
 #define _GNU_SOURCE 1
 #endif
 
+#include "log_format.h"
 #include "strongroom_crypto.h"
 
 #include <fcntl.h>
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { log_header = 32, frame_header = 24, most_bytes = 128 << 10 };
+enum { most_bytes = 128 << 10 };
 
 struct strongroom_verifier {
     const strongroom_page_format *format;
@@ -53,8 +54,7 @@ static void look_at(strongroom_verifier *self, const int64_t *offsets, size_t co
     if (offsets[0] < log_header + frame_header || pread(self->file, frames, count * size, offsets[0] - frame_header) != (ssize_t)(count * size)) return;
     for (size_t i = 0; i < count; i++) {
         const uint8_t *frame = frames + i * size;
-        uint32_t number = (uint32_t)frame[0] << 24 | (uint32_t)frame[1] << 16 | (uint32_t)frame[2] << 8 | frame[3];
-        set_verified(self, frame_index(self, offsets[i]), strongroom_page_is_authentic(self->format, frame + frame_header, number));
+        set_verified(self, frame_index(self, offsets[i]), strongroom_page_is_authentic(self->format, frame + frame_header, frame_page(frame)));
     }
 }
 

@@ -116,21 +116,13 @@ static inline uint64_t strongroom_commits(const strongroom_connection *connectio
 
 /// How many rows the latest statement changed, and all since the connection was opened. SQLCipher 4.5.0, whose SQLite is 3.36, counts
 /// in 32 bits.
-static inline int64_t strongroom_changes(sqlite3 *db) {
 #if SQLITE_VERSION_NUMBER >= 3037000
-    return sqlite3_changes64(db);
+static inline int64_t strongroom_changes(sqlite3 *db) { return sqlite3_changes64(db); }
+static inline int64_t strongroom_total_changes(sqlite3 *db) { return sqlite3_total_changes64(db); }
 #else
-    return sqlite3_changes(db);
+static inline int64_t strongroom_changes(sqlite3 *db) { return sqlite3_changes(db); }
+static inline int64_t strongroom_total_changes(sqlite3 *db) { return sqlite3_total_changes(db); }
 #endif
-}
-
-static inline int64_t strongroom_total_changes(sqlite3 *db) {
-#if SQLITE_VERSION_NUMBER >= 3037000
-    return sqlite3_total_changes64(db);
-#else
-    return sqlite3_total_changes(db);
-#endif
-}
 
 /// A number that tells the calling thread from all others that run.
 static inline uintptr_t strongroom_thread(void) {

@@ -10,9 +10,8 @@ import Foundation
 /// Names go without their `:`, `@` or `$`. Parameters that no named value fits take the positional values in order.
 ///
 /// Source: <https://www.sqlite.org/lang_expr.html#varparam>.
-///
-/// Unchecked: a literal is kept only when all of its elements are plain values, which have no references.
 public struct StatementArguments: @unchecked Sendable {
+    // Unchecked: a literal is kept only when all of its elements are plain values, which share nothing that changes.
     private(set) var positional: Positional
 
     /// Nil when there are none, which is nothing to count references of.
