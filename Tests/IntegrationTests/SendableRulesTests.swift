@@ -22,7 +22,8 @@ struct SendableRulesTests {
     private func diagnostics(of source: String) async throws -> String {
         let scratch = try Scratch()
         try scratch.write(Data(source.utf8), to: "sample.swift")
-        let built = try Program.builtFolder()
+        // The cache of modules knows them by one path only.
+        let built = try Program.builtFolder().resolvingSymlinksInPath()
         let maps = try FileManager.default.contentsOfDirectory(atPath: built.path)
             .map { "\(built.path)/\($0)/module.modulemap" }
             .filter { FileManager.default.fileExists(atPath: $0) }
