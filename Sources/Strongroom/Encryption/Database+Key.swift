@@ -75,16 +75,17 @@ extension Database {
         guard cipher.isKeyed, isFileStored else { return false }
         let code = ResultCode(rawValue: strongroom_connection_first_read(connection))
         switch code.primaryResultCode {
-        case .SQLITE_NOMEM: throw DatabaseError(resultCode: code, message: "there is no memory for the key of \(path)")
-        case .SQLITE_BUSY: throw DatabaseError(code.rawValue, on: sqliteConnection)
         case .SQLITE_OK: return true
-        // Said by what reads next.
-        default: return false
+        case .SQLITE_NOMEM: throw DatabaseError(resultCode: code, message: "there is no memory for the key of \(path)")
+        // Newer SQLCiphers (seen in 4.12) say what is wrong once, and answer SQLITE_NOMEM to all that reads later.
+        default: throw DatabaseError(code.rawValue, on: sqliteConnection, sql: Self.schemaRead)
         }
     }
 
+    private static let schemaRead = "SELECT count(*) FROM sqlite_master"
+
     func readSchema() throws {
-        try execute(sql: "SELECT count(*) FROM sqlite_master")
+        try execute(sql: Self.schemaRead)
     }
 
     // MARK: - Keys
