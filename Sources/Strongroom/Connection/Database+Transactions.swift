@@ -197,11 +197,13 @@ extension Database {
             // Before anyone is told: who reads after asking for the count sees what it counts.
             let isNews = transactions.didWrite || observers.wasToldOfChanges
             if isNews { strongroom_count_commit(connection) }
+            var isRefused = false
             if !transactions.didWrite, observers.isActive, !isReadOnlyNow {
-                // SQLite calls no hook for a transaction that changed nothing: observers hear of it all the same.
-                outsideOfBlocks { observers.emptyTransactionWillCommit() }
+                // SQLite calls no hook for a transaction that changed nothing: observers hear of it all the same, and
+                // may refuse it, with nothing to roll back.
+                outsideOfBlocks { isRefused = !observers.transactionWillCommit() }
             }
-            transactionDidEnd(tellingObservers: isNews || !isReadOnlyNow, isCommitted: true)
+            transactionDidEnd(tellingObservers: isNews || !isReadOnlyNow, isCommitted: !isRefused)
         case .rollback:
             transactionDidEnd(tellingObservers: !isReadOnlyNow, isCommitted: false)
         case .failure:
