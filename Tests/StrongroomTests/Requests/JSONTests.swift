@@ -79,6 +79,16 @@ struct JSONTests {
         }
     }
 
+    @Test("that SQLite knows as such is not converted")
+    func knownJSON() throws {
+        try withDatabase { db throws in
+            let part = JSONColumn("address").jsonRepresentation(atPath: "city")
+            for expression in [part, part.asJSON.sqlExpression] {
+                #expect(try SQL(Database.jsonArray([expression])).build(db).sql == #"JSON_ARRAY("address" -> ?)"#)
+            }
+        }
+    }
+
     @Test("text is read and built by SQLite's functions")
     func functions() throws {
         let array = "[1, [2, 3]]", object = #"{"a": 1, "b": null}"#

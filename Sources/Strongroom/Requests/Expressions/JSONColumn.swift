@@ -62,7 +62,11 @@ extension SQLSpecificExpressible {
 extension SQLExpression {
     /// The expression, marked as JSON.
     var holdingJSON: SQLExpression {
-        if case .json = node { self } else { SQLExpression(node: .json(self)) }
+        switch node {
+        // SQLite knows of what `->` gives that it is JSON.
+        case .json, .binary(_, .jsonRepresentation, _): self
+        default: SQLExpression(node: .json(self))
+        }
     }
 
     /// The expression as a part of other JSON: SQLite takes text for a string there, unless a function says that it is JSON.
