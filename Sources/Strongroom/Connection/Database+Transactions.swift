@@ -135,8 +135,21 @@ extension Database {
     // MARK: - Statements
 
     /// Begins a transaction; throws when one is open.
+    ///
+    /// - parameter kind: by default that of ``Configuration``, or deferred where nothing can be written anyway.
     public func beginTransaction(_ kind: TransactionKind? = nil) throws {
-        switch kind ?? defaultTransactionKind {
+        if let kind { return try begin(kind) }
+        do {
+            try begin(defaultTransactionKind)
+        } catch let refusal as DatabaseError where refusal.resultCode == .SQLITE_READONLY {
+            // `PRAGMA query_only` refuses the lock of writers, and no reads.
+            guard try Bool.fetchOne(self, sql: "PRAGMA query_only") == true else { throw refusal }
+            try begin(.deferred)
+        }
+    }
+
+    private func begin(_ kind: TransactionKind) throws {
+        switch kind {
         case .deferred: try run(.beginDeferred)
         case .immediate: try run(.beginImmediate)
         case .exclusive: try run(.beginExclusive)
