@@ -128,7 +128,7 @@ extension Database {
 /// A dump in the making.
 private struct Dump<Format: DumpFormat> {
     let database: Database
-    var format: Format
+    let format: Format
     var stream: DumpStream
 
     init(_ database: Database, format: Format, stream: (any TextOutputStream)?) {
@@ -143,6 +143,7 @@ private struct Dump<Format: DumpFormat> {
     }
 
     mutating func write(_ statement: Statement) throws {
+        var format = format
         let run = try StatementRun(statement, arguments: nil)
         while try run.step() { try format.writeRow(database, statement: statement, to: &stream) }
         format.finalize(database, statement: statement, to: &stream)

@@ -1,11 +1,11 @@
 /// How the rows of a statement are printed.
 ///
-/// One value of the format serves all statements of a dump, one after the other.
+/// Each statement of a dump is printed by a copy of the format, so that what one of them changes concerns no other.
 public protocol DumpFormat {
     /// Writes the current row of the statement.
     mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) throws
 
-    /// Writes what follows the last row, and gets ready for the next statement. Called when there was no row, too.
+    /// Writes what follows the last row. Called when there was no row, too.
     mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream)
 }
 
