@@ -231,6 +231,7 @@ extension Database {
         // Failures, those of reads included, may roll the transaction back.
         if failure != nil || statement.hasEffects && !isMereChange(statement) {
             drawConsequences(of: statement, isDone: failure == nil)
+            if failure == nil, let refusal = observers.takeRefusal() { throw refusal }
         }
         if strongroom_stops(connection) != 0 { try stopAfterRun(of: statement, failure: failure) }
         if let failure { throw observers.takeRefusal() ?? failure }

@@ -135,8 +135,21 @@ extension Database {
     // MARK: - Statements
 
     /// Begins a transaction; throws when one is open.
+    ///
+    /// - parameter kind: by default that of ``Configuration``, or deferred where nothing can be written anyway.
     public func beginTransaction(_ kind: TransactionKind? = nil) throws {
-        switch kind ?? defaultTransactionKind {
+        if let kind { return try begin(kind) }
+        do {
+            try begin(defaultTransactionKind)
+        } catch let refusal as DatabaseError where refusal.resultCode == .SQLITE_READONLY {
+            // `PRAGMA query_only` refuses the lock of writers, and no reads.
+            guard try Bool.fetchOne(self, sql: "PRAGMA query_only") == true else { throw refusal }
+            try begin(.deferred)
+        }
+    }
+
+    private func begin(_ kind: TransactionKind) throws {
+        switch kind {
         case .deferred: try run(.beginDeferred)
         case .immediate: try run(.beginImmediate)
         case .exclusive: try run(.beginExclusive)
@@ -197,11 +210,13 @@ extension Database {
             // Before anyone is told: who reads after asking for the count sees what it counts.
             let isNews = transactions.didWrite || observers.wasToldOfChanges
             if isNews { strongroom_count_commit(connection) }
+            var isRefused = false
             if !transactions.didWrite, observers.isActive, !isReadOnlyNow {
-                // SQLite calls no hook for a transaction that changed nothing: observers hear of it all the same.
-                outsideOfBlocks { observers.emptyTransactionWillCommit() }
+                // SQLite calls no hook for a transaction that changed nothing: observers hear of it all the same, and
+                // may refuse it, with nothing to roll back.
+                outsideOfBlocks { isRefused = !observers.transactionWillCommit() }
             }
-            transactionDidEnd(tellingObservers: isNews || !isReadOnlyNow, isCommitted: true)
+            transactionDidEnd(tellingObservers: isNews || !isReadOnlyNow, isCommitted: !isRefused)
         case .rollback:
             transactionDidEnd(tellingObservers: !isReadOnlyNow, isCommitted: false)
         case .failure:

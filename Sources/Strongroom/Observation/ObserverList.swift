@@ -215,11 +215,6 @@ final class ObserverList {
         }
     }
 
-    /// Nothing is left to refuse.
-    func emptyTransactionWillCommit() {
-        for registration in registrations { try? registration.observer?.databaseWillCommit() }
-    }
-
     /// Why an observer refused the commit, once.
     func takeRefusal() -> (any Error)? {
         guard let refusal else { return nil }

@@ -51,3 +51,6 @@ extension TableRecord where Self: EncodableRecord {
         }
     }
 }
+
+@available(*, deprecated, renamed: "RecordError")
+public typealias PersistenceError = RecordError

@@ -44,10 +44,12 @@ public struct PreparedRequest {
     /// Fetches what belongs to the rows, and hangs it on them.
     var prefetch: ((Database, [Row]) throws -> Void)?
 
-    init(statement: Statement, adapter: (any RowAdapter)? = nil, prefetch: ((Database, [Row]) throws -> Void)? = nil) {
+    /// What it would fetch for them, for those who want to see.
+    var associated: ((Database, [Row]) throws -> [(keyPath: String, queries: [SQLQuery])])?
+
+    init(statement: Statement, adapter: (any RowAdapter)? = nil) {
         self.statement = statement
         self.adapter = adapter
-        self.prefetch = prefetch
     }
 
     /// Whether rows are complete only after further queries.

@@ -38,3 +38,19 @@ extension Row {
         try withUnsafeData(named: column.name, body)
     }
 }
+
+// MARK: - Older spellings
+
+extension Row {
+    /// The data at `index`, nil for NULL.
+    @available(*, deprecated, message: "Use withUnsafeData(atIndex:_:): this one copies.")
+    public func dataNoCopy(atIndex index: Int) -> Data? { self[index] }
+
+    /// The data of a column, nil for NULL, and when there is no such column.
+    @available(*, deprecated, message: "Use withUnsafeData(named:_:): this one copies.")
+    public func dataNoCopy(named columnName: String) -> Data? { self[columnName] }
+
+    /// The data of a column, nil for NULL, and when there is no such column.
+    @available(*, deprecated, message: "Use withUnsafeData(at:_:): this one copies.")
+    public func dataNoCopy(_ column: some ColumnExpression) -> Data? { self[column.name] }
+}

@@ -12,7 +12,10 @@ extension Row {
     {
         checkIndex(index)
         let dbValue = databaseValue(at: index)
-        guard let value = Value.fromDatabaseValue(dbValue) else { throw conversionError(Value.self, at: index) }
+        guard let value = Value.fromDatabaseValue(dbValue) else {
+            throw RowDecodingError(
+                "could not decode \(Value.self) from database value \(dbValue)", shownAt: index, of: self)
+        }
         return value
     }
 

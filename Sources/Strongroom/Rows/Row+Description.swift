@@ -11,7 +11,8 @@ extension Row: CustomStringConvertible, CustomDebugStringConvertible {
     }
 
     private var detailLines: [String] {
-        (layout == nil ? [] : ["  unadapted: \(unadapted.description)"]) + scopeLines(indentation: "  ")
+        let whole = unadapted.description
+        return (whole == description ? [] : ["  unadapted: \(whole)"]) + scopeLines(indentation: "  ")
     }
 
     private func scopeLines(indentation: String) -> [String] {

@@ -21,12 +21,19 @@ public struct RowDecodingError: Error, Sendable {
         self.init(reason, column: (whole.columns.names[position], position), whole)
     }
 
+    /// A column that can't be converted, as the row shows it.
+    init(_ reason: String, shownAt index: Int, of row: Row) {
+        self.init(reason, column: (row.columns.names[index], index), row)
+    }
+
     private init(_ reason: String, column: (name: String, index: Int)?, _ row: Row) {
         self.reason = reason
         self.column = column
         self.row = row.description
-        self.sql = row.statement.map { $0.database.showable($0).trimmingSQL() }
-        self.arguments = row.statement.flatMap(\.publicArguments)
+        // Where an adapter has been at work, the SQL names other columns than the row does.
+        let statement = row.layout == nil ? row.statement : nil
+        self.sql = statement.map { $0.database.showable($0).trimmingSQL() }
+        self.arguments = statement.flatMap(\.publicArguments)
     }
 }
 

@@ -40,8 +40,12 @@ struct StatementColumn {
 
     @inlinable var double: Double { sqlite3_column_double(statement, index) }
 
-    /// SQLite's own bytes of a text, without the NUL that ends them.
+    /// SQLite's own bytes of a text or of a blob, without the NUL that ends a text; numbers as SQLite writes them.
     func withText<R>(_ body: (UnsafeBufferPointer<UInt8>) throws -> R) rethrows -> R {
+        // Asking for the text of a blob makes it one: whoever reads the column again would find a text.
+        if sqlite3_column_type(statement, index) == SQLITE_BLOB {
+            return try withBlob { try $0.withMemoryRebound(to: UInt8.self, body) }
+        }
         // Text first, size second: the other order may convert twice.
         let text = sqlite3_column_text(statement, index)
         return try body(UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, index))))

@@ -102,6 +102,7 @@ struct AccessMaintenanceTests {
             let error = try #require(throws: DatabaseError.self) { try copy.write { try $0.insertWine() } }
             #expect(error.resultCode == .SQLITE_READONLY)
             #expect(try copy.read { try $0.countWines() } == 0)
+            #expect(try copy.write { try $0.countWines() } == 0)
         }
     }
 

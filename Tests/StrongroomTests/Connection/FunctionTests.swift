@@ -254,6 +254,24 @@ struct CollationTests {
         }
     }
 
+    @Test("is named in REINDEX as it is everywhere")
+    func reindexSpelling() throws {
+        try withEncryptedQueue { queue throws in
+            try queue.inDatabase { db throws in
+                var statements: [String] = []
+                let caseless = DatabaseCollation("caseless") { $0.caseInsensitiveCompare($1) }
+                let spaced = DatabaseCollation("two words") { $0.compare($1) }
+                db.add(collation: caseless)
+                db.add(collation: spaced)
+                db.trace { statements.append("\($0)") }
+                try db.reindex(collation: caseless)
+                try db.reindex(collation: .nocase)
+                try db.reindex(collation: spaced)
+                #expect(statements == ["REINDEX caseless", "REINDEX NOCASE", "REINDEX \"two words\""])
+            }
+        }
+    }
+
     @Test("is there for each of Foundation's orders")
     func predefined() throws {
         try withEncryptedQueue { queue throws in

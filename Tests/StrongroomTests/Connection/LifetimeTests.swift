@@ -22,6 +22,14 @@ struct LifetimeTests {
         }
     }
 
+    @Test("A closed connection is in no transaction")
+    func closedTransaction() throws {
+        try withEncryptedQueue { queue throws in
+            try queue.close()
+            #expect(queue.inDatabase { $0.isInsideTransaction } == false)
+        }
+    }
+
     @Test("Closing fails while a statement is alive, and the queue goes on")
     func busyClose() throws {
         try withEncryptedQueue { queue throws in

@@ -121,6 +121,11 @@ struct TransactionTests {
             seen = []
             try db.readOnly { try db.inTransaction { .commit } }
             #expect(seen.first == "BEGIN DEFERRED TRANSACTION")
+            try db.execute(sql: "PRAGMA query_only = 1")
+            seen = []
+            try db.inTransaction { .commit }
+            #expect(seen.contains("BEGIN DEFERRED TRANSACTION"))
+            #expect(throws: DatabaseError.self) { try db.inTransaction(.immediate) { .commit } }
         }
     }
 

@@ -137,6 +137,58 @@ struct DumpContentTests {
         }
     }
 
+    @Test("shows associated rows below those that they belong to, without the columns that tell so")
+    func associatedRows() throws {
+        struct Team: TableRecord {
+            static let databaseTableName = "team"
+            static let players = hasMany(Player.self, using: ForeignKey(["teamId"]))
+        }
+        struct Player: TableRecord {
+            static let databaseTableName = "player"
+            static let team = belongsTo(Team.self, using: ForeignKey(["teamId"]))
+            static let awards = hasMany(Award.self, using: ForeignKey(["playerId"]))
+        }
+        struct Award: TableRecord { static let databaseTableName = "award" }
+        try withSchema("""
+            CREATE TABLE team (id INTEGER PRIMARY KEY, name);
+            CREATE TABLE player (id INTEGER PRIMARY KEY, teamId, name);
+            CREATE TABLE award (id INTEGER PRIMARY KEY, playerId);
+            """) { (db) throws in
+            let teams = Team.including(all: Team.players.including(all: Player.awards))
+            #expect(try printed { try db.dumpRequest(teams, to: $0) } == "")
+            try db.execute(sql: "INSERT INTO team VALUES (1, 'Reds'), (2, 'Blues')")
+            #expect(try printed { try db.dumpRequest(teams, to: $0) } == "1|Reds\n2|Blues\n\nplayers\n")
+            try db.execute(sql: """
+                INSERT INTO player VALUES (10, 1, 'Ann'), (11, NULL, 'Bob'); INSERT INTO award VALUES (100, 10), (101, 11)
+                """)
+            #expect(try printed { try db.dumpRequest(teams, format: .list(header: true), to: $0) } == """
+                id|name
+                1|Reds
+                2|Blues
+
+                players
+                id|teamId|name
+                10|1|Ann
+
+                awards
+                id|playerId
+                100|10
+
+                """)
+            #expect(try printed {
+                try db.dumpRequest(
+                    Player.including(optional: Player.team.including(all: Team.players)), format: .json(), to: $0)
+            } == """
+                [{"id":10,"teamId":1,"name":"Ann","id":1,"name":"Reds"},
+                {"id":11,"teamId":null,"name":"Bob","id":null,"name":null}]
+
+                team.players
+                [{"id":10,"teamId":1,"name":"Ann"}]
+
+                """)
+        }
+    }
+
     @Test("needs no access of its own")
     func readers() throws {
         try withEncryptedQueue { queue in

@@ -224,6 +224,21 @@ struct DumpFormatTests {
         }
     }
 
+    @Test("uses a copy of the format for each statement")
+    func copies() throws {
+        struct Numbered: DumpFormat {
+            var count = 0
+
+            mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) {
+                count += 1
+                stream.write("\(count)\n")
+            }
+
+            func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream) {}
+        }
+        #expect(try dump("SELECT 7 UNION SELECT 8; SELECT 9", Numbered()) == "1\n2\n1\n")
+    }
+
     @Test("takes formats of one's own, with margins between what is printed and none at the end")
     func ownFormat() throws {
         #expect(try dump("SELECT 1 AS a; SELECT 2 AS b WHERE 0", Airy()) == """

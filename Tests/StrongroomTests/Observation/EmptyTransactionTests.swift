@@ -7,7 +7,14 @@ private final class EndRecorder: TransactionObserver {
 
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
     func databaseDidChange(with event: DatabaseEvent) {}
-    func databaseWillCommit() { log.append("will commit") }
+    /// Thrown by the commits to come.
+    var refusal: (any Error)?
+
+    func databaseWillCommit() throws {
+        log.append("will commit")
+        if let refusal { throw refusal }
+    }
+
     func databaseDidCommit(_ db: Database) { log.append("commit") }
     func databaseDidRollback(_ db: Database) { log.append("rollback") }
 
@@ -39,6 +46,24 @@ struct EmptyTransactionTests {
             try db.readOnly { try db.inTransaction(.deferred) { .commit } }
             try db.readOnly { try db.inTransaction(.deferred) { .rollback } }
             #expect(recorder.take() == [])
+        }
+    }
+
+    @Test("can be refused, and are rolled back then", arguments: [
+        "BEGIN; COMMIT", "BEGIN; SELECT * FROM wine; COMMIT", "BEGIN IMMEDIATE; COMMIT", "SAVEPOINT s; RELEASE s",
+    ])
+    func refusal(_ sql: String) throws {
+        struct Refusal: Error {}
+        try withTables { db, recorder in
+            recorder.refusal = Refusal()
+            #expect(throws: Refusal.self) { try db.execute(sql: sql) }
+            #expect(recorder.take() == ["will commit", "rollback"])
+            #expect(!db.isInsideTransaction)
+            #expect(throws: Refusal.self) { try db.inTransaction(.deferred) { .commit } }
+            #expect(recorder.take() == ["will commit", "rollback"])
+            recorder.refusal = nil
+            try db.execute(sql: sql)
+            #expect(recorder.take() == ["will commit", "commit"])
         }
     }
 

@@ -79,6 +79,21 @@ struct JSONTests {
         }
     }
 
+    @Test("that SQLite knows as such is not converted")
+    func knownJSON() throws {
+        try withDatabase { db throws in
+            let part = JSONColumn("address").jsonRepresentation(atPath: "city")
+            for expression in [part, part.asJSON.sqlExpression] {
+                #expect(try SQL(Database.jsonArray([expression])).build(db).sql == #"JSON_ARRAY("address" -> ?)"#)
+            }
+            let column = Column("address"), city = Database.jsonExtract(column, atPath: "city").asJSON
+            let known = [Database.json(column), Database.jsonArray([1]), Database.jsonGroupArray(column)].map(\.asJSON.sqlExpression)
+            #expect(try SQL(Database.jsonArray(known)).build(db).sql
+                == #"JSON_ARRAY(JSON("address"), JSON_ARRAY(?), JSON_GROUP_ARRAY("address"))"#)
+            #expect(try SQL(Database.jsonArray([city.sqlExpression])).build(db).sql.contains(#"(JSON_EXTRACT("address", ?))"#))
+        }
+    }
+
     @Test("text is read and built by SQLite's functions")
     func functions() throws {
         let array = "[1, [2, 3]]", object = #"{"a": 1, "b": null}"#

@@ -94,7 +94,9 @@ struct CursorTests {
         #expect(try numbers(5).suffix(2) == [4, 5])
         #expect(try numbers(5).suffix(3) == [3, 4, 5])
         #expect(try numbers(2).suffix(9) == [1, 2])
-        #expect(try numbers(2).suffix(0) == [])
+        let unread = numbers(2)
+        #expect(try unread.suffix(0) == [])
+        #expect(try unread.next() == 1)
         #expect(try numbers(3).dropLast() == [1, 2])
         #expect(try numbers(3).dropLast(2) == [1])
         #expect(try numbers(3).dropLast(0) == [1, 2, 3])
@@ -143,6 +145,8 @@ struct CursorTests {
     func joiningStrings() throws {
         #expect(try AnyCursor(["a", "b", "c"]).joined(separator: ", ") == "a, b, c")
         #expect(try AnyCursor(["a", "b"]).joined() == "ab")
+        let text = try AnyCursor(["a", "b"]).joined()
+        #expect(text == "ab")
         #expect(try AnyCursor([Substring("a")]).joined(separator: ",") == "a")
         #expect(try AnyCursor([] as [String]).joined(separator: ",") == "")
     }

@@ -41,6 +41,24 @@ struct RowDecodingErrorTests {
             """)
     }
 
+    @Test("shows what adapters make of the row to types that are converted from database values")
+    func adaptedConversion() throws {
+        enum Letter: String, DatabaseValueConvertible { case z }
+        struct Player: FetchableRecord { init(row: Row) throws { _ = try row.decode(Int.self, forColumn: "b") } }
+        for copies in [true, false] {
+            let text = try description { db in
+                let cursor = try Row.fetchCursor(db, sql: "SELECT 1 AS a, 'x' AS b", adapter: ColumnMapping(["c": "b"]))
+                let row = try #require(try cursor.next())
+                _ = try (copies ? row.copy() : row).decode(Letter.self, forColumn: "c")
+            }
+            #expect(text == #"could not decode Letter from database value "x" - column: "c", column index: 0, row: [c:"x"]"#)
+        }
+        let text = try description { db in
+            _ = try Player.fetchOne(db, sql: "SELECT 1 AS a, 'x' AS b", adapter: ColumnMapping(["c": "b"]))
+        }
+        #expect(text == #"column not found: "b" - row: [c:"x"]"#)
+    }
+
     @Test("names the column, the scope or the key that the row lacks")
     func missing() throws {
         struct Player: FetchableRecord { init(row: Row) {} }

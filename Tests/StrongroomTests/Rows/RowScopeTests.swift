@@ -128,6 +128,18 @@ struct RowScopeTests {
         try withRows(RangeRowAdapter(0..<1).addingScopes([:])) { #expect($0.scopes.isEmpty) }
     }
 
+    @Test("show alone in the debug description of a row whose adapter hides nothing")
+    func debugDescriptionOfAll() throws {
+        try withRows(SuffixRowAdapter(fromIndex: 0)) { #expect($0.debugDescription == "[a:1 b:2 c:3 d:NULL]") }
+        try withRows(ScopeAdapter(["x": SuffixRowAdapter(fromIndex: 2)])) { row in
+            #expect(row.debugDescription == """
+                ▿ [a:1 b:2 c:3 d:NULL]
+                  - x: [c:3 d:NULL]
+                """)
+            #expect(row.unscoped.debugDescription == row.description)
+        }
+    }
+
     @Test("show in the debug description of a row, with the columns that the adapter hides")
     func debugDescription() throws {
         try withRows(nested) { row in

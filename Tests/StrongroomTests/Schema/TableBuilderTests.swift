@@ -59,6 +59,19 @@ struct TableBuilderTests {
             """])
     }
 
+    @Test("NOT NULL and UNIQUE don't spell the conflict resolution that is SQLite's own")
+    func abort() throws {
+        #expect(try schema { (db) throws in
+            try db.create(table: "t") { t in
+                t.column("a").notNull(onConflict: .abort)
+                t.column("b").unique(onConflict: .abort)
+                t.column("c").notNull(onConflict: .fail).unique(onConflict: .fail)
+            }
+        } == [#"""
+            CREATE TABLE "t" ("a" NOT NULL, "b" UNIQUE, "c" NOT NULL ON CONFLICT FAIL UNIQUE ON CONFLICT FAIL)
+            """#])
+    }
+
     @Test("Default values are written out, whatever their type")
     func defaults() throws {
         #expect(try schema { (db) throws in

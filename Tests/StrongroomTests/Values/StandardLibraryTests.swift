@@ -137,6 +137,22 @@ struct TextTests {
         #expect(try read(Data.self, "'a' || char(0) || 'b'") == Data([0x61, 0, 0x62]))
     }
 
+    @Test("Reading a blob as a text, a date or a number leaves it a blob")
+    func blobsStay() throws {
+        try withDatabase { (db) throws in
+            let cursor = try Row.fetchCursor(db, sql: "SELECT CAST('2026-11-21' AS BLOB) AS date, CAST('12' AS BLOB) AS n, x'' AS none")
+            let row = try #require(try cursor.next())
+            let before = row.copy()
+            #expect(row["date"] == "2026-11-21")
+            #expect(try row.decode(Date.self, forColumn: "date").timeIntervalSince1970 == 1_795_219_200)
+            #expect(try row.decode(DatabaseDateComponents.self, forColumn: "date").format == .YMD)
+            #expect(try row.decode(String.self, forColumn: "n") == "12")
+            #expect(try row.decode(String.self, forColumn: "none") == "")
+            #expect(row.copy() == before)
+            #expect(Array(row.databaseValues) == [Data("2026-11-21".utf8).databaseValue, Data("12".utf8).databaseValue, Data().databaseValue])
+        }
+    }
+
     @Test("Blobs are stored with all their bytes, none or ten million", arguments: [0, 1, 4096, 10_000_000])
     func blobs(size: Int) throws {
         let blob = Data((0..<size).lazy.map { UInt8(truncatingIfNeeded: $0 &* 31) })

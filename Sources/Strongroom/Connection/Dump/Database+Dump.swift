@@ -29,7 +29,8 @@ extension Database {
         try dump.write(sql)
     }
 
-    /// Prints the rows of a request, as the database gives them: without its row adapter, and without associated rows.
+    /// Prints the rows of a request as the database gives them, without its row adapter. Below them, under their key, stand
+    /// the rows that `including(all:)` adds.
     ///
     /// - parameters:
     ///   - format: by default ``DebugDumpFormat``.
@@ -41,7 +42,7 @@ extension Database {
         to stream: (any TextOutputStream)? = nil) throws
     {
         var dump = Dump(self, format: format, stream: stream)
-        try dump.write(request.makePreparedRequest(self, forSingleResult: false).statement)
+        try dump.write(request.makePreparedRequest(self, forSingleResult: false))
     }
 
     /// Prints the rows of tables and views; those of a table in the order of its primary key.
@@ -127,7 +128,7 @@ extension Database {
 /// A dump in the making.
 private struct Dump<Format: DumpFormat> {
     let database: Database
-    var format: Format
+    let format: Format
     var stream: DumpStream
 
     init(_ database: Database, format: Format, stream: (any TextOutputStream)?) {
@@ -142,9 +143,22 @@ private struct Dump<Format: DumpFormat> {
     }
 
     mutating func write(_ statement: Statement) throws {
+        var format = format
         let run = try StatementRun(statement, arguments: nil)
         while try run.step() { try format.writeRow(database, statement: statement, to: &stream) }
         format.finalize(database, statement: statement, to: &stream)
+    }
+
+    mutating func write(_ request: PreparedRequest) throws {
+        try write(request.statement)
+        guard let associated = request.associated else { return }
+        let rows = try Row.fetchAll(request.statement, adapter: request.adapter)
+        if rows.isEmpty { return }
+        for (keyPath, queries) in try associated(database, rows) {
+            stream.margin()
+            writeHeader(keyPath)
+            for query in queries { try write(query.prepared(database)) }
+        }
     }
 
     mutating func writeHeader(_ name: String) {

@@ -26,7 +26,7 @@ public struct DebugDumpFormat: DumpFormat, Sendable {
 
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) {
         var lines = lines ?? SeparatedLines(separator: separator)
-        lines.write(statement.currentValues.map(text), header: header ? statement.columnNames : nil, to: &stream)
+        lines.write(statement.shownValues.map(text), header: header ? statement.shownNames : nil, to: &stream)
         self.lines = lines
     }
 

@@ -1,11 +1,11 @@
 /// How the rows of a statement are printed.
 ///
-/// One value of the format serves all statements of a dump, one after the other.
+/// Each statement of a dump is printed by a copy of the format, so that what one of them changes concerns no other.
 public protocol DumpFormat {
     /// Writes the current row of the statement.
     mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) throws
 
-    /// Writes what follows the last row, and gets ready for the next statement. Called when there was no row, too.
+    /// Writes what follows the last row. Called when there was no row, too.
     mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream)
 }
 
@@ -23,11 +23,17 @@ extension DatabaseValue {
 }
 
 extension Statement {
-    /// The values of the current row, from left to right.
-    var currentValues: [DatabaseValue] {
+    /// The names of the columns that dumps show, from left to right.
+    var shownNames: [String] { shownColumns.map { columnNames[$0] } }
+
+    /// Their values in the current row.
+    var shownValues: [DatabaseValue] {
         requireAccess()
-        return (0..<columnCount).map { DatabaseValue(sqliteStatement: sqliteStatement, index: CInt($0)) }
+        return shownColumns.map { DatabaseValue(sqliteStatement: sqliteStatement, index: CInt($0)) }
     }
+
+    /// All but those that only say which row an associated row belongs to.
+    private var shownColumns: [Int] { columnNames.indices.filter { !columnNames[$0].hasPrefix("grdb_") } }
 }
 
 /// Rows as lines of separated texts, the first one below the names of the columns when there is a header.

@@ -29,7 +29,7 @@ public struct JSONDumpFormat: DumpFormat, Sendable {
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) throws {
         stream.write(hasRows ? ",\n" : isPretty ? "[\n" : "[")
         hasRows = true
-        let members = try zip(statement.columnNames, statement.currentValues).map { name, value in
+        let members = try zip(statement.shownNames, statement.shownValues).map { name, value in
             try "\(json(name)):\(json(value))"
         }
         if isPretty {

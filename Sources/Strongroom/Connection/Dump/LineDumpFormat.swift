@@ -15,9 +15,9 @@ public struct LineDumpFormat: DumpFormat, Sendable {
     }
 
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) {
-        let names = statement.columnNames
+        let names = statement.shownNames
         let width = names.map(\.count).max() ?? 0
-        for (name, value) in zip(names, statement.currentValues) {
+        for (name, value) in zip(names, statement.shownValues) {
             let indentation = String(repeating: " ", count: width - name.count)
             stream.write("\(indentation)\(name) = \(value.plainText(nullValue: nullValue))\n")
         }

@@ -26,8 +26,8 @@ public struct ListDumpFormat: DumpFormat, Sendable {
 
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) {
         var lines = lines ?? SeparatedLines(separator: separator)
-        let texts = statement.currentValues.map { $0.plainText(nullValue: nullValue) }
-        lines.write(texts, header: header ? statement.columnNames : nil, to: &stream)
+        let texts = statement.shownValues.map { $0.plainText(nullValue: nullValue) }
+        lines.write(texts, header: header ? statement.shownNames : nil, to: &stream)
         self.lines = lines
     }
 

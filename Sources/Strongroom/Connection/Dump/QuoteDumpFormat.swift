@@ -23,8 +23,8 @@ public struct QuoteDumpFormat: DumpFormat, Sendable {
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) {
         var lines = lines ?? SeparatedLines(separator: separator)
         lines.write(
-            statement.currentValues.map(\.sqlLiteral),
-            header: header ? statement.columnNames.map(\.sqlLiteral) : nil,
+            statement.shownValues.map(\.sqlLiteral),
+            header: header ? statement.shownNames.map(\.sqlLiteral) : nil,
             to: &stream)
         self.lines = lines
     }

@@ -18,20 +18,30 @@ struct SQLPrefetch: Sendable {
     /// - parameter path: the joins that lead to the row that counts.
     func fetch(for rows: [Row], at path: [SQLJoin], _ db: Database) throws {
         guard !rows.isEmpty else { return }
-        // What the first row refers to says enough, so that nothing need be selected of the rows between.
-        if !path.isEmpty, path.allSatisfy(\.condition.isForeignKey) {
-            return try SQLPrefetch(association: association.behind(path)).fetch(for: rows, keysAt: [], at: path.map(\.key), db)
+        let way = way(along: path)
+        let columns = try way.prefetch.association.steps[0].condition.columns(db)
+        let keys = try rows.map { try Self.key(of: $0, at: way.keyPath, columns.map(\.left)) }
+        let found = try way.prefetch.fetch(Set(keys.compactMap { $0 }).sorted(by: Self.isOrdered), columns.map(\.right), db)
+        for (row, key) in zip(rows, keys) {
+            row.prefetchedRows.insert(key.flatMap { found[$0] } ?? [], forKey: way.prefetch.key, at: path.map(\.key))
         }
-        try fetch(for: rows, keysAt: path.map(\.key), at: path.map(\.key), db)
     }
 
-    private func fetch(for rows: [Row], keysAt keyPath: [String], at path: [String], _ db: Database) throws {
-        let columns = try association.steps[0].condition.columns(db)
-        let keys = try rows.map { try Self.key(of: $0, at: keyPath, columns.map(\.left)) }
-        let found = try fetch(Set(keys.compactMap { $0 }).sorted(by: Self.isOrdered), columns.map(\.right), db)
-        for (row, key) in zip(rows, keys) {
-            row.prefetchedRows.insert(key.flatMap { found[$0] } ?? [], forKey: self.key, at: path)
+    /// The queries of what belongs to `rows`: one, unless there are too many keys.
+    func queries(for rows: [Row], at path: [SQLJoin], _ db: Database) throws -> [SQLQuery] {
+        let way = way(along: path)
+        let columns = try way.prefetch.association.steps[0].condition.columns(db)
+        let keys = try rows.compactMap { try Self.key(of: $0, at: way.keyPath, columns.map(\.left)) }
+        return way.prefetch.batches(of: Set(keys).sorted(by: Self.isOrdered), columns: columns.count, db)
+            .map(way.prefetch.query)
+    }
+
+    /// What the first row refers to says enough, so that nothing need be selected of the rows between.
+    private func way(along path: [SQLJoin]) -> (prefetch: SQLPrefetch, keyPath: [String]) {
+        if !path.isEmpty, path.allSatisfy(\.condition.isForeignKey) {
+            return (SQLPrefetch(association: association.behind(path)), [])
         }
+        return (self, path.map(\.key))
     }
 
     /// The values that rows belong to; nil when one of them is NULL.
@@ -65,16 +75,20 @@ struct SQLPrefetch: Sendable {
     {
         let pivots = columns.map(SQLAssociation.originColumn)
         var found: [[DatabaseValue]: [Row]] = [:]
-        // Half of what a statement takes: the association has arguments of its own.
-        let batch = max(1, db.maximumStatementArgumentCount / 2 / max(1, columns.count))
-        for start in stride(from: 0, to: keys.count, by: batch) {
-            let some = Array(keys[start..<min(start + batch, keys.count)])
+        for some in batches(of: keys, columns: columns.count, db) {
             for row in try query(for: some).prepared(db).allRows(db) {
                 let origin = row.unadapted
                 found[pivots.map { origin[$0] }, default: []].append(row)
             }
         }
         return found
+    }
+
+    /// As many keys as one statement takes, each.
+    private func batches(of keys: [[DatabaseValue]], columns: Int, _ db: Database) -> [[[DatabaseValue]]] {
+        // Half of what a statement takes: the association has arguments of its own.
+        let size = max(1, db.maximumStatementArgumentCount / 2 / max(1, columns))
+        return stride(from: 0, to: keys.count, by: size).map { Array(keys[$0..<min($0 + size, keys.count)]) }
     }
 
     private func query(for keys: [[DatabaseValue]]) -> SQLQuery {
@@ -106,12 +120,18 @@ extension SQLQuery {
         let statement = try db.reusableStatement { try write(tables, to: &$0) }
         narrowRegion(of: statement, tables)
         let prefetches = tables.prefetches
-        return try PreparedRequest(
-            statement: statement,
-            adapter: tables.adapter(for: statement, db),
-            prefetch: prefetches.isEmpty ? nil : { db, rows in
-                for (path, prefetch) in prefetches { try prefetch.fetch(for: rows, at: path, db) }
-            })
+        var request = try PreparedRequest(statement: statement, adapter: tables.adapter(for: statement, db))
+        if prefetches.isEmpty { return request }
+        request.prefetch = { db, rows in
+            for (path, prefetch) in prefetches { try prefetch.fetch(for: rows, at: path, db) }
+        }
+        request.associated = { db, rows in
+            try prefetches.map { path, prefetch in
+                let keyPath = (path.map(\.key) + [prefetch.key]).joined(separator: ".")
+                return (keyPath, try prefetch.queries(for: rows, at: path, db))
+            }
+        }
+        return request
     }
 
     /// What the query reads, further statements included.

@@ -62,8 +62,21 @@ extension SQLSpecificExpressible {
 extension SQLExpression {
     /// The expression, marked as JSON.
     var holdingJSON: SQLExpression {
-        if case .json = node { self } else { SQLExpression(node: .json(self)) }
+        isKnownAsJSON ? self : SQLExpression(node: .json(self))
     }
+
+    /// Whether SQLite, or this library, knows that the value is JSON.
+    private var isKnownAsJSON: Bool {
+        switch node {
+        case .json, .binary(_, .jsonRepresentation, _): true
+        case .function(let call): Self.jsonMakers.contains(call.name)
+        default: false
+        }
+    }
+
+    /// The functions that always give JSON: others give what a path leads to, or tell something of the JSON.
+    private static let jsonMakers: Set<String> = Set(["", "_ARRAY", "_OBJECT", "_INSERT", "_REPLACE", "_SET", "_REMOVE", "_PATCH",
+        "_GROUP_ARRAY", "_GROUP_OBJECT", "_QUOTE"].flatMap { ["JSON" + $0, "JSONB" + $0] })
 
     /// The expression as a part of other JSON: SQLite takes text for a string there, unless a function says that it is JSON.
     /// <https://www.sqlite.org/json1.html#value_arguments>

@@ -27,7 +27,6 @@ public struct ColumnMapping: RowAdapter {
     private static func missing(_ name: String, in names: [String]) -> DatabaseError {
         DatabaseError(
             resultCode: .SQLITE_MISUSE,
-            message: "a ColumnMapping maps the column \(name.debugDescription), which the statement lacks. "
-                + "It has: \(names.joined(separator: ", "))")
+            message: "Mapping references missing column \(name). Valid column names are: \(names.joined(separator: ", ")).")
     }
 }

@@ -89,10 +89,7 @@ extension Cursor {
     public func suffix(_ maxLength: Int) throws -> [Element] {
         precondition(maxLength >= 0, "can't take \(maxLength) elements of a cursor: give a number that is not negative")
         var kept: [Element] = []
-        guard maxLength > 0 else {
-            while try next() != nil {}
-            return kept
-        }
+        guard maxLength > 0 else { return kept }
         // A ring: the oldest element makes room for the newest.
         var oldest = 0
         while let element = try next() {
@@ -122,10 +119,14 @@ extension Cursor {
         elements.removeLast(Swift.min(n, elements.count))
         return elements
     }
+}
 
+// In extensions of their own: among functions with conditions of their own, `joined()` of strings is a cursor of characters.
+
+extension Cursor where Element: StringProtocol {
     /// The strings one after the other, with `separator` between them.
     @inlinable
-    public func joined(separator: String = "") throws -> String where Element: StringProtocol {
+    public func joined(separator: String = "") throws -> String {
         guard let first = try next() else { return "" }
         var text = String(first)
         while let element = try next() {

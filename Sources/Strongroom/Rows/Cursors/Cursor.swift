@@ -68,18 +68,6 @@ extension Cursor {
         FlattenCursor(map(transform))
     }
 
-    /// The elements of the sequences, one sequence after the other.
-    @inlinable
-    public func joined() -> FlattenCursor<MapCursor<Self, AnyCursor<Element.Element>>> where Element: Sequence {
-        flatMap { $0 }
-    }
-
-    /// The elements of the cursors, one cursor after the other.
-    @inlinable
-    public func joined() -> FlattenCursor<Self> where Element: Cursor {
-        FlattenCursor(self)
-    }
-
     /// All elements but the first.
     @inlinable
     public func dropFirst() -> DropFirstCursor<Self> {
@@ -123,5 +111,21 @@ extension Sequence {
         -> FlattenCursor<MapCursor<AnyCursor<Iterator.Element>, SegmentOfResult>>
     {
         AnyCursor(self).flatMap(transform)
+    }
+}
+
+extension Cursor where Element: Sequence {
+    /// The elements of the sequences, one sequence after the other.
+    @inlinable
+    public func joined() -> FlattenCursor<MapCursor<Self, AnyCursor<Element.Element>>> {
+        flatMap { $0 }
+    }
+}
+
+extension Cursor where Element: Cursor {
+    /// The elements of the cursors, one cursor after the other.
+    @inlinable
+    public func joined() -> FlattenCursor<Self> {
+        FlattenCursor(self)
     }
 }

@@ -165,6 +165,11 @@ public final class TableDefinition {
         checks.append(SQL(elements: [.expression(condition.sqlExpression)]))
     }
 
+    @available(*, deprecated, message: "A condition is an expression, such as Column(\"score\") > 0, or SQL: check(sql:).")
+    public func check(_ condition: some SQLExpressible) {
+        checks.append(SQL(elements: [.expression(condition.sqlExpression)]))
+    }
+
     /// Refuses rows that don't meet the condition.
     public func check(sql: String) {
         checks.append(SQL(sql: sql))
