@@ -44,11 +44,13 @@ int strongroom_attach(sqlite3 *db, const char *path, const char *schema, const v
     sqlite3_stmt *statement = NULL;
     int result = sqlite3_prepare_v2(db, "ATTACH DATABASE ?1 AS ?2 KEY ?3", -1, &statement, NULL);
     if (result != SQLITE_OK) return result;
-    sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 2, schema, -1, SQLITE_STATIC);
-    sqlite3_bind_text(statement, 3, spec, size, SQLITE_STATIC);
-    sqlite3_step(statement);
-    return sqlite3_finalize(statement);
+    result = sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);
+    if (result == SQLITE_OK) result = sqlite3_bind_text(statement, 2, schema, -1, SQLITE_STATIC);
+    if (result == SQLITE_OK) result = sqlite3_bind_text(statement, 3, spec, size, SQLITE_STATIC);
+    // Without its key, the database would be attached with that of the main one.
+    if (result == SQLITE_OK) sqlite3_step(statement);
+    int finalized = sqlite3_finalize(statement);
+    return result != SQLITE_OK ? result : finalized;
 }
 
 int strongroom_copy_rows(sqlite3_stmt *query, sqlite3_stmt *insertion, int count, bool *inserting) {

@@ -44,6 +44,14 @@ int64_t strongroom_faults_hits(void);
 /// Lets everything go well again on files whose path contains `path`.
 void strongroom_faults_clear(const char *path);
 
+// MARK: Syncs of files that are not SQLite's
+
+/// How often this thread had a file or folder synced; negative where that is not seen.
+int64_t strongroom_faults_syncs(void);
+
+/// Lets the syncs of this thread fail with EIO after `after` of them went well. Negative: none.
+void strongroom_faults_fail_syncs(int64_t after);
+
 // MARK: Memory
 
 /// Puts an allocator in front of SQLite's, in a process that has not used SQLite yet. Answers a SQLite result code.

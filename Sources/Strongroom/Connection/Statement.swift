@@ -47,9 +47,6 @@ public final class Statement {
     /// Whether the statement runs without a `StatementRun`, inside one call.
     @exclusivity(unchecked) var isRunningDirectly = false
 
-    /// Whether the statement can begin a run without ending another.
-    var isIdle: Bool { currentRun == nil && !isRunningDirectly }
-
     @exclusivity(unchecked) private var boundArguments = StatementArguments()
 
     /// Whether the statement has parameters that nothing was said about.

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A plaintext header")
 struct HeaderTests {
-    /// The set-up that the guide on sharing databases gives, word for word but for the passphrase's cheap derivation.
+    /// The set-up that the guide on sharing databases gives, word for word.
     private func recipe(_ passphrase: String = "secret") -> Configuration {
         var configuration = Configuration()
         configuration.prepareDatabase { (db: Database) in

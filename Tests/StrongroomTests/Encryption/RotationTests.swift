@@ -179,7 +179,7 @@ struct RotationTests {
 
     @Test("without room for it is refused before anything is written")
     func noRoom() async throws {
-        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
             let queue = try DatabaseQueue(path: path, configuration: .encrypted())
             try queue.write { db in
@@ -194,7 +194,6 @@ struct RotationTests {
             guard try queue.read({ try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }) == 2000 else { exit(5) }
             _ = try DatabaseQueue(path: path, configuration: .encrypted())
         }
-        _ = result
     }
 }
 
