@@ -41,6 +41,8 @@ public final class Statement {
     /// For each parameter its name without prefix, which is the number of `?NNN`; nil for `?`.
     let parameterNames: [String?]
 
+    // Unchecked exclusivity: see `Database`.
+
     /// The run that has begun and not ended. A statement that runs is not handed out again.
     @exclusivity(unchecked) unowned(unsafe) var currentRun: StatementRun?
 
