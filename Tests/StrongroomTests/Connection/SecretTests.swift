@@ -9,6 +9,7 @@ struct SecretTests {
         "/* PRAGMA */ PRAGMA hexkey = 'zork'", "-- c\nPRAGMA textkey = 'zork'", "EXPLAIN QUERY PLAN PRAGMA rekey = 'zork'",
         "\u{FEFF}PRAGMA key = 'zork'", "PRAGMA key = 'zork", "PRAGMA key = 'zork' 'zork'", "PRAGMA `key` = zork",
         "ATTACH '/nowhere/a.db' AS a KEY 'zork'", "attach database '/nowhere/a.db' as a key x'00zork'", "ATTACH 'file:/nowhere/a.db?key=zork' AS a",
+        "VACUUM INTO 'file:/nowhere/a.db?key=zork'", "vacuum main into 'file:/nowhere/a.db?mode=rwc&hexkey=zork'",
         "ATTACH '/nowhere/a.db' AS a KEY 'zork' 'zork'", "SELECT 1; PRAGMA key = 'zork'; SELECT 2",
     ]
 
