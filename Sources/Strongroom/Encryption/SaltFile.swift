@@ -61,7 +61,7 @@ struct SaltFile: Equatable {
               let check = SaltFile.value("check", lines[3])
         else { return nil }
         self.init(salt: salt, header: header)
-        guard check == self.check else { return nil }
+        guard let rightCheck = self.check, check == rightCheck else { return nil }
     }
 
     private static let title = "Strongroom salt 1"
