@@ -53,9 +53,12 @@ enum ProcessMemory {
         return false
     }
 
+    /// Whether this process may lock a megabyte.
     static var canBeLocked: Bool {
-        var limit = rlimit()
-        return getrlimit(__rlimit_resource_t(RLIMIT_MEMLOCK.rawValue), &limit) == 0 && limit.rlim_cur >= 1 << 20
+        let limits = (try? String(contentsOfFile: "/proc/self/limits", encoding: .utf8)) ?? ""
+        let line = limits.split(separator: "\n").first { $0.hasPrefix("Max locked memory") }
+        guard let limit = line?.split(separator: " ").dropFirst(3).first else { return false }
+        return limit == "unlimited" || Int(limit).map { $0 >= 1 << 20 } == true
     }
 
     static func lockedKilobytes() throws -> Int {
