@@ -12,6 +12,14 @@ struct SQLText {
 
         /// `ATTACH 'file:…?key=…'`, and `VACUUM INTO` a URI with a key.
         case uri(String)
+
+        /// Whether encrypted pages of another database may be read from now on.
+        var attaches: Bool {
+            switch self {
+            case .attachment, .uri("ATTACH"): true
+            case .pragma, .uri: false
+            }
+        }
     }
 
     /// The number of bytes, the closing semicolon included.

@@ -46,6 +46,19 @@ struct SecretTests {
         }
     }
 
+    @Test("is no statement to those who trace")
+    func traced() throws {
+        let folder = try TemporaryFolder(), lines = Shared<[String]>([])
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            db.trace(options: [.statement, .profile]) { event in lines.update { $0.append(event.expandedDescription) } }
+            try db.execute(sql: "PRAGMA key = 'zork'; PRAGMA kdf_iter = 1000")
+        }
+        try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration).write { try $0.execute(sql: "CREATE TABLE t(a)") }
+        #expect(lines.value.contains("PRAGMA kdf_iter = 1000") && lines.value.contains("CREATE TABLE t(a)"))
+        #expect(!lines.value.contains { $0.contains("zork") || $0.contains("PRAGMA key") })
+    }
+
     @Test("is not shown when it is an argument")
     func argument() throws {
         var configuration = Configuration.encrypted()

@@ -12,6 +12,8 @@ struct MaskedBytes {
     /// One after the other, kept by nobody.
     var bytes: some Collection<UInt8> { masked.lazy.map { [mask] in $0 ^ mask } }
 
+    func suffix(_ count: Int) -> MaskedBytes { MaskedBytes(masked: masked.suffix(count), mask: mask) }
+
     /// The bytes as they are masked, which do stand in the open.
     var asMasked: MaskedBytes { MaskedBytes(masked: masked, mask: 0) }
 
