@@ -27,6 +27,7 @@ typedef enum {
     STRONGROOM_FAULT_FULL,      ///< The write fails with SQLITE_FULL.
     STRONGROOM_FAULT_IO,        ///< The write fails with SQLITE_IOERR_WRITE.
     STRONGROOM_FAULT_TORN,      ///< Half of the write is done, then it fails with SQLITE_IOERR_WRITE.
+    STRONGROOM_FAULT_LIE,       ///< The write succeeds, and a byte in the middle is another one.
     STRONGROOM_FAULT_SYNC,      ///< The sync fails with SQLITE_IOERR_FSYNC.
     STRONGROOM_FAULT_READ,      ///< The read fails with SQLITE_IOERR_READ.
     STRONGROOM_FAULT_CHANGE,    ///< Writes, truncations and syncs, counted together, fail with their SQLITE_IOERR.

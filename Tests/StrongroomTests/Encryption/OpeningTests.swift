@@ -221,6 +221,23 @@ struct OpeningTests {
         }
     }
 
+    @Test("that was refused goes on refusing, though set-up swallows the error: nothing is written under another key")
+    func swallowedRefusal() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        let refusals = Shared(0)
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            try db.usePassphrase("correct horse")
+            try db.execute(sql: "PRAGMA cipher_page_size = 512")
+            for _ in 0..<2 {
+                do { try db.execute(sql: "CREATE TABLE t(a)") } catch { refusals.update { $0 += 1 } }
+            }
+        }
+        #expect(opening(path, configuration)?.resultCode == .SQLITE_MISUSE)
+        #expect(refusals.value == 2)
+        #expect(try contents(path).isEmpty)
+    }
+
     @Test("a clear database may keep temporary data on disk, until it reads an encrypted one")
     func tempStoreBesideAttachments() throws {
         let folder = try TemporaryFolder(), secret = folder.path("secret.sqlite")
