@@ -168,6 +168,19 @@ struct RotationTests {
         }
     }
 
+    @Test("on a connection that keeps all others out is refused, until it lets them in")
+    func exclusiveLock() throws {
+        try withQueue(wal: true, rows: 1) { queue, path in
+            _ = try queue.inDatabase { try String.fetchOne($0, sql: "PRAGMA locking_mode = EXCLUSIVE") }
+            let error = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: .passphrase("new")) }
+            #expect(error?.resultCode == .SQLITE_MISUSE)
+            #expect(error?.message?.contains("PRAGMA locking_mode = NORMAL") == true)
+            _ = try queue.inDatabase { try String.fetchOne($0, sql: "PRAGMA locking_mode = NORMAL") }
+            try queue.rotateKey(to: .passphrase("new"))
+            #expect(try count(path, "new") == 1)
+        }
+    }
+
     @Test("by changePassphrase is the same")
     func changePassphrase() throws {
         try withQueue(wal: true) { queue, path in
