@@ -87,10 +87,16 @@ final class RecordDecoder: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         if let knownContainer, knownContainer.key == ObjectIdentifier(type) {
-            return unsafeDowncast(knownContainer, to: KnownContainer<Key>.self).container
+            return unsafeDowncast(knownContainer, to: KnownContainer<KeyedDecodingContainer<Key>>.self).copy()
         }
+        return newContainer(keyedBy: type)
+    }
+
+    // Apart from the above, which does without the type of the container.
+    @inline(never)
+    private func newContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
         let container = KeyedDecodingContainer(RecordDecodingContainer<Key>(self))
-        knownContainer = KnownContainer(container)
+        knownContainer = KnownContainer(container, key: type)
         return container
     }
 
@@ -208,13 +214,17 @@ private class AnyKnownContainer {
     }
 }
 
-private final class KnownContainer<Key: CodingKey>: AnyKnownContainer {
-    let container: KeyedDecodingContainer<Key>
+private final class KnownContainer<Container>: AnyKnownContainer {
+    private let container: Container
 
-    init(_ container: KeyedDecodingContainer<Key>) {
+    init(_ container: Container, key: Any.Type) {
         self.container = container
-        super.init(Key.self)
+        super.init(key)
     }
+
+    // A call, because only this object has the container's type at hand.
+    @inline(never)
+    func copy() -> Container { container }
 }
 
 /// The columns of a row, by coding key.

@@ -123,16 +123,17 @@ public struct InsertionSuccess {
     /// The id of the row. <https://www.sqlite.org/c3ref/last_insert_rowid.html>
     public var rowID: Int64
 
-    /// The column that is another name of the rowid; nil when there is none.
-    public var rowIDColumn: String?
-
-    /// What the record gave.
-    private var encoded: PersistenceContainer
+    private var saved: SavedColumns
 
     init(rowID: Int64, rowIDColumn: String?, encoded: PersistenceContainer) {
         self.rowID = rowID
-        self.rowIDColumn = rowIDColumn
-        self.encoded = encoded
+        self.saved = SavedColumns(encoded, rowIDColumn: rowIDColumn, lacksRowID: rowIDColumn != nil)
+    }
+
+    /// The column that is another name of the rowid; nil when there is none.
+    public var rowIDColumn: String? {
+        get { saved.rowIDColumn }
+        set { saved = SavedColumns(persistenceContainer, rowIDColumn: newValue, lacksRowID: false) }
     }
 
     /// What was inserted, the id of the row included.
@@ -140,40 +141,45 @@ public struct InsertionSuccess {
     /// Made when it is asked for: most programs insert many records, and never look.
     public var persistenceContainer: PersistenceContainer {
         get {
-            guard let rowIDColumn else { return encoded }
-            var complete = encoded
+            guard saved.lacksRowID, let rowIDColumn else { return saved.container }
+            var complete = saved.container
             complete[rowIDColumn] = rowID
             return complete
         }
-        set { encoded = newValue }
+        set { saved = SavedColumns(newValue, rowIDColumn: rowIDColumn, lacksRowID: false) }
+    }
+}
+
+/// The columns of a saved record. An object, because each callback is handed a copy of the success: one reference to count.
+private final class SavedColumns: Sendable {
+    let container: PersistenceContainer
+    let rowIDColumn: String?
+
+    /// Whether the row got an id that the record did not give.
+    let lacksRowID: Bool
+
+    init(_ container: PersistenceContainer, rowIDColumn: String?, lacksRowID: Bool) {
+        self.container = container
+        self.rowIDColumn = rowIDColumn
+        self.lacksRowID = lacksRowID
     }
 }
 
 /// What an insertion or an update has brought about.
 public struct PersistenceSuccess {
-    private enum Content {
-        case inserted(InsertionSuccess)
-        case updated(PersistenceContainer)
-    }
-
-    private var content: Content
+    private var saved: InsertionSuccess
 
     init(_ inserted: InsertionSuccess) {
-        content = .inserted(inserted)
+        saved = inserted
     }
 
     init(updated container: PersistenceContainer) {
-        content = .updated(container)
+        saved = InsertionSuccess(rowID: 0, rowIDColumn: nil, encoded: container)
     }
 
     /// What was saved, the id of an inserted row included.
     public var persistenceContainer: PersistenceContainer {
-        get {
-            switch content {
-            case .inserted(let success): success.persistenceContainer
-            case .updated(let container): container
-            }
-        }
-        set { content = .updated(newValue) }
+        get { saved.persistenceContainer }
+        set { saved.persistenceContainer = newValue }
     }
 }

@@ -36,7 +36,7 @@ public struct PersistenceContainer: Sendable {
     }
 
     @inlinable
-    mutating func set(_ value: DatabaseValue, for column: String) {
+    mutating func set(_ value: consuming DatabaseValue, for column: String) {
         let next = values.count
         if next < names.count, names[next] == column {
             values.append(value)
@@ -68,6 +68,7 @@ public struct PersistenceContainer: Sendable {
     }
 
     /// The value of a column: nil when the column is not set, `DatabaseValue.null` when it is NULL. Nil sets NULL.
+    @_disfavoredOverload
     public subscript(_ column: String) -> (any DatabaseValueConvertible)? {
         get {
             guard let value = value(of: column) else { return nil }
@@ -82,9 +83,37 @@ public struct PersistenceContainer: Sendable {
     }
 
     /// The value of a column: nil when the column is not set, `DatabaseValue.null` when it is NULL. Nil sets NULL.
+    @_disfavoredOverload
     public subscript(_ column: some ColumnExpression) -> (any DatabaseValueConvertible)? {
         get { self[column.name] }
         set { self[column.name] = newValue }
+    }
+}
+
+// Swift prefers these where it knows the type of the value: to wrap a value as an existential and to open it again takes
+// three times as long as to store it.
+extension PersistenceContainer {
+    /// The value of a column; a column that is not set is read as NULL. A conversion that fails is a fatal error.
+    @inlinable
+    public subscript<Value: DatabaseValueConvertible>(_ column: String) -> Value {
+        get { typedValue(of: column) }
+        set { set(newValue.databaseValue, for: column) }
+    }
+
+    /// The value of a column; a column that is not set is read as NULL. A conversion that fails is a fatal error.
+    @inlinable
+    public subscript<Value: DatabaseValueConvertible>(_ column: some ColumnExpression) -> Value {
+        get { typedValue(of: column.name) }
+        set { set(newValue.databaseValue, for: column.name) }
+    }
+
+    @usableFromInline
+    func typedValue<Value: DatabaseValueConvertible>(of column: String) -> Value {
+        let stored = value(of: column) ?? .null
+        guard let value = Value.fromDatabaseValue(stored) else {
+            fatalError("The column \(column) of the container is no \(Value.self). Read it as (any DatabaseValueConvertible)?.")
+        }
+        return value
     }
 }
 
