@@ -181,6 +181,20 @@ struct RotationTests {
         }
     }
 
+    @Test("of a database with a rollback journal goes through a write-ahead log, and leaves the journal as it was")
+    func journal() throws {
+        try withQueue(wal: false, rows: 200) { queue, path in
+            var isLogged = true
+            try queue.rotateKey(to: .passphrase("new")) { progress in
+                guard !progress.isCompleted else { return }
+                let exist = ["-wal", "-journal"].map { FileManager.default.fileExists(atPath: path + $0) }
+                if exist != [true, false] { isLogged = false }
+            }
+            #expect(isLogged)
+            #expect(try queue.inDatabase { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "delete")
+        }
+    }
+
     @Test("by changePassphrase is the same")
     func changePassphrase() throws {
         try withQueue(wal: true) { queue, path in
