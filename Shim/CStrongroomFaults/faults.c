@@ -98,6 +98,12 @@ static int file_read(sqlite3_file *file, void *bytes, int length, sqlite3_int64 
     return real(file)->pMethods->xRead(real(file), bytes, length, offset);
 }
 
+static int write_another(sqlite3_file *file, const void *bytes, int length, sqlite3_int64 offset) {
+    unsigned char wrong = ((const unsigned char *)bytes)[length / 2] ^ 0xff;
+    int code = real(file)->pMethods->xWrite(real(file), bytes, length, offset);
+    return code == SQLITE_OK ? real(file)->pMethods->xWrite(real(file), &wrong, 1, offset + length / 2) : code;
+}
+
 static int file_write(sqlite3_file *file, const void *bytes, int length, sqlite3_int64 offset) {
     const char *path = ((recorded_file *)file)->path;
     switch (fault_for(path, WRITE)) {
@@ -106,6 +112,7 @@ static int file_write(sqlite3_file *file, const void *bytes, int length, sqlite3
     case STRONGROOM_FAULT_TORN:
         real(file)->pMethods->xWrite(real(file), bytes, length / 2, offset);
         return SQLITE_IOERR_WRITE;
+    case STRONGROOM_FAULT_LIE: return write_another(file, bytes, length, offset);
     default: break;
     }
     record(path, bytes, length);

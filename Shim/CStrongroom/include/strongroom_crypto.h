@@ -38,7 +38,7 @@ int strongroom_file_move(const char *from, const char *to);
 int strongroom_file_read(const char *path, void *bytes, size_t capacity);
 /// The size of a file without opening it; -1 without one, -2 for a directory.
 int64_t strongroom_size_of_file(const char *path);
-/// Bytes that this process may still write beside `path`; the smaller of the free space and the file size limit.
+/// Free bytes beside `path`, and the largest file that this process may write; INT64_MAX where nothing is known.
 int64_t strongroom_file_room(const char *path, int64_t *largest_file);
 
 // MARK: The open connection's own file: closing another descriptor of it would drop this process's locks.
@@ -80,7 +80,7 @@ typedef struct {
 
 /// Bytes at the end of each page: the IV, the HMAC, padding to the cipher's block.
 int strongroom_page_reserve(int hmac_digest);
-/// True when SQLCipher would accept the page: its HMAC fits, or it is all zero; without HMAC, only page 1 can be told.
+/// True when SQLCipher would accept the page: its HMAC fits, or it is all zero and not the first; without HMAC, only page 1 can be told.
 bool strongroom_page_is_authentic(const strongroom_page_format *format, const uint8_t *page, uint32_t number);
 /// True when page 1, authentic or not, decrypts to a SQLite header: the key is right even if the salt isn't. Not for plaintext headers.
 bool strongroom_page_decrypts(const strongroom_page_format *format, const uint8_t *page);

@@ -27,6 +27,7 @@ typedef enum {
     STRONGROOM_FAULT_FULL,      ///< The write fails with SQLITE_FULL.
     STRONGROOM_FAULT_IO,        ///< The write fails with SQLITE_IOERR_WRITE.
     STRONGROOM_FAULT_TORN,      ///< Half of the write is done, then it fails with SQLITE_IOERR_WRITE.
+    STRONGROOM_FAULT_LIE,       ///< The write succeeds, and a byte in the middle is another one.
     STRONGROOM_FAULT_SYNC,      ///< The sync fails with SQLITE_IOERR_FSYNC.
     STRONGROOM_FAULT_READ,      ///< The read fails with SQLITE_IOERR_READ.
     STRONGROOM_FAULT_CHANGE,    ///< Writes, truncations and syncs, counted together, fail with their SQLITE_IOERR.
@@ -43,6 +44,14 @@ int64_t strongroom_faults_hits(void);
 
 /// Lets everything go well again on files whose path contains `path`.
 void strongroom_faults_clear(const char *path);
+
+// MARK: Syncs of files that are not SQLite's
+
+/// How often this thread had a file or folder synced; negative where that is not seen.
+int64_t strongroom_faults_syncs(void);
+
+/// Lets the syncs of this thread fail with EIO after `after` of them went well. Negative: none.
+void strongroom_faults_fail_syncs(int64_t after);
 
 // MARK: Memory
 

@@ -31,6 +31,7 @@ final class ReaderPool: @unchecked Sendable {
     private let configuration: Configuration
     private let limit: Int
 
+    // Unchecked exclusivity: what the lock orders can't overlap, and each read comes by here.
     private let lock = NSLock()
     @exclusivity(unchecked) private var idle: [Reader] = []
     @exclusivity(unchecked) private var busy: [Reader] = []

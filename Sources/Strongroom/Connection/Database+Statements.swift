@@ -98,6 +98,7 @@ extension Database {
     {
         let connection = try openConnection
         try checkText(sql)
+        if secret?.attaches == true { try untraced { try requireTemporaryDataInMemory() } }
         var pointer: SQLiteStatement?
         var tail: UnsafePointer<CChar>?
         var code = SQLITE_OK

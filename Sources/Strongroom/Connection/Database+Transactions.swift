@@ -270,6 +270,7 @@ final class TransactionStatements {
         }
     }
 
+    // See `Database`.
     @exclusivity(unchecked) private var statements = [Statement?](repeating: nil, count: Command.allCases.count)
 
     func statement(for command: Command, of database: Database) throws -> Statement {

@@ -18,6 +18,9 @@ public final class Database {
     /// The handle that is shared with other threads: interruption, access, statements to finalize.
     @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>
 
+    // `@exclusivity(unchecked)`, here and in what the connection owns: one thread has access, and the runtime's check that no two
+    // changes overlap would be a call for each statement, each row or each value.
+
     /// The raw connection; nil once closed. Don't close it.
     @exclusivity(unchecked) public private(set) var sqliteConnection: SQLiteConnection?
 

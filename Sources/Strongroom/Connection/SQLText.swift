@@ -10,8 +10,16 @@ struct SQLText {
         /// `ATTACH … KEY …`; the part of the text, in bytes, that may be shown.
         case attachment(Int)
 
-        /// `ATTACH 'file:…?key=…'`.
-        case uri
+        /// `ATTACH 'file:…?key=…'`, and `VACUUM INTO` a URI with a key.
+        case uri(String)
+
+        /// Whether encrypted pages of another database may be read from now on.
+        var attaches: Bool {
+            switch self {
+            case .attachment, .uri("ATTACH"): true
+            case .pragma, .uri: false
+            }
+        }
     }
 
     /// The number of bytes, the closing semicolon included.
@@ -29,7 +37,7 @@ struct SQLText {
     private var former = Token.other
     private var latest = Token.other
 
-    private enum Verb { case unknown, create, pragma, pragmaName, attach, other }
+    private enum Verb { case unknown, create, pragma, pragmaName, attach, vacuum, other }
 
     private enum Token { case semicolon, end, word, other }
 
@@ -112,7 +120,7 @@ struct SQLText {
     /// The text of the tokens that matter, in lowercase; empty for all others, which may be long.
     private func text(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> String {
         guard start < end, verb != .other || isTrigger else { return "" }
-        if verb == .attach || end - start <= 24 {
+        if verb == .attach || verb == .vacuum || end - start <= 24 {
             return String(decoding: bytes[start..<end], as: UTF8.self).lowercased()
         }
         return ""
@@ -139,7 +147,9 @@ struct SQLText {
             if text == "." { secret = nil }
         case .attach:
             if token == .word, text == "key", secret == nil { secret = .attachment(end) }
-            if token == .other, text.contains("key=") { secret = .uri }
+            if token == .other, text.contains("key=") { secret = .uri("ATTACH") }
+        case .vacuum:
+            if token == .other, text.contains("key=") { secret = .uri("VACUUM INTO") }
         case .other:
             break
         }
@@ -151,6 +161,7 @@ struct SQLText {
         case "create": verb = .create
         case "pragma": verb = .pragma
         case "attach": verb = .attach
+        case "vacuum": verb = .vacuum
         default: verb = .other
         }
     }
@@ -204,7 +215,7 @@ extension SQLText {
             case nil: redacted += rest.prefix(text.length)
             case .pragma(let name): redacted += Array("PRAGMA \(name) = '…';".utf8)
             case .attachment(let length): redacted += rest.prefix(length) + Array(" '…';".utf8)
-            case .uri: redacted += Array("ATTACH '…';".utf8)
+            case .uri(let verb): redacted += Array("\(verb) '…';".utf8)
             }
             if text.secret != nil { hides = true }
             rest = UnsafeBufferPointer(rebasing: rest.dropFirst(text.length))
@@ -216,7 +227,7 @@ extension SQLText {
     static func containsKey(_ text: String) -> Bool {
         let lowercase = text.lowercased()
         guard lowercase.contains("key") else { return false }
-        return lowercase.contains("key=") || ["pragma", "attach"].contains { verb in
+        return lowercase.contains("key=") || ["pragma", "attach", "vacuum"].contains { verb in
             lowercase.ranges(of: verb).contains { SQLText(String(lowercase[$0.lowerBound...])).secret != nil }
         }
     }

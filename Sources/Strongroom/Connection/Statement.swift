@@ -41,14 +41,13 @@ public final class Statement {
     /// For each parameter its name without prefix, which is the number of `?NNN`; nil for `?`.
     let parameterNames: [String?]
 
+    // Unchecked exclusivity: see `Database`.
+
     /// The run that has begun and not ended. A statement that runs is not handed out again.
     @exclusivity(unchecked) unowned(unsafe) var currentRun: StatementRun?
 
     /// Whether the statement runs without a `StatementRun`, inside one call.
     @exclusivity(unchecked) var isRunningDirectly = false
-
-    /// Whether the statement can begin a run without ending another.
-    var isIdle: Bool { currentRun == nil && !isRunningDirectly }
 
     @exclusivity(unchecked) private var boundArguments = StatementArguments()
 

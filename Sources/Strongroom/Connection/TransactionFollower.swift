@@ -15,6 +15,8 @@ final class TransactionFollower {
         case failure
     }
 
+    // Unchecked exclusivity: see `Database`.
+
     /// What is to be called when the transaction ends.
     @exclusivity(unchecked) var completions: [Completion] = []
 

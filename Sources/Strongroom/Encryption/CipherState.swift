@@ -20,6 +20,9 @@ final class CipherState {
     /// The key of a `PRAGMA key` that is being compiled.
     var keyInSQL: DatabaseKey?
 
+    /// Whether temporary data may come from encrypted pages, of the main database or of an attached one.
+    var keepsTemporaryDataInMemory = false
+
     /// Shared with the other connections of the access.
     var keyring = Keyring()
 

@@ -7,9 +7,11 @@ extension Database {
     /// In SQL, `ATTACH` would take the key of the main database, and its salt, which doesn't open a file with the same passphrase and
     /// a salt of its own. Here the key stays out of SQL, too. <https://www.sqlite.org/lang_attach.html>
     ///
-    /// - throws: what opening that database would throw.
+    /// - throws: what opening that database would throw; `SQLITE_MISUSE` where a clear database keeps temporary data on disk, and an encrypted
+    ///   one is attached.
     public func attach(path: String, as schemaName: String, encryption: Encryption?) throws {
         requireAccess()
+        if encryption != nil { try untraced { try requireTemporaryDataInMemory() } }
         var configuration = Configuration()
         configuration.encryption = encryption
         configuration.readonly = self.configuration.readonly

@@ -61,11 +61,7 @@ extension Database {
             guard try followChangedFile() else { throw error }
             try readSchema()
         }
-        guard try answer(to: "PRAGMA temp_store") == "2" else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-                this SQLCipher keeps temporary data on disk whatever it is told (SQLITE_TEMP_STORE=0), in clear text: use a build with SQLITE_TEMP_STORE=2
-                """)
-        }
+        if cipher.isKeyed { try requireTemporaryDataInMemory() }
         try removeLeftOvers()
     }
 

@@ -149,12 +149,13 @@ final class KeySource: @unchecked Sendable {
     private static func fingerprint(_ secret: SecretBytes, form: Form) -> [UInt8] {
         guard let fingerprintKey else { return hashableRandomBytes() }
         var digest = [UInt8](repeating: 0, count: 64)
-        secret.withBytes { bytes in
+        let result = secret.withBytes { bytes in
             fingerprintKey.withBytes { key in
-                _ = strongroom_hmac(STRONGROOM_SHA512, key.baseAddress, key.count, bytes.baseAddress, bytes.count, &digest)
+                strongroom_hmac(STRONGROOM_SHA512, key.baseAddress, key.count, bytes.baseAddress, bytes.count, &digest)
             }
         }
-        return digest + [form == .raw ? 1 : 0]
+        // Without it, one key would pass for all others.
+        return result == 0 ? digest + [form == .raw ? 1 : 0] : hashableRandomBytes()
     }
 }
 

@@ -34,8 +34,10 @@ public struct PlaintextHeader: Hashable, Sendable {
         self.salt = salt
     }
 
+    static func isValid(size: Int) -> Bool { size % 16 == 0 && (16...96).contains(size) }
+
     static func validate(size: Int) throws {
-        guard size % 16 == 0, (16...96).contains(size) else {
+        guard isValid(size: size) else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "PlaintextHeader.size is \(size): use a multiple of 16 from 16 to 96")
         }
     }

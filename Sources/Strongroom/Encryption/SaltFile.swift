@@ -56,10 +56,12 @@ struct SaltFile: Equatable {
         guard lines.count == 4, lines[0] == SaltFile.title,
               let salt = SaltFile.value("salt", lines[1]).flatMap({ Salt(hex: $0) }),
               let header = SaltFile.value("header", lines[2]).flatMap({ Int($0) }),
+              // Anyone can compute the check: what follows relies on the size.
+              header == 0 || PlaintextHeader.isValid(size: header),
               let check = SaltFile.value("check", lines[3])
         else { return nil }
         self.init(salt: salt, header: header)
-        guard check == self.check else { return nil }
+        guard let rightCheck = self.check, check == rightCheck else { return nil }
     }
 
     private static let title = "Strongroom salt 1"
@@ -95,16 +97,18 @@ struct SaltFile: Equatable {
     }
 
     private func put(_ path: String, exclusive: Bool) -> CInt {
+        guard let check else { return EIO }
         let text = Array("\(SaltFile.title)\n\(content)check \(check)\n".utf8)
         return text.withUnsafeBytes { strongroom_file_write(path, $0.baseAddress, $0.count, exclusive) }
     }
 
     private var content: String { "salt \(salt.hex)\nheader \(header)\n" }
 
-    private var check: String {
+    /// Nil where the provider refuses.
+    private var check: String? {
         var digest = [UInt8](repeating: 0, count: 32)
         let text = Array(content.utf8)
-        _ = strongroom_hmac(STRONGROOM_SHA256, SaltFile.title, SaltFile.title.utf8.count, text, text.count, &digest)
+        guard strongroom_hmac(STRONGROOM_SHA256, SaltFile.title, SaltFile.title.utf8.count, text, text.count, &digest) == 0 else { return nil }
         return hexadecimal(digest.prefix(4))
     }
 

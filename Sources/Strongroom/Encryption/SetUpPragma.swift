@@ -48,8 +48,15 @@ extension Database {
         try use(key)
     }
 
+    /// From now on, what is sorted or put into temporary tables may come from encrypted pages.
+    func requireTemporaryDataInMemory() throws {
+        let setting = try answer(to: "PRAGMA temp_store")
+        if let refusal = DatabaseError.refusal(ofTempStore: setting, isIgnored: Self.isCompiled(with: "TEMP_STORE=0")) { throw refusal }
+        cipher.keepsTemporaryDataInMemory = true
+    }
+
     private func refusalOfTempStore(_ value: String?) -> DatabaseError? {
-        guard cipher.isKeyed, let value, !["2", "memory"].contains(value.lowercased()) else { return nil }
+        guard cipher.isKeyed || cipher.keepsTemporaryDataInMemory, let value, !["2", "memory"].contains(value.lowercased()) else { return nil }
         return DatabaseError(resultCode: .SQLITE_AUTH, message: """
             temporary data of an encrypted database stays in memory: on disk it would be clear text (PRAGMA temp_store = \(value))
             """)
@@ -71,6 +78,19 @@ extension DatabaseError {
     static let malformedHexKey = DatabaseError(resultCode: .SQLITE_MISUSE, message: """
         PRAGMA hexkey takes pairs of hexadecimal digits
         """)
+    /// - parameter setting: what `PRAGMA temp_store` answered. <https://www.sqlite.org/pragma.html#pragma_temp_store>
+    static func refusal(ofTempStore setting: String?, isIgnored: Bool) -> DatabaseError? {
+        if isIgnored {
+            return DatabaseError(resultCode: .SQLITE_MISUSE, message: """
+                this SQLCipher keeps temporary data on disk whatever it is told (SQLITE_TEMP_STORE=0), in clear text: use a build with SQLITE_TEMP_STORE=2
+                """)
+        }
+        if setting == "2" { return nil }
+        return DatabaseError(resultCode: .SQLITE_MISUSE, message: """
+            temporary data of an encrypted database would be clear text on disk: leave PRAGMA temp_store alone
+            """)
+    }
+
     static let rekeyInSQL = DatabaseError(resultCode: .SQLITE_AUTH, message: """
         PRAGMA rekey reports success whatever happens: use rotateKey(to:), or changePassphrase(_:)
         """)

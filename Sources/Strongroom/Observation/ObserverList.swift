@@ -5,6 +5,8 @@ import Foundation
 /// Writers pay for what is watched: who wants to know of a statement is remembered with the statement, and SQLite is asked
 /// to tell of rows only while a statement runs that somebody wants to know of.
 final class ObserverList {
+    // Unchecked exclusivity: see `Database`.
+
     /// Whether there is anybody.
     @exclusivity(unchecked) private(set) var isActive = false
 

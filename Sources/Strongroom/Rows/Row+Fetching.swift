@@ -3,6 +3,7 @@ public final class RowCursor: DatabaseCursor {
     public typealias Element = Row
 
     public let run: StatementRun
+    // Unchecked exclusivity: see `Database`.
     @usableFromInline @exclusivity(unchecked) var row: Row?
     private let adapter: (any RowAdapter)?
 

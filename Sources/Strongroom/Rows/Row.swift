@@ -30,6 +30,8 @@ public final class Row {
     /// Whatever adapters made of the statement; nil without adapter.
     let layout: RowLayout?
 
+    // Unchecked exclusivity: see `Database`.
+
     /// Where the next column is expected: columns are mostly asked for in their order.
     @usableFromInline @exclusivity(unchecked) var expectation: Int
 

@@ -10,6 +10,7 @@ public final class StatementRun {
     @usableFromInline let sqliteStatement: SQLiteStatement
     @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>
 
+    // Unchecked exclusivity: see `Database`.
     @usableFromInline @exclusivity(unchecked) var phase: Phase
 
     @usableFromInline
@@ -20,7 +21,7 @@ public final class StatementRun {
     /// Why the run failed: it fails again each time it is asked for more.
     private var failure: DatabaseError?
 
-    /// The neighbours in the connection's list of runs.
+    /// The neighbours in the connection's list of runs, which each run leaves before it goes away.
     unowned(unsafe) var previous: StatementRun?
     unowned(unsafe) var next: StatementRun?
 
@@ -133,6 +134,7 @@ public final class StatementRun {
 
 /// The runs of a connection that have begun and not ended.
 struct StatementRuns {
+    /// Unsafe, as the neighbours are: counting references would cost each run.
     unowned(unsafe) private(set) var first: StatementRun?
 
     mutating func insert(_ run: StatementRun) {

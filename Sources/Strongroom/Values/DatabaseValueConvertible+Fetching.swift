@@ -8,6 +8,8 @@ public final class DatabaseValueCursor<Value: DatabaseValueConvertible>: Databas
     public let run: StatementRun
     @usableFromInline let adapter: (any RowAdapter)?
 
+    // Unchecked exclusivity: see `Database`.
+
     /// The position of the column; below zero before the first row, where an adapter tells it.
     @usableFromInline @exclusivity(unchecked) var column: CInt
 

@@ -208,6 +208,29 @@ struct SuspensionTests {
         expectSuspension(error.value)
     }
 
+    @Test("ends the wait for another writer's lock, although the program's own function would wait on")
+    func busyCallback() throws {
+        let isWaiting = Gate()
+        var configuration = Configuration.encrypted()
+        configuration.busyMode = .callback { _ in
+            isWaiting.open()
+            return true
+        }
+        let fixture = try PoolFixture(configuration)
+        let other = try DatabasePool(path: fixture.path, configuration: .encrypted())
+        let error = Shared<(any Error)?>(nil)
+        try other.write { db in
+            try db.insertWine()
+            let waiting = start {
+                do { try fixture.pool.write { try $0.insertWine() } } catch let failure { error.update { $0 = failure } }
+            }
+            isWaiting.pass()
+            fixture.pool.suspend()
+            waiting.pass()
+        }
+        expectSuspension(error.value)
+    }
+
     @Test("follows the notifications, if the configuration wants it", arguments: [true, false])
     func notifications(observes: Bool) throws {
         var configuration = Self.wal()

@@ -16,20 +16,6 @@ struct HabitTests {
         }
     }
 
-    @Test("the names of savepoints that their tests expect in traces")
-    func savepoints() throws {
-        let lines = try traced { db in
-            try db.inTransaction {
-                try db.inSavepoint { .rollback }
-                return .commit
-            }
-        }
-        #expect(lines == [
-            "BEGIN IMMEDIATE TRANSACTION", "SAVEPOINT grdb", "ROLLBACK TRANSACTION TO SAVEPOINT grdb", "RELEASE SAVEPOINT grdb",
-            "COMMIT TRANSACTION",
-        ])
-    }
-
     @Test("no trace of the counters that keep the schema cache valid")
     func schemaVersion() throws {
         let lines = try traced { db in

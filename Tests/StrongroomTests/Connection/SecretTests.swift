@@ -9,6 +9,7 @@ struct SecretTests {
         "/* PRAGMA */ PRAGMA hexkey = 'zork'", "-- c\nPRAGMA textkey = 'zork'", "EXPLAIN QUERY PLAN PRAGMA rekey = 'zork'",
         "\u{FEFF}PRAGMA key = 'zork'", "PRAGMA key = 'zork", "PRAGMA key = 'zork' 'zork'", "PRAGMA `key` = zork",
         "ATTACH '/nowhere/a.db' AS a KEY 'zork'", "attach database '/nowhere/a.db' as a key x'00zork'", "ATTACH 'file:/nowhere/a.db?key=zork' AS a",
+        "VACUUM INTO 'file:/nowhere/a.db?key=zork'", "vacuum main into 'file:/nowhere/a.db?mode=rwc&hexkey=zork'",
         "ATTACH '/nowhere/a.db' AS a KEY 'zork' 'zork'", "SELECT 1; PRAGMA key = 'zork'; SELECT 2",
     ]
 
@@ -43,6 +44,19 @@ struct SecretTests {
                 #expect(!seen.joined(separator: "\n").contains("zork"))
             }
         }
+    }
+
+    @Test("is no statement to those who trace")
+    func traced() throws {
+        let folder = try TemporaryFolder(), lines = Shared<[String]>([])
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            db.trace(options: [.statement, .profile]) { event in lines.update { $0.append(event.expandedDescription) } }
+            try db.execute(sql: "PRAGMA key = 'zork'; PRAGMA kdf_iter = 1000")
+        }
+        try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration).write { try $0.execute(sql: "CREATE TABLE t(a)") }
+        #expect(lines.value.contains("PRAGMA kdf_iter = 1000") && lines.value.contains("CREATE TABLE t(a)"))
+        #expect(!lines.value.contains { $0.contains("zork") || $0.contains("PRAGMA key") })
     }
 
     @Test("is not shown when it is an argument")

@@ -1,3 +1,4 @@
+import CStrongroomFaults
 import Foundation
 @testable import Strongroom
 import Testing
@@ -202,6 +203,36 @@ struct CopyTests {
             #expect(throws: Stopped.self) { try calls(stoppingAt: last) }
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["clear.sqlite"], "\(last)")
         }
+    }
+
+    @Test("is checked before it has its name: a disk that writes something else, whenever it does, leaves an error or an intact copy")
+    func lyingDisk() throws {
+        strongroom_faults_install()
+        let folder = try TemporaryFolder(), clear = folder.path("clear.sqlite"), copy = folder.path("copy.sqlite")
+        try DatabaseQueue(path: clear).write { db in
+            try db.execute(sql: "CREATE TABLE t(a)")
+            for _ in 0..<20 { try db.execute(sql: "INSERT INTO t VALUES (randomblob(3000))") }
+        }
+        var write: Int64 = 0, failures = 0, isOver = false
+        while !isOver {
+            let hits = strongroom_faults_hits()
+            strongroom_faults_set_once(copy + ".partial", STRONGROOM_FAULT_LIE, write)
+            let outcome = Result { try DatabaseFile.encrypt(path: clear, to: copy, encryption: encryption) }
+            strongroom_faults_clear(copy + ".partial")
+            switch outcome {
+            case .success:
+                #expect(try DatabaseQueue(path: copy, configuration: encrypted()).checkIntegrity().isIntact, "write \(write)")
+                try FileManager.default.removeItem(atPath: copy)
+            case .failure(let error):
+                failures += 1
+                #expect(error is DatabaseError)
+            }
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("copy") }
+            #expect(left == [], "write \(write)")
+            isOver = strongroom_faults_hits() == hits
+            write += 1
+        }
+        #expect(failures > 10)
     }
 
     @Test("hears of the last page when the copy is checked, once")

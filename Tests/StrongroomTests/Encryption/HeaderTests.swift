@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A plaintext header")
 struct HeaderTests {
-    /// The set-up that the guide on sharing databases gives, word for word but for the passphrase's cheap derivation.
+    /// The set-up that the guide on sharing databases gives, word for word.
     private func recipe(_ passphrase: String = "secret") -> Configuration {
         var configuration = Configuration()
         configuration.prepareDatabase { (db: Database) in
@@ -66,6 +66,24 @@ struct HeaderTests {
         #expect(try read(path, declared()) == 7)
         #expect(try read(path, declared(nil)) == 7)
         #expect(try read(path, called) == 7)
+    }
+
+    @Test("asked for when the key is settled already has its salt beside it, too", arguments: [true, false], [true, false])
+    func afterSettledKey(declared: Bool, pragma: Bool) throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        var configuration = Configuration()
+        if declared { configuration.encryption = try #require(self.declared(nil).encryption) }
+        configuration.prepareDatabase { db in
+            if !declared { try db.usePassphrase("x'" + String(repeating: "a7", count: 32) + "'") }
+            if pragma { try db.execute(sql: "PRAGMA cipher_plaintext_header_size = 32") } else { try db.usePlaintextHeader() }
+        }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        #expect(FileManager.default.fileExists(atPath: path + "-salt"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)).isEmpty)
+        try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (7)") }
+        try queue.close()
+        #expect(try start(path) == "SQLite format 3")
+        #expect(try read(path, configuration) == 7)
     }
 
     @Test("has its salt beside it, for its owner only, before the first page")

@@ -198,11 +198,64 @@ struct OpeningTests {
         }
     }
 
+    @Test("refuses temporary data on disk that was asked for before the key")
+    func earlyTempStore() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA temp_store = FILE")
+            try db.usePassphrase("correct horse")
+            try db.execute(sql: "PRAGMA kdf_iter = 1000")
+        }
+        let error = opening(path, configuration)
+        #expect(error?.resultCode == .SQLITE_MISUSE)
+        #expect(error?.message?.contains("leave PRAGMA temp_store alone") == true)
+        #expect(try contents(path).isEmpty)
+    }
+
     @Test("keeps temporary data in memory without a key, too")
     func tempStoreOfClearDatabases() throws {
         try withEncryptedQueue(Configuration()) { queue in
             let setting = try queue.read { try Int.fetchOne($0, sql: "PRAGMA temp_store") }
             #expect(setting == 2)
+        }
+    }
+
+    @Test("that was refused goes on refusing, though set-up swallows the error: nothing is written under another key")
+    func swallowedRefusal() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        let refusals = Shared(0)
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            try db.usePassphrase("correct horse")
+            try db.execute(sql: "PRAGMA cipher_page_size = 512")
+            for _ in 0..<2 {
+                do { try db.execute(sql: "CREATE TABLE t(a)") } catch { refusals.update { $0 += 1 } }
+            }
+        }
+        #expect(opening(path, configuration)?.resultCode == .SQLITE_MISUSE)
+        #expect(refusals.value == 2)
+        #expect(try contents(path).isEmpty)
+    }
+
+    @Test("a clear database may keep temporary data on disk, until it reads an encrypted one")
+    func tempStoreBesideAttachments() throws {
+        let folder = try TemporaryFolder(), secret = folder.path("secret.sqlite")
+        try createEncrypted(secret)
+        let encryption = Encryption(key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000))
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA temp_store = FILE") }
+        try DatabaseQueue(path: folder.path("clear.sqlite"), configuration: configuration).inDatabase { db throws in
+            #expect(try Int.fetchOne(db, sql: "PRAGMA temp_store") == 1)
+            for attach in [{ try db.attach(path: secret, as: "a", encryption: encryption) }, { try db.execute(sql: "ATTACH '\(secret)' AS a KEY 'x'") }] {
+                let error = #expect(throws: DatabaseError.self) { try attach() }
+                #expect(error?.resultCode == .SQLITE_MISUSE)
+            }
+            try db.execute(sql: "PRAGMA temp_store = MEMORY")
+            try db.attach(path: secret, as: "a", encryption: encryption)
+            #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM a.t") == 10)
+            let error = #expect(throws: DatabaseError.self) { try db.execute(sql: "PRAGMA temp_store = FILE") }
+            #expect(error?.resultCode == .SQLITE_AUTH)
         }
     }
 
@@ -312,5 +365,14 @@ struct LibraryTests {
         let error = DatabaseError.refusal(ofSQLCipher: nil)
         #expect(error?.resultCode == .SQLITE_MISUSE)
         #expect(error?.message?.contains("isn't SQLCipher") == true)
+    }
+
+    @Test("that ignores where temporary data is to be is refused")
+    func tempStore() {
+        #expect(DatabaseError.refusal(ofTempStore: "2", isIgnored: false) == nil)
+        let error = DatabaseError.refusal(ofTempStore: "2", isIgnored: true)
+        #expect(error?.resultCode == .SQLITE_MISUSE)
+        #expect(error?.message?.contains("use a build with SQLITE_TEMP_STORE=2") == true)
+        for setting in ["0", "1", nil] { #expect(DatabaseError.refusal(ofTempStore: setting, isIgnored: false) != nil) }
     }
 }

@@ -93,6 +93,23 @@ struct RotationFailureTests {
         #expect(place.isNew == false)
     }
 
+    @Test("to write what they were told to, without a word, is found out before the new key is believed", arguments: Int64(1)..<5)
+    func lyingDisk(write: Int64) throws {
+        strongroom_faults_install()
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        var place = RotatedFile(path: path)
+        try place.create(wal: true, rows: 200)
+        let queue = try DatabaseQueue(path: path, configuration: place.configuration)
+        strongroom_faults_set_once(path + "-wal", STRONGROOM_FAULT_LIE, write)
+        let error = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: place.otherKey) }
+        strongroom_faults_clear(path + "-wal")
+        #expect(error?.resultCode == .SQLITE_CORRUPT)
+        #expect(error?.message?.hasPrefix("the key was changed, and page ") == true)
+        try queue.close()
+        let report = try DatabaseQueue(path: path, configuration: RotatedFile.configuration(isNew: true)).checkIntegrity()
+        #expect(report.unauthenticPages?.count == 1)
+    }
+
     @Test("is not heard of by transaction observers, and can't be vetoed by them")
     func observers() throws {
         final class Veto: TransactionObserver {

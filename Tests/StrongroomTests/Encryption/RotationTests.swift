@@ -168,6 +168,33 @@ struct RotationTests {
         }
     }
 
+    @Test("on a connection that keeps all others out is refused, until it lets them in")
+    func exclusiveLock() throws {
+        try withQueue(wal: true, rows: 1) { queue, path in
+            _ = try queue.inDatabase { try String.fetchOne($0, sql: "PRAGMA locking_mode = EXCLUSIVE") }
+            let error = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: .passphrase("new")) }
+            #expect(error?.resultCode == .SQLITE_MISUSE)
+            #expect(error?.message?.contains("PRAGMA locking_mode = NORMAL") == true)
+            _ = try queue.inDatabase { try String.fetchOne($0, sql: "PRAGMA locking_mode = NORMAL") }
+            try queue.rotateKey(to: .passphrase("new"))
+            #expect(try count(path, "new") == 1)
+        }
+    }
+
+    @Test("of a database with a rollback journal goes through a write-ahead log, and leaves the journal as it was")
+    func journal() throws {
+        try withQueue(wal: false, rows: 200) { queue, path in
+            var isLogged = true
+            try queue.rotateKey(to: .passphrase("new")) { progress in
+                guard !progress.isCompleted else { return }
+                let exist = ["-wal", "-journal"].map { FileManager.default.fileExists(atPath: path + $0) }
+                if exist != [true, false] { isLogged = false }
+            }
+            #expect(isLogged)
+            #expect(try queue.inDatabase { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "delete")
+        }
+    }
+
     @Test("by changePassphrase is the same")
     func changePassphrase() throws {
         try withQueue(wal: true) { queue, path in
@@ -179,7 +206,7 @@ struct RotationTests {
 
     @Test("without room for it is refused before anything is written")
     func noRoom() async throws {
-        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
             let queue = try DatabaseQueue(path: path, configuration: .encrypted())
             try queue.write { db in
@@ -194,7 +221,6 @@ struct RotationTests {
             guard try queue.read({ try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }) == 2000 else { exit(5) }
             _ = try DatabaseQueue(path: path, configuration: .encrypted())
         }
-        _ = result
     }
 }
 

@@ -1,3 +1,4 @@
+import CStrongroom
 import Foundation
 import Strongroom
 import Testing
@@ -53,5 +54,17 @@ struct NoParkedThreadsTests {
         for task in tasks { try await task.value }
         isPoolFree.pass()
         isQueueFree.pass()
+    }
+
+    @Test("The one read that may run on a thread of other tasks is alone there, and not soon after one that took long")
+    func lane() async {
+        await #expect(processExitsWith: .success) {
+            guard strongroom_lane_enter(), !strongroom_lane_enter() else { exit(3) }
+            strongroom_lane_leave(1000)
+            guard strongroom_lane_enter() else { exit(4) }
+            // Closed for fifty seconds.
+            strongroom_lane_leave(1_000_000_000)
+            guard !strongroom_lane_enter() else { exit(5) }
+        }
     }
 }

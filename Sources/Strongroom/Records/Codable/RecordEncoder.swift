@@ -13,6 +13,7 @@ extension EncodableRecord where Self: Encodable {
 
 /// Encodes the properties of a record into columns.
 final class RecordEncoder: Encoder {
+    // Unchecked exclusivity: see `Database`.
     @exclusivity(unchecked) var container = PersistenceContainer()
 
     let record: any EncodableRecord.Type

@@ -9,7 +9,8 @@ public struct Inflections: Sendable {
         let template: String
     }
 
-    /// The rules that names of tables follow. Change them before the database is used. Default: English.
+    /// The rules that names of tables follow. Change them before the database is used: nothing orders a
+    /// change and a use that come at the same time. Default: English.
     nonisolated(unsafe) public static var `default` = Inflections.english
 
     private var pluralRules: [Rule] = []
