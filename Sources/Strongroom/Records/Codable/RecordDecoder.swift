@@ -34,6 +34,9 @@ final class RecordDecoder: Decoder {
     let recordType: Any.Type
     private let record: (any FetchableRecord.Type)?
 
+    /// The key that neither column nor scope nor prefetched rows have, when the row stands in for it.
+    private var missingKey: (any CodingKey)?
+
     /// The column of each key, when keys and columns have different names.
     private let keyedColumns: [String: Int]?
 
@@ -76,12 +79,14 @@ final class RecordDecoder: Decoder {
     }
 
     /// A part of a record, from a row that it may share with others.
-    private func part<T: Decodable>(_ type: T.Type, from row: Row) throws -> T {
+    private func part<T: Decodable>(_ type: T.Type, from row: Row, insteadOf key: (any CodingKey)? = nil) throws -> T {
         if let record = type as? any FetchableRecord.Type {
             // The types are the same.
             return try record.init(row: row) as! T
         }
-        return try RecordDecoder(type, record: record, row: row).decode(type)
+        let decoder = RecordDecoder(type, record: record, row: row)
+        decoder.missingKey = key
+        return try decoder.decode(type)
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -100,6 +105,12 @@ final class RecordDecoder: Decoder {
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        if let missingKey {
+            let names = row.prefetchedRows.isEmpty ? "none" : row.prefetchedRows.keys.sorted().joined(separator: ", ")
+            throw DecodingError.keyNotFound(missingKey, DecodingError.Context(
+                codingPath: [],
+                debugDescription: "no rows were fetched with including(all:) for this key; there are: \(names)"))
+        }
         throw unsupported("\(recordType) decodes a list, and a row has columns")
     }
 
@@ -169,7 +180,7 @@ final class RecordDecoder: Decoder {
             return try missing(key, as: type)
         }
         // The main record of a joined row has no scope: its columns are the row's own.
-        return try part(type, from: row)
+        return try part(type, from: row, insteadOf: key)
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: some CodingKey) throws -> T? {

@@ -105,6 +105,35 @@ struct PrefetchTests {
         }
     }
 
+    @Test("A list that no rows were fetched for is a missing key, whose error names the lists that are there")
+    func missingList() throws {
+        struct Info: Decodable, FetchableRecord {
+            var author: Author
+            var works: [Book]
+        }
+        struct Titles: Decodable, FetchableRecord {
+            var author: Author
+            var titles: Set<String>
+        }
+        func missingKey(_ body: () throws -> some Any) -> String? {
+            do {
+                _ = try body()
+                return nil
+            } catch DecodingError.keyNotFound(let key, let context) {
+                return key.stringValue + ": " + context.debugDescription
+            } catch {
+                return nil
+            }
+        }
+        try withLibrary { (db) throws in
+            let request = Author.including(all: Author.books)
+            let works = missingKey { try request.asRequest(of: Info.self).fetchOne(db) }
+            #expect(works == "works: no rows were fetched with including(all:) for this key; there are: books")
+            let titles = missingKey { try Author.all().asRequest(of: Titles.self).fetchOne(db) }
+            #expect(titles == "titles: no rows were fetched with including(all:) for this key; there are: none")
+        }
+    }
+
     @Test("A request without the column that rows belong to says so")
     func missingColumn() throws {
         try withLibrary { (db) throws in
