@@ -62,9 +62,14 @@ extension Statement {
     /// The position of the column that values are read from: the first one that the adapter shows of the current row.
     ///
     /// - throws: `SQLITE_MISUSE` when there is none.
-    @usableFromInline
+    @inlinable @inline(__always)
     func firstColumn(_ adapter: (any RowAdapter)?) throws -> CInt {
-        guard let adapter else { return 0 }
+        // Compared, not unwrapped: that would copy it.
+        adapter == nil ? 0 : try firstColumn(shownBy: adapter!)
+    }
+
+    @usableFromInline
+    func firstColumn(shownBy adapter: any RowAdapter) throws -> CInt {
         // SQLite may have recompiled the statement at its first step.
         forgetColumnsIfRecompiled()
         guard let first = try layout(adapter).positions.first else {
