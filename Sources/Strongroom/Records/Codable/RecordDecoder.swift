@@ -34,6 +34,9 @@ final class RecordDecoder: Decoder {
     let recordType: Any.Type
     private let record: (any FetchableRecord.Type)?
 
+    /// Whether the row is an element of a list, which may be a single value.
+    fileprivate var isElement = false
+
     /// The key that neither column nor scope nor prefetched rows have, when the row stands in for it.
     private var missingKey: (any CodingKey)?
 
@@ -87,6 +90,22 @@ final class RecordDecoder: Decoder {
         let decoder = RecordDecoder(type, record: record, row: row)
         decoder.missingKey = key
         return try decoder.decode(type)
+    }
+
+    /// An element of a list: a part of a record, or the value of the leftmost column, as in `select(\.title)`.
+    private func element<T: Decodable>(_ type: T.Type, from row: Row) throws -> T {
+        if type is any FetchableRecord.Type { return try part(type, from: row) }
+        if type is any DatabaseValueConvertible.Type {
+            return try ColumnReader<T>.make(record: record, column: row.columns.names[0]).read(row, at: 0)
+        }
+        let decoder = RecordDecoder(type, record: record, row: row)
+        decoder.isElement = true
+        return try decoder.decode(type)
+    }
+
+    /// The value of the leftmost column.
+    fileprivate func leftmost<T: Decodable>(_ type: T.Type) throws -> T {
+        try reader(type, at: 0).read(row, at: 0)
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -171,7 +190,7 @@ final class RecordDecoder: Decoder {
         }
         if let rows = row.prefetchedRows[key.stringValue] {
             let element = PrefetchedRowsDecoder.PartOfRow { type, row in
-                func decode<Part: Decodable>(_ type: Part.Type) throws -> any Decodable { try self.part(type, from: row) }
+                func decode<Part: Decodable>(_ type: Part.Type) throws -> any Decodable { try self.element(type, from: row) }
                 return try decode(type)
             }
             return try T(from: PrefetchedRowsDecoder(rows: rows, userInfo: userInfo, element: element))
@@ -338,6 +357,7 @@ private struct WrappedRecordDecodingContainer: SingleValueDecodingContainer {
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         if type is any DatabaseValueConvertible.Type {
+            if decoder.isElement { return try decoder.leftmost(type) }
             throw decoder.unsupported("\(decoder.recordType) decodes a single value, and a row has columns")
         }
         return try T(from: decoder)

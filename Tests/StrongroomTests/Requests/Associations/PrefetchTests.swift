@@ -105,6 +105,26 @@ struct PrefetchTests {
         }
     }
 
+    @Test("A list of values has the leftmost column of its rows")
+    func values() throws {
+        enum Title: String, Codable { case moby = "Moby Dick", typee = "Typee" }
+        struct Info: Decodable, FetchableRecord {
+            var titles: [String]
+            var enums: Set<Title>
+            var prices: [Double?]
+        }
+        try withLibrary { (db) throws in
+            let request = Author.filter(Column("id") == 1)
+                .including(all: Author.books.order(Column("id")).select(Column("title")).forKey("titles"))
+                .including(all: Author.books.select(Column("title")).distinct().forKey("enums"))
+                .including(all: Author.books.select(SQL("NULL").sqlExpression.forKey("x")).forKey("prices"))
+            let info = try #require(try request.asRequest(of: Info.self).fetchOne(db))
+            #expect(info.titles == ["Moby Dick", "Typee"])
+            #expect(info.enums == [.moby, .typee])
+            #expect(info.prices == [nil, nil])
+        }
+    }
+
     @Test("A list that no rows were fetched for is a missing key, whose error names the lists that are there")
     func missingList() throws {
         struct Info: Decodable, FetchableRecord {
