@@ -136,14 +136,9 @@ struct PrefetchTests {
             var titles: Set<String>
         }
         func missingKey<T: FetchableRecord>(_ db: Database, _ request: QueryInterfaceRequest<T>) -> String? {
-            do {
-                _ = try request.fetchOne(db)
-                return nil
-            } catch DecodingError.keyNotFound(let key, let context) {
-                return key.stringValue + ": " + context.debugDescription
-            } catch {
-                return nil
-            }
+            let result = Result { try request.fetchOne(db) }
+            guard case .failure(DecodingError.keyNotFound(let key, let context)) = result else { return nil }
+            return key.stringValue + ": " + context.debugDescription
         }
         try withLibrary { (db) throws in
             let request = Author.including(all: Author.books)
