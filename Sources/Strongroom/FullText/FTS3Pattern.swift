@@ -10,7 +10,8 @@ public struct FTS3Pattern: Sendable {
     /// The pattern as SQLite reads it.
     public let rawPattern: String
 
-    private init(trusted rawPattern: String) {
+    private init?(trusted rawPattern: String?) {
+        guard let rawPattern else { return nil }
         self.rawPattern = rawPattern
     }
 
@@ -20,35 +21,27 @@ public struct FTS3Pattern: Sendable {
             try db.execute(sql: "CREATE VIRTUAL TABLE document USING fts4()")
             try db.validate(pattern: rawPattern, table: "document")
         }
-        self.init(trusted: rawPattern)
+        self.rawPattern = rawPattern
     }
 
     /// Matches what has any of the words; nil when there is no word.
     public init?(matchingAnyTokenIn string: String) {
-        let tokens = string.searchTokens
-        guard !tokens.isEmpty else { return nil }
-        self.init(trusted: tokens.joined(separator: " OR "))
+        self.init(trusted: string.anyTokenPattern)
     }
 
     /// Matches what has all of the words; nil when there is no word.
     public init?(matchingAllTokensIn string: String) {
-        let tokens = string.searchTokens
-        guard !tokens.isEmpty else { return nil }
-        self.init(trusted: tokens.joined(separator: " "))
+        self.init(trusted: string.allTokensPattern)
     }
 
     /// Matches what has, for each of the words, a word that begins with it; nil when there is no word.
     public init?(matchingAllPrefixesIn string: String) {
-        let tokens = string.searchTokens
-        guard !tokens.isEmpty else { return nil }
-        self.init(trusted: tokens.map { $0 + "*" }.joined(separator: " "))
+        self.init(trusted: string.allPrefixesPattern)
     }
 
     /// Matches what has the words one after the other; nil when there is no word.
     public init?(matchingPhrase string: String) {
-        let tokens = string.searchTokens
-        guard !tokens.isEmpty else { return nil }
-        self.init(trusted: "\"" + tokens.joined(separator: " ") + "\"")
+        self.init(trusted: string.phrasePattern)
     }
 }
 

@@ -8,6 +8,18 @@ extension String {
             return token
         }
     }
+
+    // What a text becomes as a pattern, which FTS3, FTS4 and FTS5 read alike; nil when there is no word in it.
+
+    var anyTokenPattern: String? { searchPattern { $0.joined(separator: " OR ") } }
+    var allTokensPattern: String? { searchPattern { $0.joined(separator: " ") } }
+    var allPrefixesPattern: String? { searchPattern { $0.map { $0 + "*" }.joined(separator: " ") } }
+    var phrasePattern: String? { searchPattern { "\"" + $0.joined(separator: " ") + "\"" } }
+
+    private func searchPattern(_ spelling: ([String]) -> String) -> String? {
+        let tokens = searchTokens
+        return tokens.isEmpty ? nil : spelling(tokens)
+    }
 }
 
 extension Unicode.Scalar {

@@ -35,6 +35,12 @@ final class RecordDecoder: Decoder {
     let recordType: Any.Type
     private let record: (any FetchableRecord.Type)?
 
+    /// Whether the row is an element of a list, which may be a single value.
+    fileprivate var isElement = false
+
+    /// The key that neither column nor scope nor prefetched rows have, when the row stands in for it.
+    private var missingKey: (any CodingKey)?
+
     /// The column of each key, when keys and columns have different names.
     private let keyedColumns: [String: Int]?
 
@@ -77,12 +83,30 @@ final class RecordDecoder: Decoder {
     }
 
     /// A part of a record, from a row that it may share with others.
-    private func part<T: Decodable>(_ type: T.Type, from row: Row) throws -> T {
+    private func part<T: Decodable>(_ type: T.Type, from row: Row, insteadOf key: (any CodingKey)? = nil) throws -> T {
         if let record = type as? any FetchableRecord.Type {
             // The types are the same.
             return try record.init(row: row) as! T
         }
-        return try RecordDecoder(type, record: record, row: row).decode(type)
+        let decoder = RecordDecoder(type, record: record, row: row)
+        decoder.missingKey = key
+        return try decoder.decode(type)
+    }
+
+    /// An element of a list: a part of a record, or the value of the leftmost column, as in `select(\.title)`.
+    private func element<T: Decodable>(_ type: T.Type, from row: Row) throws -> T {
+        if type is any FetchableRecord.Type { return try part(type, from: row) }
+        if type is any DatabaseValueConvertible.Type {
+            return try ColumnReader<T>.make(record: record, column: row.columns.names[0]).read(row, at: 0)
+        }
+        let decoder = RecordDecoder(type, record: record, row: row)
+        decoder.isElement = true
+        return try decoder.decode(type)
+    }
+
+    /// The value of the leftmost column.
+    fileprivate func leftmost<T: Decodable>(_ type: T.Type) throws -> T {
+        try reader(type, at: 0).read(row, at: 0)
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -101,6 +125,12 @@ final class RecordDecoder: Decoder {
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        if let missingKey {
+            let names = row.prefetchedRows.isEmpty ? "none" : row.prefetchedRows.keys.sorted().joined(separator: ", ")
+            throw DecodingError.keyNotFound(missingKey, DecodingError.Context(
+                codingPath: [],
+                debugDescription: "no rows were fetched with including(all:) for this key; there are: \(names)"))
+        }
         throw unsupported("\(recordType) decodes a list, and a row has columns")
     }
 
@@ -161,7 +191,7 @@ final class RecordDecoder: Decoder {
         }
         if let rows = row.prefetchedRows[key.stringValue] {
             let element = PrefetchedRowsDecoder.PartOfRow { type, row in
-                func decode<Part: Decodable>(_ type: Part.Type) throws -> any Decodable { try self.part(type, from: row) }
+                func decode<Part: Decodable>(_ type: Part.Type) throws -> any Decodable { try self.element(type, from: row) }
                 return try decode(type)
             }
             return try T(from: PrefetchedRowsDecoder(rows: rows, userInfo: userInfo, element: element))
@@ -170,7 +200,7 @@ final class RecordDecoder: Decoder {
             return try missing(key, as: type)
         }
         // The main record of a joined row has no scope: its columns are the row's own.
-        return try part(type, from: row)
+        return try part(type, from: row, insteadOf: key)
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: some CodingKey) throws -> T? {
@@ -328,6 +358,7 @@ private struct WrappedRecordDecodingContainer: SingleValueDecodingContainer {
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         if type is any DatabaseValueConvertible.Type {
+            if decoder.isElement { return try decoder.leftmost(type) }
             throw decoder.unsupported("\(decoder.recordType) decodes a single value, and a row has columns")
         }
         return try T(from: decoder)

@@ -105,6 +105,50 @@ struct PrefetchTests {
         }
     }
 
+    @Test("A list of values has the leftmost column of its rows")
+    func values() throws {
+        enum Title: String, Codable { case moby = "Moby Dick", typee = "Typee" }
+        struct Info: Decodable, FetchableRecord {
+            var titles: [String]
+            var enums: Set<Title>
+            var prices: [Double?]
+        }
+        try withLibrary { (db) throws in
+            let request = Author.filter(Column("id") == 1)
+                .including(all: Author.books.order(Column("id")).select(Column("title")).forKey("titles"))
+                .including(all: Author.books.select(Column("title")).distinct().forKey("enums"))
+                .including(all: Author.books.select(SQL("NULL").sqlExpression.forKey("x")).forKey("prices"))
+            let info = try #require(try request.asRequest(of: Info.self).fetchOne(db))
+            #expect(info.titles == ["Moby Dick", "Typee"])
+            #expect(info.enums == [.moby, .typee])
+            #expect(info.prices == [nil, nil])
+        }
+    }
+
+    @Test("A list that no rows were fetched for is a missing key, whose error names the lists that are there")
+    func missingList() throws {
+        struct Info: Decodable, FetchableRecord {
+            var author: Author
+            var works: [Book]
+        }
+        struct Titles: Decodable, FetchableRecord {
+            var author: Author
+            var titles: Set<String>
+        }
+        func missingKey<T: FetchableRecord>(_ db: Database, _ request: QueryInterfaceRequest<T>) -> String? {
+            let result = Result { try request.fetchOne(db) }
+            guard case .failure(DecodingError.keyNotFound(let key, let context)) = result else { return nil }
+            return key.stringValue + ": " + context.debugDescription
+        }
+        try withLibrary { (db) throws in
+            let request = Author.including(all: Author.books)
+            let works = missingKey(db, request.asRequest(of: Info.self))
+            #expect(works == "works: no rows were fetched with including(all:) for this key; there are: books")
+            let titles = missingKey(db, Author.all().asRequest(of: Titles.self))
+            #expect(titles == "titles: no rows were fetched with including(all:) for this key; there are: none")
+        }
+    }
+
     @Test("A request without the column that rows belong to says so")
     func missingColumn() throws {
         try withLibrary { (db) throws in
