@@ -108,7 +108,8 @@ struct DumpFormatTests {
         #expect(try dump(Self.blobs, .quote()) == "X''\nX'C3A927'\nX'FF12'\n")
     }
 
-    @Test("has the literals of SQLite's quote() function, in the quote format")
+    // Older ones write some numbers with other digits.
+    @Test("has the literals of SQLite's quote() function, in the quote format", .enabled(if: Database.sqliteLibVersionNumber >= 3_044_000))
     func quoteFunction() throws {
         let numbers: [Double] = [
             0, -1, 0.1, 1, 100.5, 1e15, 1e16, 1e100, 1e-5, .pi, 2.0 / 3, 1.2345678901234568e17, Double.leastNonzeroMagnitude,

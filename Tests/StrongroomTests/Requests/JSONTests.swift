@@ -102,11 +102,16 @@ struct JSONTests {
             (Database.json(array), "[1,[2,3]]"), (Database.jsonQuote("a\"b"), #""a\"b""#),
             (Database.jsonArrayLength(array), "2"), (Database.jsonArrayLength(array, atPath: "$[1]"), "2"),
             (Database.jsonType(array), "array"), (Database.jsonType(object, atPath: "$.b"), "null"),
-            (Database.jsonIsValid(object), "1"), (Database.jsonIsValid("{"), "0"), (Database.jsonErrorPosition(object), "0"),
+            (Database.jsonIsValid(object), "1"), (Database.jsonIsValid("{"), "0"),
             (Database.jsonArray([1, 2]), "[1,2]"), (Database.jsonArray([1, "a"] as [any SQLExpressible]), #"[1,"a"]"#),
             (Database.jsonObject(members), #"{"a":1,"b":[2]}"#),
             (Database.jsonExtract(object, atPath: "$.a"), "1"), (Database.jsonExtract(object, atPaths: ["$.a", "$.b"]), "[1,null]"),
         ])
+    }
+
+    @Test("text that is none has a position where that shows", .enabled(if: Database.sqliteLibVersionNumber >= 3_042_000))
+    func errorPosition() throws {
+        try expect([(Database.jsonErrorPosition("[1]"), "0"), (Database.jsonErrorPosition("[1,,"), "4")])
     }
 
     @Test("text is changed by SQLite's functions")
