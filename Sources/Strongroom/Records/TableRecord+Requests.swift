@@ -1,6 +1,69 @@
 // Each of these is the function of the same name on a request for all rows.
 
 extension TableRecord {
+    // MARK: - With components
+
+    // Before the other forms: Swift tries overloads in their order, and checks a closure for each.
+
+    /// A request for other columns than the default ones: `select { [$0.id, $0.name] }`.
+    public static func select(
+        _ selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> QueryInterfaceRequest<Self>
+    {
+        try all().select(selection(databaseComponents))
+    }
+
+    /// A request for another column than the default ones: `select { $0.name }`.
+    public static func select(
+        _ selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows -> QueryInterfaceRequest<Self>
+    {
+        try all().select(selection(databaseComponents))
+    }
+
+    /// A request for what is selected, as values or records of another type: `select({ $0.name }, as: String.self)`.
+    public static func select<T>(
+        _ selection: (DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self)
+        rethrows -> QueryInterfaceRequest<T>
+    {
+        try all().select(selection(databaseComponents), as: type)
+    }
+
+    /// A request for more than the default columns.
+    public static func annotated(
+        with selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> QueryInterfaceRequest<Self>
+    {
+        try all().annotated(with: selection(databaseComponents))
+    }
+
+    /// A request for more than the default columns.
+    public static func annotated(
+        with selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows -> QueryInterfaceRequest<Self>
+    {
+        try all().annotated(with: selection(databaseComponents))
+    }
+
+    /// A request for the rows that fulfil a condition: `filter { $0.score > 1000 }`.
+    public static func filter(
+        _ predicate: (DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows -> QueryInterfaceRequest<Self>
+    {
+        try all().filter(predicate)
+    }
+
+    /// A request in an order: `order { [$0.score.desc, $0.name] }`.
+    public static func order(
+        _ orderings: (DatabaseComponents) throws -> [any SQLOrderingTerm]) rethrows -> QueryInterfaceRequest<Self>
+    {
+        try all().order(orderings(databaseComponents))
+    }
+
+    /// A request in an order: `order { $0.score.desc }`.
+    public static func order(
+        _ ordering: (DatabaseComponents) throws -> any SQLOrderingTerm) rethrows -> QueryInterfaceRequest<Self>
+    {
+        try all().order(ordering(databaseComponents))
+    }
+}
+
+extension TableRecord {
     // MARK: - Requests
 
     /// A request for all rows, with `databaseSelection`.
@@ -189,66 +252,5 @@ extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible {
     /// A request for the rows of those ids.
     public static func filter(ids: some Collection<ID>) -> QueryInterfaceRequest<Self> {
         all().filter(ids: ids)
-    }
-}
-
-extension TableRecord {
-    // MARK: - With components
-
-    /// A request for other columns than the default ones: `select { [$0.id, $0.name] }`.
-    public static func select(
-        _ selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> QueryInterfaceRequest<Self>
-    {
-        try all().select(selection(databaseComponents))
-    }
-
-    /// A request for another column than the default ones: `select { $0.name }`.
-    public static func select(
-        _ selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows -> QueryInterfaceRequest<Self>
-    {
-        try all().select(selection(databaseComponents))
-    }
-
-    /// A request for what is selected, as values or records of another type: `select({ $0.name }, as: String.self)`.
-    public static func select<T>(
-        _ selection: (DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self)
-        rethrows -> QueryInterfaceRequest<T>
-    {
-        try all().select(selection(databaseComponents), as: type)
-    }
-
-    /// A request for more than the default columns.
-    public static func annotated(
-        with selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> QueryInterfaceRequest<Self>
-    {
-        try all().annotated(with: selection(databaseComponents))
-    }
-
-    /// A request for more than the default columns.
-    public static func annotated(
-        with selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows -> QueryInterfaceRequest<Self>
-    {
-        try all().annotated(with: selection(databaseComponents))
-    }
-
-    /// A request for the rows that fulfil a condition: `filter { $0.score > 1000 }`.
-    public static func filter(
-        _ predicate: (DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows -> QueryInterfaceRequest<Self>
-    {
-        try all().filter(predicate)
-    }
-
-    /// A request in an order: `order { [$0.score.desc, $0.name] }`.
-    public static func order(
-        _ orderings: (DatabaseComponents) throws -> [any SQLOrderingTerm]) rethrows -> QueryInterfaceRequest<Self>
-    {
-        try all().order(orderings(databaseComponents))
-    }
-
-    /// A request in an order: `order { $0.score.desc }`.
-    public static func order(
-        _ ordering: (DatabaseComponents) throws -> any SQLOrderingTerm) rethrows -> QueryInterfaceRequest<Self>
-    {
-        try all().order(ordering(databaseComponents))
     }
 }

@@ -95,6 +95,16 @@ public protocol FilteredRequest {
     func filterWhenConnected(_ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible) -> Self
 }
 
+extension FilteredRequest where Self: TypedRequest, RowDecoder: TableRecord {
+    public typealias DatabaseComponents = RowDecoder.DatabaseComponents
+
+    // Before the other form: Swift tries overloads in their order, and checks a closure for each.
+    /// The same request with one more condition: `filter { $0.score > 1000 }`.
+    public func filter(_ predicate: (DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows -> Self {
+        try filter(predicate(RowDecoder.databaseComponents))
+    }
+}
+
 extension FilteredRequest {
     /// The same request with one more condition.
     public func filter(_ predicate: some SQLSpecificExpressible) -> Self {
@@ -118,15 +128,6 @@ extension FilteredRequest {
     /// The same request without any row.
     public func none() -> Self {
         filterWhenConnected { _ in false }
-    }
-}
-
-extension FilteredRequest where Self: TypedRequest, RowDecoder: TableRecord {
-    public typealias DatabaseComponents = RowDecoder.DatabaseComponents
-
-    /// The same request with one more condition: `filter { $0.score > 1000 }`.
-    public func filter(_ predicate: (DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows -> Self {
-        try filter(predicate(RowDecoder.databaseComponents))
     }
 }
 
