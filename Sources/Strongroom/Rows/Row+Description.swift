@@ -12,7 +12,8 @@ extension Row: CustomStringConvertible, CustomDebugStringConvertible {
 
     private var detailLines: [String] {
         let whole = unadapted.description
-        return (whole == description ? [] : ["  unadapted: \(whole)"]) + scopeLines(indentation: "  ")
+        let showsAll = scopes.isEmpty && whole == description
+        return (showsAll ? [] : ["  unadapted: \(whole)"]) + scopeLines(indentation: "  ")
     }
 
     private func scopeLines(indentation: String) -> [String] {

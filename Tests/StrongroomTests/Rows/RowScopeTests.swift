@@ -128,12 +128,13 @@ struct RowScopeTests {
         try withRows(RangeRowAdapter(0..<1).addingScopes([:])) { #expect($0.scopes.isEmpty) }
     }
 
-    @Test("show alone in the debug description of a row whose adapter hides nothing")
+    @Test("show in the debug description after all columns, unless there is no scope and nothing hidden")
     func debugDescriptionOfAll() throws {
         try withRows(SuffixRowAdapter(fromIndex: 0)) { #expect($0.debugDescription == "[a:1 b:2 c:3 d:NULL]") }
         try withRows(ScopeAdapter(["x": SuffixRowAdapter(fromIndex: 2)])) { row in
             #expect(row.debugDescription == """
                 ▿ [a:1 b:2 c:3 d:NULL]
+                  unadapted: [a:1 b:2 c:3 d:NULL]
                   - x: [c:3 d:NULL]
                 """)
             #expect(row.unscoped.debugDescription == row.description)
