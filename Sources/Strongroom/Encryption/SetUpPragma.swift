@@ -78,6 +78,9 @@ extension DatabaseError {
     static let malformedHexKey = DatabaseError(resultCode: .SQLITE_MISUSE, message: """
         PRAGMA hexkey takes pairs of hexadecimal digits
         """)
+
+    /// Why encrypted pages may not be read with that setting; nil where they may.
+    ///
     /// - parameter setting: what `PRAGMA temp_store` answered. <https://www.sqlite.org/pragma.html#pragma_temp_store>
     static func refusal(ofTempStore setting: String?, isIgnored: Bool) -> DatabaseError? {
         if isIgnored {

@@ -1,34 +1,10 @@
 import Strongroom
 import Testing
 
-/// Notes down how transactions end.
-private final class EndRecorder: TransactionObserver {
-    private var log: [String] = []
-
-    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
-    func databaseDidChange(with event: DatabaseEvent) {}
-    /// Thrown by the commits to come.
-    var refusal: (any Error)?
-
-    func databaseWillCommit() throws {
-        log.append("will commit")
-        if let refusal { throw refusal }
-    }
-
-    func databaseDidCommit(_ db: Database) { log.append("commit") }
-    func databaseDidRollback(_ db: Database) { log.append("rollback") }
-
-    /// What was told since the last time.
-    func take() -> [String] {
-        defer { log = [] }
-        return log
-    }
-}
-
-private func withTables(_ body: (Database, EndRecorder) throws -> Void) throws {
+private func withTables(_ body: (Database, TransactionRecorder) throws -> Void) throws {
     try withDatabase { db in
         try db.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT)")
-        let recorder = EndRecorder()
+        let recorder = TransactionRecorder()
         db.add(transactionObserver: recorder)
         try body(db, recorder)
     }

@@ -3,46 +3,15 @@ import Foundation
 import Strongroom
 import Testing
 
-/// Notes down all it is told.
-private final class Recorder: TransactionObserver {
-    var log: [String] = []
-    var observes: (DatabaseEventKind) -> Bool = { _ in true }
-    var refusal: (any Error)?
-    var stopsAfterFirst = false
-
-    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { observes(eventKind) }
-
-    func databaseDidChange() { log.append("change") }
-
-    func databaseDidChange(with event: DatabaseEvent) {
-        log.append("\(event.kind) \(event.databaseName).\(event.tableName) \(event.rowID)")
-        if stopsAfterFirst { stopObservingDatabaseChangesUntilNextTransaction() }
-    }
-
-    func databaseWillCommit() throws {
-        log.append("will commit")
-        if let refusal { throw refusal }
-    }
-
-    func databaseDidCommit(_ db: Database) { log.append("commit") }
-    func databaseDidRollback(_ db: Database) { log.append("rollback") }
-
-    /// What was told since the last time.
-    func take() -> [String] {
-        defer { log = [] }
-        return log
-    }
-}
-
 private struct Refusal: Error {}
 
-private func withTables(_ body: (Database, Recorder) throws -> Void) throws {
+private func withTables(_ body: (Database, TransactionRecorder) throws -> Void) throws {
     try withDatabase { db in
         try db.execute(sql: """
             CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER);
             CREATE TABLE note (id INTEGER PRIMARY KEY, wineId INTEGER REFERENCES wine ON DELETE CASCADE);
             """)
-        let recorder = Recorder()
+        let recorder = TransactionRecorder()
         db.add(transactionObserver: recorder)
         try body(db, recorder)
     }
@@ -100,7 +69,7 @@ struct TransactionObserverTests {
     @Test("A transaction that may only read is not told")
     func reads() throws {
         try withEncryptedQueue { queue in
-            let recorder = Recorder()
+            let recorder = TransactionRecorder()
             queue.add(transactionObserver: recorder)
             _ = try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_master") }
             #expect(recorder.take() == [])
@@ -172,7 +141,7 @@ struct TransactionObserverTests {
             let delete = try db.makeStatement(sql: "DELETE FROM wine")
             try insert.execute()
             try delete.execute()
-            let recorder = Recorder()
+            let recorder = TransactionRecorder()
             recorder.observes = { if case .delete = $0 { true } else { false } }
             db.add(transactionObserver: recorder)
             for _ in 1...2 {
@@ -296,7 +265,7 @@ struct TransactionObserverTests {
     @Test("Asking for no more changes outside of a notification is a fatal error")
     func stopOutside() async {
         await #expect(processExitsWith: .failure) {
-            Recorder().stopObservingDatabaseChangesUntilNextTransaction()
+            TransactionRecorder().stopObservingDatabaseChangesUntilNextTransaction()
         }
     }
 
@@ -393,7 +362,7 @@ struct ObservationExtentTests {
     @Test("By default the connection does not keep the observer alive")
     func observerLifetime() throws {
         try withTables { db, _ in
-            var recorder: Recorder? = Recorder()
+            var recorder: TransactionRecorder? = TransactionRecorder()
             weak let weakRecorder = recorder
             db.add(transactionObserver: recorder!)
             recorder = nil
@@ -405,7 +374,7 @@ struct ObservationExtentTests {
     @Test("To the next transaction: the observer lives until then, and hears of no other")
     func nextTransaction() throws {
         try withTables { db, _ in
-            var recorder: Recorder? = Recorder()
+            var recorder: TransactionRecorder? = TransactionRecorder()
             weak let weakRecorder = recorder
             db.add(transactionObserver: recorder!, extent: .nextTransaction)
             recorder = nil
@@ -422,7 +391,7 @@ struct ObservationExtentTests {
     @Test("For the lifetime of the database: the observer goes when the database is closed")
     func databaseLifetime() throws {
         let fixture = try QueueFixture()
-        var recorder: Recorder? = Recorder()
+        var recorder: TransactionRecorder? = TransactionRecorder()
         weak let weakRecorder = recorder
         fixture.queue.add(transactionObserver: recorder!, extent: .databaseLifetime)
         recorder = nil
@@ -435,7 +404,7 @@ struct ObservationExtentTests {
     @Test("A removed observer hears nothing more, and can come back", arguments: WriterKind.allCases)
     func removal(_ kind: WriterKind) throws {
         let (writer, _) = try kind.make()
-        let recorder = Recorder()
+        let recorder = TransactionRecorder()
         writer.add(transactionObserver: recorder)
         try writer.write { try $0.insertWine() }
         #expect(recorder.take().count == 3)
@@ -490,7 +459,7 @@ struct UntoldChangeTests {
     @Test("notifyChanges does nothing in a read")
     func notifyInRead() throws {
         try withEncryptedQueue { queue in
-            let recorder = Recorder()
+            let recorder = TransactionRecorder()
             queue.add(transactionObserver: recorder)
             try queue.read { try $0.notifyChanges(in: .fullDatabase) }
             #expect(recorder.take() == [])

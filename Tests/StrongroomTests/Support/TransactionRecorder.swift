@@ -1,0 +1,32 @@
+import Strongroom
+
+/// Notes down all it is told.
+final class TransactionRecorder: TransactionObserver {
+    var log: [String] = []
+    var observes: (DatabaseEventKind) -> Bool = { _ in true }
+    var refusal: (any Error)?
+    var stopsAfterFirst = false
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { observes(eventKind) }
+
+    func databaseDidChange() { log.append("change") }
+
+    func databaseDidChange(with event: DatabaseEvent) {
+        log.append("\(event.kind) \(event.databaseName).\(event.tableName) \(event.rowID)")
+        if stopsAfterFirst { stopObservingDatabaseChangesUntilNextTransaction() }
+    }
+
+    func databaseWillCommit() throws {
+        log.append("will commit")
+        if let refusal { throw refusal }
+    }
+
+    func databaseDidCommit(_ db: Database) { log.append("commit") }
+    func databaseDidRollback(_ db: Database) { log.append("rollback") }
+
+    /// What was told since the last time.
+    func take() -> [String] {
+        defer { log = [] }
+        return log
+    }
+}
