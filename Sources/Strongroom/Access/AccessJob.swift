@@ -33,6 +33,9 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     private nonisolated(unsafe) var connection: UnsafeMutablePointer<strongroom_connection>?
     private nonisolated(unsafe) var result: Result<Value, any Error>?
 
+    /// The job, while it is being scheduled.
+    private nonisolated(unsafe) var scheduled: AccessJob?
+
     private nonisolated(unsafe) var hasEnded = false
     private nonisolated(unsafe) var sleeper: UnsafeContinuation<Void, Never>?
 
@@ -72,14 +75,20 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     nonisolated func asUnownedSerialExecutor() -> UnownedSerialExecutor { unownedExecutor }
 
     /// The task is there, and waits for its turn.
+    ///
+    /// From the moment it waits, it may be cancelled, and go on, and leave the job. The runtime, which calls this method, holds no
+    /// reference to its executor: the job holds itself.
     nonisolated func enqueue(_ job: UnownedJob) {
         let isCancelled = lock.withLock {
             let isCancelled = phase == .cancelledEarly
             phase = .waiting
             turn = job
+            scheduled = self
             return isCancelled
         }
         isCancelled ? fail(CancellationError()) : schedule(self)
+        let last = lock.withLock { scheduled.take() }
+        withExtendedLifetime(last) {}
     }
 
     /// Gives the task its turn, with access to the connection. Answers whom to wake when the access has ended: nil when the task

@@ -329,6 +329,29 @@ struct AsyncTests {
         }
     }
 
+    @Test("an access lives while it is asked for, even when its task has been cancelled and has gone on")
+    func cancelledWhileScheduled() async throws {
+        final class Witness { weak var job: AccessJob<Void>? }
+        let isAsked = Gate(), hasGoneOn = Gate(), isChecked = Gate()
+        let isAlive = Shared(false)
+        let task = Task {
+            try await awaitAccess(keepsSuccess: true, { _ in }, schedule: { (job: AccessJob<Void>) in
+                let witness = Witness()
+                witness.job = job
+                isAsked.open()
+                hasGoneOn.pass()
+                isAlive.update { $0 = witness.job != nil }
+                isChecked.open()
+            })
+        }
+        try await onThread { isAsked.pass() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        hasGoneOn.open()
+        try await onThread { isChecked.pass() }
+        #expect(isAlive.value)
+    }
+
     // MARK: - Threads
 
     @Test("accesses that block leave the threads of other tasks alone")
