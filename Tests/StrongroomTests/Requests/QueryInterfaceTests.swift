@@ -134,6 +134,8 @@ struct QueryInterfaceTests {
             db.add(function: longest)
             #expect(try single(db, Player.select(longest(name), as: Int.self)) == #"SELECT longest("name") FROM "player""#)
             #expect(try single(db, Player.limit(3)) == #"SELECT * FROM "player" LIMIT 3"#)
+            #expect(try single(db, Player.select(max(score), as: Int.self).group(name))
+                == #"SELECT MAX("score") FROM "player" GROUP BY "name" LIMIT 1"#)
         }
     }
 

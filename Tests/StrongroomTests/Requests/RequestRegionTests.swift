@@ -72,9 +72,15 @@ struct RequestRegionTests {
         }
     }
 
-    @Test("is all rows where the primary key is no rowid")
+    @Test("is all rows where the primary key is no rowid, or where another column is called so")
     func otherKeys() throws {
         try expect([(Place.filter(key: ["country": "FR", "code": 1]), "place(code,country,name)")])
+        try withRecords { db throws in
+            try db.execute(sql: "CREATE TABLE bare (id INTEGER PRIMARY KEY, a) WITHOUT ROWID")
+            try db.execute(sql: "CREATE TABLE hidden (id INTEGER PRIMARY KEY, rowid TEXT)")
+            #expect(try Table("hidden").filter(Column.rowID == 1).databaseRegion(db).description == "hidden(id,rowid)")
+            #expect(try Table("bare").filter(id == 1).databaseRegion(db).description == "bare(a,id)")
+        }
     }
 
     @Test("is the rows that SQLite finds for values that are no integers: a text is the number that it looks like")

@@ -59,10 +59,11 @@ struct JoinedOrderTests {
         ])
     }
 
-    @Test("is no longer stable after another order, of the main rows or of the joined ones")
+    @Test("is no longer stable, nor reversed, after another order, of the main rows or of the joined ones")
     func replaced() throws {
         try expectOrder([
             (Book.all().withStableOrder().order(Column("title")), #""title""#),
+            (Book.order(Column("price")).reversed().order(Column("title")), #""title""#),
             (Book.including(required: Book.author.withStableOrder()).including(required: author), #""author"."name""#),
             (Book.including(required: author).including(required: Book.author.withStableOrder()), #""author"."id""#),
         ])
