@@ -65,4 +65,33 @@ struct ObservationEdgeTests {
             #expect(names.union(.fullDatabase).isFullDatabase)
         }
     }
+
+    @Test("Tables of SQLite are no part of what is tracked")
+    func schemaTable() async throws {
+        let fixture = try QueueFixture()
+        let regions = Shared<[String]>([])
+        let notified = Notified<Int>()
+        let tracking = ValueObservation.tracking { db in
+            _ = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master")
+            return try db.countWines()
+        }
+        let cancellable = tracking.handleEvents(willTrackRegion: { region in regions.update { $0.append("\(region)") } })
+            .notify(notified, in: fixture.queue)
+        try await notified.reaches(0)
+        cancellable.cancel()
+        #expect(regions.value.count == 1)
+        #expect(regions.value.allSatisfy { !$0.contains("sqlite") })
+    }
+
+    @Test("Changes of columns are seen whatever the case of their letters, and of those of the table")
+    func letters() throws {
+        try withDatabase { db throws in
+            try db.execute(sql: "CREATE TABLE Wine (Id INTEGER PRIMARY KEY, Name TEXT, Score INTEGER)")
+            let region = try Table("WINE").select(Column("NAME")).databaseRegion(db)
+            #expect(region.isModified(byEventsOfKind: .update(tableName: "Wine", columnNames: ["Name"])))
+            #expect(!region.isModified(byEventsOfKind: .update(tableName: "Wine", columnNames: ["Score"])))
+            #expect(region.isModified(byEventsOfKind: .insert(tableName: "wine")))
+            #expect(!region.isModified(byEventsOfKind: .insert(tableName: "wines")))
+        }
+    }
 }

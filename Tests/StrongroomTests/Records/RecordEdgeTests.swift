@@ -232,4 +232,40 @@ struct RecordEdgeTests {
         }
         #expect(try Memo().databaseDictionary == ["id": 1.databaseValue, "text": .null])
     }
+
+    @Test("A column that is a number is a number in JSON, too")
+    func numberAsJSON() throws {
+        struct List: Decodable, FetchableRecord { var numbers: [Int] }
+        try withDatabase { (db) throws in
+            let result = Result { try List.fetchOne(db, sql: "SELECT 1 AS numbers") }
+            guard case .failure(DecodingError.typeMismatch) = result else {
+                Issue.record("\(result)")
+                return
+            }
+        }
+    }
+
+    @Test("A value that stands for a missing column is taken in Codable records")
+    func missingColumn() throws {
+        struct Flag: Codable, Equatable, DatabaseValueConvertible {
+            var isSet: Bool
+            var databaseValue: DatabaseValue { isSet.databaseValue }
+            static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Flag? { Bool.fromDatabaseValue(dbValue).map { Flag(isSet: $0) } }
+            static func fromMissingColumn() -> Flag? { Flag(isSet: true) }
+        }
+        struct Info: Decodable, FetchableRecord {
+            var flag: Flag
+        }
+        #expect(try Info(row: ["other": 1]).flag == Flag(isSet: true))
+        #expect(try Info(row: ["flag": false]).flag == Flag(isSet: false))
+    }
+
+    @Test("A key that is not unique finds no record: it is an error")
+    func keyThatIsNotUnique() throws {
+        try withRecords { (db) throws in
+            let error = try #require(throws: DatabaseError.self) { _ = try Player.fetchOne(db, key: ["score": 1]) }
+            #expect(error.message == "table player has no unique key on column(s) score")
+            #expect(try Player.fetchOne(db, key: ["rowid": 1]) == nil)
+        }
+    }
 }

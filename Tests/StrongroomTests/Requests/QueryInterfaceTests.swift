@@ -63,6 +63,7 @@ struct QueryInterfaceTests {
             (Player.order(score.desc, name), #"SELECT * FROM "player" ORDER BY "score" DESC, "name""#),
             (Player.order { [$0.score, $0.name.desc] }, #"SELECT * FROM "player" ORDER BY "score", "name" DESC"#),
             (Player.order(score.desc, name.asc).reversed(), #"SELECT * FROM "player" ORDER BY "score" ASC, "name" DESC"#),
+            (Player.order(score.descNullsFirst).reversed(), #"SELECT * FROM "player" ORDER BY "score" ASC NULLS LAST"#),
             (Player.order(score.ascNullsLast).reversed(), #"SELECT * FROM "player" ORDER BY "score" DESC NULLS FIRST"#),
             (Player.all().reversed(), #"SELECT * FROM "player""#), (Player.order(score).reversed().reversed(), #"SELECT * FROM "player" ORDER BY "score""#),
             (Player.order(score).order(name), #"SELECT * FROM "player" ORDER BY "name""#), (Player.order(score).unordered(), #"SELECT * FROM "player""#),
@@ -134,6 +135,7 @@ struct QueryInterfaceTests {
             db.add(function: longest)
             #expect(try single(db, Player.select(longest(name), as: Int.self)) == #"SELECT longest("name") FROM "player""#)
             #expect(try single(db, Player.limit(3)) == #"SELECT * FROM "player" LIMIT 3"#)
+            #expect(try single(db, Note.filter(Column.rowID == 1)) == #"SELECT * FROM "note" WHERE "rowid" = ?"#)
             #expect(try single(db, Player.select(max(score), as: Int.self).group(name))
                 == #"SELECT MAX("score") FROM "player" GROUP BY "name" LIMIT 1"#)
         }

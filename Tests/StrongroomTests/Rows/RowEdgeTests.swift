@@ -91,4 +91,39 @@ struct RowEdgeTests {
             #expect(throws: DatabaseError.self) { try NSNumber.fetchOne(db, sql: sql, adapter: none) }
         }
     }
+
+    @Test("Adapters of an adapted request see what the first one shows")
+    func chainedAdapters() throws {
+        try withDatabase { (db) throws in
+            let request = SQLRequest<Row>(sql: "SELECT 1 AS a, 2 AS b, 3 AS c")
+                .adapted { _ in SuffixRowAdapter(fromIndex: 1) }
+                .adapted { _ in ColumnMapping(["first": "b"]) }
+            #expect(try request.fetchOne(db) == ["first": 2])
+            let missing = request.adapted { _ in ColumnMapping(["x": "b"]) }
+            #expect(throws: DatabaseError.self) { try missing.fetchOne(db) }
+        }
+    }
+
+    @Test("Several types of records are read from one row")
+    func severalRecords() throws {
+        struct Name: Decodable, FetchableRecord { var name: String }
+        struct Number: Decodable, FetchableRecord { var number: Int }
+        try withDatabase { (db) throws in
+            let rows = try Row.fetchCursor(db, sql: "SELECT 1 AS number, 'a' AS name UNION ALL SELECT 2, 'b'")
+            var read: [String] = []
+            while let row = try rows.next() {
+                read.append(try Name(row: row).name + "\(try Number(row: row).number)" + (try Name(row: row).name))
+            }
+            #expect(read == ["a1a", "b2b"])
+        }
+    }
+
+    @Test("A row without scopes has no prefetched rows either")
+    func unscoped() throws {
+        try withLibrary { (db) throws in
+            let row = try #require(try Row.fetchOne(db, Author.including(all: Author.books)))
+            #expect(!row.prefetchedRows.isEmpty)
+            #expect(row.unscoped.prefetchedRows.isEmpty)
+        }
+    }
 }

@@ -269,4 +269,31 @@ struct AssociationChoiceTests {
             #expect(try request.makePreparedRequest(db, forSingleResult: true).statement.sql.hasSuffix("LIMIT 1"))
         }
     }
+
+    @Test("SQL text of two joined tables can't be told apart")
+    func twoTexts() throws {
+        try withLibrary { (db) throws in
+            let request = Book.select(sql: "book.id").including(required: Book.author.select(sql: "author.id"))
+            let error = try #require(throws: DatabaseError.self) { _ = try Row.fetchAll(db, request) }
+            #expect(error.resultCode == .SQLITE_MISUSE)
+        }
+    }
+
+    @Test("What can't be joined can't be joined once more either")
+    func obstacleOfSecondJoin() throws {
+        try withLibrary { (db) throws in
+            let request = Book.joining(optional: Book.author).joining(optional: Book.author.distinct())
+            let error = try #require(throws: DatabaseError.self) { _ = try request.fetchAll(db) }
+            #expect(error.message?.contains("distinct()") == true)
+        }
+    }
+
+    @Test("A value is compared with an aggregate in that order")
+    func comparison() throws {
+        try withLibrary { (db) throws in
+            let count = #"COUNT(DISTINCT "book"."id")"#
+            #expect(try sql(db, Author.having(1 < Author.books.count)).contains("HAVING ? < \(count)"))
+            #expect(try sql(db, Author.having(Author.books.count < 1)).contains("HAVING \(count) < ?"))
+        }
+    }
 }
