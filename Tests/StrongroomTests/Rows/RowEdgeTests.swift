@@ -126,4 +126,22 @@ struct RowEdgeTests {
             #expect(row.unscoped.prefetchedRows.isEmpty)
         }
     }
+
+    @Test("Each record reads the row that it shares with another by its own strategies")
+    func strategiesOfEach() throws {
+        struct First: Decodable, FetchableRecord {
+            var date: Date
+            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy { .timeIntervalSince1970 }
+        }
+        struct Second: Decodable, FetchableRecord {
+            var date: Date
+            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy { .timeIntervalSinceReferenceDate }
+        }
+        try withDatabase { (db) throws in
+            let row = try #require(try Row.fetchOne(db, sql: "SELECT 1 AS date"))
+            #expect(try First(row: row).date == Date(timeIntervalSince1970: 1))
+            #expect(try Second(row: row).date == Date(timeIntervalSinceReferenceDate: 1))
+            #expect(try First(row: row).date == Date(timeIntervalSince1970: 1))
+        }
+    }
 }

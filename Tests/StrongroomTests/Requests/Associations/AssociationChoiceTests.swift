@@ -28,9 +28,10 @@ struct AssociationChoiceTests {
     @Test("A foreign key named by its columns is chosen among several to the same table")
     func severalForeignKeys() throws {
         try withStaff { db in
-            let request = Employee.including(optional: Employee.deputy).orderByPrimaryKey()
-            let deputies = try Row.fetchAll(db, request).map { $0.scopes["deputy"]?["id"] as Int? }
-            #expect(deputies == [2, 3, nil])
+            let request = Employee.including(optional: Employee.deputy).including(optional: Employee.boss).orderByPrimaryKey()
+            let rows = try Row.fetchAll(db, request)
+            #expect(rows.map { $0.scopes["deputy"]?["id"] as Int? } == [2, 3, nil])
+            #expect(rows.map { $0.scopes["other"]?["id"] as Int? } == [nil, 1, 2])
         }
     }
 

@@ -233,4 +233,21 @@ struct JoinTests {
             #expect(error.description.hasPrefix(#"column not found: "kind""#))
         }
     }
+
+    @Test("What is joined or prefetched once more comes last")
+    func joinedAgain() throws {
+        try withLibrary { (db) throws in
+            let request = Book.joining(required: Book.author).annotated(with: Book.awards.count).joining(optional: Book.author)
+            #expect(try sql(db, request).contains(#"""
+                FROM "book" LEFT JOIN "award" ON "award"."bookId" = "book"."id" \#
+                JOIN "author" ON "author"."id" = "book"."authorId"
+                """#))
+            let books = Author.books.order(Column("title"))
+            let prefetches = try statements(db) {
+                _ = try Row.fetchAll(db, Author.including(all: books).including(all: Author.awards).including(all: books))
+            }
+            #expect(prefetches.count == 3)
+            #expect(prefetches.last?.hasSuffix(#"ORDER BY "title""#) == true)
+        }
+    }
 }
