@@ -84,15 +84,18 @@ extension SQLRelation {
     }
 
     /// Joins a relation, or adds to it what is new when it is joined already.
-    mutating func add(_ join: SQLJoin) {
+    mutating func add(_ join: SQLJoin, inPlace: Bool = false) {
         guard let index = joins.firstIndex(where: { $0.key == join.key && $0.condition.isSame(as: join.condition) }),
               joins[index].relation.source.tableName == join.relation.source.tableName
         else {
             return joins.append(join)
         }
-        if join.kind == .required { joins[index].kind = .required }
-        joins[index].obstacle = joins[index].obstacle ?? join.obstacle
-        joins[index].relation.merge(join.relation)
+        // What the program joins once more comes after all the rest.
+        var merged = joins.remove(at: index)
+        if join.kind == .required { merged.kind = .required }
+        merged.obstacle = merged.obstacle ?? join.obstacle
+        merged.relation.merge(join.relation)
+        joins.insert(merged, at: inPlace ? index : joins.endIndex)
     }
 
     mutating func merge(_ other: SQLRelation) {
@@ -103,14 +106,15 @@ extension SQLRelation {
             orderings = other.orderings
             isReversed = other.isReversed
         }
-        for join in other.joins { add(join) }
-        for prefetch in other.prefetches { add(prefetch) }
+        for join in other.joins { add(join, inPlace: true) }
+        for prefetch in other.prefetches { add(prefetch, inPlace: true) }
         for table in other.commonTables { define(table) }
     }
 
-    mutating func add(_ prefetch: SQLPrefetch) {
+    mutating func add(_ prefetch: SQLPrefetch, inPlace: Bool = false) {
         guard let index = prefetches.firstIndex(where: { $0.key == prefetch.key }) else { return prefetches.append(prefetch) }
-        prefetches[index] = prefetches[index].merged(with: prefetch) ?? prefetch
+        let former = prefetches.remove(at: index)
+        prefetches.insert(former.merged(with: prefetch) ?? prefetch, at: inPlace ? index : prefetches.endIndex)
     }
 }
 
