@@ -231,15 +231,20 @@ struct SuspensionTests {
         expectSuspension(error.value)
     }
 
-    @Test("ends a wait for a lock as an interruption, even when it is over before the wait is")
-    func suspensionEndsBeforeTheWait() throws {
+    /// A pool that is suspended by its own wait for a lock, once it is the value of `pool`.
+    private func makePoolThatWaitsSuspended() throws -> (fixture: PoolFixture, pool: Shared<DatabasePool?>) {
         let pool = Shared<DatabasePool?>(nil)
         var configuration = Configuration.encrypted()
         configuration.busyMode = .callback { _ in
             pool.value?.suspend()
             return true
         }
-        let fixture = try PoolFixture(configuration)
+        return (try PoolFixture(configuration), pool)
+    }
+
+    @Test("ends a wait for a lock as an interruption, even when it is over before the wait is")
+    func suspensionEndsBeforeTheWait() throws {
+        let (fixture, pool) = try makePoolThatWaitsSuspended()
         // Told when a run has failed, and before the library draws conclusions from that.
         fixture.pool.writeWithoutTransaction { db in
             db.trace(options: .profile) { _ in pool.value?.resume() }
@@ -258,13 +263,7 @@ struct SuspensionTests {
 
     @Test("ends a checkpoint's wait for a reader as an interruption")
     func checkpoint() throws {
-        let pool = Shared<DatabasePool?>(nil)
-        var configuration = Configuration.encrypted()
-        configuration.busyMode = .callback { _ in
-            pool.value?.suspend()
-            return true
-        }
-        let fixture = try PoolFixture(configuration)
+        let (fixture, pool) = try makePoolThatWaitsSuspended()
         pool.update { $0 = fixture.pool }
         let other = try DatabasePool(path: fixture.path, configuration: .encrypted())
         var error: (any Error)?
