@@ -67,6 +67,25 @@ struct ValueObservationTests {
         #expect(notified.values.last == 3)
     }
 
+    @Test("What goes away with a cancelled observation can still use the database", arguments: WriterKind.allCases)
+    func farewell(_ kind: WriterKind) async throws {
+        let (writer, _) = try kind.make()
+        let notified = Notified<Int>()
+        let queue = DispatchQueue(label: "test")
+        let observe = { (farewell: Farewell) in
+            trackingWineCount().start(in: writer, scheduling: .async(onQueue: queue), onError: { _ in }) { count in
+                withExtendedLifetime(farewell) { notified.onChange(count) }
+            }
+        }
+        let cancellable = observe(Farewell { try! writer.write { try $0.insertWine() } })
+        try await notified.reaches(0)
+        try settle(writer)
+        queue.sync {}
+        let cancellation = start { cancellable.cancel() }
+        try await onThread { cancellation.pass() }
+        #expect(try await writer.read { try $0.countWines() } == 1)
+    }
+
     @Test("Changes elsewhere fetch nothing", arguments: WriterKind.allCases)
     func otherTable(_ kind: WriterKind) async throws {
         let (writer, _) = try kind.make()
