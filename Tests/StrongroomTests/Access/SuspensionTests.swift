@@ -196,12 +196,11 @@ struct SuspensionTests {
         let error = Shared<(any Error)?>(nil)
         try other.write { db in
             try db.insertWine()
-            let isTrying = Gate()
+            let wait = LockWait()
             let waiting = start {
-                isTrying.open()
                 do { try fixture.pool.write { try $0.insertWine() } } catch let failure { error.update { $0 = failure } }
             }
-            isTrying.pass()
+            wait.pass()
             fixture.pool.suspend()
             waiting.pass()
         }
