@@ -38,6 +38,8 @@ private final class SlowSubscriber: Subscriber, @unchecked Sendable {
 
     func request(_ demand: Subscribers.Demand) { subscription.value?.request(demand) }
 
+    func cancel() { subscription.update { $0.take() }?.cancel() }
+
     func receive(subscription: any Subscription) {
         self.subscription.update { $0 = subscription }
     }
@@ -110,6 +112,7 @@ struct ObservationPublisherTests {
         scheduler.pass()
         subscriber.mayGoOn.open()
         request.pass()
+        subscriber.cancel()
         #expect(subscriber.overlaps.value == 0)
     }
 

@@ -71,18 +71,23 @@ struct ValueObservationTests {
     func farewell(_ kind: WriterKind) async throws {
         let (writer, _) = try kind.make()
         let notified = Notified<Int>()
-        let queue = DispatchQueue(label: "test")
         let observe = { (farewell: Farewell) in
-            trackingWineCount().start(in: writer, scheduling: .async(onQueue: queue), onError: { _ in }) { count in
+            trackingWineCount().start(in: writer, scheduling: .task, onError: { _ in }) { count in
                 withExtendedLifetime(farewell) { notified.onChange(count) }
             }
         }
-        let cancellable = observe(Farewell { try! writer.write { try $0.insertWine() } })
+        let isGone = Gate()
+        let cancellable = observe(Farewell {
+            try! writer.write { try $0.insertWine() }
+            isGone.open()
+        })
         try await notified.reaches(0)
-        try settle(writer)
-        queue.sync {}
         let cancellation = start { cancellable.cancel() }
-        try await onThread { cancellation.pass() }
+        try await onThread {
+            cancellation.pass()
+            // A notification that ends just now may be the last to let go.
+            isGone.pass()
+        }
         #expect(try await writer.read { try $0.countWines() } == 1)
     }
 
