@@ -234,7 +234,9 @@ extension Database {
             drawConsequences(of: statement, isDone: failure == nil)
             if failure == nil, let refusal = observers.takeRefusal() { throw refusal }
         }
-        if strongroom_stops(connection) != 0 { try stopAfterRun(of: statement, failure: failure) }
+        if strongroom_stops(connection) != 0 || failure != nil && connection.pointee.wait_was_stopped {
+            try stopAfterRun(of: statement, failure: failure)
+        }
         if let failure { throw observers.takeRefusal() ?? failure }
     }
 

@@ -251,6 +251,53 @@ struct SuspensionTests {
         expectSuspension(error.value)
     }
 
+    @Test("ends a wait for a lock as an interruption, even when it is over before the wait is")
+    func suspensionEndsBeforeTheWait() throws {
+        let pool = Shared<DatabasePool?>(nil)
+        var configuration = Configuration.encrypted()
+        configuration.busyMode = .callback { _ in
+            pool.value?.suspend()
+            return true
+        }
+        let fixture = try PoolFixture(configuration)
+        // Told when a run has failed, and before the library draws conclusions from that.
+        fixture.pool.writeWithoutTransaction { db in
+            db.trace(options: .profile) { _ in pool.value?.resume() }
+        }
+        pool.update { $0 = fixture.pool }
+        let other = try DatabasePool(path: fixture.path, configuration: .encrypted())
+        var error: (any Error)?
+        try other.write { db in
+            try db.insertWine()
+            do { try fixture.pool.write { try $0.insertWine() } } catch let failure { error = failure }
+        }
+        expectSuspension(error)
+        try fixture.pool.write { try $0.insertWine() }
+        #expect(try fixture.pool.read { try $0.countWines() } == 2)
+    }
+
+    @Test("ends a checkpoint's wait for a reader as an interruption")
+    func checkpoint() throws {
+        let pool = Shared<DatabasePool?>(nil)
+        var configuration = Configuration.encrypted()
+        configuration.busyMode = .callback { _ in
+            pool.value?.suspend()
+            return true
+        }
+        let fixture = try PoolFixture(configuration)
+        pool.update { $0 = fixture.pool }
+        let other = try DatabasePool(path: fixture.path, configuration: .encrypted())
+        var error: (any Error)?
+        try other.read { db in
+            _ = try db.countWines()
+            try fixture.pool.write { try $0.insertWine() }
+            do { try fixture.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } } catch let failure { error = failure }
+        }
+        expectSuspension(error)
+        fixture.pool.resume()
+        try fixture.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+    }
+
     @Test("follows the notifications, if the configuration wants it", arguments: [true, false])
     func notifications(observes: Bool) throws {
         var configuration = Self.wal()
