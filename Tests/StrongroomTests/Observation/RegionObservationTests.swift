@@ -51,6 +51,17 @@ struct RegionObservationTests {
         #expect(changes.value == afterCreation)
     }
 
+    @Test("What goes away with a cancelled observation can still use the database", arguments: WriterKind.allCases)
+    func farewell(_ kind: WriterKind) throws {
+        let (writer, _) = try kind.make()
+        let observe = { (farewell: Farewell) in
+            try DatabaseRegionObservation(tracking: Wines()).start(in: writer) { _ in withExtendedLifetime(farewell) {} }
+        }
+        let cancellable = try observe(Farewell { try! writer.write { try $0.insertWine() } })
+        start { cancellable.cancel() }.pass()
+        #expect(try writer.read { try $0.countWines() } == 1)
+    }
+
     @Test("The change is told with the connection that made it, outside of its transaction, before its next access")
     func connection() throws {
         let fixture = try PoolFixture()
