@@ -85,7 +85,7 @@ public final class Database {
         guard code == SQLITE_OK, let opened else {
             throw DatabaseError(
                 resultCode: ResultCode(rawValue: code),
-                message: message.map { "\(String(cString: $0)): \(path)" })
+                message: message.map { String(cString: $0) })
         }
         connection = opened
         sqliteConnection = opened.pointee.db

@@ -63,7 +63,8 @@ public final class DatabaseFunction: Identifiable, Sendable {
 
     /// The call of the function in an expression of SQL.
     public func callAsFunction(_ arguments: any SQLExpressible...) -> SQLExpression {
-        .function(name, arguments)
+        if case .aggregate = body { return .aggregate(name, arguments) }
+        return .function(name, arguments)
     }
 
     // MARK: - In a connection

@@ -197,7 +197,8 @@ extension Database {
     }
 
     private func requireSQLCipher() throws {
-        if let refusal = DatabaseError.refusal(ofSQLCipher: try answer(to: "PRAGMA cipher_version")) { throw refusal }
+        let version = try untraced { try answer(to: "PRAGMA cipher_version") }
+        if let refusal = DatabaseError.refusal(ofSQLCipher: version) { throw refusal }
     }
 
     // MARK: - Asking SQLCipher

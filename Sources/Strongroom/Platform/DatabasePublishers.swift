@@ -9,7 +9,7 @@ import OpenCombine
 import OpenCombineDispatch
 #endif
 
-/// Publishers of database values: ``Read`` and ``Write``.
+/// Publishers of database values and changes: ``Read``, ``Write`` and ``Migrate``.
 public enum DatabasePublishers {}
 
 #if canImport(Combine)
@@ -52,6 +52,18 @@ extension DatabasePublishers {
         fileprivate let upstream: AnyPublisher<Output, any Error>
 
         public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == any Error {
+            upstream.receive(subscriber: subscriber)
+        }
+    }
+
+    /// Completes when a database is migrated. See ``DatabaseMigrator/migratePublisher(_:receiveOn:)``.
+    public struct Migrate: Publisher {
+        public typealias Output = Void
+        public typealias Failure = any Error
+
+        fileprivate let upstream: AnyPublisher<Void, any Error>
+
+        public func receive<S: Subscriber>(subscriber: S) where S.Input == Void, S.Failure == any Error {
             upstream.receive(subscriber: subscriber)
         }
     }
@@ -105,6 +117,21 @@ extension DatabaseWriter {
             }
         }
         return DatabasePublishers.Write(upstream: AnyPublisher(result))
+    }
+}
+
+extension DatabaseMigrator {
+    /// Runs the migrations that the database lacks, once for each subscription, and publishes one value when all have run.
+    ///
+    /// - parameter scheduler: where the value, or the error, is delivered. Default: the main dispatch queue.
+    public func migratePublisher(
+        _ writer: any DatabaseWriter, receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main)
+        -> DatabasePublishers.Migrate
+    {
+        let result = OnceOnDemand(scheduler: scheduler) { (promise: Promise<Void>) in
+            asyncMigrate(writer) { result in promise.keep(result.map { _ in }) }
+        }
+        return DatabasePublishers.Migrate(upstream: AnyPublisher(result))
     }
 }
 

@@ -237,19 +237,18 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         if case .associative(op, let operands) = node { operands } else { [self] }
     }
 
-    /// Whether the expression turns all rows of a group into one value.
+    /// Whether the expression turns all rows of a group into one value. Nobody looks into the arguments of functions: where an
+    /// aggregate is taken for a value of each row, a limit does no harm.
     var isAggregate: Bool {
         switch node {
-        case .function(let call): call.isAggregate || call.arguments.contains(where: \.isAggregate)
-        case .prefixed(_, let base), .cast(let base, _), .collated(let base, _), .qualified(let base, _), .json(let base),
-             .isZero(let base, _):
+        case .function(let call): call.isAggregate
+        case .prefixed(_, let base), .collated(let base, _), .qualified(let base, _), .json(let base), .isZero(let base, _):
             base.isAggregate
         case .binary(let lhs, _, let rhs), .comparison(let lhs, _, let rhs): lhs.isAggregate || rhs.isAggregate
         case .associative(_, let operands): operands.contains(where: \.isAggregate)
         case .between(let a, let b, let c, _): a.isAggregate || b.isAggregate || c.isAggregate
-        case .like(let a, let b, _, _): a.isAggregate || b.isAggregate
         case .listed(let element, _, _), .contained(let element, _, _): element.isAggregate
-        case .value, .column, .literal, .exists, .subquery, .rowExists, .wholeRow: false
+        case .value, .column, .literal, .cast, .like, .exists, .subquery, .rowExists, .wholeRow: false
         }
     }
 

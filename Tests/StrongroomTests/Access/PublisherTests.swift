@@ -70,6 +70,24 @@ struct PublisherTests {
         _ = folder
     }
 
+    @Test("migrate when they are subscribed, and fail with the error of a migration", arguments: WriterKind.allCases)
+    func migration(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make()
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("notes") { try $0.execute(sql: "CREATE TABLE note (text)") }
+        let publisher = migrator.migratePublisher(writer)
+        #expect(try await writer.read { try !$0.tableExists("note") })
+        let migrated = await result(of: publisher)
+        #expect(migrated.values.count == 1)
+        #expect(migrated.onMain)
+        #expect(try await writer.read { try $0.tableExists("note") })
+        migrator.registerMigration("nonsense") { try $0.execute(sql: "nonsense") }
+        let failed = await result(of: migrator.migratePublisher(writer))
+        #expect(failed.values.isEmpty)
+        #expect(failed.error is DatabaseError)
+        _ = folder
+    }
+
     @Test("deliver where they are told, and read what a write has left", arguments: WriterKind.allCases)
     func writeThenRead(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()

@@ -36,6 +36,39 @@ struct TraceTests {
         ])
     }
 
+    @Test("leaves out what is asked of SQLCipher when the key is given")
+    func passphrase() throws {
+        let lines = Shared<[String]>([])
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            db.trace { event in lines.update { $0.append("\(event)") } }
+            try db.usePassphrase("secret")
+        }
+        let folder = try TemporaryFolder()
+        let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration)
+        try queue.inDatabase { try $0.execute(sql: "CREATE TABLE t (a)") }
+        #expect(lines.value == ["CREATE TABLE t (a)"])
+    }
+
+    @Test("leaves out what an observation has to know of a table before it changes")
+    func observedTable() throws {
+        try withEncryptedQueue { queue throws in
+            try queue.write { try $0.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a)") }
+            let observation = DatabaseRegionObservation(tracking: Table("t"))
+            let cancellable = observation.start(in: queue, onError: { _ in }, onChange: { _ in })
+            let lines = try queue.inDatabase { db throws in
+                var lines: [String] = []
+                db.trace { lines.append("\($0)") }
+                try db.execute(sql: "INSERT INTO t (a) VALUES (1)")
+                try db.execute(sql: "UPDATE t SET id = 2, a = 3")
+                db.trace()
+                return lines
+            }
+            cancellable.cancel()
+            #expect(lines == ["INSERT INTO t (a) VALUES (1)", "UPDATE t SET id = 2, a = 3"])
+        }
+    }
+
     @Test("leaves out what the library needs for itself: opening, and whether the schema is still the same")
     func ownStatements() throws {
         var configuration = Configuration.encrypted()

@@ -183,4 +183,29 @@ struct FTS5TableTests {
             #expect(try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master WHERE type = 'trigger'") == 0)
         }
     }
+
+    @Test("follows a table in which another column is called rowid")
+    func columnCalledRowID() throws {
+        try withDatabase { db throws in
+            try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY, rowid TEXT, title TEXT); INSERT INTO book VALUES (7, 'x', 'Walden')")
+            try db.create(virtualTable: "book_ft", using: FTS5()) { t in
+                t.synchronize(withTable: "book")
+                t.column("title")
+            }
+            try db.execute(sql: "INSERT INTO book VALUES (9, 'y', 'Walden again'); UPDATE book SET title = 'Typee' WHERE id = 7")
+            #expect(try matches(db, "walden", in: "book_ft") == [9])
+            #expect(try matches(db, "typee", in: "book_ft") == [7])
+            try db.execute(sql: "DELETE FROM book WHERE id = 9")
+            #expect(try matches(db, "walden", in: "book_ft").isEmpty)
+        }
+    }
+
+    @Test("is a temporary one where that is wanted")
+    func temporary() throws {
+        try withDatabase { db throws in
+            try db.create(virtualTable: "search", options: .temporary, using: FTS5()) { t in t.column("title") }
+            #expect(try db.tableExists("search", in: "temp"))
+            #expect(try !db.tableExists("search", in: "main"))
+        }
+    }
 }

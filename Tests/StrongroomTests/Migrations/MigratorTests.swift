@@ -348,4 +348,30 @@ struct MigratorTests {
             try migrator.migrate(queue, upTo: "a")
         }
     }
+
+    @Test("A database that a later program has migrated has changed, even where its schema is the same")
+    func supersededWithoutChange() throws {
+        try withEncryptedQueue { (queue) throws in
+            let migrator = creating("a")
+            var later = migrator
+            later.registerMigration("content") { try $0.execute(sql: "INSERT INTO a VALUES (1)") }
+            try migrator.migrate(queue)
+            #expect(try queue.read { try !migrator.hasSchemaChanges($0) })
+            try later.migrate(queue)
+            #expect(try queue.read { try migrator.hasSchemaChanges($0) })
+            #expect(try queue.read { try !later.hasSchemaChanges($0) })
+        }
+    }
+
+    @Test("Tables that the library keeps for itself are no change of the schema")
+    func internalTables() throws {
+        try withEncryptedQueue { (queue) throws in
+            let migrator = creating("a")
+            try migrator.migrate(queue)
+            try queue.write { try $0.execute(sql: "CREATE TABLE grdb_other (x)") }
+            #expect(try queue.read { try !migrator.hasSchemaChanges($0) })
+            try queue.write { try $0.execute(sql: "CREATE TABLE other (x)") }
+            #expect(try queue.read { try migrator.hasSchemaChanges($0) })
+        }
+    }
 }

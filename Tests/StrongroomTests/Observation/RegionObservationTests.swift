@@ -62,6 +62,20 @@ struct RegionObservationTests {
         #expect(try writer.read { try $0.countWines() } == 1)
     }
 
+    @Test("What was rolled back is not told with the next commit", arguments: WriterKind.allCases)
+    func rollback(_ kind: WriterKind) throws {
+        let (writer, _) = try kind.make()
+        try writer.write { try $0.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY)") }
+        let (changes, cancellable) = observe(Wines(), in: writer)
+        try? writer.write { db in
+            try db.insertWine()
+            throw CancellationError()
+        }
+        try writer.write { try $0.execute(sql: "INSERT INTO note DEFAULT VALUES") }
+        #expect(changes.value == 0)
+        cancellable.cancel()
+    }
+
     @Test("The change is told with the connection that made it, outside of its transaction, before its next access")
     func connection() throws {
         let fixture = try PoolFixture()

@@ -1,6 +1,16 @@
 import Strongroom
 import Testing
 
+private struct Longest: DatabaseAggregate {
+    private var length = 0
+
+    mutating func step(_ values: [DatabaseValue]) {
+        length = Swift.max(length, String.fromDatabaseValue(values[0])?.count ?? 0)
+    }
+
+    func finalize() -> (any DatabaseValueConvertible)? { length }
+}
+
 @Suite("Requests as SQL")
 struct QueryInterfaceTests {
     private func expect(_ expected: [(any FetchRequest, String)], sourceLocation: SourceLocation = #_sourceLocation) throws {
@@ -53,6 +63,7 @@ struct QueryInterfaceTests {
             (Player.order(score.desc, name), #"SELECT * FROM "player" ORDER BY "score" DESC, "name""#),
             (Player.order { [$0.score, $0.name.desc] }, #"SELECT * FROM "player" ORDER BY "score", "name" DESC"#),
             (Player.order(score.desc, name.asc).reversed(), #"SELECT * FROM "player" ORDER BY "score" ASC, "name" DESC"#),
+            (Player.order(score.descNullsFirst).reversed(), #"SELECT * FROM "player" ORDER BY "score" ASC NULLS LAST"#),
             (Player.order(score.ascNullsLast).reversed(), #"SELECT * FROM "player" ORDER BY "score" DESC NULLS FIRST"#),
             (Player.all().reversed(), #"SELECT * FROM "player""#), (Player.order(score).reversed().reversed(), #"SELECT * FROM "player" ORDER BY "score""#),
             (Player.order(score).order(name), #"SELECT * FROM "player" ORDER BY "name""#), (Player.order(score).unordered(), #"SELECT * FROM "player""#),
@@ -118,7 +129,15 @@ struct QueryInterfaceTests {
             #expect(try single(db, Player.filter(Column("ID") == 1 && score == 2)) == #"SELECT * FROM "player" WHERE ("ID" = ?) AND ("score" = ?)"#)
             #expect(try single(db, Player.filter(id == name)) == #"SELECT * FROM "player" WHERE "id" = "name" LIMIT 1"#)
             #expect(try single(db, Player.select(max(score), as: Int.self)) == #"SELECT MAX("score") FROM "player""#)
+            #expect(try single(db, Player.select(max(score) + 1, as: Int.self)) == #"SELECT MAX("score") + ? FROM "player""#)
+            #expect(try single(db, Player.select(abs(max(score)), as: Int.self)) == #"SELECT ABS(MAX("score")) FROM "player" LIMIT 1"#)
+            let longest = DatabaseFunction("longest", argumentCount: 1, pure: true, aggregate: Longest.self)
+            db.add(function: longest)
+            #expect(try single(db, Player.select(longest(name), as: Int.self)) == #"SELECT longest("name") FROM "player""#)
             #expect(try single(db, Player.limit(3)) == #"SELECT * FROM "player" LIMIT 3"#)
+            #expect(try single(db, Note.filter(Column.rowID == 1)) == #"SELECT * FROM "note" WHERE "rowid" = ?"#)
+            #expect(try single(db, Player.select(max(score), as: Int.self).group(name))
+                == #"SELECT MAX("score") FROM "player" GROUP BY "name" LIMIT 1"#)
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Strongroom
 import Testing
 
@@ -52,11 +53,44 @@ struct RequestRegionTests {
         try expect([(Player.all().aliased(alias).filter(alias[id] == 1), "player(id,name,score)[1]")])
     }
 
-    @Test("is all rows where the primary key is no rowid, or the value no integer")
+    @Test("knows an alias that is the name of the table in other letters")
+    func aliasInOtherCase() throws {
+        let alias = TableAlias<Player>(name: "PLAYER")
+        try expect([(Player.all().aliased(alias).filter(alias[id] == 1), "player(id,name,score)[1]")])
+    }
+
+    @Test("knows a table from the keyword of the same letters")
+    func keyword() throws {
+        try withRecords { db throws in
+            try db.execute(sql: #"CREATE TABLE "order" (id INTEGER PRIMARY KEY, score INTEGER)"#)
+            let request = Table("order").filter(id == 1).order(score)
+            #expect(try request.databaseRegion(db).description == "order(id,score)[1]")
+            let subquery = request.filter(sql: #"score IN (SELECT score FROM `order`)"#)
+            #expect(try subquery.databaseRegion(db).description == "order(id,score)")
+            let text = request.filter(sql: "score > (1)").select(SQL("(VALUES (1))"), as: Int.self)
+            #expect(try text.databaseRegion(db).description == "order(id,score)[1]")
+        }
+    }
+
+    @Test("is all rows where the primary key is no rowid, or where another column is called so")
     func otherKeys() throws {
+        try expect([(Place.filter(key: ["country": "FR", "code": 1]), "place(code,country,name)")])
+        try withRecords { db throws in
+            try db.execute(sql: "CREATE TABLE bare (id INTEGER PRIMARY KEY, a) WITHOUT ROWID")
+            try db.execute(sql: "CREATE TABLE hidden (id INTEGER PRIMARY KEY, rowid TEXT)")
+            #expect(try Table("hidden").filter(Column.rowID == 1).databaseRegion(db).description == "hidden(id,rowid)")
+            #expect(try Table("bare").filter(id == 1).databaseRegion(db).description == "bare(a,id)")
+        }
+    }
+
+    @Test("is the rows that SQLite finds for values that are no integers: a text is the number that it looks like")
+    func convertedKeys() throws {
         try expect([
-            (Place.filter(key: ["country": "FR", "code": 1]), "place(code,country,name)"), (Player.filter(id == "1"), "player(id,name,score)"),
-            (Player.filter(id == 1.0), "player(id,name,score)"), (Player.filter(id == nil), "empty"),
+            (Player.filter(id == "1"), "player(id,name,score)[1]"), (Player.filter(id == 1.0), "player(id,name,score)[1]"),
+            (Player.filter(["2".databaseValue, 3.0.databaseValue].contains(id)), "player(id,name,score)[2,3]"),
+            (Player.filter(id == "1.0"), "player(id,name,score)"), (Player.filter([1.databaseValue, "0x2".databaseValue].contains(id)), "player(id,name,score)"),
+            (Player.filter(id == "a"), "empty"), (Player.filter(id == Data([1])), "empty"), (Player.filter(id == 1e30), "empty"),
+            (Player.filter(id == nil), "empty"),
         ])
     }
 

@@ -237,4 +237,15 @@ struct SchemaCacheTests {
             #expect(try statements(db) { _ = try names(db) }.contains { $0.contains("table_xinfo") })
         }
     }
+
+    @Test("A table goes away with the transaction that a failure rolls back")
+    func rolledBackByFailure() throws {
+        try withSchema("CREATE TABLE team (id INTEGER PRIMARY KEY); INSERT INTO team VALUES (1)") { (db) throws in
+            try db.execute(sql: "BEGIN; CREATE TABLE player (id INTEGER PRIMARY KEY)")
+            #expect(try db.tableExists("player"))
+            #expect(throws: DatabaseError.self) { try db.execute(sql: "INSERT OR ROLLBACK INTO team VALUES (1)") }
+            #expect(!db.isInsideTransaction)
+            #expect(try !db.tableExists("player"))
+        }
+    }
 }

@@ -452,4 +452,43 @@ struct InflectionTests {
         #expect(inflections.singularize("yeux") == "oeil")
         #expect(inflections.pluralize("gaz") == "gaz")
     }
+
+    @Test("Several checks of a column all count")
+    func severalChecks() throws {
+        let statements = try schema { (db) throws in
+            try db.create(table: "t") { t in
+                t.column("n", .integer).check { $0 > 0 }.check(sql: "n < 10")
+            }
+        }
+        #expect(statements == [#"CREATE TABLE "t" ("n" INTEGER CHECK ("n" > 0) CHECK (n < 10))"#])
+    }
+
+    @Test("A collation is quoted where its name is no word")
+    func quotedCollation() throws {
+        let collation = DatabaseCollation("by length") { $0.count < $1.count ? .orderedAscending : .orderedDescending }
+        let statements = try schema { (db) throws in
+            db.add(collation: collation)
+            try db.create(table: "t") { t in t.column("a", .text).collate(collation) }
+        }
+        #expect(statements == [#"CREATE TABLE "t" ("a" TEXT COLLATE "by length")"#])
+    }
+
+    @Test("A view that is there is left as it is where that is wanted")
+    func viewThatExists() throws {
+        try withDatabase { (db) throws in
+            try db.create(view: "v", asLiteral: "SELECT 1 AS a")
+            try db.create(view: "v", options: .ifNotExists, asLiteral: "SELECT 2 AS a")
+            #expect(try Int.fetchOne(db, sql: "SELECT a FROM v") == 1)
+            #expect(throws: DatabaseError.self) { try db.create(view: "v", asLiteral: "SELECT 3 AS a") }
+        }
+    }
+
+    @Test("Arguments that no parameter takes are an error")
+    func argumentsTooMany() throws {
+        try withDatabase { (db) throws in
+            let literal = SQL(sql: "SELECT ?", arguments: [1, 2])
+            let error = try #require(throws: DatabaseError.self) { try db.create(view: "v", asLiteral: literal) }
+            #expect(error.resultCode == .SQLITE_MISUSE)
+        }
+    }
 }

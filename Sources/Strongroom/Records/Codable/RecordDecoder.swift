@@ -39,7 +39,11 @@ final class RecordDecoder: Decoder {
     fileprivate var isElement = false
 
     /// The key that neither column nor scope nor prefetched rows have, when the row stands in for it.
-    private var missingKey: (any CodingKey)?
+    fileprivate var missingKey: (any CodingKey)?
+
+    /// The key of the record that was made of the row's own columns, if one was.
+    private var mainKey = ""
+    @exclusivity(unchecked) private var hasMainRecord = false
 
     /// The column of each key, when keys and columns have different names.
     private let keyedColumns: [String: Int]?
@@ -110,6 +114,7 @@ final class RecordDecoder: Decoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        hasMainRecord = false
         if let knownContainer, knownContainer.key == ObjectIdentifier(type) {
             return unsafeDowncast(knownContainer, to: KnownContainer<KeyedDecodingContainer<Key>>.self).copy()
         }
@@ -126,10 +131,12 @@ final class RecordDecoder: Decoder {
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         if let missingKey {
-            let names = row.prefetchedRows.isEmpty ? "none" : row.prefetchedRows.keys.sorted().joined(separator: ", ")
+            let keys = row.prefetchedRows.keys.sorted()
             throw DecodingError.keyNotFound(missingKey, DecodingError.Context(
                 codingPath: [],
-                debugDescription: "no rows were fetched with including(all:) for this key; there are: \(names)"))
+                debugDescription: keys.isEmpty
+                    ? "No available prefetched rows"
+                    : "Available keys for prefetched rows: \(keys)"))
         }
         throw unsupported("\(recordType) decodes a list, and a row has columns")
     }
@@ -196,10 +203,15 @@ final class RecordDecoder: Decoder {
             }
             return try T(from: PrefetchedRowsDecoder(rows: rows, userInfo: userInfo, element: element))
         }
-        if type is any DatabaseValueConvertible.Type || type is any ExpressibleByNilLiteral.Type {
-            return try missing(key, as: type)
+        if type is any ExpressibleByNilLiteral.Type { return try missing(key, as: type) }
+        if hasMainRecord {
+            throw DecodingError.keyNotFound(key, DecodingError.Context(
+                codingPath: [], debugDescription: "No such key: \(mainKey) or \(key.stringValue)"))
         }
-        // The main record of a joined row has no scope: its columns are the row's own.
+        if type is any DatabaseValueConvertible.Type { return try missing(key, as: type) }
+        // The main record of a joined row has no scope: its columns are the row's own. There is one such record.
+        hasMainRecord = true
+        mainKey = key.stringValue
         return try part(type, from: row, insteadOf: key)
     }
 
@@ -359,6 +371,7 @@ private struct WrappedRecordDecodingContainer: SingleValueDecodingContainer {
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         if type is any DatabaseValueConvertible.Type {
             if decoder.isElement { return try decoder.leftmost(type) }
+            if let key = decoder.missingKey { throw decoder.missingColumn(key) }
             throw decoder.unsupported("\(decoder.recordType) decodes a single value, and a row has columns")
         }
         return try T(from: decoder)

@@ -154,10 +154,8 @@ struct JoinedTables {
     func writeOrdering(to writer: inout SQLWriter) throws {
         let db = writer.db
         var isFirst = true
-        for table in tables {
-            var terms = try table.relation.ordering(db) { try stableOrdering(of: table, db) }
-            // To reverse a request is to reverse all of its order.
-            if table.join != nil, tables[0].relation.isReversed { terms = terms.map(\.reversed) }
+        for (index, table) in tables.enumerated() {
+            let terms = try table.relation.ordering(db, isReversed: isReversed(index)) { try stableOrdering(of: table, db) }
             for term in terms {
                 writer.append(isFirst ? " ORDER BY " : ", ")
                 isFirst = false
@@ -166,10 +164,14 @@ struct JoinedTables {
         }
     }
 
-    /// What tells apart the rows of a table, where the request wants them in a stable order: the primary key, or all that is
-    /// selected where there is none.
+    /// Whether a table's order is read backwards: to reverse a relation is to reverse what is joined to it, too.
+    private func isReversed(_ index: Int) -> Bool {
+        let isItself = tables[index].relation.isReversed
+        return tables[index].parent.map { isReversed($0) != isItself } ?? isItself
+    }
+
+    /// What tells apart the rows of a table: the primary key, or all that is selected where there is none.
     private func stableOrdering(of table: Table, _ db: Database) throws -> [SQLOrdering] {
-        guard tables[0].relation.hasStableOrder || table.relation.hasStableOrder else { return [] }
         let name = table.source.tableName
         if !commonTables.contains(where: { $0.name.foldedSQLName == name.foldedSQLName }),
            try db.knowsPrimaryKey(ofTable: name)
@@ -180,7 +182,7 @@ struct JoinedTables {
         let count = try table.relation.selection(db).reduce(0) {
             try $0 + (columnCount(of: $1, table.source, tables.map(\.source), db) ?? 0)
         }
-        return (0..<count).map { SQLOrdering(node: .literal(SQL(sql: "\($0 + 1)"))) }
+        return (0..<count).map { SQL(sql: "\($0 + 1)").sqlExpression.sqlOrdering }
     }
 
     // MARK: - Rows

@@ -51,6 +51,10 @@ public struct SQLAssociation: Sendable {
         set { steps[steps.count - 1] = newValue }
     }
 
+    mutating func changeRelations(_ change: (inout SQLRelation) -> Void) {
+        for index in steps.indices { change(&steps[index].query.relation) }
+    }
+
     /// The name of the rows that are fetched for another one.
     var prefetchKey: String { isToMany ? destination.key.pluralName : destination.key.singularName }
 

@@ -103,7 +103,6 @@ extension SQLRelation {
             orderings = other.orderings
             isReversed = other.isReversed
         }
-        hasStableOrder = hasStableOrder || other.hasStableOrder
         for join in other.joins { add(join) }
         for prefetch in other.prefetches { add(prefetch) }
         for table in other.commonTables { define(table) }

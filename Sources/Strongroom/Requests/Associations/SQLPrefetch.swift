@@ -5,6 +5,10 @@ struct SQLPrefetch: Sendable {
     /// Under which name they hang on the row that they are for.
     var key: String { association.prefetchKey }
 
+    mutating func changeRelations(_ change: (inout SQLRelation) -> Void) {
+        association.changeRelations(change)
+    }
+
     /// What both ask for; nil where they go different ways.
     func merged(with other: SQLPrefetch) -> SQLPrefetch? {
         guard association.isSameWay(as: other.association) else { return nil }

@@ -151,7 +151,7 @@ extension QueryInterfaceRequest: OrderedRequest {
         _ orderings: @escaping @Sendable (Database) throws -> [any SQLOrderingTerm]) -> Self
     {
         with {
-            $0.relation.orderings = [{ try orderings($0).map(\.sqlOrdering) }]
+            $0.relation.orderings = [.terms { try orderings($0).map(\.sqlOrdering) }]
             $0.relation.isReversed = false
         }
     }
@@ -161,15 +161,11 @@ extension QueryInterfaceRequest: OrderedRequest {
     }
 
     public func unordered() -> Self {
-        with {
-            $0.relation.orderings = []
-            $0.relation.isReversed = false
-            $0.relation.hasStableOrder = false
-        }
+        with { $0.relation.removeOrder() }
     }
 
     public func withStableOrder() -> Self {
-        with { $0.relation.hasStableOrder = true }
+        with { $0.relation.stabilizeOrder() }
     }
 }
 

@@ -31,7 +31,8 @@ extension SQLQuery {
 
     private func writeChangedTable(to writer: inout SQLWriter) {
         writer.append(relation.source.tableName.quotedDatabaseIdentifier)
-        if let name = relation.source.name { writer.append(" AS " + name.quotedDatabaseIdentifier) }
+        guard let name = relation.source.name, name != relation.source.tableName else { return }
+        writer.append(" AS " + name.quotedDatabaseIdentifier)
     }
 
     /// The filter; or the keys of the rows, where a filter can't tell them.

@@ -17,7 +17,7 @@ extension SQLQuery {
             // A filter that throws has thrown when the statement was written.
             if let filter = try? relation.filter(db) {
                 if filter.isNeverTrue { return DatabaseRegion() }
-                if isReadOnce, statement.sql.readsOnce(table), let rowIDs = try? rowIDs(filter, db) {
+                if isReadOnce, statement.sql.readsOnce(relation.source), let rowIDs = try? rowIDs(filter, db) {
                     region = region.restricted(toRowIDs: rowIDs, of: table)
                 }
             }
@@ -58,14 +58,11 @@ extension SQLExpression {
     fileprivate func rowIDs(in columns: Set<String>, of aliases: [TableAliasBase]) -> Set<Int64>? {
         switch node {
         case .comparison(let lhs, let comparison, let rhs) where comparison == .equal || comparison == .is:
-            if let value = rhs.integer, lhs.isColumn(columns, of: aliases) { return [value] }
-            if let value = lhs.integer, rhs.isColumn(columns, of: aliases) { return [value] }
-            // No rowid is NULL.
-            if rhs.isNull, lhs.isColumn(columns, of: aliases) { return [] }
+            if lhs.isColumn(columns, of: aliases) { return rhs.equalRowIDs }
+            if rhs.isColumn(columns, of: aliases) { return lhs.equalRowIDs }
             return nil
         case .listed(let element, let values, isNegated: false) where element.isColumn(columns, of: aliases):
-            let integers = values.compactMap(\.integer)
-            return integers.count == values.count { !$0.isNull } ? Set(integers) : nil
+            return values.reduce([]) { known, value in value.equalRowIDs.flatMap { known?.union($0) } }
         case .associative(.and, let conditions):
             return conditions.compactMap { $0.rowIDs(in: columns, of: aliases) }.reduce(nil) { $0?.intersection($1) ?? $1 }
         case .associative(.or, let conditions):
@@ -80,9 +77,17 @@ extension SQLExpression {
         }
     }
 
-    /// Other values, such as strings of digits, SQLite converts; they are left to it.
-    private var integer: Int64? {
-        if case .value(let value) = node, case .int64(let integer) = value.storage { integer } else { nil }
+    /// The rowids that are equal to the value, if the expression is one: SQLite compares a text with a rowid as the number
+    /// that it looks like.
+    private var equalRowIDs: Set<Int64>? {
+        guard case .value(let value) = node else { return nil }
+        switch value.storage {
+        case .null, .blob: return []
+        case .int64, .double: return Int64.fromDatabaseValue(value).map { [$0] } ?? []
+        case .string(let text):
+            if let number = Int64(text) { return [number] }
+            return text.utf8.contains { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? nil : []
+        }
     }
 
     private func isColumn(_ columns: Set<String>, of aliases: [TableAliasBase]) -> Bool {
@@ -95,15 +100,29 @@ extension SQLExpression {
 }
 
 extension String {
+    /// The keywords of a query that can't name a table but in quotes.
+    private static let keywords: Set = [
+        "and", "as", "between", "case", "collate", "distinct", "else", "escape", "exists", "from", "group", "having", "in", "is", "join",
+        "limit", "not", "null", "on", "or", "order", "then", "union", "when", "where",
+    ]
+
     /// Whether the text, of one `SELECT`, names the table once, but for the columns that it qualifies.
-    fileprivate func readsOnce(_ table: String) -> Bool {
-        words(equalTo: "select") == 1
-            && replacing(table.quotedDatabaseIdentifier + ".", with: "").words(equalTo: table) == 1
+    fileprivate func readsOnce(_ source: SQLSource) -> Bool {
+        let table = source.tableName.lowercased()
+        // The name may be that of the table, but for the case of its letters.
+        let isNamedTwice = source.name.map { $0 != source.tableName && $0.lowercased() == table } ?? false
+        let text = lowercased()
+        return text.words(equalTo: "select") == 1
+            && text.replacing(table.quotedDatabaseIdentifier + ".", with: "").names(equalTo: table) == (isNamedTwice ? 2 : 1)
     }
 
-    /// How often a word occurs, whatever its case and the quotes around it.
-    fileprivate func words(equalTo word: String) -> Int {
-        let word = word.lowercased()
-        return lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "$") }.count { $0 == word }
+    private func names(equalTo name: String) -> Int {
+        guard Self.keywords.contains(name) else { return words(equalTo: name) }
+        return ["\"\(name)\"", "[\(name)]", "`\(name)`", "'\(name)'"].reduce(0) { $0 + ranges(of: $1).count }
+    }
+
+    /// How often a word occurs, whatever the quotes around it.
+    private func words(equalTo word: String) -> Int {
+        split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "$") }.count { $0 == word }
     }
 }

@@ -100,7 +100,7 @@ struct SQLQuery: Sendable {
             try writeSimpleCount(of: .literal("COUNT(*)"), tables, to: &writer)
         } else {
             var query = self
-            query.relation = relation.unordered
+            query.relation.removeOrder()
             query.relation.prefetches = []
             writer.append("SELECT COUNT(*) FROM (")
             try query.write(to: &writer)

@@ -34,14 +34,20 @@ struct NamedTable {
 public struct SQLRelation: Sendable {
     typealias Connected<Value> = @Sendable (Database) throws -> Value
 
+    enum Order: Sendable {
+        case terms(Connected<[SQLOrdering]>)
+
+        /// What tells apart the rows of the table.
+        case stable
+    }
+
     var source: SQLSource
     var selection: [Connected<[SQLSelection]>]
     var filters: [Connected<SQLExpression>] = []
-    var orderings: [Connected<[SQLOrdering]>] = []
-    var isReversed = false
+    var orderings: [Order] = []
 
-    /// Whether the primary key tells apart rows that the order does not.
-    var hasStableOrder = false
+    /// Whether all of the order is reversed, that of joined tables included.
+    var isReversed = false
 
     /// The tables that are joined in the same statement.
     var joins: [SQLJoin] = []
@@ -67,8 +73,13 @@ public struct SQLRelation: Sendable {
     }
 
     /// - parameter stableOrdering: what tells apart the rows that the order does not.
-    func ordering(_ db: Database, _ stableOrdering: () throws -> [SQLOrdering]) throws -> [SQLOrdering] {
-        let terms = try orderings.flatMap { try $0(db) } + stableOrdering()
+    func ordering(_ db: Database, isReversed: Bool, _ stableOrdering: () throws -> [SQLOrdering]) throws -> [SQLOrdering] {
+        let terms = try orderings.flatMap { order in
+            switch order {
+            case .terms(let terms): try terms(db)
+            case .stable: try stableOrdering()
+            }
+        }
         return isReversed ? terms.map(\.reversed) : terms
     }
 
@@ -85,17 +96,22 @@ public struct SQLRelation: Sendable {
         return relation
     }
 
-    /// The same rows in any order.
-    var unordered: SQLRelation {
-        var relation = self
-        relation.orderings = []
-        relation.hasStableOrder = false
-        relation.joins = joins.map {
-            var join = $0
-            join.relation = join.relation.unordered
-            return join
-        }
-        return relation
+    /// The same rows in any order, and in any order what belongs to them.
+    mutating func removeOrder() {
+        orderings = []
+        isReversed = false
+        changeAssociated { $0.removeOrder() }
+    }
+
+    /// Adds what tells apart the rows, and those that belong to them.
+    mutating func stabilizeOrder() {
+        orderings.append(.stable)
+        changeAssociated { $0.stabilizeOrder() }
+    }
+
+    private mutating func changeAssociated(_ change: (inout SQLRelation) -> Void) {
+        for index in joins.indices { change(&joins[index].relation) }
+        for index in prefetches.indices { prefetches[index].changeRelations(change) }
     }
 
     /// Defines a query for the statement, in place of the one of that name.

@@ -1,3 +1,4 @@
+import Foundation
 import Strongroom
 import Testing
 
@@ -186,6 +187,67 @@ struct JoinTests {
                 == #"SELECT "book".*, "author".* FROM "book" \#(authorJoin)"#)
             #expect(try authors.joining(required: authors.hasMany(books)).fetchCount(db) == 3)
             #expect(try authors.joining(optional: authors.hasOne(books)).fetchCount(db) == 4)
+        }
+    }
+
+    @Test("The columns of a row are those of one record: another key without a scope is missing")
+    func oneMainRecord() throws {
+        struct Two: Decodable, FetchableRecord {
+            var author: Author
+            var editor: Author
+        }
+        struct Dated: Decodable, FetchableRecord {
+            var author: Author
+            var issued: Date
+        }
+        func missingKey<T: FetchableRecord>(_ db: Database, _ type: T.Type) -> String? {
+            let result = Result { try Author.all().asRequest(of: type).fetchOne(db) }
+            guard case .failure(DecodingError.keyNotFound(let key, let context)) = result else { return nil }
+            return key.stringValue + ": " + context.debugDescription
+        }
+        try withLibrary { (db) throws in
+            #expect(missingKey(db, Two.self) == "editor: No such key: author or editor")
+            #expect(missingKey(db, Dated.self) == "issued: No such key: author or issued")
+        }
+    }
+
+    @Test("Rows decode one after the other, each with a record of its own columns and one of a scope")
+    func mainRecordOfEachRow() throws {
+        struct Info: Decodable, FetchableRecord {
+            var book: Book
+            var author: Author?
+        }
+        try withLibrary { (db) throws in
+            let infos = try Book.including(optional: Book.author).orderByPrimaryKey().asRequest(of: Info.self).fetchAll(db)
+            #expect(try infos.map(\.book) == Book.orderByPrimaryKey().fetchAll(db))
+            #expect(infos.map(\.author?.id) == infos.map(\.book.authorId))
+        }
+    }
+
+    @Test("An enum without a column is a missing column")
+    func missingEnum() throws {
+        enum Kind: String, Decodable { case novel }
+        struct Info: Decodable, FetchableRecord { var kind: Kind }
+        try withLibrary { (db) throws in
+            let error = try #require(throws: RowDecodingError.self) { _ = try Author.all().asRequest(of: Info.self).fetchOne(db) }
+            #expect(error.description.hasPrefix(#"column not found: "kind""#))
+        }
+    }
+
+    @Test("What is joined or prefetched once more comes last")
+    func joinedAgain() throws {
+        try withLibrary { (db) throws in
+            let request = Book.joining(required: Book.author).annotated(with: Book.awards.count).joining(optional: Book.author)
+            #expect(try sql(db, request).contains(#"""
+                FROM "book" LEFT JOIN "award" ON "award"."bookId" = "book"."id" \#
+                JOIN "author" ON "author"."id" = "book"."authorId"
+                """#))
+            let books = Author.books.order(Column("title"))
+            let prefetches = try statements(db) {
+                _ = try Row.fetchAll(db, Author.including(all: books).including(all: Author.awards).including(all: books))
+            }
+            #expect(prefetches.count == 3)
+            #expect(prefetches.last?.hasSuffix(#"ORDER BY "title""#) == true)
         }
     }
 }

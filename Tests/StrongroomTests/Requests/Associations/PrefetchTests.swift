@@ -128,12 +128,12 @@ struct PrefetchTests {
     @Test("A list that no rows were fetched for is a missing key, whose error names the lists that are there")
     func missingList() throws {
         struct Info: Decodable, FetchableRecord {
-            var author: Author
             var works: [Book]
+            var author: Author
         }
         struct Titles: Decodable, FetchableRecord {
-            var author: Author
             var titles: Set<String>
+            var author: Author
         }
         func missingKey<T: FetchableRecord>(_ db: Database, _ request: QueryInterfaceRequest<T>) -> String? {
             let result = Result { try request.fetchOne(db) }
@@ -143,9 +143,9 @@ struct PrefetchTests {
         try withLibrary { (db) throws in
             let request = Author.including(all: Author.books)
             let works = missingKey(db, request.asRequest(of: Info.self))
-            #expect(works == "works: no rows were fetched with including(all:) for this key; there are: books")
+            #expect(works == #"works: Available keys for prefetched rows: ["books"]"#)
             let titles = missingKey(db, Author.all().asRequest(of: Titles.self))
-            #expect(titles == "titles: no rows were fetched with including(all:) for this key; there are: none")
+            #expect(titles == "titles: No available prefetched rows")
         }
     }
 

@@ -1,0 +1,97 @@
+import Dispatch
+import Strongroom
+import Testing
+
+@Suite("Observations at the edges")
+struct ObservationEdgeTests {
+    @Test("The number of rows that one key finds is watched in that row only")
+    func count() async throws {
+        let fixture = try QueueFixture()
+        let regions = Shared<[String]>([])
+        let notified = Notified<Int>()
+        let cancellable = ValueObservation.tracking { try Table("wine").filter(Column("id") == 1).fetchCount($0) }
+            .handleEvents(willTrackRegion: { region in regions.update { $0.append("\(region)") } })
+            .notify(notified, in: fixture.queue)
+        try await notified.reaches(0)
+        cancellable.cancel()
+        #expect(regions.value.count == 1)
+        #expect(regions.value.allSatisfy { $0.hasSuffix("[1]") })
+    }
+
+    @Test("An observation that has failed is not cancelled afterwards")
+    func cancelledAfterFailure() async throws {
+        let fixture = try QueueFixture()
+        let cancellations = Shared(0)
+        let notified = Notified<Int>()
+        let failing = ValueObservation.tracking { _ -> Int in throw CancellationError() }
+            .handleEvents(didCancel: { cancellations.update { $0 += 1 } })
+        let cancellable = failing.notify(notified, in: fixture.queue)
+        try await notified.fails()
+        cancellable.cancel()
+        #expect(cancellations.value == 0)
+        let counting = trackingWineCount().handleEvents(didCancel: { cancellations.update { $0 += 1 } })
+        let other = counting.notify(notified, in: fixture.queue)
+        try await notified.reaches(0)
+        other.cancel()
+        other.cancel()
+        #expect(cancellations.value == 1)
+    }
+
+    @Test("Nobody is asked about tables of SQLite when everything is said to have changed")
+    func internalTables() throws {
+        try withDatabase { db throws in
+            try db.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY AUTOINCREMENT)")
+            let recorder = TransactionRecorder()
+            var tables: Set<String> = []
+            recorder.observes = { kind in
+                tables.insert(kind.tableName)
+                return true
+            }
+            db.add(transactionObserver: recorder)
+            try db.notifyChanges(in: .fullDatabase)
+            #expect(tables == ["wine"])
+            #expect(recorder.log == ["change", "will commit", "commit"])
+        }
+    }
+
+    @Test("Regions are joined row by row, and column by column")
+    func unionOfRows() throws {
+        try withRecords { (db) throws in
+            let region = try Player.filter(id: 1).databaseRegion(db).union(Player.filter(id: 2).databaseRegion(db))
+            #expect(region.description == "player(id,name,score)[1,2]")
+            #expect(try region.union(Player.all().databaseRegion(db)).description == "player(id,name,score)")
+            let names = try Player.select(Column("name")).databaseRegion(db), scores = try Player.select(Column("score")).databaseRegion(db)
+            #expect(names.union(scores).description == "player(name,score)")
+            #expect(names.union(.fullDatabase).isFullDatabase)
+        }
+    }
+
+    @Test("Tables of SQLite are no part of what is tracked")
+    func schemaTable() async throws {
+        let fixture = try QueueFixture()
+        let regions = Shared<[String]>([])
+        let notified = Notified<Int>()
+        let tracking = ValueObservation.tracking { db in
+            _ = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master")
+            return try db.countWines()
+        }
+        let cancellable = tracking.handleEvents(willTrackRegion: { region in regions.update { $0.append("\(region)") } })
+            .notify(notified, in: fixture.queue)
+        try await notified.reaches(0)
+        cancellable.cancel()
+        #expect(regions.value.count == 1)
+        #expect(regions.value.allSatisfy { !$0.contains("sqlite") })
+    }
+
+    @Test("Changes of columns are seen whatever the case of their letters, and of those of the table")
+    func letters() throws {
+        try withDatabase { db throws in
+            try db.execute(sql: "CREATE TABLE Wine (Id INTEGER PRIMARY KEY, Name TEXT, Score INTEGER)")
+            let region = try Table("WINE").select(Column("NAME")).databaseRegion(db)
+            #expect(region.isModified(byEventsOfKind: .update(tableName: "Wine", columnNames: ["Name"])))
+            #expect(!region.isModified(byEventsOfKind: .update(tableName: "Wine", columnNames: ["Score"])))
+            #expect(region.isModified(byEventsOfKind: .insert(tableName: "wine")))
+            #expect(!region.isModified(byEventsOfKind: .insert(tableName: "wines")))
+        }
+    }
+}
