@@ -51,6 +51,12 @@ void strongroom_wipe(void *bytes, size_t size) { memset_s(bytes, size, 0, size);
 
 #else
 
+// When a program exits, OpenSSL frees what it works with, although other threads may still use databases: they would crash, or take
+// intact pages for damaged ones. Whoever uses it first decides, so this comes before everything.
+#ifdef OPENSSL_INIT_NO_ATEXIT
+__attribute__((constructor)) static void keep_provider(void) { (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL); }
+#endif
+
 static const EVP_MD *evp(strongroom_digest digest) {
     return digest == STRONGROOM_SHA512 ? EVP_sha512() : digest == STRONGROOM_SHA256 ? EVP_sha256() : EVP_sha1();
 }

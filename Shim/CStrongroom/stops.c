@@ -41,11 +41,23 @@ bool strongroom_connection_end_cancellation(strongroom_connection *connection) {
     return true;
 }
 
+bool strongroom_connection_stops_wait(strongroom_connection *connection, int tries) {
+    if (tries == 0) connection->wait_was_stopped = false;
+    if (strongroom_stops(connection) != 0) connection->wait_was_stopped = true;
+    return connection->wait_was_stopped;
+}
+
+bool strongroom_connection_end_wait(strongroom_connection *connection) {
+    bool was_stopped = connection->wait_was_stopped;
+    connection->wait_was_stopped = false;
+    return was_stopped;
+}
+
 static int wait_for_lock(void *context, int tries) {
     static const int delays[] = {1, 2, 5, 10, 15, 20, 25};
     strongroom_connection *connection = context;
     if (tries == 0) connection->busy_waited = 0;
-    if (strongroom_stops(connection) != 0) return 0;
+    if (strongroom_connection_stops_wait(connection, tries)) return 0;
     int last = (int)(sizeof delays / sizeof delays[0]) - 1;
     int delay = delays[tries < last ? tries : last];
     int left = connection->busy_timeout - connection->busy_waited;

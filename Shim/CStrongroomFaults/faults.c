@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST_WATCHES = 64, MOST_RULES = 64, MOST_PATH = 512 };
 
@@ -192,6 +193,39 @@ static int faults_open(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *fi
     return code;
 }
 
+// MARK: - Waits
+
+static pthread_cond_t sleep_begins = PTHREAD_COND_INITIALIZER;
+static int64_t sleeps;
+
+static int faults_sleep(sqlite3_vfs *vfs, int microseconds) {
+    pthread_mutex_lock(&lock);
+    sleeps++;
+    pthread_cond_broadcast(&sleep_begins);
+    pthread_mutex_unlock(&lock);
+    (void)vfs;
+    return real_vfs->xSleep(real_vfs, microseconds);
+}
+
+int64_t strongroom_faults_sleeps(void) {
+    pthread_mutex_lock(&lock);
+    int64_t count = sleeps;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+bool strongroom_faults_await_sleep(int64_t former) {
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 20;
+    pthread_mutex_lock(&lock);
+    int result = 0;
+    while (sleeps <= former && result == 0) result = pthread_cond_timedwait(&sleep_begins, &lock, &end);
+    bool has_slept = sleeps > former;
+    pthread_mutex_unlock(&lock);
+    return has_slept;
+}
+
 // MARK: - For tests
 
 static void install(void) {
@@ -200,6 +234,7 @@ static void install(void) {
     faults_vfs.zName = "strongroom-faults";
     faults_vfs.szOsFile = (int)sizeof(recorded_file) + real_vfs->szOsFile;
     faults_vfs.xOpen = faults_open;
+    faults_vfs.xSleep = faults_sleep;
     // Everything else is the system's: the copied functions look at nothing but the copied fields.
     sqlite3_vfs_register(&faults_vfs, 1);
 }

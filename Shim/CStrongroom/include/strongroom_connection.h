@@ -24,6 +24,7 @@ typedef struct strongroom_connection {
     bool wal;                 ///< Readers of the file take no lock that keeps a writer out.
     int busy_timeout;         ///< Milliseconds.
     int busy_waited;          ///< Milliseconds that the present wait has lasted.
+    bool wait_was_stopped;    ///< The latest wait for a lock was given up by an access that was stopped, which may be over by now.
     uint64_t commits;         ///< Transactions that changed something, counted once they are on disk. Atomic.
     uintptr_t group;          ///< What the connections of one pool have in common.
     struct strongroom_connection *outer; ///< The connection that the same thread has access to around this access.
@@ -62,6 +63,12 @@ void strongroom_connection_cancel(strongroom_connection *connection);
 
 /// Answers whether the access was cancelled, and lets statements run again.
 bool strongroom_connection_end_cancellation(strongroom_connection *connection);
+
+/// Whether there is nothing to wait for, because the access was stopped: asked by each busy handler, first of all.
+bool strongroom_connection_stops_wait(strongroom_connection *connection, int tries);
+
+/// Answers once whether the latest wait for a lock was given up for that reason.
+bool strongroom_connection_end_wait(strongroom_connection *connection);
 
 /// Waits for locks as sqlite3_busy_timeout does, but not on behalf of an access that was stopped.
 int strongroom_connection_busy_timeout(strongroom_connection *connection, int milliseconds);

@@ -45,6 +45,14 @@ int64_t strongroom_faults_hits(void);
 /// Lets everything go well again on files whose path contains `path`.
 void strongroom_faults_clear(const char *path);
 
+// MARK: Waits
+
+/// How often a connection went to sleep because another one has the lock that it wants, since the VFS was installed.
+int64_t strongroom_faults_sleeps(void);
+
+/// Waits until that number is greater than `former`; false when it is not after 20 seconds.
+bool strongroom_faults_await_sleep(int64_t former);
+
 // MARK: Syncs of files that are not SQLite's
 
 /// How often this thread had a file or folder synced; negative where that is not seen.

@@ -102,7 +102,9 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
             self.database = nil
         }
         if strongroom_connection_end_cancellation(database.connection) {
-            lock.withLock { result = afterCancellation(result!) }
+            // What goes with a result that doesn't count may be anything: not under the lock.
+            let former = result!
+            lock.withLock { result = afterCancellation(former) }
         }
         return self
     }

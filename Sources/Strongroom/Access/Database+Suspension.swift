@@ -79,19 +79,35 @@ extension Database {
 
     /// Leaves no lock behind when the connection was suspended during a run, and tells an interruption from other failures.
     func stopAfterRun(of statement: Statement, failure: DatabaseError?) throws {
+        // The suspension that stopped it may be over by now.
+        let waitWasStopped = strongroom_connection_end_wait(connection)
         let stops = strongroom_stops(connection)
+        let isBusy = failure?.resultCode == .SQLITE_BUSY
         if stops & UInt32(STRONGROOM_CANCELLED) != 0 {
-            // The wait for a lock was cut short.
-            if let failure, failure.resultCode == .SQLITE_BUSY { throw CancellationError() }
+            if isBusy { throw CancellationError() }
             return
         }
+        var held = false
         switch statement.compilation.transaction {
-        case .commit, .rollback, .releaseSavepoint, .rollbackSavepoint: return
-        default: break
+        case .commit, .rollback, .releaseSavepoint, .rollbackSavepoint:
+            guard isBusy, waitWasStopped else { return }
+        default:
+            held = stops != 0 && releaseLock()
         }
-        let held = releaseLock()
-        if let failure, failure.resultCode != .SQLITE_BUSY { throw failure }
-        if held || failure != nil { throw statement.error(Self.suspensionError) }
+        if let failure, !isBusy { throw failure }
+        if held || isBusy { throw statement.error(Self.suspensionError) }
+    }
+
+    /// Runs what waits for locks without being a statement.
+    func waitingForLocks<T>(_ body: () throws -> T) throws -> T {
+        try requireLocks()
+        do {
+            return try body()
+        } catch let failure as DatabaseError where failure.resultCode == .SQLITE_BUSY {
+            guard strongroom_connection_end_wait(connection) else { throw failure }
+            try refuseIfCancelled()
+            throw Self.suspensionError
+        }
     }
 
     /// Rolls back what keeps a lock that a suspended database may not have. Answers whether there was one.

@@ -50,9 +50,12 @@ extension DatabasePool {
         // Without SQLITE_ENABLE_SNAPSHOT, a state is named by holding it: no write may come in between.
         let isHeld = DispatchSemaphore(value: 0)
         readers.async { result in
+            var hasBegun = false
             do {
-                try result.get().isolatedNow(held: { isHeld.signal() }) { value(.success($0)) }
+                try result.get().isolatedNow(held: { hasBegun = true; isHeld.signal() }) { value(.success($0)) }
             } catch {
+                // `value` doesn't throw: what comes later is the end of a transaction that has nothing to lose.
+                if hasBegun { return }
                 isHeld.signal()
                 value(.failure(error))
             }

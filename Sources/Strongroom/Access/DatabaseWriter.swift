@@ -119,18 +119,19 @@ extension DatabaseWriter {
         try await writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
     }
 
-    /// Writes a copy without unused pages, with the same key, into a new file.
+    /// Writes a copy without unused pages into a new file, which the same configuration opens.
     ///
-    /// <https://www.sqlite.org/lang_vacuum.html#vacuuminto>
+    /// The statement `VACUUM INTO` alone would write a database of other than SQLCipher's default settings as one that nothing opens, and
+    /// no plaintext header. <https://www.sqlite.org/lang_vacuum.html#vacuuminto>
     ///
-    /// - throws: `SQLITE_ERROR` when the file exists and is not empty.
+    /// - throws: `SQLITE_ERROR` or `SQLITE_CANTOPEN` when the file exists and is not empty.
     public func vacuum(into filePath: String) throws {
-        try writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [filePath]) }
+        try writeWithoutTransaction { try $0.vacuum(into: filePath) }
     }
 
     /// Suspends the task instead of blocking the thread.
     public func vacuum(into filePath: String) async throws {
-        try await writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [filePath]) }
+        try await writeWithoutTransaction { try $0.vacuum(into: filePath) }
     }
 
     // MARK: - Concurrent reads

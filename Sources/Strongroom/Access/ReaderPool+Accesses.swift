@@ -31,7 +31,7 @@ extension ReaderPool {
     }
 
     private func run(_ block: (Result<Database, any Error>) -> Void, on reader: Reader) {
-        defer { checkIn(reader) }
+        defer { checkIn(reader, isOnQueue: true) }
         do {
             try connection(of: reader, isOnQueue: true).sync(isOnQueue: true) { block(.success($0)) }
         } catch {
@@ -61,7 +61,7 @@ extension ReaderPool {
     private func perform<Value>(
         _ job: AccessJob<Value>, on reader: Reader, isOnQueue: Bool) -> AccessJob<Value>?
     {
-        defer { checkIn(reader) }
+        defer { checkIn(reader, isOnQueue: isOnQueue) }
         do {
             let connection = try connection(of: reader, isOnQueue: isOnQueue)
             return connection.sync(isOnQueue: isOnQueue, job.perform)

@@ -101,7 +101,9 @@ final class ReaderPool: @unchecked Sendable {
     }
 
     /// Gives a reader back, and serves who waits.
-    func checkIn(_ reader: Reader) {
+    ///
+    /// - parameter isOnQueue: whether the calling thread works on the reader's queue already.
+    func checkIn(_ reader: Reader, isOnQueue: Bool = false) {
         lock.lock()
         let index = busy.firstIndex { $0 === reader }!
         busy.swapAt(index, busy.count - 1)
@@ -111,7 +113,7 @@ final class ReaderPool: @unchecked Sendable {
         if waiters.isEmpty, isKept { return lock.unlock() }
         let turns = serve()
         lock.unlock()
-        if !isKept, let connection = reader.connection { close([connection]) }
+        if !isKept, let connection = reader.connection { connection.sync(isOnQueue: isOnQueue) { $0.abandon() } }
         for turn in turns { turn() }
     }
 
@@ -214,7 +216,8 @@ final class ReaderPool: @unchecked Sendable {
         idle = []
         for reader in busy { reader.isInvalidated = true }
         lock.unlock()
-        close(connections)
+        // An idle reader has nothing alive but statements that its user kept: they keep it open, unreachable, until they go.
+        for connection in connections { connection.sync { $0.abandon() } }
     }
 
     /// The connections that are open at this moment.
@@ -239,11 +242,6 @@ final class ReaderPool: @unchecked Sendable {
         lock.lock()
         isClosed = true
         lock.unlock()
-    }
-
-    /// An idle reader has nothing alive but statements that its user kept: they keep it open, unreachable, until they go.
-    private func close(_ connections: [SerializedConnection]) {
-        for connection in connections { connection.sync { $0.abandon() } }
     }
 
     static var closedError: DatabaseError {

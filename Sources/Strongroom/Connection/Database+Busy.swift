@@ -21,7 +21,6 @@ extension Database {
 /// Runs on the thread that has access, while SQLite waits.
 private func callBusyCallback(_ context: UnsafeMutableRawPointer?, _ tries: CInt) -> CInt {
     let database = Unmanaged<Database>.fromOpaque(context!).takeUnretainedValue()
-    // An access that was stopped has nothing to wait for.
-    if strongroom_stops(database.connection) != 0 { return 0 }
+    if strongroom_connection_stops_wait(database.connection, tries) { return 0 }
     return database.busyCallback?(Int(tries)) == true ? 1 : 0
 }

@@ -27,8 +27,7 @@ extension Database {
         -> (walFrameCount: Int, checkpointedFrameCount: Int)
     {
         requireAccess()
-        try requireLocks()
-        let log = try moveLog(kind, of: dbName)
+        let log = try waitingForLocks { try moveLog(kind, of: dbName) }
         return (Int(log.frames), Int(log.moved))
     }
 

@@ -86,7 +86,7 @@ extension Database {
             let text = SQLText(first: rest)
             var length = text.length
             let sql = UnsafeBufferPointer(rebasing: rest.prefix(length))
-            let statement = text.isBlank ? nil : try compile(sql, secret: text.secret, consumed: &length)
+            let statement = text.isBlank ? nil : try compile(sql, text, consumed: &length)
             rest = UnsafeBufferPointer(rebasing: rest.dropFirst(length))
             if let statement { return statement }
         }
@@ -94,18 +94,19 @@ extension Database {
     }
 
     private func compile(
-        _ sql: UnsafeBufferPointer<CChar>, secret: SQLText.Secret?, consumed: inout Int) throws -> Statement?
+        _ sql: UnsafeBufferPointer<CChar>, _ text: SQLText, consumed: inout Int) throws -> Statement?
     {
         let connection = try openConnection
         try checkText(sql)
-        if secret?.attaches == true { try untraced { try requireTemporaryDataInMemory() } }
+        if text.writesCopy { try requireDefaultFormat() }
+        if text.secret?.attaches == true { try untraced { try requireTemporaryDataInMemory() } }
         var pointer: SQLiteStatement?
         var tail: UnsafePointer<CChar>?
         var code = SQLITE_OK
         var compilation = compiler.observing {
             code = sqlite3_prepare_v3(connection, sql.baseAddress, CInt(sql.count), 0, &pointer, &tail)
         }
-        if secret != nil { compilation.carriesKey = true }
+        if text.secret != nil { compilation.carriesKey = true }
         guard code == SQLITE_OK else { throw compilationError(code, sql, compilation) }
         if let tail, let start = sql.baseAddress { consumed = max(1, tail - start) }
         let statement = pointer.map { Statement(sqliteStatement: $0, database: self, compilation: compilation) }
@@ -234,7 +235,9 @@ extension Database {
             drawConsequences(of: statement, isDone: failure == nil)
             if failure == nil, let refusal = observers.takeRefusal() { throw refusal }
         }
-        if strongroom_stops(connection) != 0 { try stopAfterRun(of: statement, failure: failure) }
+        if strongroom_stops(connection) != 0 || failure != nil && connection.pointee.wait_was_stopped {
+            try stopAfterRun(of: statement, failure: failure)
+        }
         if let failure { throw observers.takeRefusal() ?? failure }
     }
 

@@ -30,7 +30,14 @@ enum ErrorLog {
 
     static var function: Database.LogErrorFunction? {
         get { lock.withLock { storedFunction } }
-        set { lock.withLock { storedFunction = newValue } }
+        set {
+            // What the former function holds may go with it, and write to the log: not under the lock.
+            let former = lock.withLock {
+                defer { storedFunction = newValue }
+                return storedFunction
+            }
+            withExtendedLifetime(former) {}
+        }
     }
 
     /// Whether SQLite accepted the log, which it does only before it is first used.

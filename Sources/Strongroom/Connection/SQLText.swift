@@ -30,6 +30,9 @@ struct SQLText {
 
     private(set) var secret: Secret?
 
+    /// Whether this is `VACUUM … INTO`.
+    private(set) var writesCopy = false
+
     private var isTrigger = false
     private var verb = Verb.unknown
 
@@ -149,6 +152,7 @@ struct SQLText {
             if token == .word, text == "key", secret == nil { secret = .attachment(end) }
             if token == .other, text.contains("key=") { secret = .uri("ATTACH") }
         case .vacuum:
+            if token == .word, text == "into" { writesCopy = true }
             if token == .other, text.contains("key=") { secret = .uri("VACUUM INTO") }
         case .other:
             break

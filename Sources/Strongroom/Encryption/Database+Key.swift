@@ -122,16 +122,9 @@ extension Database {
 
     func settleKey() throws {
         cipher.isPending = false
-        var settings = CipherSettings.sqlcipher4
-        var header: PlaintextHeader?
-        if !cipher.setUpPragmas.isEmpty {
-            settings = try settingsInUse()
-            let size = try answer(to: "PRAGMA cipher_plaintext_header_size").flatMap { Int($0) } ?? 0
-            let salt = cipher.setUpPragmas.contains("cipher_salt") ? try answer(to: "PRAGMA cipher_salt").flatMap { hexBytes($0) } : nil
-            if size > 0 { header = PlaintextHeader(size: size, salt: salt.map { .provided($0) } ?? .sidecar) }
-        }
         do {
-            try establishKey(settings, requestedHeader: header)
+            let format = try formatInUse()
+            try establishKey(format.settings, requestedHeader: format.header)
         } catch {
             // The connection must not go on with the provisional key: it would create a database that we refused to create.
             cipher.isPending = true
@@ -139,7 +132,16 @@ extension Database {
         }
     }
 
-    private func settingsInUse() throws -> CipherSettings {
+    /// What the set-up has said, by way of pragmas.
+    func formatInUse() throws -> (settings: CipherSettings, header: PlaintextHeader?) {
+        if cipher.setUpPragmas.isEmpty { return (.sqlcipher4, nil) }
+        let size = try answer(to: "PRAGMA cipher_plaintext_header_size").flatMap { Int($0) } ?? 0
+        let salt = cipher.setUpPragmas.contains("cipher_salt") ? try answer(to: "PRAGMA cipher_salt").flatMap { hexBytes($0) } : nil
+        let header = size > 0 ? PlaintextHeader(size: size, salt: salt.map { .provided($0) } ?? .sidecar) : nil
+        return (try settingsInUse(), header)
+    }
+
+    func settingsInUse() throws -> CipherSettings {
         let defaults = CipherSettings.sqlcipher4
         let usesHMAC = try answer(to: "PRAGMA cipher_use_hmac") != "0"
         return try CipherSettings(

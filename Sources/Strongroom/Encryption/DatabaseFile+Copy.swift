@@ -123,3 +123,43 @@ extension DatabaseFile {
 func quoted(_ name: String) -> String {
     "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
 }
+
+extension Database {
+    /// Writes a copy without unused pages, which opens as the original does.
+    func vacuum(into filePath: String) throws {
+        // SQLCipher's VACUUM INTO hands on the key and the salt, and nothing that says how they are used.
+        guard let encryption = try encryptionBeyondDefaults() else {
+            return try execute(sql: "VACUUM INTO ?", arguments: [filePath])
+        }
+        try DatabaseFile.copy(self, to: filePath, encryption, nil)
+    }
+
+    /// Refuses the statement `VACUUM INTO` where nothing would open the copy.
+    func requireDefaultFormat() throws {
+        guard let encryption = try encryptionBeyondDefaults(), !encryption.settings.statements(schema: "main").isEmpty else { return }
+        throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
+            VACUUM INTO writes SQLCipher's default format, which this database's key doesn't open: use vacuum(into:)
+            """)
+    }
+
+    /// Nil where the key and the salt tell everything.
+    private func encryptionBeyondDefaults() throws -> Encryption? {
+        guard let key = cipher.key else { return nil }
+        guard let derived = cipher.derived else {
+            // Nothing is derived in memory.
+            if let encryption = configuration.encryption { return encryption }
+            let format = try formatInUse()
+            return Encryption(key: key, settings: format.settings, plaintextHeader: format.header)
+        }
+        // After a raw key, pragmas may have changed the format. SQLCipher has never heard of the iterations.
+        var settings = try settingsInUse()
+        settings.kdfIterations = derived.settings.kdfIterations
+        if settings.statements(schema: "main").isEmpty, cipher.header == 0 { return nil }
+        var encryption = Encryption(key: key, settings: settings)
+        if cipher.header > 0 {
+            encryption.plaintextHeader = PlaintextHeader(
+                size: cipher.header, salt: cipher.isSaltProvided ? .provided(Array(derived.salt.bytes)) : .sidecar)
+        }
+        return encryption
+    }
+}

@@ -18,7 +18,7 @@ enum SetUpPragma {
 extension Database {
     /// Called by SQLite's compiler for each pragma.
     func refusal(ofPragma name: String, value: String?) -> DatabaseError? {
-        if cipher.isPending, SetUpPragma.isName(name), value != nil { cipher.setUpPragmas.insert(name) }
+        if cipher.isKeyed, cipher.derived == nil, SetUpPragma.isName(name), value != nil { cipher.setUpPragmas.insert(name) }
         switch name {
         case "temp_store": return refusalOfTempStore(value)
         case "temp_store_directory": return nil

@@ -17,7 +17,9 @@ final class RegionSubscription: @unchecked Sendable {
     var isActive: Bool { function != nil }
 
     func cancel() {
-        lock.withLock { onChange = nil }
+        // What the function holds may go with it, and use the database when it goes: not under the lock.
+        let former = lock.withLock { onChange.take() }
+        withExtendedLifetime(former) {}
     }
 
     func begin(_ regions: [any DatabaseRegionConvertible], on db: Database) throws {

@@ -110,10 +110,12 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
     private func receive(_ value: Element, _ session: Int) {
         lock.lock()
         guard isObserving, self.session == session else { return lock.unlock() }
+        let former = latest
         latest = value
         for number in clients.keys { clients[number]?.hasValue = true }
         let numbers = clients.keys.sorted()
         lock.unlock()
+        withExtendedLifetime(former) {}
         for number in numbers { client(number)?.onChange(value) }
     }
 
@@ -123,9 +125,9 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
         let failed = clients.sorted { $0.key < $1.key }
         clients = [:]
         if extent == .observationLifetime { failure = error }
-        let cancellable = stop()
+        let stopped = stop()
         lock.unlock()
-        cancellable?.cancel()
+        stopped.cancellable?.cancel()
         for (_, client) in failed { client.onError(error) }
     }
 
@@ -150,17 +152,17 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
 
     private func remove(_ number: Int) {
         lock.lock()
-        clients[number] = nil
-        let cancellable = clients.isEmpty && extent == .whileObserved ? stop() : nil
+        let former = clients.removeValue(forKey: number)
+        let stopped = clients.isEmpty && extent == .whileObserved ? stop() : nil
         lock.unlock()
-        cancellable?.cancel()
+        stopped?.cancellable?.cancel()
+        withExtendedLifetime(former) {}
     }
 
-    /// To be called under the lock; what it returns is to be cancelled outside of it.
-    private func stop() -> AnyDatabaseCancellable? {
-        defer { cancellable = nil }
+    /// To be called under the lock. What it returns is to be cancelled, and let go, outside of it: the program's objects may go
+    /// with it, and use the observation when they go.
+    private func stop() -> (cancellable: AnyDatabaseCancellable?, latest: Element?) {
         isObserving = false
-        latest = nil
-        return cancellable
+        return (cancellable.take(), latest.take())
     }
 }

@@ -114,8 +114,11 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     func cancel() {
         lock.lock()
         let wasActive = sink != nil && !hasFailed
+        // What the program's functions hold may go with them, and use the database when it goes: not under the lock.
+        let former = sink
         sink = nil
         lock.unlock()
+        withExtendedLifetime(former) {}
         if wasActive { for didCancel in events.didCancel { didCancel() } }
     }
 

@@ -70,12 +70,23 @@ extension DatabaseRegionObservation {
 private final class LatestValueSubscription<S: Subscriber>: Subscription, @unchecked Sendable
     where S.Input: Sendable, S.Failure == any Error
 {
-    private let lock = NSRecursiveLock()
+    private enum Event {
+        case value(S.Input)
+        case failure(any Error)
+    }
+
+    private let lock = NSLock()
     private var subscriber: S?
     private var start: AsyncValueObservation<S.Input>.Start?
     private var cancellable: AnyDatabaseCancellable?
     private var demand = Subscribers.Demand.none
+
+    /// Values are states: the latest one is all that counts.
     private var waitingValue: S.Input?
+    private var failure: (any Error)?
+
+    /// Whether a thread is giving something to the subscriber, who gets one thing at a time.
+    private var isDelivering = false
 
     init(_ subscriber: S, _ start: @escaping AsyncValueObservation<S.Input>.Start) {
         self.subscriber = subscriber
@@ -85,11 +96,9 @@ private final class LatestValueSubscription<S: Subscriber>: Subscription, @unche
     func request(_ more: Subscribers.Demand) {
         lock.lock()
         demand += more
-        let start = start
-        self.start = nil
-        let value = waitingValue
+        let start = start.take()
         lock.unlock()
-        if let start { begin(start) } else if let value { receive(value) }
+        if let start { begin(start) } else { deliver() }
     }
 
     private func begin(_ start: AsyncValueObservation<S.Input>.Start) {
@@ -107,32 +116,56 @@ private final class LatestValueSubscription<S: Subscriber>: Subscription, @unche
     }
 
     private func receive(_ value: S.Input) {
-        lock.lock()
-        guard let subscriber, demand > .none else {
-            // Values are states: the latest one is all that counts.
-            waitingValue = value
-            return lock.unlock()
+        let former = lock.withLock {
+            defer { waitingValue = value }
+            return waitingValue
         }
-        waitingValue = nil
-        demand -= 1
-        lock.unlock()
-        let more = subscriber.receive(value)
-        lock.withLock { demand += more }
+        // Let go outside of the lock: it may be anything.
+        withExtendedLifetime(former) {}
+        deliver()
     }
 
     private func fail(_ error: any Error) {
-        end()?.receive(completion: .failure(error))
+        lock.withLock { failure = error }
+        deliver()
+    }
+
+    /// Gives the subscriber what there is, as long as it wants it. What comes meanwhile is left to the thread that is at it.
+    private func deliver() {
+        while let (subscriber, event) = next() {
+            switch event {
+            case .value(let value):
+                let more = subscriber.receive(value)
+                lock.withLock {
+                    demand += more
+                    isDelivering = false
+                }
+            case .failure(let error):
+                end()?.receive(completion: .failure(error))
+            }
+        }
+    }
+
+    private func next() -> (S, Event)? {
+        lock.withLock {
+            guard !isDelivering, let subscriber else { return nil }
+            if demand > .none, let value = waitingValue.take() {
+                demand -= 1
+                isDelivering = true
+                return (subscriber, .value(value))
+            }
+            guard let failure else { return nil }
+            isDelivering = true
+            return (subscriber, .failure(failure))
+        }
     }
 
     private func end() -> S? {
         lock.lock()
-        let subscriber = subscriber
-        let cancellable = cancellable
-        self.subscriber = nil
-        self.cancellable = nil
-        start = nil
-        waitingValue = nil
+        let (subscriber, cancellable) = (subscriber.take(), cancellable.take())
+        let rest = (start.take(), waitingValue.take())
         lock.unlock()
+        withExtendedLifetime(rest) {}
         cancellable?.cancel()
         return subscriber
     }

@@ -1,3 +1,4 @@
+import CStrongroomFaults
 import Dispatch
 import Foundation
 import Strongroom
@@ -40,6 +41,30 @@ final class Gate: Sendable {
         semaphore.signal()
         return true
     }
+}
+
+/// Knows when a connection of this process waits for a lock that another one has.
+struct LockWait {
+    private let former: Int64
+
+    init() {
+        strongroom_faults_install()
+        former = strongroom_faults_sleeps()
+    }
+
+    /// Blocks until a connection has begun to wait since this was made.
+    func pass(sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(strongroom_faults_await_sleep(former), "nobody waits for a lock", sourceLocation: sourceLocation)
+    }
+}
+
+/// Does something when it goes away.
+final class Farewell: Sendable {
+    private let say: @Sendable () -> Void
+
+    init(_ say: @escaping @Sendable () -> Void) { self.say = say }
+
+    deinit { say() }
 }
 
 /// Runs `body` on a thread of its own, and suspends the task until it is done.

@@ -295,14 +295,13 @@ struct AsyncTests {
             }
         }
         try await onThread { isLocked.pass() }
-        let isInAccess = Gate()
+        let wait = LockWait()
         let task = Task {
             try await fixture.pool.writeWithoutTransaction { db in
-                isInAccess.open()
                 try db.inTransaction(.immediate) { .commit }
             }
         }
-        try await onThread { isInAccess.pass() }
+        try await onThread { wait.pass() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         mayUnlock.open()

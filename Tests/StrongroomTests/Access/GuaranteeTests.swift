@@ -276,19 +276,17 @@ struct GuaranteeTests {
         mayUnlock.open()
         done.pass()
         // The other way round: the patient pool gets its turn after the lock is gone.
-        let isLockedAgain = Gate(), isWaiting = Gate()
+        let isLockedAgain = Gate()
         let first = start {
             try! impatient.write { db in
                 try db.insertWine()
+                let wait = LockWait()
                 isLockedAgain.open()
-                isWaiting.pass()
+                wait.pass()
             }
         }
         isLockedAgain.pass()
-        let second = start {
-            isWaiting.open()
-            try! fixture.pool.write { try $0.insertWine() }
-        }
+        let second = start { try! fixture.pool.write { try $0.insertWine() } }
         first.pass()
         second.pass()
         #expect(try fixture.pool.read { try $0.countWines() } == 3)

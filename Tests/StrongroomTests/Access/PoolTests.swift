@@ -299,6 +299,27 @@ struct PoolTests {
         _ = folder
     }
 
+    @Test("a concurrent read that gives up its transaction is called once, and gives its value")
+    func concurrentReadWithoutTransaction() throws {
+        let pool = try PoolFixture().pool
+        let calls = Shared(0)
+        pool.writeWithoutTransaction { _ in
+            pool.asyncConcurrentRead { db in
+                calls.update { $0 += 1 }
+                try? db.get().rollback()
+            }
+        }
+        try pool.barrierWriteWithoutTransaction { _ in }
+        #expect(calls.value == 1)
+        let future = pool.writeWithoutTransaction { _ in
+            pool.concurrentRead { db in
+                try db.rollback()
+                return 1
+            }
+        }
+        #expect(try future.wait() == 1)
+    }
+
     @Test("a concurrent read outside of a write, or inside a transaction, stops the program and says what to do")
     func misplacedConcurrentReads() async throws {
         let outside = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -333,6 +354,22 @@ struct PoolTests {
             #expect(count == 0)
         }
         #expect(try name() == "Strongroom.DatabasePool.reader.2")
+    }
+
+    @Test("invalidateReadOnlyConnections replaces the readers of asynchronous reads as well")
+    func invalidateDuringAsyncReads() async throws {
+        let pool = try PoolFixture().pool
+        let name: @Sendable (Database) -> String = { db in
+            pool.invalidateReadOnlyConnections()
+            return db.description
+        }
+        #expect(try await pool.read(name) == "Strongroom.DatabasePool.reader.1")
+        #expect(try await pool.read(name) == "Strongroom.DatabasePool.reader.2")
+        let third = await withCheckedContinuation { continuation in
+            pool.asyncRead { db in continuation.resume(returning: db.map(name)) }
+        }
+        #expect(try third.get() == "Strongroom.DatabasePool.reader.3")
+        #expect(try await pool.read { $0.description } == "Strongroom.DatabasePool.reader.4")
     }
 
     @Test("releaseMemory closes readers, unless they are persistent")

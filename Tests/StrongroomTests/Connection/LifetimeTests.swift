@@ -10,6 +10,9 @@ private final class Kept: @unchecked Sendable {
     var row: Row?
 }
 
+/// What a program uses to its very end.
+nonisolated(unsafe) private var survivor: (folder: TemporaryFolder, pool: DatabasePool)?
+
 @Suite("A connection's life")
 struct LifetimeTests {
     @Test("A closed queue refuses accesses")
@@ -104,6 +107,23 @@ struct LifetimeTests {
                 #expect(failure.isInterruptionError)
                 #expect(try Int.fetchOne(db, sql: "SELECT 1") == 1)
             }
+        }
+    }
+
+    @Test("A database works until the program is gone, whatever else has been cleaned up by then")
+    func programEnd() async {
+        await #expect(processExitsWith: .success) {
+            // Such functions run in reverse order: whatever registers its own from here on is cleaned up before this one runs.
+            atexit {
+                let count = try? survivor?.pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM t") }
+                survivor = nil
+                if count != 0 { _exit(EXIT_FAILURE) }
+            }
+            let folder = try TemporaryFolder()
+            let pool = try DatabasePool(path: folder.path("db.sqlite"), configuration: .encrypted())
+            try await pool.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+            survivor = (folder, pool)
+            Foundation.exit(EXIT_SUCCESS)
         }
     }
 

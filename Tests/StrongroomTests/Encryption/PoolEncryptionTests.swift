@@ -162,16 +162,6 @@ struct PoolEncryptionTests {
         }
     }
 
-    @Test("with custom settings goes into a vacuumed copy with them")
-    func vacuumIntoCustomSettings() throws {
-        var configuration = Configuration()
-        configuration.encryption = Encryption(
-            key: .passphrase("correct horse"), settings: CipherSettings(pageSize: 8192, kdfIterations: 1000, kdfAlgorithm: .sha256, hmacAlgorithm: .sha256))
-        try withPool(configuration) { pool, path in
-            try pool.vacuum(into: path + ".copy", encryption: pool.configuration.encryption)
-            #expect(try DatabaseQueue(path: path + ".copy", configuration: configuration).read(count) == 500)
-        }
-    }
 }
 
 final class Collected<Element: Sendable>: @unchecked Sendable {

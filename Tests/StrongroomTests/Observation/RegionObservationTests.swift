@@ -51,6 +51,17 @@ struct RegionObservationTests {
         #expect(changes.value == afterCreation)
     }
 
+    @Test("What goes away with a cancelled observation can still use the database", arguments: WriterKind.allCases)
+    func farewell(_ kind: WriterKind) throws {
+        let (writer, _) = try kind.make()
+        let observe = { (farewell: Farewell) in
+            try DatabaseRegionObservation(tracking: Wines()).start(in: writer) { _ in withExtendedLifetime(farewell) {} }
+        }
+        let cancellable = try observe(Farewell { try! writer.write { try $0.insertWine() } })
+        start { cancellable.cancel() }.pass()
+        #expect(try writer.read { try $0.countWines() } == 1)
+    }
+
     @Test("What was rolled back is not told with the next commit", arguments: WriterKind.allCases)
     func rollback(_ kind: WriterKind) throws {
         let (writer, _) = try kind.make()

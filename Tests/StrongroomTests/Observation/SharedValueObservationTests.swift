@@ -36,6 +36,26 @@ struct SharedValueObservationTests {
         secondCancellable.cancel()
     }
 
+    @Test("What goes away with a subscriber can use the observation")
+    func farewell() async throws {
+        let fixture = try QueueFixture()
+        let shared = share(in: fixture.queue, extent: .whileObserved, starts: Shared(0))
+        let first = Notified<Int>(), second = Notified<Int>()
+        let later = Shared<AnyDatabaseCancellable?>(nil)
+        let observe = { (farewell: Farewell) in
+            shared.start(onError: first.onError) { count in withExtendedLifetime(farewell) { first.onChange(count) } }
+        }
+        let cancellable = observe(Farewell {
+            let next = shared.start(onError: second.onError, onChange: second.onChange)
+            later.update { $0 = next }
+        })
+        try await first.reaches(0)
+        let cancellation = start { cancellable.cancel() }
+        try await onThread { cancellation.pass() }
+        try await second.reaches(0)
+        later.value?.cancel()
+    }
+
     @Test("Observed no more, it starts again with the next subscriber")
     func whileObserved() async throws {
         let fixture = try QueueFixture()

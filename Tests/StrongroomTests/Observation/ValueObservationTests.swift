@@ -67,6 +67,30 @@ struct ValueObservationTests {
         #expect(notified.values.last == 3)
     }
 
+    @Test("What goes away with a cancelled observation can still use the database", arguments: WriterKind.allCases)
+    func farewell(_ kind: WriterKind) async throws {
+        let (writer, _) = try kind.make()
+        let notified = Notified<Int>()
+        let observe = { (farewell: Farewell) in
+            trackingWineCount().start(in: writer, scheduling: .task, onError: { _ in }) { count in
+                withExtendedLifetime(farewell) { notified.onChange(count) }
+            }
+        }
+        let isGone = Gate()
+        let cancellable = observe(Farewell {
+            try! writer.write { try $0.insertWine() }
+            isGone.open()
+        })
+        try await notified.reaches(0)
+        let cancellation = start { cancellable.cancel() }
+        try await onThread {
+            cancellation.pass()
+            // A notification that ends just now may be the last to let go.
+            isGone.pass()
+        }
+        #expect(try await writer.read { try $0.countWines() } == 1)
+    }
+
     @Test("Changes elsewhere fetch nothing", arguments: WriterKind.allCases)
     func otherTable(_ kind: WriterKind) async throws {
         let (writer, _) = try kind.make()
