@@ -98,7 +98,7 @@ extension Database {
     {
         let connection = try openConnection
         try checkText(sql)
-        if text.writesCopy { try requireDefaultFormat() }
+        if let schemaName = text.copiedSchema { try requireReadableCopy(of: schemaName) }
         if text.secret?.attaches == true { try untraced { try requireTemporaryDataInMemory() } }
         var pointer: SQLiteStatement?
         var tail: UnsafePointer<CChar>?

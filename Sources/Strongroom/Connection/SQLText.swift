@@ -30,11 +30,12 @@ struct SQLText {
 
     private(set) var secret: Secret?
 
-    /// Whether this is `VACUUM … INTO`.
-    private(set) var writesCopy = false
+    /// Which database `VACUUM … INTO` copies, in lowercase; nil for other statements.
+    private(set) var copiedSchema: String?
 
     private var isTrigger = false
     private var verb = Verb.unknown
+    private var vacuumedSchema = "main"
 
     /// The two latest tokens: a trigger ends with `; END ;`.
     private var former = Token.other
@@ -152,7 +153,7 @@ struct SQLText {
             if token == .word, text == "key", secret == nil { secret = .attachment(end) }
             if token == .other, text.contains("key=") { secret = .uri("ATTACH") }
         case .vacuum:
-            if token == .word, text == "into" { writesCopy = true }
+            if token == .word, text == "into" { copiedSchema = vacuumedSchema } else if copiedSchema == nil { vacuumedSchema = text }
             if token == .other, text.contains("key=") { secret = .uri("VACUUM INTO") }
         case .other:
             break

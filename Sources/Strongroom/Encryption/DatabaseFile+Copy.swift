@@ -134,11 +134,20 @@ extension Database {
         try DatabaseFile.copy(self, to: filePath, encryption, nil)
     }
 
-    /// Refuses the statement `VACUUM INTO` where nothing would open the copy.
-    func requireDefaultFormat() throws {
-        guard let encryption = try encryptionBeyondDefaults(), !encryption.settings.statements(schema: "main").isEmpty else { return }
+    /// Refuses the statement `VACUUM INTO` where nothing would open the copy, or everybody could.
+    ///
+    /// The copy gets the key of the main database, whichever database it is of, and SQLCipher's default format; or parts of that.
+    func requireReadableCopy(of schemaName: String) throws {
+        if !cipher.isKeyed, cipher.keepsTemporaryDataInMemory, schemaName != "main" {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
+                VACUUM INTO may write an attached database in clear text, as the main one is: open it by itself and use vacuum(into:)
+                """)
+        }
+        guard let encryption = try encryptionBeyondDefaults() else { return }
+        // In memory, the key is one that nobody knows.
+        guard cipher.derived == nil || !encryption.settings.statements(schema: "main").isEmpty else { return }
         throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-            VACUUM INTO writes SQLCipher's default format, which this database's key doesn't open: use vacuum(into:)
+            VACUUM INTO would write a copy that no key opens: use vacuum(into:)
             """)
     }
 

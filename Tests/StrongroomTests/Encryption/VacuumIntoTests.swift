@@ -73,14 +73,37 @@ struct VacuumIntoTests {
     func statement(format: Format) throws {
         let folder = try TemporaryFolder()
         let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: format.configuration)
-        for sql in ["VACUUM INTO ?", "/* all */ vacuum main into ?"] {
-            let error = #expect(throws: DatabaseError.self) {
-                try queue.writeWithoutTransaction { try $0.execute(sql: sql, arguments: [folder.path("copy.sqlite")]) }
-            }
-            #expect(error?.resultCode == .SQLITE_MISUSE)
-            #expect(error?.message?.contains("use vacuum(into:)") == true)
+        for sql in ["VACUUM INTO ?", "/* all */ vacuum main into ?"] { expectRefusal(of: sql, on: queue, folder) }
+    }
+
+    @Test("of a database in memory is not written by VACUUM INTO: nobody knows its key", arguments: [Format.iterations, .headerByMethod])
+    func statementInMemory(format: Format) throws {
+        expectRefusal(of: "VACUUM INTO ?", on: try DatabaseQueue(configuration: format.configuration), try TemporaryFolder())
+    }
+
+    @Test("of an encrypted database is not written in clear text because another one is")
+    func attached() throws {
+        let folder = try TemporaryFolder()
+        let encryption = Encryption(key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000))
+        let queue = try DatabaseQueue(path: folder.path("clear.sqlite"))
+        try queue.writeWithoutTransaction { db in
+            try db.attach(path: folder.path("db.sqlite"), as: "vault", encryption: encryption)
+            try db.execute(sql: "CREATE TABLE vault.note (text)")
         }
-        #expect(!FileManager.default.fileExists(atPath: folder.path("copy.sqlite")))
+        for sql in ["VACUUM vault INTO ?", "vacuum \"Vault\" into ?", "VACUUM [vault] INTO ?"] { expectRefusal(of: sql, on: queue, folder) }
+        try queue.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [folder.path("copy.sqlite")]) }
+    }
+
+    private func expectRefusal(
+        of sql: String, on queue: DatabaseQueue, _ folder: TemporaryFolder, sourceLocation: SourceLocation = #_sourceLocation)
+    {
+        let path = folder.path("copy.sqlite")
+        let error = #expect(throws: DatabaseError.self, sourceLocation: sourceLocation) {
+            try queue.writeWithoutTransaction { try $0.execute(sql: sql, arguments: [path]) }
+        }
+        #expect(error?.resultCode == .SQLITE_MISUSE, sourceLocation: sourceLocation)
+        #expect(error?.message?.contains("use vacuum(into:)") == true, sourceLocation: sourceLocation)
+        #expect(!FileManager.default.fileExists(atPath: path), sourceLocation: sourceLocation)
     }
 
     @Test("is written by VACUUM INTO where the key and the salt tell everything", arguments: [Format.iterations, .keyWithSalt])
