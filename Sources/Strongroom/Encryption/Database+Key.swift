@@ -55,6 +55,7 @@ extension Database {
     /// Reads the database for the first time, after `prepareDatabase`: the key is right or opening fails here.
     func verifyEncryption() throws {
         if cipher.isPending { try settleKey() }
+        try followPragmas()
         do {
             if try !takeKey() { try readSchema() }
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) {
@@ -104,14 +105,15 @@ extension Database {
         cipher.key = key
         cipher.setUpPragmas = []
         guard isFileStored else { return try useThrowawayKey() }
-        // SQLCipher would derive this at the first read; it is replaced by the derived key before, once it is clear how to derive.
-        try key.source.withSecret { secret in
-            try secret.withBytes { bytes in
-                if key.source.form == .raw { return }
-                try check(strongroom_key(openConnection, "main", bytes.baseAddress, CInt(bytes.count)))
+        // SQLCipher would work with this at the first read; the derived key takes its place before, once it is clear how to derive.
+        if key.source.form == .raw {
+            try useThrowawayKey()
+        } else {
+            try key.source.withSecret { secret in
+                try secret.withBytes { try check(strongroom_key(openConnection, "main", $0.baseAddress, CInt($0.count))) }
             }
         }
-        if key.source.form == .raw { try establishKey(.sqlcipher4, requestedHeader: nil) } else { cipher.isPending = true }
+        cipher.isPending = true
     }
 
     /// Derives the pending key, unless the statement still says how to.
@@ -141,7 +143,7 @@ extension Database {
         return (try settingsInUse(), header)
     }
 
-    func settingsInUse() throws -> CipherSettings {
+    private func settingsInUse() throws -> CipherSettings {
         let defaults = CipherSettings.sqlcipher4
         let usesHMAC = try answer(to: "PRAGMA cipher_use_hmac") != "0"
         return try CipherSettings(
@@ -164,6 +166,16 @@ extension Database {
         try followRotation()
     }
 
+    /// Pragmas that come once the key is settled say how pages are written, and no longer how the key is derived.
+    private func followPragmas() throws {
+        guard let derived = cipher.derived, !cipher.setUpPragmas.isEmpty else { return }
+        var settings = derived.settings
+        let inUse = try settingsInUse()
+        (settings.pageSize, settings.hmacAlgorithm) = (inUse.pageSize, inUse.hmacAlgorithm)
+        guard settings != derived.settings else { return }
+        cipher.derived = DerivedKey(key: derived.key, salt: derived.salt, settings: settings)
+    }
+
     func derivedKey(salt: Salt, settings: CipherSettings) throws -> DerivedKey {
         try cipher.keyring.derivedKey(for: cipher.key!, salt: salt, settings: settings)
     }
@@ -181,7 +193,8 @@ extension Database {
         if header > 0 { try runCipherPragma("\(schema).cipher_plaintext_header_size = \(header)") }
     }
 
-    /// For a database that only this connection will ever see: SQLite may spill a temporary one to the disk.
+    /// For a database that only this connection will ever see, because SQLite may spill a temporary one to the disk; and for one whose
+    /// pragmas need a key to talk about.
     private func useThrowawayKey() throws {
         let key = try DatabaseKey.random()
         let derived = try Keyring().derivedKey(for: key, salt: .random(), settings: .sqlcipher4)

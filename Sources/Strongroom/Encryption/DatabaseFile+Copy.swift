@@ -160,11 +160,8 @@ extension Database {
             let format = try formatInUse()
             return Encryption(key: key, settings: format.settings, plaintextHeader: format.header)
         }
-        // After a raw key, pragmas may have changed the format. SQLCipher has never heard of the iterations.
-        var settings = try settingsInUse()
-        settings.kdfIterations = derived.settings.kdfIterations
-        if settings.statements(schema: "main").isEmpty, cipher.header == 0 { return nil }
-        var encryption = Encryption(key: key, settings: settings)
+        if derived.settings.statements(schema: "main").isEmpty, cipher.header == 0 { return nil }
+        var encryption = Encryption(key: key, settings: derived.settings)
         if cipher.header > 0 {
             encryption.plaintextHeader = PlaintextHeader(
                 size: cipher.header, salt: cipher.isSaltProvided ? .provided(Array(derived.salt.bytes)) : .sidecar)

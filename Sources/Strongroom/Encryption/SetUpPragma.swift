@@ -11,14 +11,14 @@ enum SetUpPragma {
     }
 
     static func isName(_ name: String) -> Bool {
-        name == "kdf_iter" || name == "fast_kdf_iter" || name.hasPrefix("cipher_") && name != "cipher_integrity_check" && name != "cipher_migrate"
+        ["kdf_iter", "fast_kdf_iter", "page_size"].contains(name) || name.hasPrefix("cipher_") && name != "cipher_integrity_check" && name != "cipher_migrate"
     }
 }
 
 extension Database {
     /// Called by SQLite's compiler for each pragma.
     func refusal(ofPragma name: String, value: String?) -> DatabaseError? {
-        if cipher.isKeyed, cipher.derived == nil, SetUpPragma.isName(name), value != nil { cipher.setUpPragmas.insert(name) }
+        if cipher.isKeyed, SetUpPragma.isName(name), value != nil { cipher.setUpPragmas.insert(name) }
         switch name {
         case "temp_store": return refusalOfTempStore(value)
         case "temp_store_directory": return nil
