@@ -1,14 +1,24 @@
 /// Pragmas that say how a key is to be derived and pages encrypted, which they can do until the first read.
 enum SetUpPragma {
-    /// Whether SQL begins with one.
+    /// Whether SQL begins with one, or with a pragma that may come before one because it doesn't touch the file.
     static func begins(_ sql: UnsafeBufferPointer<CChar>) -> Bool {
         let words = sql.prefix(200).lazy.map { UInt8(bitPattern: $0) }
         let text = String(decoding: words, as: UTF8.self).lowercased().drop { $0.isWhitespace || $0 == ";" }
         guard text.hasPrefix("pragma") else { return text.isEmpty }
         var name = text.dropFirst("pragma".count).drop(while: \.isWhitespace)
         if name.hasPrefix("main.") { name = name.dropFirst("main.".count) }
-        return isName(String(name.prefix { $0 == "_" || $0.isLetter || $0.isNumber }))
+        let word = String(name.prefix { $0 == "_" || $0.isLetter || $0.isNumber })
+        return isName(word) || harmless.contains(word)
     }
+
+    /// Tried with SQLCipher: after these, `kdf_iter` still has its effect.
+    private static let harmless: Set = [
+        "analysis_limit", "automatic_index", "busy_timeout", "cache_spill", "case_sensitive_like", "cell_size_check", "checkpoint_fullfsync",
+        "defer_foreign_keys", "encoding", "foreign_keys", "fullfsync", "hard_heap_limit", "ignore_check_constraints", "journal_size_limit",
+        "legacy_alter_table", "locking_mode", "mmap_size", "query_only", "read_uncommitted", "recursive_triggers",
+        "reverse_unordered_selects", "secure_delete", "soft_heap_limit", "temp_store", "threads", "trusted_schema", "wal_autocheckpoint",
+        "writable_schema",
+    ]
 
     static func isName(_ name: String) -> Bool {
         ["kdf_iter", "fast_kdf_iter", "page_size"].contains(name) || name.hasPrefix("cipher_") && name != "cipher_integrity_check" && name != "cipher_migrate"

@@ -188,6 +188,19 @@ struct OpeningTests {
         #expect(try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
     }
 
+    @Test("lets set-up say other things before it says how the key is derived", arguments: ["foreign_keys = ON", "busy_timeout = 100", "locking_mode"])
+    func pragmasInBetween(pragma: String) throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            try db.usePassphrase("correct horse")
+            try db.execute(sql: "PRAGMA \(pragma); PRAGMA kdf_iter = 1000")
+        }
+        try DatabaseQueue(path: path, configuration: configuration).write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+        #expect(try stockShell(path, "SELECT a FROM t;") == ["1"])
+        #expect(try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+    }
+
     @Test("refuses temporary data on disk", arguments: ["FILE", "1", "DEFAULT", "0"])
     func tempStore(_ value: String) throws {
         try withEncryptedQueue { queue in
