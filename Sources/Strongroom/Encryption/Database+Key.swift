@@ -107,7 +107,7 @@ extension Database {
         guard isFileStored else { return try useThrowawayKey() }
         // SQLCipher would work with this at the first read; the derived key takes its place before, once it is clear how to derive.
         if key.source.form == .raw {
-            try useThrowawayKey()
+            try useRawKey(key, salt: key.source.salt ?? fileHeader().salt ?? .random())
         } else {
             try key.source.withSecret { secret in
                 try secret.withBytes { try check(strongroom_key(openConnection, "main", $0.baseAddress, CInt($0.count))) }
@@ -193,11 +193,13 @@ extension Database {
         if header > 0 { try runCipherPragma("\(schema).cipher_plaintext_header_size = \(header)") }
     }
 
-    /// For a database that only this connection will ever see, because SQLite may spill a temporary one to the disk; and for one whose
-    /// pragmas need a key to talk about.
+    /// For a database that only this connection will ever see: SQLite may spill a temporary one to the disk.
     private func useThrowawayKey() throws {
-        let key = try DatabaseKey.random()
-        let derived = try Keyring().derivedKey(for: key, salt: .random(), settings: .sqlcipher4)
+        try useRawKey(.random(), salt: .random())
+    }
+
+    private func useRawKey(_ key: DatabaseKey, salt: Salt) throws {
+        let derived = try Keyring().derivedKey(for: key, salt: salt, settings: .sqlcipher4)
         try check(derived.withSpec { strongroom_key(try openConnection, "main", $0.baseAddress, CInt($0.count)) })
     }
 

@@ -1,9 +1,25 @@
+import CSQLCipher
 import Foundation
 @testable import Strongroom
 import Testing
 
 @Suite("A key")
 struct KeyTests {
+    @Test("of 32 bytes works at once, for statements of C in set-up, too", arguments: [32, 48])
+    func rawKeyInStatementsOfC(keyLength: Int) throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            try db.usePassphrase("x'" + String(repeating: "5a", count: keyLength) + "'")
+            #expect(sqlite3_exec(db.sqliteConnection, "CREATE TABLE IF NOT EXISTS t (a); INSERT INTO t VALUES (1)", nil, nil, nil) == SQLITE_OK)
+        }
+        for count in 1...2 {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM t") } == count)
+            try queue.close()
+        }
+    }
+
     @Test("shows nothing of itself")
     func description() throws {
         let secret = "quite-a-secret"
