@@ -31,14 +31,14 @@ static void look_at_library(void) {
     sqlite3_stmt *statement = NULL;
     needs_fence = strongroom_has_wal_reset_bug(number, NULL);
     // A SQLCipher may have the fix and the number of a SQLite without it.
-    if (!needs_fence || sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
-        sqlite3_close(db);
-        return;
+    if (!needs_fence) return;
+    bool is_open = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK;
+    if (is_open && sqlite3_prepare_v2(db, "PRAGMA cipher_version", -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        const void *version = sqlite3_column_text(statement, 0);
+        needs_fence = strongroom_has_wal_reset_bug(number, version);
     }
-    if (sqlite3_prepare_v2(db, "PRAGMA cipher_version", -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
-        needs_fence = strongroom_has_wal_reset_bug(number, (const char *)sqlite3_column_text(statement, 0));
     sqlite3_finalize(statement);
-    sqlite3_close(db);
+    sqlite3_close_v2(db);
 }
 
 bool strongroom_library_has_wal_reset_bug(void) {

@@ -85,8 +85,7 @@ extension Database {
         configuration.readonly = true
         configuration.busyMode = .timeout(10)
         try Database(path: filePath, description: description + ".verification", configuration: configuration).withSoleAccess { database in
-            try database.setUp()
-            try database.readSchema()
+            try database.explainingFailures { try database.setUpPlainly(derived: nil, header: 0) }
             try body(database)
         }
     }

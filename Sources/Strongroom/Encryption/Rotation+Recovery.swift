@@ -48,10 +48,9 @@ extension Database {
     /// The salt in the newest committed page 1 of the write-ahead log: after a rotation whose log was not moved into the file, it is the one.
     private func saltInLog(pageSize: Int) throws -> Salt? {
         var bytes = [UInt8](repeating: 0, count: Salt.count)
-        guard let offset = try LogIndex(self, pageSize: pageSize, pageCount: 1).offset(of: 1),
-              strongroom_log_read(try openConnection, &bytes, CInt(bytes.count), offset) == 0
-        else { return nil }
-        return try Salt(bytes)
+        guard let offset = try LogIndex(self, pageSize: pageSize, pageCount: 1).offset(of: 1) else { return nil }
+        let code = strongroom_log_read(try openConnection, &bytes, CInt(bytes.count), offset)
+        return code == 0 ? try Salt(bytes) : nil
     }
 
     private func canRead() throws -> Bool {
