@@ -237,7 +237,7 @@ public final class Statement {
 
     /// The error that arguments don't fit. It has none of them: they are not the statement's.
     private func misuse(_ error: DatabaseError) -> DatabaseError {
-        DatabaseError(resultCode: error.extendedResultCode, message: error.message, sql: database.showable(self))
+        error.executing(database.showable(self))
     }
 
     /// A run that has not ended ends here: its rows depend on the former arguments.
@@ -346,12 +346,11 @@ public final class Statement {
         let hidesArguments = compilation.carriesKey || compilation.attaches
         // SQLite names the file that it can't attach by its URI, which may have a key in it.
         let hidesMessage = hidesArguments && error.message?.contains("key=") == true
-        return DatabaseError(
-            resultCode: error.extendedResultCode,
-            message: hidesMessage ? nil : error.message,
-            sql: database.showable(self),
+        return error.executing(
+            database.showable(self),
             arguments: hidesArguments ? nil : arguments ?? boundArguments,
-            publicStatementArguments: database.configuration.publicStatementArguments)
+            publicStatementArguments: database.configuration.publicStatementArguments,
+            hidesMessage: hidesMessage)
     }
 
     /// Stops a program that uses the statement outside of its database access.
