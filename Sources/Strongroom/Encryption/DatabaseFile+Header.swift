@@ -34,7 +34,7 @@ extension DatabaseFile {
 extension Database {
     fileprivate func rewriteHeader(_ header: PlaintextHeader?) throws {
         guard let derived = cipher.derived, let key = cipher.key, try fileSize() > 0 else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "\(path) is not an encrypted database")
+            throw DatabaseError(refusing: "\(path) is not an encrypted database", reason: .notEncrypted)
         }
         try requireSingleName()
         // In a write-ahead log the first page would be in one format and the file in another.
@@ -59,7 +59,7 @@ extension Database {
     private func announce(_ header: PlaintextHeader?, salt: Salt) throws {
         guard let header else { return }
         if case .provided(let bytes) = header.salt, bytes != salt.bytes {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the salt of \(path) is another one: only a change of key can change it")
+            throw DatabaseError(refusing: "the salt of \(path) is another one", advice: "change the key to change the salt", reason: .wrongSalt)
         }
         let present = try SaltFile.read(.permanent, of: filePath), next = SaltFile(salt: salt, header: header.size)
         if cipher.header > 0, let present, present.header != header.size {
@@ -99,7 +99,7 @@ extension Database {
 
     private func requireJournalMode(_ mode: String) throws {
         guard try answer(to: "PRAGMA main.journal_mode = \(mode)") == mode else {
-            throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another connection has \(path) open: close it first")
+            throw DatabaseError(.SQLITE_BUSY, refusing: "another connection has \(path) open", advice: "close it first")
         }
     }
 }
