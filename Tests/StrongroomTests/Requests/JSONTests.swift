@@ -148,4 +148,14 @@ struct JSONTests {
             #expect(read == ["[1,2]", #"{"Nantes":1,"Tours":2}"#])
         }
     }
+
+    @Test("leaves NULL as it is in other JSON")
+    func null() throws {
+        try withRecords { db in
+            #expect(try sql(db, Database.jsonArray([DatabaseValue.null.asJSON, "[1]".databaseValue.asJSON])).contains("NULL, JSON"))
+            let array = Database.jsonArray([DatabaseValue.null.asJSON, "[1]".databaseValue.asJSON])
+            #expect(try String.fetchOne(db, Table("player").aliased(TableAlias()).select(array).limit(1)) == nil)
+            #expect(try String.fetchOne(db, SQLRequest(literal: "SELECT \(array)")) == "[null,[1]]")
+        }
+    }
 }
