@@ -116,7 +116,7 @@ struct TraceTests {
 
     @Test("shows empty data as an empty blob")
     func emptyBlob() throws {
-        try withDatabase { db in
+        try withDatabase { db throws in
             var seen: [String] = []
             db.trace { seen.append($0.expandedDescription) }
             _ = try Row.fetchOne(db, sql: "SELECT ?", arguments: [Data()])
@@ -128,7 +128,7 @@ struct TraceTests {
 
     @Test("tells what an insertion needs to know of the schema before the insertion")
     func schemaQuestions() throws {
-        try withRecords { db in
+        try withRecords { db throws in
             var last = ""
             db.trace { last = $0.description }
             try Note(text: "x").insert(db)

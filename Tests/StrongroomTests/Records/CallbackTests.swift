@@ -123,7 +123,7 @@ struct CallbackTests {
 
     @Test("that skip what they are around, or keep its error for themselves, are refused", arguments: [true, false])
     func skipping(isCalled: Bool) throws {
-        try withRecords { db in
+        try withRecords { db throws in
             try db.execute(sql: """
                 INSERT INTO player VALUES (1, 'Arthur', NULL);
                 CREATE TRIGGER guardian BEFORE DELETE ON player BEGIN SELECT RAISE(ABORT, 'no'); END;

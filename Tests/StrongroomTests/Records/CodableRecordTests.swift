@@ -138,8 +138,8 @@ struct CodableRecordTests {
                 outer = try decoder.container(keyedBy: CodingKeys.self).decode(Part.self, forKey: .outer)
             }
         }
-        try withDatabase { db in
-            let adapter = ScopeAdapter(["outer": ScopeAdapter(base: EmptyRowAdapter(), ["inner": RangeRowAdapter(0..<1)])])
+        try withDatabase { db throws in
+            let adapter = ScopeAdapter(["outer": ScopeAdapter(base: EmptyRowAdapter(), scopes: ["inner": RangeRowAdapter(0..<1)])])
             let whole = try #require(try Whole.fetchOne(db, sql: "SELECT 1 AS a", adapter: adapter))
             #expect(whole.path == [])
             #expect(whole.outer.path == ["outer"])
@@ -173,7 +173,7 @@ struct CodableRecordTests {
         }
         let named = Named(base: Score(value: 7), name: "a")
         #expect(try named.databaseDictionary == ["points": 7.databaseValue, "name": "a".databaseValue])
-        try withDatabase { db in
+        try withDatabase { db throws in
             let all = try Named<Score>.fetchAll(db, sql: "SELECT 7 AS points, 'a' AS name UNION ALL SELECT 8, 'b'")
             #expect(all.map(\.base.value) == [7, 8])
             #expect(all.map(\.name) == ["a", "b"])

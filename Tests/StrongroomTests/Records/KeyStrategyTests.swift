@@ -33,7 +33,7 @@ private struct Token: Codable, Hashable, Identifiable, FetchableRecord, Persista
 @Suite("Keys that records store in their own way")
 struct KeyStrategyTests {
     private func withDevices(_ body: (Database) throws -> Void) throws {
-        try withDatabase { db in
+        try withDatabase { db throws in
             try db.execute(sql: "CREATE TABLE device (id TEXT PRIMARY KEY, owner TEXT UNIQUE)")
             try Device(id: key, owner: otherKey).insert(db)
             try Device(id: otherKey).insert(db)
@@ -44,7 +44,7 @@ struct KeyStrategyTests {
 
     @Test("find the record")
     func finding() throws {
-        try withDevices { db in
+        try withDevices { db throws in
             #expect(try Device.fetchOne(db, id: key)?.owner == otherKey)
             #expect(try Device.fetchOne(db, key: key)?.owner == otherKey)
             #expect(try Device.find(db, id: key).id == key)
@@ -56,7 +56,7 @@ struct KeyStrategyTests {
 
     @Test("find several records")
     func findingSeveral() throws {
-        try withDevices { db in
+        try withDevices { db throws in
             let absent = UUID()
             #expect(try Device.fetchAll(db, ids: [key, absent, otherKey]).count == 2)
             #expect(try Device.fetchSet(db, ids: [key, absent]).map(\.id) == [key])
@@ -67,7 +67,7 @@ struct KeyStrategyTests {
 
     @Test("find the record when they stand in a dictionary, each by the strategy of its column")
     func dictionaries() throws {
-        try withDevices { db in
+        try withDevices { db throws in
             #expect(try Device.fetchOne(db, key: ["id": key])?.id == key)
             #expect(try Device.fetchOne(db, key: ["owner": otherKey])?.id == key)
             #expect(try Device.fetchAll(db, keys: [["id": key], ["id": otherKey]]).count == 2)
@@ -77,7 +77,7 @@ struct KeyStrategyTests {
 
     @Test("delete the record")
     func deleting() throws {
-        try withDevices { db in
+        try withDevices { db throws in
             #expect(try Device.deleteOne(db, key: ["owner": otherKey]))
             #expect(try !Device.exists(db, id: key))
             #expect(try Device.deleteAll(db, ids: [key, otherKey]) == 1)
@@ -87,7 +87,7 @@ struct KeyStrategyTests {
 
     @Test("are in the error as they are stored when there is no such record")
     func notFound() throws {
-        try withDevices { db in
+        try withDevices { db throws in
             let absent = UUID()
             let error = #expect(throws: RecordError.self) { try Device.find(db, id: absent) }
             guard case .recordNotFound(_, let key)? = error else { return }
@@ -97,7 +97,7 @@ struct KeyStrategyTests {
 
     @Test("may be dates and data")
     func datesAndData() throws {
-        try withDatabase { db in
+        try withDatabase { db throws in
             try db.execute(sql: "CREATE TABLE moment (id INTEGER PRIMARY KEY); CREATE TABLE token (id TEXT PRIMARY KEY)")
             let moment = Moment(id: Date(timeIntervalSince1970: 1_000)), token = Token(id: Data("abc".utf8))
             try moment.insert(db)
@@ -111,7 +111,7 @@ struct KeyStrategyTests {
 
     @Test("that the record can't store throw, as saving it does")
     func unstorable() throws {
-        try withDatabase { db in
+        try withDatabase { db throws in
             try db.execute(sql: "CREATE TABLE token (id TEXT PRIMARY KEY)")
             #expect(throws: EncodingError.self) { try Token.fetchOne(db, id: Data([0xFF])) }
         }
@@ -119,7 +119,7 @@ struct KeyStrategyTests {
 
     @Test("of tables without records are stored as values are")
     func withoutRecords() throws {
-        try withDatabase { db in
+        try withDatabase { db throws in
             try db.execute(sql: "CREATE TABLE device (id BLOB PRIMARY KEY)")
             try db.execute(literal: "INSERT INTO device VALUES (\(key))")
             #expect(try Table("device").filter(key: key).fetchCount(db) == 1)

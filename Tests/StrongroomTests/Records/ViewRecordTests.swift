@@ -15,7 +15,7 @@ private struct ScorerKeys: DatabaseSchemaSource {
 @Suite("Records of views with INSTEAD OF triggers")
 struct ViewRecordTests {
     private func withScorers(_ body: (Database) throws -> Void) throws {
-        try withRecords { db in
+        try withRecords { db throws in
             try db.execute(sql: """
                 CREATE VIEW scorer AS SELECT id, name, score FROM player WHERE score IS NOT NULL;
                 CREATE TRIGGER scorer_insert INSTEAD OF INSERT ON scorer
@@ -32,7 +32,7 @@ struct ViewRecordTests {
 
     @Test("are updated, and not found where the view lacks them")
     func update() throws {
-        try withScorers { db in
+        try withScorers { db throws in
             try Scorer(id: 1, name: "Arthur", score: 11).update(db)
             #expect(try Scorer.find(db, id: 1).score == 11)
             #expect(try Scorer(id: 2, name: "Barbara", score: 21).updateAndFetch(db).score == 21)
@@ -42,7 +42,7 @@ struct ViewRecordTests {
 
     @Test("are saved, whether they are there or not")
     func save() throws {
-        try withScorers { db in
+        try withScorers { db throws in
             try Scorer(id: 1, name: "Arthur", score: 12).save(db)
             try Scorer(id: 4, name: "Diana", score: 40).save(db)
             #expect(try Scorer.order(Column("id")).fetchAll(db).map(\.score) == [12, 20, 40])
@@ -51,7 +51,7 @@ struct ViewRecordTests {
 
     @Test("are deleted, and the answer tells whether they were there")
     func delete() throws {
-        try withScorers { db in
+        try withScorers { db throws in
             #expect(try Scorer(id: 1, name: "", score: 0).delete(db))
             #expect(try !Scorer(id: 1, name: "", score: 0).delete(db))
             #expect(try Scorer.deleteOne(db, id: 2))
@@ -61,7 +61,7 @@ struct ViewRecordTests {
 
     @Test("are counted when several are changed")
     func several() throws {
-        try withScorers { db in
+        try withScorers { db throws in
             #expect(try Scorer.updateAll(db, Column("score") += 1) == 2)
             #expect(try Scorer.filter(Column("score") > 100).updateAll(db, Column("score") += 1) == 0)
             #expect(try Scorer.deleteAll(db, ids: [1, 2, 3]) == 2)
@@ -71,7 +71,7 @@ struct ViewRecordTests {
 
     @Test("are inserted into a view that nobody knows the key of")
     func withoutKey() throws {
-        try withScorers { db in
+        try withScorers { db throws in
             try db.withSchemaSource(nil) {
                 try Scorer(id: 5, name: "Emma", score: 50).insert(db)
             }
@@ -81,13 +81,13 @@ struct ViewRecordTests {
 
     @Test("are told apart from rows that a full-text table writes late")
     func fullText() throws {
-        try withRecords { db in
+        try withRecords { db throws in
             try db.create(virtualTable: "player_text", using: FTS5()) { t in
                 t.synchronize(withTable: "player")
                 t.column("name")
             }
             // The full-text table may write now what it has put off, although no player is updated.
-            try db.inTransaction {
+            try db.inTransaction { () throws in
                 var arthur = Player(id: 1, name: "Arthur", score: 1), barbara = Player(id: 2, name: "Barbara", score: 2)
                 try arthur.save(db)
                 try barbara.save(db)

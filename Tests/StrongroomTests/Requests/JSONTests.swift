@@ -151,11 +151,10 @@ struct JSONTests {
 
     @Test("leaves NULL as it is in other JSON")
     func null() throws {
-        try withRecords { db in
-            #expect(try sql(db, Database.jsonArray([DatabaseValue.null.asJSON, "[1]".databaseValue.asJSON])).contains("NULL, JSON"))
+        try withRecords { db throws in
             let array = Database.jsonArray([DatabaseValue.null.asJSON, "[1]".databaseValue.asJSON])
-            #expect(try String.fetchOne(db, Table("player").aliased(TableAlias()).select(array).limit(1)) == nil)
-            #expect(try String.fetchOne(db, SQLRequest(literal: "SELECT \(array)")) == "[null,[1]]")
+            #expect(try sql(db, array).hasPrefix("JSON_ARRAY(NULL, JSON"))
+            #expect(try String.fetchOne(db, SQLRequest<String>(literal: "SELECT \(array)")) == "[null,[1]]")
         }
     }
 }

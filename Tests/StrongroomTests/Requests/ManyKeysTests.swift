@@ -21,10 +21,10 @@ private struct Sample: Codable, Hashable, FetchableRecord, PersistableRecord {
 struct ManyKeysTests {
     /// More than `SQLITE_MAX_VARIABLE_NUMBER`.
     private static let count = 40_000
-    private let keys = Array(0..<count)
+    private let keys = Array(0..<ManyKeysTests.count)
 
     private func withSamples(_ body: (Database) throws -> Void) throws {
-        try withDatabase { db in
+        try withDatabase { db throws in
             try db.execute(sql: """
                 CREATE TABLE sample (id INTEGER PRIMARY KEY, text TEXT UNIQUE, bytes BLOB UNIQUE, number REAL, UNIQUE (id, number))
                 """)
@@ -36,7 +36,7 @@ struct ManyKeysTests {
 
     @Test("fetch, count, update and delete rows")
     func primaryKeys() throws {
-        try withSamples { db in
+        try withSamples { db throws in
             #expect(try Sample.fetchAll(db, keys: keys).map(\.id) == Array(stride(from: 0, to: Self.count, by: 1_000)))
             #expect(try Sample.filter(keys: keys).fetchCount(db) == 40)
             #expect(try Sample.filter(keys: keys.dropFirst()).updateAll(db, Column("number").set(to: 1)) == 39)
@@ -46,7 +46,7 @@ struct ManyKeysTests {
 
     @Test("are compared as arguments are, whatever their type")
     func types() throws {
-        try withSamples { db in
+        try withSamples { db throws in
             let all = keys.map(Sample.init)
             #expect(try Sample.filter(all.map(\.text).contains(Column("text"))).fetchCount(db) == 40)
             #expect(try Sample.filter(all.map(\.bytes).contains(Column("bytes"))).fetchCount(db) == 40)
@@ -60,7 +60,7 @@ struct ManyKeysTests {
 
     @Test("keep to what NULL means in a list, and outside of it")
     func null() throws {
-        try withSamples { db in
+        try withSamples { db throws in
             #expect(try Sample.filter(!keys.contains(Column("id"))).fetchCount(db) == 0)
             #expect(try Sample.filter(!keys.dropFirst().contains(Column("id"))).fetchCount(db) == 1)
             let withNull = keys.dropFirst().map { $0 == 1 ? DatabaseValue.null : $0.databaseValue }
@@ -70,8 +70,9 @@ struct ManyKeysTests {
 
     @Test("may stand beside expressions, and beside other lists")
     func besideOthers() throws {
-        try withSamples { db in
-            let expressions: [any SQLExpressible] = keys.dropFirst().map { $0 } + [Column("number") * 0, Column("id")]
+        try withSamples { db throws in
+            var expressions: [any SQLExpressible] = Array(keys.dropFirst())
+            expressions += [Column("number") * 0, Column("id")] as [any SQLExpressible]
             #expect(try Sample.filter(expressions.contains(Column("id"))).fetchCount(db) == 40)
             let lists = (0..<5).map { _ in keys.prefix(8_000).contains(Column("id")) }
             #expect(try Sample.filter(lists.joined(operator: .and)).fetchCount(db) == 8)
@@ -80,14 +81,14 @@ struct ManyKeysTests {
 
     @Test("may stand in a literal")
     func literals() throws {
-        try withSamples { db in
-            #expect(try Int.fetchOne(db, SQLRequest(literal: "SELECT COUNT(*) FROM sample WHERE id IN \(keys)")) == 40)
+        try withSamples { db throws in
+            #expect(try Int.fetchOne(db, SQLRequest<Int>(literal: "SELECT COUNT(*) FROM sample WHERE id IN \(keys)")) == 40)
         }
     }
 
     @Test("may be dictionaries, with NULL in them")
     func dictionaries() throws {
-        try withSamples { db in
+        try withSamples { db throws in
             let single: [[String: (any DatabaseValueConvertible)?]] = keys.map { ["text": Sample($0).text] }
             #expect(try Sample.filter(keys: single).fetchCount(db) == 40)
             try db.execute(sql: "UPDATE sample SET number = NULL WHERE id = 1000")
@@ -101,7 +102,7 @@ struct ManyKeysTests {
 
     @Test("are arguments one by one where there are few")
     func few() throws {
-        try withSamples { db in
+        try withSamples { db throws in
             let request = Sample.filter(keys: [1, 2, 3])
             #expect(try sql(db, request) == #"SELECT * FROM "sample" WHERE "id" IN (?, ?, ?) [1, 2, 3]"#)
         }

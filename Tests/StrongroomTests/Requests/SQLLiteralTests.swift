@@ -126,7 +126,7 @@ struct SQLLiteralTests {
 
     @Test("without interpolated values leaves the arguments to who runs its statements")
     func argumentsAfterwards() throws {
-        try withDatabase { db in
+        try withDatabase { db throws in
             try db.makeStatement(literal: "CREATE TABLE player (name TEXT, score INTEGER)").execute()
             try db.makeStatement(literal: "INSERT INTO player VALUES (?, ?)").execute(arguments: ["Arthur", 10])
             try db.cachedStatement(literal: "INSERT INTO player VALUES (:name, :score)")
@@ -144,7 +144,7 @@ struct SQLLiteralTests {
 
     @Test("qualifies its columns by the alias of the request, and those of queries in it by nothing")
     func aliases() throws {
-        try withRecords { db in
+        try withRecords { db throws in
             try db.execute(sql: "INSERT INTO player VALUES (1, 'Arthur', 10), (2, 'Barbara', 20)")
             let alias = TableAlias(name: "p"), score = Column("score")
             let best: SQLRequest<Int> = "SELECT MAX(\(score)) FROM \(Player.self)"
@@ -160,7 +160,7 @@ struct SQLLiteralTests {
 
     @Test("means the table around it by an alias without a name, inside of a query that is text")
     func namelessAlias() throws {
-        try withRecords { db in
+        try withRecords { db throws in
             try db.execute(sql: "INSERT INTO player VALUES (1, 'Arthur', 10), (2, 'Paris', 20)")
             try Place(country: "FR", code: 75, name: "Paris").insert(db)
             let alias = TableAlias<Player>()
@@ -175,7 +175,7 @@ struct SQLLiteralTests {
             static let databaseTableName = "player"
             static var databaseSelection: [any SQLSelectable] { [.allColumns(excluding: ["name"])] }
         }
-        try withRecords { db in
+        try withRecords { db throws in
             let (text, _) = try SQL("SELECT \(columnsOf: Anonymous.self, tableAlias: "p") FROM player p").build(db)
             #expect(text == #"SELECT "p"."id", "p"."score" FROM player p"#)
             let own = try SQL("SELECT \(columnsOf: Anonymous.self) FROM player").build(db).sql

@@ -26,7 +26,7 @@ struct CompoundKeyTests {
 
     /// Each parent has a child of the name `a/b`; one child has no parent.
     private func withFamilies(count: Int = 10, _ body: (Database) throws -> Void) throws {
-        try withDatabase { db in
+        try withDatabase { db throws in
             try db.execute(sql: """
                 CREATE TABLE parent (a INTEGER, b TEXT, rank INTEGER, PRIMARY KEY (a, b));
                 CREATE INDEX backwards ON parent (b DESC, a);
@@ -50,7 +50,7 @@ struct CompoundKeyTests {
 
     @Test("fetch what belongs to any number of rows", arguments: [10, 600, 20_000])
     func many(count: Int) throws {
-        try withFamilies(count: count) { db in
+        try withFamilies(count: count) { db throws in
             let request = Parent.including(all: Parent.children).asRequest(of: Family.self)
             expectWhole(try request.fetchAll(db), count: count)
         }
@@ -58,7 +58,7 @@ struct CompoundKeyTests {
 
     @Test("fetch what belongs to any number of rows that can't be queried twice", arguments: [10, 600, 20_000])
     func manyOfGroups(count: Int) throws {
-        try withFamilies(count: count) { db in
+        try withFamilies(count: count) { db throws in
             let request = Parent.select(Column("a"), Column("b"), max(Column("rank")).forKey("rank"))
                 .group(Column("a"), Column("b")).including(all: Parent.children).asRequest(of: Family.self)
             expectWhole(try request.fetchAll(db), count: count)
@@ -67,7 +67,7 @@ struct CompoundKeyTests {
 
     @Test("fetch what belongs to the rows that were fetched, when a limit leaves the choice to SQLite")
     func limited() throws {
-        try withFamilies { db in
+        try withFamilies { db throws in
             // The keys alone would come from another index, in another order.
             let request = Parent.filter(Column("rank") < 0).including(all: Parent.children).asRequest(of: Family.self)
             expectWhole(try request.limit(3).fetchAll(db), count: 3)
@@ -80,7 +80,7 @@ struct CompoundKeyTests {
 
     @Test("fetch what belongs to rows whose condition names what is selected")
     func namedSelection() throws {
-        try withFamilies { db in
+        try withFamilies { db throws in
             let request = Parent.annotated(with: (Column("rank") * 2).forKey("double"))
                 .filter(Column("double") < -10).including(all: Parent.children)
             expectWhole(try request.asRequest(of: Family.self).fetchAll(db), count: 5)
@@ -89,7 +89,7 @@ struct CompoundKeyTests {
 
     @Test("lead to nothing where a part of the key is NULL")
     func null() throws {
-        try withFamilies { db in
+        try withFamilies { db throws in
             let orphan = Child(parentA: nil, parentB: "b1", name: "orphan")
             #expect(try sql(db, orphan.request(for: Child.parent)) == #"SELECT * FROM "parent" WHERE ? [0]"#)
             #expect(try orphan.request(for: Child.parent).fetchOne(db) == nil)
