@@ -110,9 +110,13 @@ extension Database {
     /// is left then.
     private func emptyLog(waits: Bool) throws -> Bool {
         guard try isWAL else { return true }
-        if !waits { try setBusyHandler(nil, context: nil) }
-        defer { if !waits { try? setUpBusyMode() } }
-        return strongroom_empty_log(try openConnection) == 0
+        guard !waits else { return strongroom_empty_log(try openConnection) == 0 }
+        // What `PRAGMA busy_timeout` has set stands in the place of the configuration's.
+        let timeout = try answer(to: "PRAGMA busy_timeout") ?? "0"
+        try setBusyHandler(nil, context: nil)
+        let isEmpty = strongroom_empty_log(try openConnection) == 0
+        if timeout == "0" { try setUpBusyMode() } else { try runCipherPragma("busy_timeout = \(timeout)") }
+        return isEmpty
     }
 
     var rollbackStatement: SQLiteStatement {
