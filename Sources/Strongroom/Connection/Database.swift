@@ -166,7 +166,7 @@ public final class Database {
     var openConnection: SQLiteConnection {
         get throws {
             guard let sqliteConnection else {
-                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed")
+                throw DatabaseError.closed
             }
             return sqliteConnection
         }

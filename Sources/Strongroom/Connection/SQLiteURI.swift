@@ -56,7 +56,6 @@ struct SQLiteURI {
 }
 
 extension DatabaseError {
-    static let keyInURI = DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-        a database URI can't carry a key: set Configuration.encryption, or call usePassphrase(_:)
-        """)
+    static let keyInURI = DatabaseError(
+        refusing: "a database URI can't carry a key", advice: "set Configuration.encryption, or call usePassphrase(_:)")
 }

@@ -36,16 +36,13 @@ extension Database {
     /// parts of that.
     func requireReadableCopy(of schemaName: String) throws {
         if !cipher.isKeyed, cipher.keepsTemporaryDataInMemory, schemaName != "main" {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-                VACUUM INTO may write an attached database in clear text, as the main one is: open it by itself and \
-                use vacuum(into:)
-                """)
+            throw DatabaseError(
+                refusing: "VACUUM INTO may write an attached database in clear text, as the main one is",
+                advice: "open it by itself and use vacuum(into:)")
         }
         // In memory, the key is one that nobody knows.
         guard cipher.isKeyed, cipher.derived?.settings.hasStandardPages != true else { return }
-        throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-            VACUUM INTO would write a copy that no key opens: use vacuum(into:)
-            """)
+        throw DatabaseError(refusing: "VACUUM INTO would write a copy that no key opens", advice: "use vacuum(into:)")
     }
 
     // MARK: - Backups
@@ -81,7 +78,7 @@ extension Database {
     /// Takes away from an empty destination what the source doesn't allow to everybody: SQLite made its file with the
     /// mode of any file.
     func limitMode(to source: Database) throws {
-        guard isFileStored, source.isFileStored, try fileSize() == 0 else { return }
+        guard isFileStored, source.isFileStored, try pageCount <= 1 else { return }
         for suffix in ["", "-journal", "-wal", "-shm"] {
             let error = strongroom_copy_limit_mode(filePath + suffix, source.filePath)
             guard error == 0 else { throw CopyStaging.failure("change the mode of \(filePath)\(suffix)", error) }
@@ -97,9 +94,7 @@ extension Database {
         do {
             try DatabaseFile.withDatabase(filePath, encryption) { _ in }
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: """
-                the copy was written, and doesn't open: \(error.message ?? "\(error.resultCode)")
-                """)
+            throw DatabaseError(.SQLITE_CORRUPT, .damaged, "the copy was written, and doesn't open: \(error)")
         }
     }
 }

@@ -125,46 +125,46 @@ extension Database {
     private func refusalOfTempStore(_ value: String) -> DatabaseError? {
         let holds = cipher.isKeyed || cipher.keepsTemporaryDataInMemory
         guard holds, !["2", "memory"].contains(value.lowercased()) else { return nil }
-        return DatabaseError(resultCode: .SQLITE_AUTH, message: """
-            temporary data of an encrypted database stays in memory: on disk it would be clear text \
-            (PRAGMA temp_store = \(value))
-            """)
+        return DatabaseError(
+            .SQLITE_AUTH, refusing: "temporary data of an encrypted database would be clear text on disk (PRAGMA temp_store = \(value))",
+            advice: "leave PRAGMA temp_store alone", reason: .temporaryDataOnDisk)
     }
 }
 
 extension DatabaseError {
-    static let malformedHexKey = DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-        PRAGMA hexkey takes pairs of hexadecimal digits
-        """)
+    static let malformedHexKey = DatabaseError(
+        refusing: "the digits of PRAGMA hexkey are no pairs of hexadecimal ones", advice: "give two for each byte")
 
-    static let rekeyInSQL = DatabaseError(resultCode: .SQLITE_AUTH, message: """
-        PRAGMA rekey reports success whatever happens: use rotateKey(to:), or changePassphrase(_:)
-        """)
+    fileprivate static let rekeyInSQL = DatabaseError(
+        .SQLITE_AUTH, refusing: "PRAGMA rekey reports success whatever happens",
+        advice: "use rotateKey(to:), or changePassphrase(_:)", reason: .keyUnchanged)
 
-    fileprivate static let keyOfAttached = DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-        an attached database gets its key when it is attached: use attach(path:as:encryption:)
-        """)
+    fileprivate static let keyOfAttached = DatabaseError(
+        refusing: "an attached database gets its key when it is attached", advice: "use attach(path:as:encryption:)")
 
-    fileprivate static let migrationInSQL = DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-        PRAGMA cipher_migrate leaves a database that this key doesn't open: use DatabaseFile.migrate(path:to:from:as:)
-        """)
+    fileprivate static let migrationInSQL = DatabaseError(
+        refusing: "PRAGMA cipher_migrate leaves a database that this key doesn't open",
+        advice: "use DatabaseFile.migrate(path:to:from:as:)")
 
     static func lateFormat(_ pragma: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-            PRAGMA \(pragma) comes too late: pages are in another format already. Say the format in Configuration.encryption, \
-            or in prepareDatabase right after the key; DatabaseFile.migrate(path:to:from:as:) makes a copy in another one
-            """)
+        DatabaseError(
+            refusing: "PRAGMA \(pragma) comes too late, pages are in another format already",
+            advice: """
+                say the format in Configuration.encryption, or in prepareDatabase right after the key; \
+                DatabaseFile.migrate(path:to:from:as:) makes a copy in another one
+                """,
+            reason: .lateFormat)
     }
 
     fileprivate static func unusableFormat(_ pragma: FormatPragma, _ value: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: "PRAGMA \(pragma.rawValue) can't be '\(value)'")
+        DatabaseError(
+            refusing: "PRAGMA \(pragma.rawValue) can't be '\(value)'", advice: "use a value that SQLCipher documents")
     }
 
     fileprivate static func processWide(_ pragma: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-            PRAGMA \(pragma) changes the format of all databases that this process opens: say that of this one in \
-            Configuration.encryption
-            """)
+        DatabaseError(
+            refusing: "PRAGMA \(pragma) changes the format of all databases that this process opens",
+            advice: "say that of this one in Configuration.encryption")
     }
 
     /// Why encrypted pages may not be read with that setting; nil where they may.
@@ -172,14 +172,13 @@ extension DatabaseError {
     /// - parameter setting: what `PRAGMA temp_store` answered. <https://www.sqlite.org/pragma.html#pragma_temp_store>
     static func refusal(ofTempStore setting: String?, isIgnored: Bool) -> DatabaseError? {
         if isIgnored {
-            return DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-                this SQLCipher keeps temporary data on disk whatever it is told (SQLITE_TEMP_STORE=0), in clear text: use a \
-                build with SQLITE_TEMP_STORE=2
-                """)
+            return DatabaseError(
+                refusing: "this SQLCipher keeps temporary data on disk whatever it is told (SQLITE_TEMP_STORE=0), in clear text",
+                advice: "use a build with SQLITE_TEMP_STORE=2", reason: .unfitLibrary)
         }
         if setting == "2" { return nil }
-        return DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-            temporary data of an encrypted database would be clear text on disk: leave PRAGMA temp_store alone
-            """)
+        return DatabaseError(
+            refusing: "temporary data of an encrypted database would be clear text on disk",
+            advice: "leave PRAGMA temp_store alone", reason: .temporaryDataOnDisk)
     }
 }

@@ -72,7 +72,7 @@ extension DatabaseFile {
     }
 
     private static func exists(_ path: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "\(path) exists: name a new file")
+        DatabaseError(.SQLITE_CANTOPEN, refusing: "\(path) exists", advice: "name a new file", reason: .fileExists)
     }
 
     private static func companions(of path: String) -> [String] {

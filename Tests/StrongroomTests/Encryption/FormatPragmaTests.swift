@@ -96,7 +96,7 @@ struct FormatPragmaTests {
         late.prepareDatabase { try $0.execute(sql: "\(statement); PRAGMA \(pragma)") }
         let error = #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: late) }
         #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message?.contains("too late") == true)
+        #expect(error?.reason == .lateFormat)
         #expect(try DatabaseQueue(path: path, configuration: configuration()).checkIntegrity().isIntact)
     }
 
@@ -212,7 +212,7 @@ struct FormatPragmaTests {
             try queue.inDatabase { db throws in
                 try db.execute(sql: "CREATE TABLE t(a)")
                 let error = #expect(throws: DatabaseError.self) { try db.execute(sql: "PRAGMA cipher_migrate") }
-                #expect(error?.message?.contains("DatabaseFile.migrate") == true)
+                #expect(error?.description.contains("DatabaseFile.migrate") == true)
             }
         }
     }

@@ -181,7 +181,7 @@ struct ProcessDefaultsTests {
                 try queue.inDatabase { try $0.execute(sql: "PRAGMA " + pragma) }
             }
             #expect(error?.resultCode == .SQLITE_MISUSE)
-            #expect(error?.message?.contains("Configuration.encryption") == true)
+            #expect(error?.description.contains("Configuration.encryption") == true)
             #expect(try queue.read { try Int.fetchOne($0, sql: "PRAGMA cipher_default_page_size") } == 4096)
         }
     }

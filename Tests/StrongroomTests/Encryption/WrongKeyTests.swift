@@ -142,7 +142,7 @@ struct KeyInSetUpTests {
             try DatabaseQueue(path: folder.path("db"), configuration: configuration)
         }
         #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message?.contains("another key already") == true)
+        #expect(error?.description.contains("key already") == true)
     }
 
     @Test("may be given twice")
