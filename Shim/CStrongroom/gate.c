@@ -91,16 +91,21 @@ static bool accepts(search *self, int fd, uint32_t size, int64_t offset) {
     return read_at(fd, self->page, size, offset) && self->check(self->context, self->page, (int)size);
 }
 
-/// <https://www.sqlite.org/walformat.html>
+/// Shows the committed frames of page 1. <https://www.sqlite.org/walformat.html>
 static bool search_log(search *self, int fd, int64_t file_size) {
-    enum { header_size = 32, frame_header_size = 24 };
+    enum { header_size = 32, frame_header_size = 24, most = 64 };
     uint8_t header[header_size], frame[frame_header_size];
+    int64_t found[most];    // of page 1 since the last commit
+    int count = 0;
     if (!read_at(fd, header, sizeof header, 0) || (number(header) & ~1u) != 0x377f0682) return false;
     uint32_t size = number(header + 8) == 1 ? 65536 : number(header + 8);
     if (!is_page_size(size)) return false;
     for (int64_t at = header_size; at + frame_header_size + size <= file_size; at += frame_header_size + size) {
         if (!read_at(fd, frame, sizeof frame, at) || memcmp(frame + 8, header + 16, 8) != 0) return false;
-        if (number(frame) == 1 && accepts(self, fd, size, at + frame_header_size)) return true;
+        if (number(frame) == 1) found[count < most ? count++ : most - 1] = at + frame_header_size;
+        if (number(frame + 4) == 0) continue;
+        for (int i = 0; i < count; i++) if (accepts(self, fd, size, found[i])) return true;
+        count = 0;
     }
     return false;
 }

@@ -92,7 +92,7 @@ extension Database {
         // Nobody else can open it, then.
         guard try answer(to: "PRAGMA main.locking_mode") == "normal" else { return }
         do {
-            try DatabaseFile.withDatabase(filePath, encryption) { _ in }
+            try requireOpening(encryption)
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
             throw DatabaseError(.SQLITE_CORRUPT, .damaged, "the copy was written, and doesn't open: \(error)")
         }

@@ -179,10 +179,13 @@ extension Database {
         (cipher.settings, cipher.requestedHeader) = (settings, requestedHeader)
         guard isFileStored else { return try useThrowawayKey(settings) }
         let location = try locateSalt(requestedHeader: requestedHeader)
-        cipher.isSaltProvided = location.isProvided
-        if try resumeRotatedKey(settings, location) { return }
+        cipher.saltPlace = location.place
+        let others = try otherSalts(than: location)
+        if try resumeKnownKey(settings, others) { return }
+        // Later connections of an access find beside the file, or among its keys, what the first one found in the log.
+        let isFirst = cipher.keyring.knownKey(for: cipher.key!, salt: location.salt, settings: settings) == nil
         try attach(derivedKey(salt: location.salt, settings: settings), header: location.header)
-        try followRotation()
+        try followOtherSalts(others, looksIntoLog: location.header == 0 && (isFirst || configuration.readonly))
         try proveKey()
     }
 

@@ -38,13 +38,16 @@ extension Database {
             || hasFirstPageElsewhere { $0.starts(with: FileHeader.magic) }
     }
 
-    private func hasFirstPageElsewhere(_ fits: @escaping (UnsafeRawBufferPointer) -> Bool) -> Bool {
-        let check = FirstPageCheck(fits)
-        return withExtendedLifetime(check) {
-            strongroom_first_page_elsewhere(filePath, { context, page, size in
-                let check = Unmanaged<FirstPageCheck>.fromOpaque(context!).takeUnretainedValue()
-                return check.fits(UnsafeRawBufferPointer(start: page, count: Int(size)))
-            }, Unmanaged.passUnretained(check).toOpaque())
+    /// Shows each committed page 1 of the write-ahead log, and that of the rollback journal, until one fits.
+    func hasFirstPageElsewhere(_ fits: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+        withoutActuallyEscaping(fits) { fits in
+            let check = FirstPageCheck(fits)
+            return withExtendedLifetime(check) {
+                strongroom_first_page_elsewhere(filePath, { context, page, size in
+                    let check = Unmanaged<FirstPageCheck>.fromOpaque(context!).takeUnretainedValue()
+                    return check.fits(UnsafeRawBufferPointer(start: page, count: Int(size)))
+                }, Unmanaged.passUnretained(check).toOpaque())
+            }
         }
     }
 
