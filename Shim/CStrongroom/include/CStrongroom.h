@@ -10,6 +10,7 @@
 #include "strongroom_controls.h"
 #include "strongroom_crypto.h"
 #include "strongroom_fence.h"
+#include "strongroom_formats.h"
 #include "strongroom_fulltext.h"
 
 #endif

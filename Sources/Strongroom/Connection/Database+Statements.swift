@@ -82,8 +82,8 @@ extension Database {
     /// log it with its errors.
     func compileNext(_ rest: inout UnsafeBufferPointer<CChar>) throws -> Statement? {
         while !rest.isEmpty {
-            if cipher.isPending { try settleKey(unlessSetUpBy: rest) }
             let text = SQLText(first: rest)
+            if cipher.isPending { try settleKey(before: text) }
             var length = text.length
             let sql = UnsafeBufferPointer(rebasing: rest.prefix(length))
             let statement = text.isBlank ? nil : try compile(sql, text, consumed: &length)
@@ -107,6 +107,7 @@ extension Database {
             code = sqlite3_prepare_v3(connection, sql.baseAddress, CInt(sql.count), 0, &pointer, &tail)
         }
         if text.secret != nil { compilation.carriesKey = true }
+        compilation.vacuumedSchema = text.isVacuum ? text.copiedSchema ?? "" : nil
         guard code == SQLITE_OK else { throw compilationError(code, sql, compilation) }
         if let tail, let start = sql.baseAddress { consumed = max(1, tail - start) }
         let statement = pointer.map { Statement(sqliteStatement: $0, database: self, compilation: compilation) }
@@ -225,6 +226,7 @@ extension Database {
         if recordedRegion != nil { recordedRegion?.formUnion(statement.databaseRegion) }
         if statement.compilation.transaction != nil { connection.pointee.ends_transaction = true }
         if observers.isActive, statement.hasEffects { observers.statementWillRun(statement, on: self) }
+        if statement.makesDatabases { holdFormat(for: statement) }
     }
 
     /// Draws the consequences of a run, and throws its failure.
@@ -248,6 +250,7 @@ extension Database {
 
     private func drawConsequences(of statement: Statement, isDone: Bool) {
         connection.pointee.ends_transaction = false
+        if statement.makesDatabases { releaseFormat(after: statement) }
         if statement.compilation.changesSchema { removeCachedStatements() }
         updateSchemaCache(after: statement)
         if observers.isActive { observers.statementDidRun(statement, isDone: isDone, on: self) }

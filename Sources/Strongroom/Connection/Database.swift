@@ -74,13 +74,16 @@ public final class Database {
         self.schemaSource = configuration.schemaSource
         self.transactions = TransactionFollower(observers: observers)
         ErrorLog.connect()
-        try Self.checkURI(path)
+        let uri = SQLiteURI(path: path)
+        if uri?.carriesKey == true { throw DatabaseError.keyInURI }
         var flags = SQLITE_OPEN_NOMUTEX
-        if path.hasPrefix("file:") { flags |= SQLITE_OPEN_URI }
+        if uri != nil { flags |= SQLITE_OPEN_URI }
         flags |= configuration.readonly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         var opened: UnsafeMutablePointer<strongroom_connection>?
         var message: UnsafeMutablePointer<CChar>?
-        let code = strongroom_connection_open(path, flags, nil, &opened, &message)
+        // SQLCipher takes names for URIs unasked.
+        let name = uri == nil && path.hasPrefix("file:") ? "./" + path : path
+        let code = strongroom_connection_open(name, flags, nil, &opened, &message)
         defer { sqlite3_free(message) }
         guard code == SQLITE_OK, let opened else {
             throw DatabaseError(
@@ -92,6 +95,7 @@ public final class Database {
     }
 
     deinit {
+        openGate()
         if sqliteConnection != nil { strongroom_connection_abandon(connection) }
         strongroom_connection_free(connection)
     }
@@ -103,20 +107,11 @@ public final class Database {
         try check(compiler.install(on: openConnection))
         try setUpBusyMode()
         try setUpSwitches()
+        defer { releaseDefaults() }
         try setUpEncryption()
         try explainingFailures {
             for setup in configuration.setups { try setup(self) }
             try untraced { try verifyEncryption() }
-        }
-    }
-
-    /// Refuses keys in the path, which goes into descriptions and error messages.
-    private static func checkURI(_ path: String) throws {
-        guard path.hasPrefix("file:"), let query = path.firstIndex(of: "?") else { return }
-        let parameters = path[query...].dropFirst().split(separator: "&").map { $0.prefix { $0 != "=" }.lowercased() }
-        if parameters.contains(where: ["key", "hexkey", "textkey"].contains) {
-            throw DatabaseError(
-                refusing: "a database URI can't carry a key", advice: "set Configuration.encryption, or call usePassphrase(_:)")
         }
     }
 
@@ -160,6 +155,7 @@ public final class Database {
 
     private func forgetStatements() {
         removeCreationSalt()
+        openGate()
         finishRuns()
         observers.removeAll()
         removeCachedStatements()

@@ -90,6 +90,9 @@ extension DatabaseError.Reason {
     /// Sorters and temporary tables would put clear text on the disk.
     public static let temporaryDataOnDisk = Self("temporaryDataOnDisk")
 
+    /// The format of a database was to change that has pages in another one, or is open.
+    public static let lateFormat = Self("lateFormat")
+
     /// A copy was to be written where there is a file already.
     public static let fileExists = Self("fileExists")
 

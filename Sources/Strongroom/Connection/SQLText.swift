@@ -33,6 +33,11 @@ struct SQLText {
     /// Which database `VACUUM … INTO` copies, in lowercase; nil for other statements.
     private(set) var copiedSchema: String?
 
+    /// The name of a `PRAGMA`, in lowercase and without quotes.
+    private(set) var pragma: String?
+
+    var isVacuum: Bool { verb == .vacuum }
+
     private var isTrigger = false
     private var verb = Verb.unknown
     private var vacuumedSchema = "main"
@@ -124,11 +129,14 @@ struct SQLText {
     /// The text of the tokens that matter, in lowercase; empty for all others, which may be long.
     private func text(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> String {
         guard start < end, verb != .other || isTrigger else { return "" }
-        if verb == .attach || verb == .vacuum || end - start <= 24 {
+        if verb == .attach || verb == .vacuum || end - start <= Self.longestWord {
             return String(decoding: bytes[start..<end], as: UTF8.self).lowercased()
         }
         return ""
     }
+
+    /// `cipher_default_plaintext_header_size` has 36 bytes.
+    private static let longestWord = 40
 
     // MARK: - Meaning
 
@@ -144,6 +152,7 @@ struct SQLText {
             if text != "temp", text != "temporary" { verb = .other }
         case .pragma:
             verb = .pragmaName
+            pragma = text
             if Self.keyPragmas.contains(text) { secret = .pragma(text) }
         case .pragmaName:
             // What came before the dot was the name of a schema.
@@ -151,10 +160,10 @@ struct SQLText {
             if text == "." { secret = nil }
         case .attach:
             if token == .word, text == "key", secret == nil { secret = .attachment(end) }
-            if token == .other, text.contains("key=") { secret = .uri("ATTACH") }
+            if token == .other, Self.isURIWithKey(text) { secret = .uri("ATTACH") }
         case .vacuum:
             if token == .word, text == "into" { copiedSchema = vacuumedSchema } else if copiedSchema == nil { vacuumedSchema = text }
-            if token == .other, text.contains("key=") { secret = .uri("VACUUM INTO") }
+            if token == .other, Self.isURIWithKey(text) { secret = .uri("VACUUM INTO") }
         case .other:
             break
         }
@@ -169,6 +178,11 @@ struct SQLText {
         case "vacuum": verb = .vacuum
         default: verb = .other
         }
+    }
+
+    /// Escapes are decoded, as SQLite does before SQLCipher looks for the key.
+    private static func isURIWithKey(_ text: String) -> Bool {
+        text.contains("key=") || SQLiteURI(text)?.carriesKey == true
     }
 
     static let keyPragmas: Set<String> = ["key", "hexkey", "textkey", "rekey", "hexrekey", "textrekey"]
@@ -234,7 +248,7 @@ extension SQLText {
 
     /// Whether `text`, such as a log line, contains a statement that carries a key.
     static func containsKey(_ text: String) -> Bool {
-        let lowercase = text.lowercased()
+        let lowercase = SQLiteURI.decoded(text.utf8).lowercased()
         guard lowercase.contains("key") else { return false }
         return lowercase.contains("key=") || ["pragma", "attach", "vacuum"].contains { verb in
             lowercase.ranges(of: verb).contains { SQLText(String(lowercase[$0.lowerBound...])).secret != nil }

@@ -21,6 +21,12 @@ struct StatementCompilation {
     /// Whether the statement attaches a database: its arguments may have a key among them.
     var attaches = false
 
+    /// The database that the statement vacuums into a file, empty for one that it vacuums in place; nil for other statements.
+    var vacuumedSchema: String?
+
+    /// Whether the statement is a pragma that SQLCipher runs, and answers, while it is compiled: it says the same each time it runs.
+    var actsWhenCompiled = false
+
     /// Whether the statement writes although `sqlite3_stmt_readonly` doesn't know.
     var writesUnseen = false
 
@@ -60,13 +66,14 @@ struct StatementCompilation {
 final class CompilationObserver {
     private(set) var compilation = StatementCompilation()
 
-    /// Takes a `PRAGMA name = value` in place of SQLite, which then compiles a statement that does nothing.
-    var takesPragma: (_ name: String, _ value: String?) -> Bool = { _, _ in false }
+    /// Says for each pragma what becomes of it.
+    var verdict: (Pragma) -> PragmaVerdict = { _ in .run }
 
-    /// Answers for each `PRAGMA name = value` why it isn't allowed, or nil.
-    var refusalOfPragma: (_ name: String, _ value: String?) -> DatabaseError? = { _, _ in nil }
+    /// What a `VACUUM INTO` that runs is about to make.
+    var willCopy: ((_ filename: String) -> Void)?
 
-    private var isCompiling = false
+    /// Whether a statement is being compiled for the library; statements of C are their caller's.
+    private(set) var isCompiling = false
 
     /// Why the statement that was just compiled isn't allowed.
     private(set) var refusal: DatabaseError?
@@ -114,7 +121,9 @@ final class CompilationObserver {
         return compilation
     }
 
-    fileprivate func observe(_ action: CInt, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) -> CInt {
+    fileprivate func observe(
+        _ action: CInt, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?, _ schema: UnsafePointer<CChar>?) -> CInt
+    {
         defer { formerAction = action }
         switch action {
         case SQLITE_READ:
@@ -140,10 +149,13 @@ final class CompilationObserver {
         case SQLITE_SAVEPOINT:
             observeSavepoint(first.map(String.init(cString:)) ?? "", second.map(String.init(cString:)) ?? "")
         case SQLITE_PRAGMA:
-            return observePragma(first.map { String(cString: $0).lowercased() } ?? "", second.map(String.init(cString:)))
+            return observe(Pragma(
+                name: first.map { String(cString: $0).lowercased() } ?? "", value: second.map(String.init(cString:)),
+                schema: schema.map { String(cString: $0).lowercased() }))
         case SQLITE_ATTACH, SQLITE_DETACH:
-            compilation.attaches = true
+            compilation.attaches = action == SQLITE_ATTACH
             compilation.changesSchema = true
+            if let willCopy, let first { willCopy(String(cString: first)) }
         case SQLITE_FUNCTION:
             // It runs INSERT statements of its own.
             if second.map({ sqlite3_stricmp($0, "sqlcipher_export") == 0 }) == true { compilation.writesUnseen = true }
@@ -169,12 +181,18 @@ final class CompilationObserver {
         }
     }
 
-    private func observePragma(_ name: String, _ value: String?) -> CInt {
-        if SQLText.keyPragmas.contains(name) { compilation.carriesKey = true }
-        if takesPragma(name, value) { return SQLITE_IGNORE }
-        if name == "journal_mode", value == nil { compilation.onlyAsks = true }
-        if name == "optimize" { compilation.writesUnseen = true }
-        refusal = refusalOfPragma(name, value) ?? (isReadOnly && Self.rewritingPragmas.contains(name) ? .readOnly : nil)
+    private func observe(_ pragma: Pragma) -> CInt {
+        if SQLText.keyPragmas.contains(pragma.name) { compilation.carriesKey = true }
+        if pragma.name == "journal_mode", pragma.value == nil { compilation.onlyAsks = true }
+        if pragma.isSQLCiphers { compilation.actsWhenCompiled = true }
+        if pragma.name == "optimize" { compilation.writesUnseen = true }
+        switch verdict(pragma) {
+        case .ignore:
+            compilation.actsWhenCompiled = true
+            return SQLITE_IGNORE
+        case .refuse(let error): refusal = error
+        case .run: refusal = isReadOnly && Self.rewritingPragmas.contains(pragma.name) ? .readOnly : nil
+        }
         return refusal == nil ? SQLITE_OK : SQLITE_DENY
     }
 
@@ -203,5 +221,5 @@ private func authorize(
     _ trigger: UnsafePointer<CChar>?)
     -> CInt
 {
-    Unmanaged<CompilationObserver>.fromOpaque(context!).takeUnretainedValue().observe(action, first, second)
+    Unmanaged<CompilationObserver>.fromOpaque(context!).takeUnretainedValue().observe(action, first, second, schema)
 }

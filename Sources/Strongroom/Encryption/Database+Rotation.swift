@@ -110,7 +110,7 @@ extension Database {
         defer { _ = strongroom_rekey_cancel(sqliteConnection, rollback) }
         let oldFormat = try PageFormat(old, header: cipher.header), newFormat = try PageFormat(new, header: cipher.header)
         let verifier = FrameVerifier(log: filePath + "-wal", format: newFormat)
-        let report = try withoutObservers {
+        let report = try holdingDefaults { try withoutObservers {
             try attempt.run { context, callBack in
                 try old.withPageKey(oldFormat) { oldKey in
                     try new.withPageKey(newFormat) { newKey in
@@ -118,7 +118,7 @@ extension Database {
                     }
                 }
             }
-        }
+        } }
         return (report, verifier)
     }
 
@@ -282,9 +282,14 @@ extension Database {
     func setUpPlainly(derived: DerivedKey?, header: Int) throws {
         try check(compiler.install(on: openConnection))
         try setUpBusyMode()
+        defer { releaseDefaults() }
         try setUpEncryption()
-        if let derived { try attach(derived, header: header) }
+        if let derived {
+            holdDefaults()
+            try attach(derived, header: header)
+        }
         try takeKey()
+        cipher.isSetUp = true
     }
 
     /// Runs `body` with access to a connection that no queue knows, and closes it.

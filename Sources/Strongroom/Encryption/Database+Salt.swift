@@ -19,11 +19,12 @@ extension Database {
     }
 
     /// Through the connection's own file: opening and closing another one would drop the locks of this process.
-    func fileHeader() throws -> FileHeader {
-        let size = try fileSize()
+    func fileHeader(of schema: String = "main") throws -> FileHeader {
+        var size: Int64 = 0
+        try check(strongroom_database_size(openConnection, schema, &size))
         var bytes = [UInt8](repeating: 0, count: Int(min(size, Int64(FileHeader.count))))
         if !bytes.isEmpty {
-            try check(strongroom_database_read(openConnection, "main", &bytes, CInt(bytes.count), 0))
+            try check(strongroom_database_read(openConnection, schema, &bytes, CInt(bytes.count), 0))
         }
         return FileHeader(bytes: bytes, fileSize: size)
     }
@@ -79,14 +80,6 @@ extension Database {
         return SaltLocation(salt: agreed.salt, header: size)
     }
 
-    /// Writes the salt beside the file before the file can lose it.
-    func prepareForPlaintextHeader(size: Int) throws {
-        try PlaintextHeader.validate(size: size)
-        guard let derived = cipher.derived, isFileStored else { return }
-        if !cipher.isSaltProvided { try SaltFile(salt: derived.salt, header: size).write(.permanent, of: filePath) }
-        cipher.header = size
-    }
-
     /// True when the file has another salt or header than it had when we looked, and the key was set again: another process created
     /// the database, or the first read rolled back a change of header that was killed.
     func followChangedFile() throws -> Bool {
@@ -94,6 +87,7 @@ extension Database {
               location.salt != derived.salt || location.header != cipher.header
         else { return false }
         try attach(derivedKey(salt: location.salt, settings: derived.settings), header: location.header)
+        try proveKey()
         return true
     }
 

@@ -41,19 +41,29 @@ extension DatabaseFile {
     static func copy(
         _ source: Database, to destination: String, _ new: Encryption?, _ progress: ((EncryptionProgress) throws -> Void)?
     ) throws {
-        try requireAbsent(destination)
-        // Of its own, so that two copies to one destination don't meet before the end; the second finds the name taken there.
-        let partial = try "\(destination).partial-\(hexadecimal(Salt.random().bytes.prefix(4)))"
-        do {
-            let copying = CopyProgress(pageCount: try source.pageCount, progress)
-            let counts = try withDatabase(partial, new) { try DatabaseCopy(from: source, to: $0, progress: copying).run() }
-            try withDatabase(partial, new) { copy in try copy.stopping(by: copying) { try verify(copy, counts, copying) } }
-            try copying.complete()
-            try give(partial, theName: destination)
-        } catch {
-            try? removeDatabase(partial)
-            throw error
+        let copying = CopyProgress(pageCount: try source.pageCount, progress)
+        try make(destination, as: new, from: source, copying) { partial in
+            try withDatabase(partial, new) { try DatabaseCopy(from: source, to: $0, progress: copying).run() }
         }
+    }
+
+    /// Has `write` make a copy, opens and checks it as its user will, from its files alone, and gives it its name.
+    ///
+    /// - parameter write: answers how many rows each table should have.
+    static func make(
+        _ destination: String, as encryption: Encryption?, from source: Database, _ progress: CopyProgress,
+        _ write: (_ path: String) throws -> [String: Int]
+    ) throws {
+        try requireAbsent(destination)
+        let staging = try CopyStaging(beside: destination)
+        defer { staging.remove() }
+        let original = source.isFileStored ? source.filePath : nil
+        try staging.create(like: original)
+        let counts = try write(staging.path)
+        try withDatabase(staging.path, encryption) { copy in try copy.stopping(by: progress) { try verify(copy, counts, progress) } }
+        try progress.complete()
+        try staging.takeMode(of: original)
+        try give(staging.path, theName: destination)
     }
 
     /// Neither the file nor what SQLite or Strongroom would take for a part of it.
@@ -69,7 +79,8 @@ extension DatabaseFile {
         (["", "-journal", "-wal", "-shm"] + SaltFile.Role.allCases.map(\.rawValue)).map { path + $0 }
     }
 
-    private static func withDatabase<T>(_ path: String, _ encryption: Encryption?, _ body: (Database) throws -> T) throws -> T {
+    /// A connection that knows what the user of the database does, and derives its key by itself.
+    static func withDatabase<T>(_ path: String, _ encryption: Encryption?, _ body: (Database) throws -> T) throws -> T {
         var configuration = Configuration()
         configuration.encryption = encryption
         configuration.foreignKeysEnabled = false
@@ -110,60 +121,8 @@ extension DatabaseFile {
             throw DatabaseError(resultCode: .SQLITE_IOERR, message: "can't rename \(from): \(String(cString: strerror(error)))")
         }
     }
-
-    private static func removeDatabase(_ path: String) throws {
-        for file in companions(of: path) {
-            guard strongroom_file_remove(file) == 0 else {
-                throw DatabaseError(resultCode: .SQLITE_IOERR, message: "can't remove \(file)")
-            }
-        }
-    }
 }
 
 func quoted(_ name: String) -> String {
     "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
-}
-
-extension Database {
-    /// Writes a copy without unused pages, which opens as the original does.
-    func vacuum(into filePath: String) throws {
-        // SQLCipher's VACUUM INTO hands on the key and the salt, and nothing that says how they are used.
-        guard let encryption = try encryptionBeyondDefaults() else {
-            return try execute(sql: "VACUUM INTO ?", arguments: [filePath])
-        }
-        try DatabaseFile.copy(self, to: filePath, encryption, nil)
-    }
-
-    /// Refuses the statement `VACUUM INTO` where nothing would open the copy, or everybody could.
-    ///
-    /// The copy gets the key of the main database, whichever database it is of, and SQLCipher's default format; or parts of that.
-    func requireReadableCopy(of schemaName: String) throws {
-        if !cipher.isKeyed, cipher.keepsTemporaryDataInMemory, schemaName != "main" {
-            throw DatabaseError(
-                refusing: "VACUUM INTO may write an attached database in clear text, as the main one is",
-                advice: "open it by itself and use vacuum(into:)")
-        }
-        guard let encryption = try encryptionBeyondDefaults() else { return }
-        // In memory, the key is one that nobody knows.
-        guard cipher.derived == nil || !encryption.settings.statements(schema: "main").isEmpty else { return }
-        throw DatabaseError(refusing: "VACUUM INTO would write a copy that no key opens", advice: "use vacuum(into:)")
-    }
-
-    /// Nil where the key and the salt tell everything.
-    private func encryptionBeyondDefaults() throws -> Encryption? {
-        guard let key = cipher.key else { return nil }
-        guard let derived = cipher.derived else {
-            // Nothing is derived in memory.
-            if let encryption = configuration.encryption { return encryption }
-            let format = try formatInUse()
-            return Encryption(key: key, settings: format.settings, plaintextHeader: format.header)
-        }
-        if derived.settings.statements(schema: "main").isEmpty, cipher.header == 0 { return nil }
-        var encryption = Encryption(key: key, settings: derived.settings)
-        if cipher.header > 0 {
-            encryption.plaintextHeader = PlaintextHeader(
-                size: cipher.header, salt: cipher.isSaltProvided ? .provided(Array(derived.salt.bytes)) : .sidecar)
-        }
-        return encryption
-    }
 }

@@ -36,9 +36,9 @@ extension Database {
             try attach(derivedKey(salt: other.salt, settings: shown.settings), header: other.header)
             if try canRead() { return }
         }
-        // Of the key that the file shows, what follows says what is wrong; and with it, the log has been opened.
+        // Of the key that the file shows, what follows says what is wrong.
         try attach(shown, header: header)
-        guard looksIntoLog, let salt = try saltInLog(pageSize: shown.settings.pageSize), salt != shown.salt else { return }
+        guard looksIntoLog, let salt = saltInLog, salt != shown.salt else { return }
         try attach(derivedKey(salt: salt, settings: shown.settings), header: 0)
         guard try canRead() else { return try attach(shown, header: header) }
         // The copy came without it; with it, everybody finds the salt, and the rotation is finished.
@@ -46,14 +46,18 @@ extension Database {
     }
 
     /// The salt in the newest committed page 1 of the write-ahead log: after a rotation whose log was not moved into the file, it is the one.
-    private func saltInLog(pageSize: Int) throws -> Salt? {
-        var bytes = [UInt8](repeating: 0, count: Salt.count)
-        guard let offset = try LogIndex(self, pageSize: pageSize, pageCount: 1).offset(of: 1) else { return nil }
-        let code = strongroom_log_read(try openConnection, &bytes, CInt(bytes.count), offset)
-        return code == 0 ? try Salt(bytes) : nil
+    private var saltInLog: Salt? {
+        var newest: Salt?
+        _ = hasFirstPageElsewhere { page in
+            newest = try? Salt(page.prefix(Salt.count))
+            return false
+        }
+        return newest
     }
 
-    private func canRead() throws -> Bool {
+    func canRead() throws -> Bool {
+        guard try keyFits() else { return false }
+        openGate()
         let code = strongroom_connection_first_read(connection)
         switch ResultCode(rawValue: code).primaryResultCode {
         case .SQLITE_OK: return true
