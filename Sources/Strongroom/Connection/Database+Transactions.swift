@@ -154,6 +154,7 @@ extension Database {
         case .immediate: try run(.beginImmediate)
         case .exclusive: try run(.beginExclusive)
         }
+        transactions.kind = kind
     }
 
     private var defaultTransactionKind: TransactionKind {
@@ -205,6 +206,7 @@ extension Database {
         case nil:
             break
         case .begin:
+            transactions.isUntouched = true
             transactions.date = Result { try configuration.transactionClock.now(self) }
         case .commit:
             // Before anyone is told: who reads after asking for the count sees what it counts.
@@ -220,7 +222,8 @@ extension Database {
         case .rollback:
             transactionDidEnd(tellingObservers: !isReadOnlyNow, isCommitted: false)
         case .failure:
-            if observers.isActive { outsideOfBlocks { observers.transactionDidEnd(isCommitted: false, self) } }
+            // Who heard of nothing has nothing to take back.
+            if observers.isActive, observers.hasTold { outsideOfBlocks { observers.transactionDidEnd(isCommitted: false, self) } }
         }
     }
 

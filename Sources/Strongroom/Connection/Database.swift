@@ -145,7 +145,9 @@ public final class Database {
         forgetStatements()
         let code = strongroom_connection_close(connection)
         guard code == SQLITE_OK else {
-            throw DatabaseError(code, on: sqliteConnection)
+            let failure = DatabaseError(code, on: sqliteConnection)
+            logLivingStatements()
+            throw failure
         }
         sqliteConnection = nil
     }
@@ -156,6 +158,15 @@ public final class Database {
         forgetStatements()
         strongroom_connection_abandon(connection)
         sqliteConnection = nil
+    }
+
+    /// Tells who keeps the connection open.
+    private func logLivingStatements() {
+        var statement = sqlite3_next_stmt(sqliteConnection, nil)
+        while let living = statement {
+            ErrorLog.log(.SQLITE_BUSY, "unfinalized statement: \(SQLText.showable(String(cString: sqlite3_sql(living))))")
+            statement = sqlite3_next_stmt(sqliteConnection, living)
+        }
     }
 
     private func forgetStatements() {

@@ -1,0 +1,41 @@
+import CStrongroom
+
+// The key of a database can't change inside of a transaction. Programs that change it as the first thing of a write get a
+// transaction of their own all the same: it ends, and begins again once the key is another one.
+
+extension Database {
+    /// Runs `rotation` outside of the transaction of the block around, in which nothing has run yet.
+    ///
+    /// - throws: what `rotation` throws; `SQLITE_MISUSE` inside of any other transaction.
+    func outsideOfUntouchedTransaction(_ rotation: () throws -> Void) throws {
+        guard isInsideTransaction else { return try rotation() }
+        guard transactionBlockDepth > 0, transactions.isUntouched else {
+            throw DatabaseError(
+                refusing: "a key can't be changed inside a transaction that has begun its work",
+                advice: "make it the first thing in the transaction, or use writeWithoutTransaction")
+        }
+        // Statements fail in a block that relies on a transaction which is gone.
+        let depth = transactionBlockDepth
+        transactionBlockDepth = 0
+        defer { transactionBlockDepth = depth }
+        try withoutObservers { try untraced { try check(strongroom_execute(openConnection, "COMMIT")) } }
+        let outcome = Result { try rotation() }
+        do {
+            try untraced { try beginTransaction(transactions.kind) }
+            transactions.didBeginAgain()
+        } catch {
+            loseTransaction()
+            try outcome.get()
+            throw DatabaseError(
+                (error as? DatabaseError)?.extendedResultCode ?? .SQLITE_ABORT, .keyChanged,
+                "the key was changed, and the transaction around it could not begin again", advice: "try what follows once more")
+        }
+        try outcome.get()
+    }
+
+    /// Tells those who wait for the end of the transaction that nothing came of it.
+    private func loseTransaction() {
+        transactions.didRollBack()
+        followTransaction()
+    }
+}
