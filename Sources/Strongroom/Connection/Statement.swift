@@ -46,6 +46,9 @@ public final class Statement {
     /// The run that has begun and not ended. A statement that runs is not handed out again.
     @exclusivity(unchecked) unowned(unsafe) var currentRun: StatementRun?
 
+    /// The run of a cursor that keeps none itself. Let go when the run ends: it holds the statement.
+    var keptRun: StatementRun?
+
     /// Whether the statement runs without a `StatementRun`, inside one call.
     @exclusivity(unchecked) var isRunningDirectly = false
 
@@ -321,6 +324,15 @@ public final class Statement {
     func start() throws {
         prepareForBinding()
         if lacksArguments { try validateArguments(StatementArguments()) }
+    }
+
+    /// Moves a cursor that keeps no run of its own to the next row; false when there is none.
+    func stepAsBound() throws -> Bool {
+        let run = try keptRun ?? StatementRun(asBound: self)
+        keptRun = nil
+        guard try run.step() else { return false }
+        keptRun = run
+        return true
     }
 
     /// The error for `code` at this moment, with the statement's SQL and arguments.
