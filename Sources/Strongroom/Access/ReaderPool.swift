@@ -229,8 +229,8 @@ final class ReaderPool: @unchecked Sendable {
 
     /// Closes all readers for good: call it inside of a barrier.
     ///
-    /// - throws: what `finish` throws, and the pool stays open; `SQLITE_BUSY` when a statement of a reader is alive, and the pool
-    ///   is closed: SQLite frees that reader with its last statement.
+    /// - throws: what `finish` throws, and the pool stays open; `SQLITE_BUSY` when a statement of a reader is alive,
+    ///   and the pool is closed: SQLite frees that reader with its last statement.
     func close(then finish: () throws -> Void) throws {
         lock.lock()
         let connections = idle.compactMap(\.connection)

@@ -98,8 +98,8 @@ public struct Configuration: Sendable {
     /// The queue under the connections' queues. Default: nil.
     public var targetQueue: DispatchQueue?
 
-    /// The queue under the writer's queue, instead of `targetQueue`. Default: nil. Where ``readonly`` is set, nobody writes,
-    /// and it is not used.
+    /// The queue under the writer's queue, instead of `targetQueue`. Default: nil. Where ``readonly`` is set, nobody
+    /// writes, and it is not used.
     public var writeTargetQueue: DispatchQueue?
 
     /// The queue under that of the connection that writes, or could.

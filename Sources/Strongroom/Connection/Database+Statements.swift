@@ -220,7 +220,9 @@ extension Database {
     private func checkRun(of statement: Statement) throws {
         if transactionBlockDepth > 0 {
             // A program may end the transaction of a snapshot and begin another one, to see what is new.
-            if isAutocommit, !configuration.readonly || statement.compilation.transaction != .begin { throw statement.error(.aborted) }
+            if isAutocommit, !(configuration.readonly && statement.compilation.transaction == .begin) {
+                throw statement.error(.aborted)
+            }
             transactions.isUntouched = false
         }
         if readOnlyDepth > 0, statement.mayWrite { throw statement.error(.readOnly) }

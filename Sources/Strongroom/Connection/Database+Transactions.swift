@@ -223,7 +223,8 @@ extension Database {
             transactionDidEnd(tellingObservers: !isReadOnlyNow, isCommitted: false)
         case .failure:
             // Who heard of nothing has nothing to take back.
-            if observers.isActive, observers.hasTold { outsideOfBlocks { observers.transactionDidEnd(isCommitted: false, self) } }
+            guard observers.isActive, observers.hasTold else { break }
+            outsideOfBlocks { observers.transactionDidEnd(isCommitted: false, self) }
         }
     }
 

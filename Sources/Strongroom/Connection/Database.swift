@@ -164,7 +164,8 @@ public final class Database {
     private func logLivingStatements() {
         var statement = sqlite3_next_stmt(sqliteConnection, nil)
         while let living = statement {
-            ErrorLog.log(.SQLITE_BUSY, "unfinalized statement: \(SQLText.showable(String(cString: sqlite3_sql(living))))")
+            let sql = SQLText.showable(String(cString: sqlite3_sql(living)))
+            ErrorLog.log(.SQLITE_BUSY, "unfinalized statement: \(sql)")
             statement = sqlite3_next_stmt(sqliteConnection, living)
         }
     }

@@ -21,8 +21,8 @@ extension DatabaseError {
         private init(_ name: String) { description = name }
     }
 
-    /// The version of SQLCipher whose format the file has, from 1 to 4. Nil unless ``reason`` is ``Reason/olderFormat`` or
-    /// ``Reason/newerFormat``.
+    /// The version of SQLCipher whose format the file has, from 1 to 4. Nil unless ``reason`` is ``Reason/olderFormat``
+    /// or ``Reason/newerFormat``.
     public var formatVersion: Int? { details?.formatVersion }
 
     /// The number of a page that is damaged, from 1. Nil where none is known.
@@ -86,8 +86,8 @@ extension DatabaseError.Reason {
     /// ``DatabaseError/formatVersion``.
     public static let newerFormat = Self("newerFormat")
 
-    /// A part of the database is damaged. See ``DatabaseError/damagedPage``. Every `SQLITE_CORRUPT` has this reason or a
-    /// nearer one.
+    /// A part of the database is damaged. See ``DatabaseError/damagedPage``. Every `SQLITE_CORRUPT` has this reason or
+    /// a nearer one.
     public static let damaged = Self("damaged")
 
     /// The key is empty: SQLCipher would write clear text.
@@ -113,8 +113,8 @@ extension DatabaseError.Reason {
     /// The key was changed, and what came after failed: the new one opens the database.
     public static let keyChanged = Self("keyChanged")
 
-    /// An earlier change of key is not finished: pages with its new key wait in the write-ahead log for readers to end. The key
-    /// was not changed again. Try later.
+    /// An earlier change of key is not finished: pages with its new key wait in the write-ahead log for readers to end.
+    /// The key was not changed again. Try later.
     public static let checkpointPending = Self("checkpointPending")
 
     // MARK: Accesses

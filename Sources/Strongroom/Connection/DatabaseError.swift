@@ -26,7 +26,8 @@ public struct DatabaseError: Error, Sendable {
     /// The arguments of the statement that failed. They may be secrets: keep them out of logs.
     public let arguments: StatementArguments?
 
-    /// What is known beyond code and message. A reference, because errors are handed from function to function where speed counts.
+    /// What is known beyond code and message. A reference, because errors are handed from function to function where
+    /// speed counts.
     var details: Details?
 
     private let publicStatementArguments: Bool
@@ -36,7 +37,8 @@ public struct DatabaseError: Error, Sendable {
         resultCode: ResultCode = .SQLITE_ERROR, message: String? = nil,
         sql: String? = nil, arguments: StatementArguments? = nil, publicStatementArguments: Bool = false)
     {
-        self.init(resultCode, message, nil, sql: sql, arguments: arguments, publicStatementArguments: publicStatementArguments)
+        self.init(
+            resultCode, message, nil, sql: sql, arguments: arguments, publicStatementArguments: publicStatementArguments)
     }
 
     init(
@@ -52,8 +54,9 @@ public struct DatabaseError: Error, Sendable {
 
     /// The same error, as that of a statement.
     func executing(
-        _ sql: String?, arguments: StatementArguments? = nil, publicStatementArguments: Bool = false, hidesMessage: Bool = false
-    ) -> DatabaseError {
+        _ sql: String?, arguments: StatementArguments? = nil, publicStatementArguments: Bool = false,
+        hidesMessage: Bool = false) -> DatabaseError
+    {
         DatabaseError(
             extendedResultCode, hidesMessage ? nil : message, details, sql: sql, arguments: arguments,
             publicStatementArguments: publicStatementArguments)

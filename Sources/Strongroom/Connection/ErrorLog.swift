@@ -58,5 +58,6 @@ private func logLine(_ context: UnsafeMutableRawPointer?, _ code: CInt, _ messag
     guard let message else { return }
     let resultCode = ResultCode(rawValue: code)
     let line = String(cString: message)
-    ErrorLog.log(resultCode, SQLText.containsKey(line) ? "\(resultCode.errorString ?? "error") in a statement with a key" : line)
+    let isSecret = SQLText.containsKey(line)
+    ErrorLog.log(resultCode, isSecret ? "\(resultCode.errorString ?? "error") in a statement with a key" : line)
 }

@@ -118,7 +118,8 @@ final class CompilationObserver {
     }
 
     fileprivate func observe(
-        _ action: CInt, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?, by source: UnsafePointer<CChar>?) -> CInt
+        _ action: CInt, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
+        by source: UnsafePointer<CChar>?) -> CInt
     {
         defer { formerAction = action }
         switch action {
@@ -209,5 +210,6 @@ private func authorize(
     _ trigger: UnsafePointer<CChar>?)
     -> CInt
 {
-    Unmanaged<CompilationObserver>.fromOpaque(context!).takeUnretainedValue().observe(action, first, second, by: trigger)
+    let observer = Unmanaged<CompilationObserver>.fromOpaque(context!).takeUnretainedValue()
+    return observer.observe(action, first, second, by: trigger)
 }

@@ -15,10 +15,10 @@ extension Database {
     /// Other connections must be opened anew; those of the same queue or pool get the new key by themselves. See
     /// `DatabaseWriter.rotateKey(to:progress:)`, which does all of it.
     ///
-    /// - throws: `SQLITE_BUSY` when another connection writes, `SQLITE_FULL` and `SQLITE_IOERR` when the file can't grow; nothing has
-    ///   changed then. `SQLITE_MISUSE` for an empty passphrase, without a present key, and in a transaction, unless it is the
-    ///   first thing in its block. The reason ``DatabaseError/Reason/keyChanged`` tells failures that came after the change.
-    ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_rekey>
+    /// - throws: `SQLITE_BUSY` when another connection writes, `SQLITE_FULL` and `SQLITE_IOERR` when the file can't
+    ///   grow; nothing has changed then. `SQLITE_MISUSE` for an empty passphrase, without a present key, and in a
+    ///   transaction, unless it is the first thing in its block. The reason ``DatabaseError/Reason/keyChanged`` tells
+    ///   failures that came after the change. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_rekey>
     public func changePassphrase(_ passphrase: String) throws {
         try rotateKey(to: .passphrase(passphrase))
     }
@@ -33,8 +33,8 @@ extension Database {
     ///
     /// `progress` is called as pages are written; throwing from it stops the rotation, and nothing has changed.
     ///
-    /// - throws: errors whose ``DatabaseError/reason`` is `keyChanged` when the new key opens the database. After all others,
-    ///   the old one does.
+    /// - throws: errors whose ``DatabaseError/reason`` is `keyChanged` when the new key opens the database. After all
+    ///   others, the old one does.
     func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
         do {
             try outsideOfUntouchedTransaction {

@@ -1,7 +1,7 @@
 import CStrongroom
 
-// The key of a database can't change inside of a transaction. Programs that change it as the first thing of a write get a
-// transaction of their own all the same: it ends, and begins again once the key is another one.
+// The key of a database can't change inside of a transaction. Programs that change it as the first thing of a write get
+// a transaction of their own all the same: it ends, and begins again once the key is another one.
 
 extension Database {
     /// Runs `rotation` outside of the transaction of the block around, in which nothing has run yet.
@@ -28,7 +28,8 @@ extension Database {
             try outcome.get()
             throw DatabaseError(
                 (error as? DatabaseError)?.extendedResultCode ?? .SQLITE_ABORT, .keyChanged,
-                "the key was changed, and the transaction around it could not begin again", advice: "try what follows once more")
+                "the key was changed, and the transaction around it could not begin again",
+                advice: "try what follows once more")
         }
         try outcome.get()
     }

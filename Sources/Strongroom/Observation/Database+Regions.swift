@@ -76,7 +76,8 @@ extension Database {
     private func eventKinds(of region: DatabaseRegion) throws -> [DatabaseEventKind] {
         try (region.tableNames ?? allTableNames()).flatMap { name -> [DatabaseEventKind] in
             // Without a temporary table, there is no list of them.
-            if Self.temporarySchemaTables.contains(name.foldedSQLName), try !schemaSearchOrder.contains(.temp) { return [] }
+            let isTemporary = Self.temporarySchemaTables.contains(name.foldedSQLName)
+            if isTemporary, try !schemaSearchOrder.contains(.temp) { return [] }
             // Observers compare names with those of the schema.
             let table = try relation(name, in: nil)?.id.name ?? name
             let columns = try region.columnNames(of: table) ?? Set(columns(in: table).map(\.name))

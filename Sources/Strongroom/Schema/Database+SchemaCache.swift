@@ -142,7 +142,8 @@ extension Database {
         return contents
     }
 
-    /// The rows of a query on a schema. Its statement is not kept: the result is. The program did not ask: its trace doesn't show it.
+    /// The rows of a query on a schema. Its statement is not kept: the result is. The program did not ask: its trace
+    /// doesn't show it.
     func schemaRows(_ sql: String) throws -> [Row] {
         try untraced { try Row.fetchAll(makeStatement(sql: sql)) }
     }

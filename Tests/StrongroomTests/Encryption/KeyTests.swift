@@ -104,7 +104,8 @@ struct KeyTests {
         let folder = try TemporaryFolder()
         var configuration = declared ? Configuration() : .encrypted()
         if declared {
-            configuration.encryption = Encryption(key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000))
+            configuration.encryption = Encryption(
+                key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000))
         }
         let pool = try DatabasePool(path: folder.path("db.sqlite"), configuration: configuration)
         let answer = { (db: Database) throws in try Int.fetchOne(db, sql: "PRAGMA kdf_iter") }

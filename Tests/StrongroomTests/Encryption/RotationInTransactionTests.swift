@@ -3,6 +3,14 @@ import Foundation
 @testable import Strongroom
 import Testing
 
+extension Database {
+    fileprivate func noteEnd(in ends: Shared<[String]>) {
+        afterNextTransaction(
+            onCommit: { _ in ends.update { $0.append("commit") } },
+            onRollback: { _ in ends.update { $0.append("rollback") } })
+    }
+}
+
 @Suite("A change of passphrase inside of a write")
 struct RotationInTransactionTests {
     private func withQueue(_ body: (DatabaseQueue, _ path: String) throws -> Void) throws {
@@ -98,7 +106,7 @@ struct RotationInTransactionTests {
             let recorder = TransactionRecorder(), ends = Shared<[String]>([])
             queue.add(transactionObserver: recorder, extent: .databaseLifetime)
             try queue.write { db throws in
-                db.afterNextTransaction { _ in ends.update { $0.append("commit") } } onRollback: { _ in ends.update { $0.append("rollback") } }
+                db.noteEnd(in: ends)
                 try db.changePassphrase("new")
                 #expect(ends.value == [])
                 try db.execute(sql: "INSERT INTO t VALUES (2)")
@@ -114,7 +122,7 @@ struct RotationInTransactionTests {
             let shell = Shared<StockShell?>(nil), ends = Shared<[String]>([])
             let error = #expect(throws: DatabaseError.self) {
                 try queue.write { db throws in
-                    db.afterNextTransaction { _ in ends.update { $0.append("commit") } } onRollback: { _ in ends.update { $0.append("rollback") } }
+                    db.noteEnd(in: ends)
                     // The last call of the progress function comes when all is done but the next transaction.
                     try db.rotateKey(to: .passphrase("new")) { progress in
                         guard progress.isCompleted, shell.value == nil else { return }

@@ -36,7 +36,8 @@ struct ObservedViewTests {
 
     @Test("hides no table that a named subquery is called after")
     func subquery() throws {
-        let described = try region("CREATE TABLE wine(a); CREATE TABLE v(b)", of: "WITH x AS (SELECT a FROM wine) SELECT a, b FROM x, v")
+        let sql = "WITH x AS (SELECT a FROM wine) SELECT a, b FROM x, v"
+        let described = try region("CREATE TABLE wine(a); CREATE TABLE v(b)", of: sql)
         #expect(described == "v(b),wine(a)")
     }
 

@@ -72,7 +72,8 @@ struct TransactionObserverTests {
             try db.execute(sql: "INSERT INTO wine (id, name) VALUES (1, 'Chinon')")
             _ = recorder.take()
             recorder.refusal = Refusal()
-            let error = #expect(throws: DatabaseError.self) { try db.execute(sql: "INSERT INTO wine (name) VALUES ('Chinon')") }
+            let sql = "INSERT INTO wine (name) VALUES ('Chinon')"
+            let error = #expect(throws: DatabaseError.self) { try db.execute(sql: sql) }
             #expect(error?.resultCode == .SQLITE_CONSTRAINT)
             #expect(recorder.take() == [])
         }

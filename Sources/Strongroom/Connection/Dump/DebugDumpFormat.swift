@@ -36,7 +36,8 @@ public struct DebugDumpFormat: DumpFormat, Sendable {
 
     private func text(_ value: DatabaseValue) -> String {
         if case .blob(let data) = value.storage {
-            return String(data: data, encoding: .utf8) ?? UUID.fromDatabaseValue(value)?.uuidString ?? data.hexadecimalLiteral
+            if let text = String(data: data, encoding: .utf8) { return text }
+            return UUID.fromDatabaseValue(value)?.uuidString ?? data.hexadecimalLiteral
         }
         return value.plainText(nullValue: nullValue)
     }

@@ -129,10 +129,12 @@ extension DatabaseMigrator {
         configuration.observesSuspensionNotifications = false
         configuration.readonly = false
         // A file, because set-up may do what can't be done in memory.
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Strongroom-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let queue = try DatabaseQueue(path: folder.appendingPathComponent("schema.sqlite").path, configuration: configuration)
+        let files = FileManager.default
+        let folder = files.temporaryDirectory.appendingPathComponent("Strongroom-\(UUID().uuidString)")
+        try files.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? files.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("schema.sqlite").path
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
         try migrator.migrate(queue, upTo: target)
         defer { try? queue.close() }
         return try queue.read(Self.schema)

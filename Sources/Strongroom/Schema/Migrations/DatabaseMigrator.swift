@@ -52,8 +52,8 @@ public struct DatabaseMigrator: Sendable {
 
     /// Adds a migration that takes the place of former ones, which are not registered anymore.
     ///
-    /// - parameter mergedIdentifiers: the former migrations; once this one has run, they are forgotten. The one that this
-    ///   one has the name of may be among them, and stays.
+    /// - parameter mergedIdentifiers: the former migrations; once this one has run, they are forgotten. The one that
+    ///   this one has the name of may be among them, and stays.
     /// - parameter migrate: gets those of them that ran in this database, and does what the others would have done.
     public mutating func registerMigration(
         _ identifier: String, foreignKeyChecks: ForeignKeyChecks = .deferred,
