@@ -231,7 +231,7 @@ extension Database {
     /// Whether the connection, or the block around, allows nothing but reads. Of their transactions nobody is told.
     private var isReadOnlyNow: Bool { configuration.readonly || readOnlyDepth > 0 }
 
-    private func transactionDidEnd(tellingObservers isNews: Bool, isCommitted: Bool) {
+    func transactionDidEnd(tellingObservers isNews: Bool, isCommitted: Bool) {
         transactions.date = nil
         // Those that the callbacks register wait for the transaction after.
         let completions = transactions.completions

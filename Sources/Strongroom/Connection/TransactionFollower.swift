@@ -93,15 +93,15 @@ final class TransactionFollower {
         return observers.isActive && !observers.transactionWillCommit() ? 1 : 0
     }
 
-    func didRollBack() {
+    fileprivate func didRollBack() {
         didCallRollbackHook = true
         endings &+= 1
     }
 
-    /// The transaction ended, and began again, without anybody being told.
-    func didBeginAgain() {
+    /// The transaction has ended, and nobody is to be told: it begins again.
+    func didPause() {
         endings &+= 1
-        isUntouched = true
+        isInTransaction = false
     }
 }
 

@@ -15,16 +15,17 @@ extension Database {
                 advice: "make it the first thing in the transaction, or use writeWithoutTransaction")
         }
         // Statements fail in a block that relies on a transaction which is gone.
-        let depth = transactionBlockDepth
+        let depth = transactionBlockDepth, date = transactions.date
         transactionBlockDepth = 0
         defer { transactionBlockDepth = depth }
         try withoutObservers { try untraced { try check(strongroom_execute(openConnection, "COMMIT")) } }
+        transactions.didPause()
         let outcome = Result { try rotation() }
         do {
             try untraced { try beginTransaction(transactions.kind) }
-            transactions.didBeginAgain()
+            transactions.date = date
         } catch {
-            loseTransaction()
+            transactionDidEnd(tellingObservers: true, isCommitted: false)
             try outcome.get()
             throw DatabaseError(
                 (error as? DatabaseError)?.extendedResultCode ?? .SQLITE_ABORT, .keyChanged,
@@ -32,11 +33,5 @@ extension Database {
                 advice: "try what follows once more")
         }
         try outcome.get()
-    }
-
-    /// Tells those who wait for the end of the transaction that nothing came of it.
-    private func loseTransaction() {
-        transactions.didRollBack()
-        followTransaction()
     }
 }

@@ -30,9 +30,11 @@ struct RotationInTransactionTests {
     func first() throws {
         try withQueue { queue, path throws in
             try queue.write { db throws in
+                let date = try db.transactionDate
                 try db.changePassphrase("new")
-                try db.execute(sql: "INSERT INTO t VALUES (2)")
+                #expect(try db.transactionDate == date)
                 #expect(db.isInsideTransaction)
+                try db.execute(sql: "INSERT INTO t VALUES (2)")
             }
             try queue.write { try $0.execute(sql: "INSERT INTO t VALUES (3)") }
             try queue.close()
