@@ -198,13 +198,13 @@ extension SQLText {
 
     /// The SQL as errors and traces may show it: without surrounding space, without keys, and cut where it is very long.
     static func showable(_ sql: String) -> String {
-        untrimmed(sql).trimmingSQL()
+        withoutKeys(sql).trimmingSQL()
     }
 
-    /// The same, with the space and the semicolons around it.
-    static func untrimmed(_ sql: String) -> String {
+    /// The SQL as it is but for its keys, and cut where it is very long.
+    static func withoutKeys(_ sql: String) -> String {
         guard sql.utf8.count <= longest else {
-            return untrimmed(String(decoding: sql.utf8.prefix(shown), as: UTF8.self)) + "…"
+            return showable(String(decoding: sql.utf8.prefix(shown), as: UTF8.self)) + "…"
         }
         var sql = sql
         return sql.withUTF8 { redact($0) } ?? sql

@@ -7,7 +7,7 @@ extension Database {
     /// Runs `rotation` outside of the transaction of the block around, in which nothing has run yet.
     ///
     /// - throws: what `rotation` throws; `SQLITE_MISUSE` inside of any other transaction.
-    func outsideOfUntouchedTransaction(_ rotation: () throws -> Void) throws {
+    func outsideOfUntouchedTransaction<T>(_ rotation: () throws -> T) throws -> T {
         guard isInsideTransaction else { return try rotation() }
         guard transactionBlockDepth > 0, transactions.isUntouched else {
             throw DatabaseError(
@@ -26,12 +26,12 @@ extension Database {
             transactions.date = date
         } catch {
             transactionDidEnd(tellingObservers: true, isCommitted: false)
-            try outcome.get()
+            _ = try outcome.get()
             throw DatabaseError(
                 (error as? DatabaseError)?.extendedResultCode ?? .SQLITE_ABORT, .keyChanged,
                 "the key was changed, and the transaction around it could not begin again",
                 advice: "try what follows once more")
         }
-        try outcome.get()
+        return try outcome.get()
     }
 }

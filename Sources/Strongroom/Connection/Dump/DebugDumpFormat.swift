@@ -1,6 +1,7 @@
 import Foundation
 
-/// One line for each row, for human eyes: blobs appear as text, else as UUIDs, else as hexadecimal SQL literals.
+/// One line for each row, for human eyes: blobs that are no text appear as UUIDs where they are as long as one, or else as
+/// hexadecimal SQL literals.
 ///
 /// ```text
 /// Arthur|500
@@ -36,8 +37,7 @@ public struct DebugDumpFormat: DumpFormat, Sendable {
 
     private func text(_ value: DatabaseValue) -> String {
         if case .blob(let data) = value.storage {
-            if let text = String(data: data, encoding: .utf8) { return text }
-            return UUID.fromDatabaseValue(value)?.uuidString ?? data.hexadecimalLiteral
+            return String(data: data, encoding: .utf8) ?? UUID.fromDatabaseValue(value)?.uuidString ?? data.hexadecimalLiteral
         }
         return value.plainText(nullValue: nullValue)
     }
