@@ -87,7 +87,7 @@ struct TraceTests {
     }
 
     @Test("leaves out what the library asks of the schema, between the statements that it makes and before")
-    func schemaQuestions() throws {
+    func alterations() throws {
         let lines = try traced { db in
             try db.create(table: "author") { $0.autoIncrementedPrimaryKey("id") }
             try db.alter(table: "t") { t in

@@ -55,12 +55,6 @@ struct DumpFormatTests {
         #expect(try dump(Self.players, .list(header: true, separator: "; ", nullValue: "-")) == text)
     }
 
-    @Test("shows a blob of 16 bytes that is no text as a UUID, in the debug format")
-    func uuids() throws {
-        let blobs: SQL = "SELECT X'69BF8A9CD9F04777BD1193451D84CBCF' UNION ALL SELECT CAST('sixteen letters!' AS BLOB)"
-        #expect(try dump(blobs, .debug()) == "69BF8A9C-D9F0-4777-BD11-93451D84CBCF\nsixteen letters!\n")
-    }
-
     @Test("shows blobs as text where they are text; else as hexadecimals in the debug format, repaired in the list format")
     func blobs() throws {
         #expect(try dump(Self.blobs, .debug()) == "\né'\nX'FF12'\n")
