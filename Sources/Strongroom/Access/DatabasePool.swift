@@ -40,7 +40,7 @@ public final class DatabasePool: DatabaseWriter {
             queue: DispatchQueue(
                 label: label + ".writer",
                 qos: configuration.writeQoS,
-                target: configuration.writeTargetQueue ?? configuration.targetQueue),
+                target: configuration.writerTargetQueue),
             patience: Self.patience,
             prepare: { try $0.setUpJournal(requiresWAL: true) })
         self.path = path

@@ -35,7 +35,7 @@ public final class DatabaseQueue: DatabaseWriter {
             queue: DispatchQueue(
                 label: configuration.label ?? "Strongroom.DatabaseQueue",
                 qos: configuration.writeQoS,
-                target: configuration.writeTargetQueue ?? configuration.targetQueue),
+                target: configuration.writerTargetQueue),
             prepare: { try $0.setUpJournal(requiresWAL: false) })
         self.writer = writer
         suspensionObserver = SuspensionObserver(of: writer)

@@ -229,24 +229,23 @@ final class ReaderPool: @unchecked Sendable {
 
     /// Closes all readers for good: call it inside of a barrier.
     ///
-    /// - throws: `SQLITE_BUSY` when a statement of a reader is alive; the pool stays open then.
+    /// - throws: what `finish` throws, and the pool stays open; `SQLITE_BUSY` when a statement of a reader is alive,
+    ///   and the pool is closed: SQLite frees that reader with its last statement.
     func close(then finish: () throws -> Void) throws {
         lock.lock()
-        let readers = idle
-        lock.unlock()
-        for reader in readers { try reader.connection?.sync { try $0.close() } }
-        lock.lock()
+        let connections = idle.compactMap(\.connection)
         idle = []
         lock.unlock()
+        let closing = Result { for connection in connections { try connection.sync { try $0.close() } } }
+        for connection in connections { connection.sync { $0.abandon() } }
         try finish()
         lock.lock()
         isClosed = true
         lock.unlock()
+        try closing.get()
     }
 
-    static var closedError: DatabaseError {
-        .closed
-    }
+    static var closedError: DatabaseError { .closed }
 
     // MARK: - Under the lock
 

@@ -93,13 +93,17 @@ public struct Configuration: Sendable {
     public var readQoS: DispatchQoS { targetQueue?.qos ?? qos }
 
     /// The quality of service of writes.
-    public var writeQoS: DispatchQoS { (writeTargetQueue ?? targetQueue)?.qos ?? qos }
+    public var writeQoS: DispatchQoS { writerTargetQueue?.qos ?? qos }
 
     /// The queue under the connections' queues. Default: nil.
     public var targetQueue: DispatchQueue?
 
-    /// The queue under the writer's queue, instead of `targetQueue`. Default: nil.
+    /// The queue under the writer's queue, instead of `targetQueue`. Default: nil. Where ``readonly`` is set, nobody
+    /// writes, and it is not used.
     public var writeTargetQueue: DispatchQueue?
+
+    /// The queue under that of the connection that writes, or could.
+    var writerTargetQueue: DispatchQueue? { readonly ? targetQueue : writeTargetQueue ?? targetQueue }
 
     /// The default settings.
     public init() {}

@@ -219,11 +219,15 @@ extension Database {
     }
 
     private func checkRun(of statement: Statement) throws {
-        if transactionBlockDepth > 0, isAutocommit {
-            throw statement.error(.aborted)
+        if transactionBlockDepth > 0 {
+            // A program may end the transaction of a snapshot and begin another one, to see what is new.
+            if isAutocommit, !(configuration.readonly && statement.compilation.transaction == .begin) {
+                throw statement.error(.aborted)
+            }
+            transactions.isUntouched = false
         }
         if readOnlyDepth > 0, statement.mayWrite { throw statement.error(.readOnly) }
-        if recordedRegion != nil { recordedRegion?.formUnion(statement.databaseRegion) }
+        if recordedRegion != nil { recordedRegion?.formUnion(observedRegion(of: statement)) }
         if statement.compilation.transaction != nil { connection.pointee.ends_transaction = true }
         if observers.isActive, statement.hasEffects { observers.statementWillRun(statement, on: self) }
         if statement.makesDatabases { holdFormat(for: statement) }

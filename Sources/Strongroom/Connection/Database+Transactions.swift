@@ -154,6 +154,7 @@ extension Database {
         case .immediate: try run(.beginImmediate)
         case .exclusive: try run(.beginExclusive)
         }
+        transactions.kind = kind
     }
 
     private var defaultTransactionKind: TransactionKind {
@@ -205,6 +206,7 @@ extension Database {
         case nil:
             break
         case .begin:
+            transactions.isUntouched = true
             transactions.date = Result { try configuration.transactionClock.now(self) }
         case .commit:
             // Before anyone is told: who reads after asking for the count sees what it counts.
@@ -220,14 +222,16 @@ extension Database {
         case .rollback:
             transactionDidEnd(tellingObservers: !isReadOnlyNow, isCommitted: false)
         case .failure:
-            if observers.isActive { outsideOfBlocks { observers.transactionDidEnd(isCommitted: false, self) } }
+            // Who heard of nothing has nothing to take back.
+            guard observers.isActive, observers.hasTold else { break }
+            outsideOfBlocks { observers.transactionDidEnd(isCommitted: false, self) }
         }
     }
 
     /// Whether the connection, or the block around, allows nothing but reads. Of their transactions nobody is told.
     private var isReadOnlyNow: Bool { configuration.readonly || readOnlyDepth > 0 }
 
-    private func transactionDidEnd(tellingObservers isNews: Bool, isCommitted: Bool) {
+    func transactionDidEnd(tellingObservers isNews: Bool, isCommitted: Bool) {
         transactions.date = nil
         // Those that the callbacks register wait for the transaction after.
         let completions = transactions.completions

@@ -140,7 +140,9 @@ public final class Database {
         forgetStatements()
         let code = strongroom_connection_close(connection)
         guard code == SQLITE_OK else {
-            throw DatabaseError(code, on: sqliteConnection)
+            let failure = DatabaseError(code, on: sqliteConnection)
+            logLivingStatements()
+            throw failure
         }
         sqliteConnection = nil
     }
@@ -151,6 +153,16 @@ public final class Database {
         forgetStatements()
         strongroom_connection_abandon(connection)
         sqliteConnection = nil
+    }
+
+    /// Tells who keeps the connection open.
+    private func logLivingStatements() {
+        var statement = sqlite3_next_stmt(sqliteConnection, nil)
+        while let living = statement {
+            let sql = SQLText.showable(String(cString: sqlite3_sql(living)))
+            ErrorLog.log(.SQLITE_BUSY, "unfinalized statement: \(sql)")
+            statement = sqlite3_next_stmt(sqliteConnection, living)
+        }
     }
 
     private func forgetStatements() {

@@ -7,6 +7,9 @@ struct StatementCompilation {
     /// Columns read, by table. The empty name stands for all: the rows are counted, or read by their rowid.
     var reads: [String: Set<String>] = [:]
 
+    /// Names by which tables are read that the statement itself doesn't name: those of views, and of named subqueries.
+    var views: Set<String> = []
+
     /// Tables inserted into, deleted from, and updated (with the columns).
     var insertions: Set<String> = []
     var deletions: Set<String> = []
@@ -122,12 +125,14 @@ final class CompilationObserver {
     }
 
     fileprivate func observe(
-        _ action: CInt, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?, _ schema: UnsafePointer<CChar>?) -> CInt
+        _ action: CInt, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
+        schema: UnsafePointer<CChar>?, by source: UnsafePointer<CChar>?) -> CInt
     {
         defer { formerAction = action }
         switch action {
         case SQLITE_READ:
             guard let table = first.map(String.init(cString:)) else { break }
+            if let source { compilation.views.insert(String(cString: source)) }
             compilation.reads[table, default: []].insert(second.map(String.init(cString:)) ?? "")
         case SQLITE_INSERT:
             guard let table = first.map(String.init(cString:)) else { break }
@@ -221,5 +226,6 @@ private func authorize(
     _ trigger: UnsafePointer<CChar>?)
     -> CInt
 {
-    Unmanaged<CompilationObserver>.fromOpaque(context!).takeUnretainedValue().observe(action, first, second, schema)
+    let observer = Unmanaged<CompilationObserver>.fromOpaque(context!).takeUnretainedValue()
+    return observer.observe(action, first, second, schema: schema, by: trigger)
 }

@@ -195,6 +195,10 @@ extension Database {
 
     func attach(_ derived: DerivedKey, header: Int) throws {
         try attach(derived, header: header, schema: "main", key: "main")
+        // It derives nothing from a key that is derived; programs that ask get the answer.
+        if derived.settings.kdfIterations != CipherSettings.sqlcipher4.kdfIterations {
+            try runCipherPragma("kdf_iter = \(derived.settings.kdfIterations)")
+        }
         cipher.derived = derived
         cipher.header = header
     }

@@ -24,10 +24,10 @@ extension Database {
     /// Other connections must be opened anew; those of the same queue or pool get the new key by themselves. See
     /// `DatabaseWriter.rotateKey(to:progress:)`, which does all of it.
     ///
-    /// - throws: `SQLITE_BUSY` when another connection writes, `SQLITE_FULL` and `SQLITE_IOERR` when the file can't grow; nothing has
-    ///   changed then. `SQLITE_MISUSE` for an empty passphrase, in a transaction, and without a present key. The reason
-    ///   ``DatabaseError/Reason/keyChanged`` tells failures that came after the change.
-    ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_rekey>
+    /// - throws: `SQLITE_BUSY` when another connection writes, `SQLITE_FULL` and `SQLITE_IOERR` when the file can't
+    ///   grow; nothing has changed then. `SQLITE_MISUSE` for an empty passphrase, without a present key, and in a
+    ///   transaction, unless it is the first thing in its block. The reason ``DatabaseError/Reason/keyChanged`` tells
+    ///   failures that came after the change. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_rekey>
     public func changePassphrase(_ passphrase: String) throws {
         try rotateKey(to: .passphrase(passphrase))
     }
@@ -43,11 +43,14 @@ extension Database {
     ///
     /// `progress` is called as pages are written; throwing from it stops the rotation, and nothing has changed.
     ///
-    /// - throws: errors whose ``DatabaseError/reason`` is `keyChanged` when the new key opens the database; after all others, the old one does.
+    /// - throws: errors whose ``DatabaseError/reason`` is `keyChanged` when the new key opens the database. After all
+    ///   others, the old one does.
     @discardableResult
     func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome {
         do {
-            return try changeKey(to: key, progress: progress)
+            return try outsideOfUntouchedTransaction {
+                try withoutObservers { try changeKey(to: key, progress: progress) }
+            }
         } catch let error as DatabaseError {
             // What fails after the change says so.
             throw error.because(.keyUnchanged)
@@ -110,7 +113,7 @@ extension Database {
         defer { _ = strongroom_rekey_cancel(sqliteConnection, rollback) }
         let oldFormat = try PageFormat(old, header: cipher.header), newFormat = try PageFormat(new, header: cipher.header)
         let verifier = FrameVerifier(log: filePath + "-wal", format: newFormat)
-        let report = try holdingDefaults { try withoutObservers {
+        let report = try holdingDefaults {
             try attempt.run { context, callBack in
                 try old.withPageKey(oldFormat) { oldKey in
                     try new.withPageKey(newFormat) { newKey in
@@ -118,7 +121,7 @@ extension Database {
                     }
                 }
             }
-        } }
+        }
         return (report, verifier)
     }
 
@@ -155,15 +158,13 @@ extension Database {
         requireAccess()
         guard let derived = cipher.derived, isFileStored else {
             throw DatabaseError(
-                refusing: "there is no key to change", advice: "encrypt the database with DatabaseFile.encrypt(path:to:encryption:)",
-                reason: .notEncrypted)
-        }
-        guard !isInsideTransaction else {
-            throw DatabaseError(refusing: "a key can't be changed inside a transaction", advice: "use writeWithoutTransaction")
+                refusing: "there is no key to change",
+                advice: "encrypt the database with DatabaseFile.encrypt(path:to:encryption:)", reason: .notEncrypted)
         }
         guard try answer(to: "PRAGMA main.locking_mode") == "normal" else {
             throw DatabaseError(
-                refusing: "a key can't be changed while the connection keeps all others out", advice: "set PRAGMA locking_mode = NORMAL")
+                refusing: "a key can't be changed while the connection keeps all others out",
+                advice: "set PRAGMA locking_mode = NORMAL")
         }
         guard !configuration.readonly else {
             throw DatabaseError(.SQLITE_READONLY, refusing: "a read-only connection can't change the key")

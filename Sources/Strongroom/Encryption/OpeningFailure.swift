@@ -120,7 +120,7 @@ extension DatabaseError {
     /// Whether SQLite makes nothing of a file, and has no more to say of it than the code.
     fileprivate var isUnexplained: Bool {
         let isVague = [.SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CORRUPT, .SQLITE_IOERR].contains(resultCode)
-        return isVague && details.explanation == nil && message == extendedResultCode.errorString
+        return isVague && details?.explanation == nil && message == extendedResultCode.errorString
     }
 }
 

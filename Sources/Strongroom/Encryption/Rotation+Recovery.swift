@@ -130,6 +130,7 @@ extension Database {
     /// Runs transactions that aren't the application's, and that nobody may veto.
     func withoutObservers<T>(_ body: () throws -> T) throws -> T {
         let connection = try openConnection
+        guard transactions.isInstalled else { return try body() }
         transactions.uninstall(from: connection)
         defer { transactions.install(on: connection) }
         return try body()

@@ -13,6 +13,9 @@ final class ObserverList {
     /// Whether the transaction has changes that SQLite knows nothing of.
     private(set) var wasToldOfChanges = false
 
+    /// Whether somebody was told of a row or of a commit that may still be undone.
+    @exclusivity(unchecked) private(set) var hasTold = false
+
     /// A statement that runs. SQL functions run statements inside of others.
     private struct Run {
         let statement: ObjectIdentifier
@@ -104,6 +107,7 @@ final class ObserverList {
         guard savepoints.isEmpty else {
             return savepoints.append(.init(event: event.copy(), listeners: audience.listeners))
         }
+        hasTold = true
         for listener in audience.listeners { listener.tell(event, event.tableName) }
     }
 
@@ -197,6 +201,7 @@ final class ObserverList {
     }
 
     func forgetSavepoints() {
+        hasTold = false
         savepoints.removeAll()
     }
 
@@ -209,6 +214,7 @@ final class ObserverList {
     /// False when an observer refuses. A commit releases all savepoints.
     func transactionWillCommit() -> Bool {
         tellOfSavepoints()
+        hasTold = true
         do {
             for registration in registrations { try registration.observer?.databaseWillCommit() }
             return true
@@ -226,6 +232,7 @@ final class ObserverList {
     }
 
     func transactionDidEnd(isCommitted: Bool, _ db: Database) {
+        hasTold = false
         savepoints.removeAll()
         wasToldOfChanges = false
         let told = registrations

@@ -86,6 +86,22 @@ struct TraceTests {
         #expect(lines.value == [])
     }
 
+    @Test("leaves out what the library asks of the schema, between the statements that it makes and before")
+    func alterations() throws {
+        let lines = try traced { db in
+            try db.create(table: "author") { $0.autoIncrementedPrimaryKey("id") }
+            try db.alter(table: "t") { t in
+                t.add(column: "b")
+                t.add(column: "authorId").references("author")
+            }
+        }
+        #expect(lines == [
+            #"CREATE TABLE "author" ("id" INTEGER PRIMARY KEY AUTOINCREMENT)"#,
+            #"ALTER TABLE "t" ADD COLUMN "b""#,
+            #"ALTER TABLE "t" ADD COLUMN "authorId" REFERENCES "author"("id")"#,
+        ])
+    }
+
     @Test("tells savepoints by the name that they have in GRDB")
     func savepoints() throws {
         let lines = try traced { db in
