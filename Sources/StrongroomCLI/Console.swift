@@ -26,6 +26,8 @@ enum Console {
         while !rest.isEmpty {
             let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
             if count < 0 {
+                // Nobody reads any further, as after `head`: there is nothing to say.
+                if errno == EPIPE { throw Told(status: .other) }
                 guard errno == EINTR else { throw Failure(errno: errno, file: name, doing: "writing") }
                 continue
             }

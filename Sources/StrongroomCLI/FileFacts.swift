@@ -8,7 +8,7 @@ struct FileFacts: CustomStringConvertible {
     /// What shows without a key.
     init(_ target: Target) {
         let inspection = target.inspection
-        lines = [("file", target.path), ("kind", Self.words(inspection.kind)), ("size", "\(inspection.size) bytes")]
+        lines = [("file", target.name), ("kind", Self.words(inspection.kind)), ("size", "\(inspection.size) bytes")]
         members = [
             ("kind", .text(inspection.kind.rawValue)),
             ("size", .integer(inspection.size)),

@@ -77,7 +77,7 @@ public final class Database {
         try Self.checkURI(path)
         var flags = SQLITE_OPEN_NOMUTEX
         if path.hasPrefix("file:") { flags |= SQLITE_OPEN_URI }
-        flags |= configuration.readonly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        flags |= configuration.openingFlags
         var opened: UnsafeMutablePointer<strongroom_connection>?
         var message: UnsafeMutablePointer<CChar>?
         let code = strongroom_connection_open(path, flags, nil, &opened, &message)
@@ -103,6 +103,7 @@ public final class Database {
         try check(compiler.install(on: openConnection))
         try setUpBusyMode()
         try setUpSwitches()
+        try setUpTrace()
         try setUpEncryption()
         try explainingFailures {
             for setup in configuration.setups { try setup(self) }

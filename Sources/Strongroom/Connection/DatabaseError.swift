@@ -23,6 +23,9 @@ public struct DatabaseError: Error, Sendable {
 
     private let publicStatementArguments: Bool
 
+    /// What was found out about a file that didn't open; nil where SQLite's code says all there is.
+    package var openingFault: OpeningFault?
+
     /// An error with SQLite's words for `resultCode` when `message` is nil.
     public init(
         resultCode: ResultCode = .SQLITE_ERROR, message: String? = nil,

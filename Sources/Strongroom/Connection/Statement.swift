@@ -39,7 +39,7 @@ public final class Statement {
     var isReusable: Bool { !compilation.changesSchema && !compilation.carriesKey }
 
     /// For each parameter its name without prefix, which is the number of `?NNN`; nil for `?`.
-    let parameterNames: [String?]
+    package let parameterNames: [String?]
 
     // Unchecked exclusivity: see `Database`.
 

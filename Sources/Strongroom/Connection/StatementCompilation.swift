@@ -80,6 +80,9 @@ final class CompilationObserver {
     /// Whether nothing but reads is allowed now: some pragmas act while they are compiled.
     var isReadOnly = false
 
+    /// Whether the program's statements may write to no file at all.
+    var writesNowhere = false
+
     func install(on connection: SQLiteConnection) -> CInt {
         sqlite3_set_authorizer(connection, authorize, Unmanaged.passUnretained(self).toOpaque())
     }
@@ -144,9 +147,12 @@ final class CompilationObserver {
         case SQLITE_ATTACH, SQLITE_DETACH:
             compilation.attaches = true
             compilation.changesSchema = true
+            if writesNowhere, isCompiling { return refuse(.readOnly) }
         case SQLITE_FUNCTION:
             // It runs INSERT statements of its own.
             if second.map({ sqlite3_stricmp($0, "sqlcipher_export") == 0 }) == true { compilation.writesUnseen = true }
+            guard writesNowhere, isCompiling, let name = second.map({ String(cString: $0).lowercased() }) else { break }
+            if WritingSQL.functions.contains(name) { return refuse(.readOnly) }
         default:
             if Self.schemaActions.contains(action) { compilation.changesSchema = true }
         }
@@ -174,8 +180,15 @@ final class CompilationObserver {
         if takesPragma(name, value) { return SQLITE_IGNORE }
         if name == "journal_mode", value == nil { compilation.onlyAsks = true }
         if name == "optimize" { compilation.writesUnseen = true }
-        refusal = refusalOfPragma(name, value) ?? (isReadOnly && Self.rewritingPragmas.contains(name) ? .readOnly : nil)
-        return refusal == nil ? SQLITE_OK : SQLITE_DENY
+        if let error = refusalOfPragma(name, value) { return refuse(error) }
+        if isReadOnly, Self.rewritingPragmas.contains(name) { return refuse(.readOnly) }
+        if writesNowhere, isCompiling, !WritingSQL.isReading(pragma: name, value: value) { return refuse(.readOnly) }
+        return SQLITE_OK
+    }
+
+    private func refuse(_ error: DatabaseError) -> CInt {
+        refusal = error
+        return SQLITE_DENY
     }
 
     /// What rewrites the file while it is compiled, before anyone can see that it would.

@@ -40,8 +40,9 @@ public struct CipherSettings: Hashable, Sendable {
     public static let sqlcipher1 = CipherSettings(pageSize: 1024, kdfIterations: 4_000, kdfAlgorithm: .sha1, hmacAlgorithm: nil)
 
     /// What an unknown file is tried against, newest first, and how each is spelled.
-    static let olderFormats: [(name: String, spelling: String, settings: CipherSettings)] = [
-        ("SQLCipher 3", ".sqlcipher3", .sqlcipher3), ("SQLCipher 2", ".sqlcipher2", .sqlcipher2), ("SQLCipher 1", ".sqlcipher1", .sqlcipher1),
+    static let olderFormats: [(version: Int, name: String, spelling: String, settings: CipherSettings)] = [
+        (3, "SQLCipher 3", ".sqlcipher3", .sqlcipher3), (2, "SQLCipher 2", ".sqlcipher2", .sqlcipher2),
+        (1, "SQLCipher 1", ".sqlcipher1", .sqlcipher1),
     ]
 
     func validate() throws {

@@ -13,31 +13,40 @@ extension DatabaseError {
     /// Ends the message of each `SQLITE_NOTADB` that another key would not cure.
     private static let keyIsNotAtFault = "(another key won't help)"
 
-    private static func notKeysFault(_ message: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_NOTADB, message: "\(message) \(keyIsNotAtFault)")
+    private static func notKeysFault(_ fault: OpeningFault, _ message: String) -> DatabaseError {
+        var error = DatabaseError(resultCode: .SQLITE_NOTADB, message: "\(message) \(keyIsNotAtFault)")
+        error.openingFault = fault
+        return error
+    }
+
+    /// Why a file didn't open with a key that isn't to blame.
+    package enum OpeningFault: Sendable, Equatable {
+        case clearText, notDatabase, missingSalt, noPlaintextHeader
+        /// The version of SQLCipher whose format it is.
+        case otherFormat(version: Int)
     }
 
     static func clearText(_ path: String) -> DatabaseError {
-        notKeysFault("\(path) is not encrypted: open it without a key, or encrypt it with DatabaseFile.encrypt(path:to:encryption:)")
+        notKeysFault(.clearText, "\(path) is not encrypted: open it without a key, or encrypt it with DatabaseFile.encrypt(path:to:encryption:)")
     }
 
     static func notDatabase(_ path: String, _ reason: String) -> DatabaseError {
-        notKeysFault("\(path) is not a database: \(reason)")
+        notKeysFault(.notDatabase, "\(path) is not a database: \(reason)")
     }
 
-    static func olderFormat(_ path: String, name: String, spelling: String) -> DatabaseError {
-        notKeysFault("\(path) has the \(name) format; migrate it with DatabaseFile.migrate(path:to:from:), or set CipherSettings\(spelling)")
+    static func olderFormat(_ path: String, version: Int, name: String, spelling: String) -> DatabaseError {
+        notKeysFault(.otherFormat(version: version), "\(path) has the \(name) format; migrate it with DatabaseFile.migrate(path:to:from:), or set CipherSettings\(spelling)")
     }
 
     static func missingSalt(_ path: String, beside file: String) -> DatabaseError {
-        notKeysFault("""
+        notKeysFault(.missingSalt, """
             the salt of \(path) is missing: its header is plaintext and there is no \(file); restore that file, or give the salt \
             with PlaintextHeader(salt: .provided(…))
             """)
     }
 
     static func lateHeader(_ path: String) -> DatabaseError {
-        notKeysFault("""
+        notKeysFault(.noPlaintextHeader, """
             \(path) is encrypted from its first byte: open it without a plaintext header, or turn one on with DatabaseFile.setPlaintextHeader(_:path:encryption:)
             """)
     }
@@ -96,11 +105,11 @@ extension Database {
     /// Tries older formats on page 1.
     private func explanationOfFormat(_ header: FileHeader, _ derived: DerivedKey) throws -> DatabaseError? {
         guard let salt = header.salt, cipher.header == 0 else { return nil }
-        let newer = [("SQLCipher 4", ".sqlcipher4", CipherSettings.sqlcipher4)]
-        for (name, spelling, settings) in CipherSettings.olderFormats + newer where settings != derived.settings {
+        let newer = [(4, "SQLCipher 4", ".sqlcipher4", CipherSettings.sqlcipher4)]
+        for (version, name, spelling, settings) in CipherSettings.olderFormats + newer where settings != derived.settings {
             let candidate = try PageFormat(Keyring().derivedKey(for: cipher.key!, salt: salt, settings: settings), header: 0)
             let pages = PageReader(self, pageSize: settings.pageSize, fileSize: header.fileSize)
-            if try pages.isAuthentic(1, candidate) { return .olderFormat(path, name: name, spelling: spelling) }
+            if try pages.isAuthentic(1, candidate) { return .olderFormat(path, version: version, name: name, spelling: spelling) }
         }
         return nil
     }

@@ -3,26 +3,35 @@ import Strongroom
 /// What a rotation says of each database, in words and as JSON.
 struct RotationReport {
     let step: RotationStep
+    /// Nil where no key was asked for.
+    let keys: RotationKeys?
     /// Of a dry run.
     var estimate: Estimate?
+    var isDry = false
+
+    private var old: String { keys?.oldNoun ?? "passphrase" }
+    private var new: String { keys?.newNoun ?? "passphrase" }
 
     /// Nil for a failure, which has words of its own.
     var text: String? {
         switch step.state {
-        case .rotated: "\(step.file): \(undone)rotated and checked. Only the new passphrase opens it."
-        case .finished: "\(step.file): an earlier rotation was interrupted when the new passphrase had taken over; it is finished now, and checked. Only the new passphrase opens it."
-        case .already: "\(step.file): the new passphrase opens it already; nothing was changed."
+        case .rotated: "\(step.file): \(undone)rotated and checked. Only the new \(new) opens it."
+        case .finished where isDry: "\(step.file): \(interrupted); it would be finished, and checked. Nothing was changed."
+        case .finished: "\(step.file): \(interrupted); it is finished now, and checked. Only the new \(new) opens it."
+        case .already: "\(step.file): the new \(new) opens it already; nothing was changed."
         case .checked(let plan): "\(step.file): " + words(plan)
         case .found, .failed, .skipped: nil
         }
     }
 
+    private var interrupted: String { "an earlier rotation was interrupted when the new \(new) had taken over" }
+
     private var undone: String {
-        step.wasPending ? "an earlier rotation was interrupted before the new passphrase had taken over, and was undone; now it is " : ""
+        step.wasPending ? "an earlier rotation was interrupted before the new \(new) had taken over, and was undone; now it is " : ""
     }
 
     private func words(_ plan: RotationPlan) -> String {
-        var text = "the passphrase opens it; \(bytes) bytes would be encrypted anew"
+        var text = "the \(old) opens it; \(bytes) bytes would be encrypted anew"
         if let seconds = seconds(plan) { text += " in about \(duration(seconds))" }
         text += ", with \(megabytes(plan.room.needed)) of room beside it (there are \(megabytes(plan.room.available)))."
         if step.wasPending { text += " An earlier rotation was interrupted, and would be undone first." }
@@ -35,7 +44,7 @@ struct RotationReport {
     private func others(_ plan: RotationPlan) -> String? {
         guard !plan.processes.isEmpty else { return nil }
         let names = plan.processes.map { "\($0.name) (process \($0.identifier))" }.joined(separator: ", ")
-        return "it is open in \(names) too, which must open it anew with the new passphrase"
+        return "it is open in \(names) too, which must open it anew with the new \(new)"
     }
 
     private var bytes: Int64 { step.target?.inspection.size ?? 0 }
@@ -49,14 +58,16 @@ struct RotationReport {
     var members: [(String, JSON)] {
         switch step.state {
         case .rotated: [("outcome", .text("rotated")), ("bytes", .integer(bytes)), ("undoneBefore", .bool(step.wasPending))]
-        case .finished: [("outcome", .text("finished")), ("bytes", .integer(bytes))]
-        case .already: [("outcome", .text("already")), ("bytes", .integer(bytes))]
+        case .finished: [("outcome", .text("finished")), ("bytes", .integer(bytes))] + dryness
+        case .already: [("outcome", .text("already")), ("bytes", .integer(bytes))] + dryness
         case .checked(let plan): members(plan)
         case .failed: [("outcome", .text("failed"))]
         case .skipped: [("outcome", .text("skipped"))]
         case .found: []
         }
     }
+
+    private var dryness: [(String, JSON)] { isDry ? [("dryRun", .bool(true))] : [] }
 
     private func members(_ plan: RotationPlan) -> [(String, JSON)] {
         [

@@ -9,7 +9,7 @@ struct RotationStep: Sendable {
         /// The old key opens it and nobody is in the way.
         case checked(RotationPlan)
         case rotated
-        /// An earlier run was interrupted after the new key had taken over; what it left is done.
+        /// An earlier run was interrupted after the new key had taken over; what it left is done, or would be.
         case finished
         /// The new key opens it, and nothing was to be done.
         case already
@@ -70,7 +70,7 @@ struct RotationPlan: Sendable {
     /// Seconds that opening took.
     var opening: Double
     var processes: [OpenElsewhere.Process]
-    /// The open database; nil when there are too many to keep them all open.
+    /// The open database; nil when there are too many to keep them all open, and in a dry run.
     var queue: DatabaseQueue?
 }
 
@@ -78,63 +78,102 @@ struct RotationPlan: Sendable {
 
 extension Target {
     /// Opens the database with the old key, and finds out what would be in the way of a rotation.
-    func plan(_ old: DatabaseKey, writing: Bool, keepingOpen: Bool, _ others: OpenElsewhere) throws -> RotationPlan {
-        let room = Room(for: self)
-        try room.require(for: path)
+    func plan(_ keys: RotationKeys, keepingOpen: Bool, _ others: OpenElsewhere) throws -> RotationPlan {
+        let room = try requireRotatable(keys)
         let began = DispatchTime.now().uptimeNanoseconds
-        let queue = try open(old, readonly: !writing)
+        let queue = try self.queue(keys.old)
         let opening = Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
         do {
             // Somebody who writes now is better met before than in the middle.
-            if writing { try attributing(to: path) { try queue.inTransaction(.immediate) { _ in .rollback } } }
+            try attributing(to: name) { try queue.inTransaction(.immediate) { _ in .rollback } }
         } catch var failure as Failure {
-            failure.addRemedy("The old passphrase opens it")
+            failure.addRemedy("The old \(keys.oldNoun) opens it")
             throw failure
         }
-        if !keepingOpen { try attributing(to: path) { try queue.close() } }
+        if !keepingOpen { try attributing(to: name) { try queue.close() } }
         return RotationPlan(
-            room: room, opening: opening, processes: others.processes(having: path), queue: keepingOpen ? queue : nil)
+            room: room, opening: opening, processes: others.processes(having: place.path), queue: keepingOpen ? queue : nil)
+    }
+
+    /// Finds out the same, and whether every page is what the old key wrote, without changing anything.
+    func dryPlan(_ keys: RotationKeys, _ others: OpenElsewhere, _ interruption: Interruption) throws -> RotationPlan {
+        let room = try requireRotatable(keys)
+        let began = DispatchTime.now().uptimeNanoseconds
+        try attributing(to: name) { try DatabaseFile.reading(path: place.path, encryption: encryption(keys.old)) { _ in } }
+        let opening = Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
+        if FileLocks(path: place.path).isWritten {
+            throw Failure(.busy, file: name, "another program is using it (it is writing)",
+                          remedy: "Stop that program or let it finish, then run this again. The old \(keys.oldNoun) opens it")
+        }
+        let report = try attributing(to: name) {
+            try DatabaseFile.check(path: place.path, encryption: encryption(keys.old), pagesOnly: true) { _ in try interruption.check() }
+        }
+        guard report.isIntact else {
+            throw Failure(.damaged, file: name, "it is damaged (\(report.problems[0]))",
+                          remedy: "Keep a copy of it as it is, and restore from a backup")
+        }
+        return RotationPlan(room: room, opening: opening, processes: others.processes(having: place.path))
+    }
+
+    private func requireRotatable(_ keys: RotationKeys) throws -> Room {
+        if let links = FileIdentity(place.path)?.linkCount, links > 1 {
+            throw Failure(.other, file: name, "it has \(links) names (hard links), and what stands beside it only one; nothing was changed",
+                          remedy: "Remove the other names, then run this again")
+        }
+        guard access(place.path, W_OK) == 0 else { throw Failure(errno: errno, file: name, doing: "opening it to write") }
+        let room = Room(for: self)
+        try room.require(for: name)
+        return room
     }
 
     /// Changes the key; a failure says which one opens the database now.
-    func rotate(
-        _ plan: RotationPlan, from old: DatabaseKey, to new: DatabaseKey, _ interruption: Interruption, _ display: ProgressDisplay) throws
-    {
+    func rotate(_ plan: RotationPlan, _ keys: RotationKeys, _ interruption: Interruption, _ display: ProgressDisplay) throws {
         do {
-            try attributing(to: path) {
-                let queue = try plan.queue ?? open(old, readonly: false)
-                try queue.rotateKey(to: new) { done in
+            try attributing(to: name) {
+                let queue = try plan.queue ?? self.queue(keys.old)
+                try queue.rotateKey(to: keys.new!) { done in
                     try interruption.check()
-                    display.show(path, done)
+                    display.show(name, done)
                 }
                 try queue.close()
             }
         } catch var failure as Failure {
-            failure.file = path
-            failure.addRemedy(holder(old: old, new: new))
+            failure.file = name
+            failure.addRemedy(holder(keys))
             throw failure
         }
     }
 
     /// What is to do for a database that the old key does not open: nothing, when an earlier run came as far as the new one.
-    func finish(_ new: DatabaseKey) throws -> RotationStep.State {
+    func finish(_ keys: RotationKeys, isDry: Bool) throws -> RotationStep.State {
+        guard isDry else { return try finish(keys) }
+        try attributing(to: name) {
+            try DatabaseFile.reading(path: place.path, encryption: encryption(keys.new!)) { _ in }
+        }
+        return inspection.isRotationPending ? .finished : .already
+    }
+
+    private func finish(_ keys: RotationKeys) throws -> RotationStep.State {
         // Opening finishes what was interrupted.
-        let queue = try open(new, readonly: false)
-        return try attributing(to: path) {
+        let queue = try self.queue(keys.new)
+        return try attributing(to: name) {
             defer { try? queue.close() }
             guard inspection.isRotationPending else { return .already }
             guard try queue.checkIntegrity().isIntact else {
-                throw Failure(.damaged, file: path, "the new passphrase opens it, and it is damaged",
+                throw Failure(.damaged, file: name, "the new \(keys.newNoun) opens it, and it is damaged",
                               remedy: "Keep a copy of it as it is, and restore from a backup")
             }
             return .finished
         }
     }
 
-    /// Which passphrase to keep, found out by trying rather than by reasoning.
-    private func holder(old: DatabaseKey, new: DatabaseKey) -> String {
-        if (try? open(old, readonly: true)) != nil { return "The old passphrase opens it" }
-        if (try? open(new, readonly: true)) != nil { return "The new passphrase opens it" }
-        return "It could not be opened to see which passphrase holds: keep both"
+    /// Which key to keep, found out by trying rather than by reasoning.
+    private func holder(_ keys: RotationKeys) -> String {
+        func opens(_ key: DatabaseKey) -> Bool {
+            (try? DatabaseFile.reading(path: place.path, encryption: encryption(key)) { _ in }) != nil
+        }
+        if opens(keys.old) { return "The old \(keys.oldNoun) opens it" }
+        if opens(keys.new!) { return "The new \(keys.newNoun) opens it" }
+        return "It could not be opened to see which of the two opens it: keep both"
     }
 }
