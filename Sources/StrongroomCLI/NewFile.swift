@@ -67,14 +67,17 @@ struct NewFile {
 
     private func refuse(_ source: Place) throws {
         let own = FileIdentity(source.path)
-        for taken in [place.path] + place.companions where own != nil && FileIdentity(taken) == own {
-            throw Failure(.other, file: place.name, "it is \(source.name) itself, or would be taken for a part of it; nothing was changed",
-                          remedy: "Choose another name")
+        let reason: String
+        if own != nil, FileIdentity(place.path) == own {
+            reason = "it is \(source.name) itself"
+        } else if source.companions.contains(place.path) {
+            reason = "it would be taken for a part of \(source.name)"
+        } else if own != nil, place.companions.contains(where: { FileIdentity($0) == own }) {
+            reason = "\(source.name) would be taken for a part of it"
+        } else {
+            return
         }
-        if source.companions.contains(place.path) {
-            throw Failure(.other, file: place.name, "it would be taken for a part of \(source.name); nothing was changed",
-                          remedy: "Choose another name")
-        }
+        throw Failure(.other, file: place.name, "\(reason); nothing was changed", remedy: "Choose another name")
     }
 
     private func requireRoomForName() throws {

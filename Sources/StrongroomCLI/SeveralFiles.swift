@@ -36,17 +36,24 @@ struct SeveralFiles {
         }
     }
 
-    /// Runs `body` on each, with the key where one is needed. A failure of one is no failure of the next.
-    func report(_ passphrase: PassphraseOptions, isKeyWanted: Bool = true, _ body: (Target, Secret?) throws -> FileReport) throws -> [FileReport] {
+    /// Runs `body` on each, with the key where one is needed. A failure of one is told at once, and is no failure of the next.
+    func report(
+        _ passphrase: PassphraseOptions, isKeyWanted: Bool = true, _ body: (Target, Secret?) throws -> FileReport) throws -> [FileReport]
+    {
         let locked = targets.compactMap { try? $0.get() }.filter { isKeyWanted && !$0.isClear }
         let name = names.count == 1 ? names[0] : counted(names.count, "database")
         let secret = try locked.isEmpty ? nil : passphrase.secret(opening: locked, as: name)
-        return zip(names, targets).map { name, target in
+        return try zip(names, targets).map { name, target in
+            var report: FileReport
             do {
-                return try body(target.get(), secret)
+                report = try body(target.get(), secret)
+            } catch let told as Told {
+                throw told
             } catch {
-                return FileReport(file: name, failure: Failure(any: error, file: name))
+                report = FileReport(file: name, failure: Failure(any: error, file: name))
             }
+            if let failure = report.failure, names.count > 1 { Console.message("strongroom: \(failure)") }
+            return report
         }
     }
 }
@@ -93,10 +100,5 @@ extension OutputOptions {
             Console.message(counted(reports.count, "database") + ": " + summary(reports.count - failed, failed) + ".")
         }
         if status != .done { throw Told(status: status) }
-    }
-
-    /// Says at once what came of one of several.
-    func tell(_ report: FileReport, isSingle: Bool) {
-        if let failure = report.failure, !isSingle { Console.message("strongroom: \(failure)") }
     }
 }

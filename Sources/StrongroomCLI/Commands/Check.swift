@@ -26,12 +26,7 @@ struct Check: Reporting {
 
     func run() throws {
         let several = try SeveralFiles(files, format) { try $0.requireDatabase() }
-        let isSingle = several.names.count == 1
-        let reports = try several.report(passphrase) { target, secret in
-            let report = try check(target, secret)
-            output.tell(report, isSingle: isSingle)
-            return report
-        }
+        let reports = try several.report(passphrase, check)
         try output.end(Self.self, reports) { "\($0) ok, \($1) not" }
     }
 

@@ -40,7 +40,6 @@ struct Info: Reporting {
             isFirst = false
             return FileReport(file: target.name, members: facts.members)
         }
-        for report in reports { output.tell(report, isSingle: reports.count == 1) }
         try output.end(Self.self, reports) { "\($0) shown, \($1) failed" }
     }
 }

@@ -56,7 +56,17 @@ struct Query: Reporting {
         try target.requireDatabase()
         let secret = target.isClear ? nil : try passphrase.secret(opening: target)
         let sql = self.sql ?? Self.standardInput()
-        guard write else { return try read(sql, target, secret, runner) }
+        do {
+            try write ? change(sql, target, secret, runner) : read(sql, target, secret, runner)
+        } catch var failure as Failure where failure.status == .other && failure.remedy == nil {
+            // All or nothing.
+            failure.happened += "; nothing was changed"
+            failure.remedy = "Check the SQL"
+            throw failure
+        }
+    }
+
+    private func change(_ sql: String, _ target: Target, _ secret: Secret?, _ runner: SQLRunner) throws {
         try target.writing(secret) { queue in
             if case .alone(let word) = StatementKind(sql) {
                 try queue.inDatabase { try runAlone(word, sql, $0, runner) }
