@@ -1,4 +1,3 @@
-import Foundation
 import Strongroom
 
 // What the library reports, with the exit status and the advice that go with it.
@@ -18,31 +17,39 @@ extension Failure {
     ]
 
     init(_ error: DatabaseError, file: String) {
-        if let fault = error.openingFault {
-            self.init(fault, file: file)
+        if let version = error.formatVersion {
+            self.init(otherFormat: version, file: file)
+        } else if let known = error.reason.flatMap({ Failure(reason: $0, file: file) }) {
+            self = known
         } else if error.isWrongKeyError {
             self.init(.wrongKey, file: file, "this passphrase does not open it; nothing was changed", remedy: """
                 Check the passphrase, and that this is an encrypted database with pages of the usual size (--page-size)
                 """)
         } else {
-            self.init(code: error.extendedResultCode, said: Self.plain(error), file: file)
+            self.init(code: error.extendedResultCode, said: error.failureReason ?? "\(error.extendedResultCode)", file: file)
         }
     }
 
-    init(_ fault: DatabaseError.OpeningFault, file: String) {
-        switch fault {
-        case .otherFormat(let version):
-            self.init(otherFormat: version, file: file)
+    /// Nil for what the code tells as well.
+    init?(reason: DatabaseError.Reason, file: String) {
+        switch reason {
         case .missingSalt:
             self.init(.other, file: file, "its header is plaintext and its salt is missing; nothing was changed",
                       remedy: "Put \(shellQuoted(file + "-salt")) back, or give the salt with --salt-file")
-        case .noPlaintextHeader:
+        case .damagedSalt:
+            self.init(.damaged, file: file, "its salt file is damaged; nothing was changed",
+                      remedy: "Restore \(shellQuoted(file + "-salt")) from a backup, or give the salt with --salt-file")
+        case .wrongSalt:
+            self.init(.wrongKey, file: file, "the key fits and the salt does not; nothing was changed", remedy: "Check --salt-file")
+        case .missingPlaintextHeader:
             self.init(.other, file: file, "it has no plaintext header, and its salt in its first bytes; nothing was changed",
                       remedy: "Leave out --salt-file")
-        case .clearText:
+        case .notEncrypted:
             self.init(.other, file: file, "it is not encrypted; nothing was changed", remedy: "Make an encrypted copy with: strongroom encrypt")
         case .notDatabase:
             self.init(.other, file: file, "it is not a database; nothing was changed", remedy: "Check the path")
+        default:
+            return nil
         }
     }
 
@@ -80,13 +87,5 @@ extension Failure {
             """
         self.init(.other, file: file, "its format is that of SQLCipher \(version); nothing was changed",
                   details: [("sqlcipherVersion", .integer(Int64(version)))], remedy: remedy)
-    }
-
-    /// What happened; the library's advice after the colon is for programmers.
-    private static func plain(_ error: DatabaseError) -> String {
-        guard let said = error.message else { return "\(error.extendedResultCode)" }
-        guard [.SQLITE_AUTH, .SQLITE_MISUSE, .SQLITE_CORRUPT].contains(error.resultCode), let colon = said.range(of: ": ", options: .backwards)
-        else { return said }
-        return String(said[..<colon.lowerBound])
     }
 }

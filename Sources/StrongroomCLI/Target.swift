@@ -23,7 +23,7 @@ struct Target: Sendable {
         inspection = try attributing(to: name) { [path = place.path] in try DatabaseFile.inspect(path: path) }
         settings = format?.settings(of: inspection) ?? .sqlcipher4
         header = try format?.header()
-        if header != nil, inspection.kind == .encrypted { throw Failure(.noPlaintextHeader, file: name) }
+        if header != nil, inspection.kind == .encrypted { throw Failure(reason: .missingPlaintextHeader, file: name)! }
     }
 
     var isClear: Bool { inspection.kind == .clear }
@@ -38,7 +38,7 @@ struct Target: Sendable {
 
     func requireEncrypted() throws {
         try requireDatabase()
-        if isClear { throw Failure(.clearText, file: name) }
+        if isClear { throw Failure(reason: .notEncrypted, file: name)! }
     }
 
     /// Refuses what no passphrase would open, before one is asked for.
@@ -46,7 +46,7 @@ struct Target: Sendable {
         switch inspection.kind {
         case .absent: throw Failure.absent(name)
         case .empty: throw Failure(.other, file: name, "it is empty; nothing was changed", remedy: "Check the path")
-        case .notDatabase: throw Failure(.notDatabase, file: name)
+        case .notDatabase: throw Failure(reason: .notDatabase, file: name)!
         case .clear, .encrypted, .plaintextHeader: break
         }
     }
@@ -102,7 +102,7 @@ extension Target {
             _ = try DatabaseFile.details(path: place.path, encryption: encryption(secret.key))
             return self
         } catch let error as DatabaseError {
-            guard let format, format.sqlcipherVersion == nil, case .otherFormat(let version)? = error.openingFault else {
+            guard let format, format.sqlcipherVersion == nil, let version = error.formatVersion else {
                 throw Failure(error, file: name).naming(isRawKey: secret.isUsedAsKey)
             }
             var target = self

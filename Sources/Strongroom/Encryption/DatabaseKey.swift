@@ -33,7 +33,7 @@ public struct DatabaseKey: Sendable {
     /// Throws `SQLITE_MISUSE` for any other length.
     public static func rawKey(_ bytes: some Collection<UInt8>, salt: (some Collection<UInt8>)?) throws -> DatabaseKey {
         guard bytes.count == KeySource.rawCount else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a raw key has 32 bytes, not \(bytes.count): use .passphrase for anything else")
+            throw DatabaseError(refusing: "a raw key has 32 bytes, not \(bytes.count)", advice: "use .passphrase for anything else")
         }
         return DatabaseKey(source: try KeySource(raw: SecretBytes(copying: bytes), salt: salt.map { try Salt($0) }))
     }

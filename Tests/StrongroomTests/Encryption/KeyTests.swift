@@ -92,7 +92,7 @@ struct KeyTests {
         }
         let error = #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }
         #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message?.contains("empty") == true)
+        #expect(error?.reason == .emptyKey)
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)).isEmpty)
     }
 
@@ -102,7 +102,7 @@ struct KeyTests {
         var configuration = Configuration()
         configuration.encryption = Encryption(key: .passphrase(from: { [] }))
         let error = #expect(throws: DatabaseError.self) { try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration) }
-        #expect(error?.message?.contains("empty") == true)
+        #expect(error?.reason == .emptyKey)
     }
 
     @Test("from a provider is asked for once, by all connections")
