@@ -97,6 +97,11 @@ private func noteStop(_ number: Int32) {
 
 extension Failure {
     static let interrupted = Failure(.interrupted, "interrupted; nothing was changed")
+
+    /// One of several files, after an interruption.
+    static func notBegun(_ file: String) -> Failure {
+        Failure(.interrupted, file: file, "interrupted before its turn; nothing was changed")
+    }
 }
 
 /// Where a signal handler leaves its note: a handler may touch no more than a plain global and system calls.

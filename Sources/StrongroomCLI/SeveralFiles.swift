@@ -43,7 +43,9 @@ struct SeveralFiles {
         let locked = targets.compactMap { try? $0.get() }.filter { isKeyWanted && !$0.isClear }
         let name = names.count == 1 ? names[0] : counted(names.count, "database")
         let secret = try locked.isEmpty ? nil : passphrase.secret(opening: locked, as: name)
+        var isInterrupted = false
         return try zip(names, targets).map { name, target in
+            if isInterrupted { return FileReport(file: name, failure: .notBegun(name)) }
             var report: FileReport
             do {
                 report = try body(target.get(), secret)
@@ -53,6 +55,7 @@ struct SeveralFiles {
                 report = FileReport(file: name, failure: Failure(any: error, file: name))
             }
             if let failure = report.failure, names.count > 1 { Console.message("strongroom: \(failure)") }
+            isInterrupted = report.failure?.status == .interrupted
             return report
         }
     }

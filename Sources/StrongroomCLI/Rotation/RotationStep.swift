@@ -46,7 +46,7 @@ struct RotationStep: Sendable {
     var failure: Failure? {
         switch state {
         case .failed(let failure): failure
-        case .skipped: Failure(.interrupted, file: file, "interrupted before its turn; nothing was changed")
+        case .skipped: .notBegun(file)
         default: nil
         }
     }
