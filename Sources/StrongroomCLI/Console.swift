@@ -21,7 +21,8 @@ enum Console {
         try text.withUTF8 { try write(UnsafeRawBufferPointer($0), to: descriptor) }
     }
 
-    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, named name: String = "standard output") throws {
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32,
+                      named name: String = "standard output") throws {
         var rest = bytes
         while !rest.isEmpty {
             let count = Foundation.write(descriptor, rest.baseAddress, rest.count)

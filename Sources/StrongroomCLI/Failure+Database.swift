@@ -26,7 +26,8 @@ extension Failure {
                 Check the passphrase, and that this is an encrypted database with pages of the usual size (--page-size)
                 """)
         } else {
-            self.init(code: error.extendedResultCode, said: error.failureReason ?? "\(error.extendedResultCode)", file: file)
+            self.init(code: error.extendedResultCode, said: error.failureReason ?? "\(error.extendedResultCode)",
+                      file: file)
         }
     }
 
@@ -40,12 +41,15 @@ extension Failure {
             self.init(.damaged, file: file, "its salt file is damaged; nothing was changed",
                       remedy: "Restore \(shellQuoted(file + "-salt")) from a backup, or give the salt with --salt-file")
         case .wrongSalt:
-            self.init(.wrongKey, file: file, "the key fits and the salt does not; nothing was changed", remedy: "Check --salt-file")
+            self.init(.wrongKey, file: file, "the key fits and the salt does not; nothing was changed",
+                      remedy: "Check --salt-file")
         case .missingPlaintextHeader:
-            self.init(.other, file: file, "it has no plaintext header, and its salt in its first bytes; nothing was changed",
+            self.init(.other, file: file,
+                      "it has no plaintext header, and its salt in its first bytes; nothing was changed",
                       remedy: "Leave out --salt-file")
         case .notEncrypted:
-            self.init(.other, file: file, "it is not encrypted; nothing was changed", remedy: "Make an encrypted copy with: strongroom encrypt")
+            self.init(.other, file: file, "it is not encrypted; nothing was changed",
+                      remedy: "Make an encrypted copy with: strongroom encrypt")
         case .notDatabase:
             self.init(.other, file: file, "it is not a database; nothing was changed", remedy: "Check the path")
         default:
@@ -62,9 +66,11 @@ extension Failure {
                 nothing was changed
                 """, remedy: "Open it with its program, or roll back with: strongroom query \(shellQuoted(file)) --write 'SELECT 1'")
         case (_, .SQLITE_BUSY), (_, .SQLITE_LOCKED):
-            self.init(.busy, file: file, "another program is using it (\(said))", remedy: "Stop that program or let it finish, then run this again")
+            self.init(.busy, file: file, "another program is using it (\(said))",
+                      remedy: "Stop that program or let it finish, then run this again")
         case (_, .SQLITE_CORRUPT):
-            self.init(.damaged, file: file, "it is damaged (\(said))", remedy: "Keep a copy of it as it is, and restore from a backup")
+            self.init(.damaged, file: file, "it is damaged (\(said))",
+                      remedy: "Keep a copy of it as it is, and restore from a backup")
         case (_, .SQLITE_FULL):
             self.init(.diskFull, file: file, "the disk is full (\(said))", remedy: "Make room, then run this again")
         case (_, .SQLITE_READONLY), (_, .SQLITE_PERM):

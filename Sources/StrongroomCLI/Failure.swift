@@ -14,7 +14,8 @@ enum Status: Int32, CaseIterable {
     case interrupted = 130
 
     /// From the one that several files end with if one of them does, to the one that all must agree on.
-    private static let gravity: [Status] = [.interrupted, .damaged, .diskFull, .wrongKey, .busy, .absent, .other, .usage, .done]
+    private static let gravity: [Status] = [.interrupted, .damaged, .diskFull, .wrongKey, .busy, .absent, .other,
+                                            .usage, .done]
 
     static func worst(of statuses: some Collection<Status>) -> Status { gravity.first(where: statuses.contains) ?? .done }
 }
@@ -34,7 +35,8 @@ struct Failure: Error, CustomStringConvertible, Sendable {
     var isOfWriting = false
 
     init(
-        _ status: Status, file: String? = nil, keyFile: String? = nil, _ happened: String, details: [(String, JSON)] = [],
+        _ status: Status, file: String? = nil, keyFile: String? = nil, _ happened: String, details: [(String,
+            JSON)] = [],
         remedy: String? = nil
     ) {
         self.details = details
@@ -51,7 +53,8 @@ struct Failure: Error, CustomStringConvertible, Sendable {
 
     /// After the head of its JSON.
     var members: [(String, JSON)] {
-        [("error", .text(happened)), ("remedy", .optional(remedy))] + (keyFile.map { [("key_file", .text($0))] } ?? []) + details
+        [("error", .text(happened)),
+         ("remedy", .optional(remedy))] + (keyFile.map { [("key_file", .text($0))] } ?? []) + details
     }
 
     var description: String {
@@ -64,13 +67,15 @@ struct Failure: Error, CustomStringConvertible, Sendable {
 
 extension Failure {
     /// The last error of a system call on `file`, in the system's words.
-    init(errno number: Int32, file: String? = nil, keyFile: String? = nil, doing action: String, remedy: String? = nil) {
+    init(errno number: Int32, file: String? = nil, keyFile: String? = nil, doing action: String,
+         remedy: String? = nil) {
         let reason = String(cString: strerror(number))
         switch number {
         case ENOENT:
             self.init(.absent, file: file, keyFile: keyFile, "there is no such file", remedy: "Check the path")
         case ENOSPC, EDQUOT:
-            self.init(.diskFull, file: file, keyFile: keyFile, "\(action) failed: \(reason)", remedy: "Make room, then run this again")
+            self.init(.diskFull, file: file, keyFile: keyFile, "\(action) failed: \(reason)",
+                      remedy: "Make room, then run this again")
         default:
             self.init(.other, file: file, keyFile: keyFile, "\(action) failed: \(reason)", remedy: remedy)
         }
@@ -101,7 +106,8 @@ struct Told: Error {
 ///
 /// - parameter secret: the key that it was opened with.
 /// - parameter sparingDisk: leaves what a disk refused to the file that was written.
-func attributing<T>(to file: String, opening secret: Secret? = nil, sparingDisk: Bool = false, _ body: () throws -> T) throws -> T {
+func attributing<T>(to file: String, opening secret: Secret? = nil, sparingDisk: Bool = false,
+                    _ body: () throws -> T) throws -> T {
     do {
         return try body()
     } catch let error as DatabaseError where !sparingDisk || !Failure.isOfDisk(error) {

@@ -4,7 +4,8 @@ import Strongroom
 
 /// The format of a database that is not in that of SQLCipher 4, or has its salt elsewhere.
 struct FormatOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The version of SQLCipher that the database was made by: 1, 2, 3 or 4 (the default).", valueName: "n"))
+    @Option(help: ArgumentHelp("The version of SQLCipher that the database was made by: 1, 2, 3 or 4 (the default).",
+                               valueName: "n"))
     var sqlcipherVersion: Int?
 
     @Option(help: ArgumentHelp("The bytes in a page of the database, where they are not the usual ones of that version.",

@@ -32,15 +32,18 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
     var file: String?
 
     @Option(name: .customLong(Role.prefix + "passphrase-command"),
-            help: ArgumentHelp("Run this line in a shell and take what it writes as the \(Role.adjective)passphrase.", valueName: "line"))
+            help: ArgumentHelp("Run this line in a shell and take what it writes as the \(Role.adjective)passphrase.",
+                               valueName: "line"))
     var command: String?
 
     @Option(name: .customLong(Role.prefix + "passphrase-fd"),
-            help: ArgumentHelp("Read the \(Role.adjective)passphrase from this open file descriptor.", valueName: "number"))
+            help: ArgumentHelp("Read the \(Role.adjective)passphrase from this open file descriptor.",
+                               valueName: "number"))
     var descriptor: Int32?
 
     @Option(name: .customLong(Role.prefix + "passphrase-credential"),
-            help: ArgumentHelp("Read the \(Role.adjective)passphrase from this credential of the systemd service.", valueName: "name"))
+            help: ArgumentHelp("Read the \(Role.adjective)passphrase from this credential of the systemd service.",
+                               valueName: "name"))
     var credential: String?
 
     @Option(name: .customLong(Role.prefix + "passphrase-env"),
@@ -88,7 +91,8 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
         get throws {
             let name = "STRONGROOM_" + Role.prefix.uppercased().replacingOccurrences(of: "-", with: "_") + "PASSPHRASE_"
             func value(_ ending: String) -> String? { getenv(name + ending).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } }
-            let sources = [value("FILE").map(SecretSource.file), value("COMMAND").map(SecretSource.command)].compactMap { $0 }
+            let sources = [value("FILE").map(SecretSource.file),
+                           value("COMMAND").map(SecretSource.command)].compactMap { $0 }
             guard sources.count < 2 else { throw ValidationError("Set one of \(name)FILE and \(name)COMMAND, not both.") }
             return sources.first
         }

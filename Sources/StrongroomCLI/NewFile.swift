@@ -88,11 +88,13 @@ struct NewFile {
         }
         for salt in salts where Self.exists(salt) {
             // A database and its salt can't be replaced at one stroke: a crash in between would lose the old database.
-            throw Failure(.other, file: salt, "it belongs to a database with a plaintext header, which is not replaced; nothing was changed",
+            throw Failure(.other, file: salt,
+                          "it belongs to a database with a plaintext header, which is not replaced; nothing was changed",
                           remedy: "Choose another name, or move that database and its salt away")
         }
         if let present = FileIdentity(place.path), !present.isRegular {
-            throw Failure(.other, file: place.name, "it is not a file, and is not replaced; nothing was changed", remedy: "Choose another name")
+            throw Failure(.other, file: place.name, "it is not a file, and is not replaced; nothing was changed",
+                          remedy: "Choose another name")
         }
         if replaces { try requireUnused() }
     }
@@ -103,12 +105,14 @@ struct NewFile {
         let processes = OpenElsewhere().processes(having: place.path)
         guard !processes.isEmpty || FileLocks(path: place.path).isInUse else { return }
         let names = processes.map { "\($0.name), process \($0.identifier)" }.joined(separator: "; ")
-        throw Failure(.busy, file: place.name, "another program has it open\(names.isEmpty ? "" : " (\(names))"); nothing was changed",
+        throw Failure(.busy, file: place.name,
+                      "another program has it open\(names.isEmpty ? "" : " (\(names))"); nothing was changed",
                       remedy: "Stop that program, then run this again")
     }
 
     private static func taken(_ path: String) -> Failure {
-        Failure(.other, file: path, "it exists already; nothing was changed", remedy: "Choose another name, or give --force to replace it")
+        Failure(.other, file: path, "it exists already; nothing was changed",
+                remedy: "Choose another name, or give --force to replace it")
     }
 
     // MARK: - Publishing
@@ -150,7 +154,8 @@ struct NewFile {
         }
         // Where there are no links, an empty file keeps the name until the rename.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw errno == EEXIST ? Self.taken(path) : Failure(errno: errno, file: place.name, doing: "naming it") }
+        guard descriptor >= 0 else { throw errno == EEXIST ? Self.taken(path) : Failure(errno: errno, file: place.name,
+            doing: "naming it") }
         close(descriptor)
         guard rename(file, path) != 0 else { return }
         let number = errno
@@ -162,7 +167,8 @@ struct NewFile {
         let descriptor = open(place.folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(errno: errno, file: place.name, doing: "opening its folder") }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 || errno == EINVAL else { throw Failure(errno: errno, file: place.name, doing: "writing its folder") }
+        guard fsync(descriptor) == 0 || errno == EINVAL else { throw Failure(errno: errno, file: place.name,
+            doing: "writing its folder") }
     }
 
     private static func exists(_ path: String) -> Bool {

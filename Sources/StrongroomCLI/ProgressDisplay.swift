@@ -74,7 +74,8 @@ final class ProgressDisplay: @unchecked Sendable {
 
     private func tell(_ file: String, _ done: EncryptionProgress, _ percentage: Int) {
         Console.message(JSON.object([
-            ("event", .text("progress")), ("file", .text(file)), ("phase", .text(done.phase.rawValue)), ("completedPages", .count(done.completedPageCount)),
+            ("event", .text("progress")), ("file", .text(file)), ("phase",
+                .text(done.phase.rawValue)), ("completedPages", .count(done.completedPageCount)),
             ("totalPages", .count(done.totalPageCount)), ("percent", .count(percentage)),
         ]).line)
     }
@@ -83,7 +84,8 @@ final class ProgressDisplay: @unchecked Sendable {
         let done = parts.values.reduce(Int64(0)) { $0 + $1.size / 100 * Int64(max(0, $1.percentage)) }
         let percentage = parts.count == 1 ? parts.values.first!.percentage : Int(min(100, done * 100 / size))
         let elapsed = Double(DispatchTime.now().uptimeNanoseconds - started) / 1e9
-        let line = ProgressBar(label: phase == .checking ? "checking" : label, percentage: percentage, elapsed: elapsed, columns: Self.columns).description
+        let line = ProgressBar(label: phase == .checking ? "checking" : label, percentage: percentage, elapsed: elapsed,
+                               columns: Self.columns).description
         guard line != shown else { return }
         try? Console.write("\r" + line + "\u{1B}[K", to: STDERR_FILENO)
         shown = line
@@ -114,7 +116,8 @@ struct ProgressBar: CustomStringConvertible {
         let room = columns - 1 - label.count - figures.count - 3
         guard room >= 10 else { return String((label + figures).prefix(max(0, columns - 1))) }
         let width = min(40, room), filled = width * percentage / 100
-        return "\(label) [" + String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled) + "]" + figures
+        return "\(label) [" + String(repeating: "#", count: filled) + String(repeating: "-",
+            count: width - filled) + "]" + figures
     }
 
     /// Nothing before there is anything to reckon with.

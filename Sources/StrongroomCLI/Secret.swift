@@ -98,7 +98,8 @@ final class Secret {
     func append(_ text: UnsafePointer<CChar>, named name: String) throws {
         let length = strlen(text)
         guard count + length <= Self.longest else { throw Self.tooLong(name) }
-        UnsafeMutableRawBufferPointer(rebasing: storage[count...]).copyMemory(from: UnsafeRawBufferPointer(start: text, count: length))
+        UnsafeMutableRawBufferPointer(rebasing: storage[count...]).copyMemory(from: UnsafeRawBufferPointer(start: text,
+            count: length))
         count += length
     }
 

@@ -103,18 +103,21 @@ enum SecretSource {
     /// The file of a credential that systemd passed to the service (systemd.exec(5), LoadCredential=).
     private static func credential(_ name: String) throws -> String {
         guard let folder = getenv("CREDENTIALS_DIRECTORY") else {
-            throw Failure(.other, "CREDENTIALS_DIRECTORY is not set, so there is no credential \(name); nothing was changed",
+            throw Failure(.other,
+                          "CREDENTIALS_DIRECTORY is not set, so there is no credential \(name); nothing was changed",
                           remedy: "Run this from a systemd service with LoadCredential=")
         }
         guard !name.isEmpty, !name.contains("/"), name != "..", name != "." else {
-            throw Failure(.usage, "the name of a credential has no slash; nothing was changed", remedy: "Check the name")
+            throw Failure(.usage, "the name of a credential has no slash; nothing was changed",
+                          remedy: "Check the name")
         }
         return String(cString: folder) + "/" + name
     }
 
     private static func read(variable name: String) throws -> Secret {
         guard let value = getenv(name) else {
-            throw Failure(.other, "the environment has no variable \(name); nothing was changed", remedy: "Check its name")
+            throw Failure(.other, "the environment has no variable \(name); nothing was changed",
+                          remedy: "Check its name")
         }
         let secret = Secret()
         try secret.append(value, named: name)

@@ -8,7 +8,8 @@ struct FileReport {
 
     /// One of several, with its own file and status.
     var json: JSON {
-        let head: [(String, JSON)] = [("file", .text(file)), ("status", .integer(Int64((failure?.status ?? .done).rawValue)))]
+        let head: [(String, JSON)] = [("file", .text(file)),
+                                      ("status", .integer(Int64((failure?.status ?? .done).rawValue)))]
         return .object(head + (failure?.members ?? []) + members)
     }
 }
@@ -38,7 +39,8 @@ struct SeveralFiles {
 
     /// Runs `body` on each, with the key where one is needed. A failure of one is told at once, and is no failure of the next.
     func report(
-        _ passphrase: PassphraseOptions, isKeyWanted: Bool = true, _ body: (Target, Secret?) throws -> FileReport) throws -> [FileReport]
+        _ passphrase: PassphraseOptions, isKeyWanted: Bool = true, _ body: (Target,
+            Secret?) throws -> FileReport) throws -> [FileReport]
     {
         let locked = targets.compactMap { try? $0.get() }.filter { isKeyWanted && !$0.isClear }
         let name = names.count == 1 ? names[0] : counted(names.count, "database")
@@ -87,7 +89,8 @@ extension PassphraseOptions {
 
 extension OutputOptions {
     /// The end of a command on one or several files: a single failure is thrown; several files get a summary.
-    func end(_ command: any Reporting.Type, _ reports: [FileReport], _ summary: (_ done: Int, _ failed: Int) -> String) throws {
+    func end(_ command: any Reporting.Type, _ reports: [FileReport],
+             _ summary: (_ done: Int, _ failed: Int) -> String) throws {
         if reports.count == 1 {
             if let failure = reports[0].failure { throw failure }
             if json { try done(command, reports[0].file, reports[0].members, text: "") }
@@ -97,7 +100,8 @@ extension OutputOptions {
         let failed = reports.count { $0.failure != nil }
         if json {
             try Console.output(JSON.object(Self.head(command, nil, status) + [
-                ("files", .list(reports.map(\.json))), ("done", .count(reports.count - failed)), ("failed", .count(failed)),
+                ("files", .list(reports.map(\.json))), ("done", .count(reports.count - failed)), ("failed",
+                    .count(failed)),
             ]).line)
         } else if !quiet {
             Console.message(counted(reports.count, "database") + ": " + summary(reports.count - failed, failed) + ".")

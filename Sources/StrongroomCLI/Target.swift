@@ -15,9 +15,11 @@ struct Target: Sendable {
     /// Looks at the file from outside; fails when there is none.
     init(_ name: String, _ format: FormatOptions? = nil) throws {
         place = try Place(name)
-        guard let identity = FileIdentity(place.path) else { throw Failure(errno: errno, file: name, doing: "looking at it") }
+        guard let identity = FileIdentity(place.path) else { throw Failure(errno: errno, file: name,
+            doing: "looking at it") }
         guard identity.isRegular else {
-            throw Failure(.other, file: name, "it is not a file; nothing was changed", remedy: "Give the path of a database")
+            throw Failure(.other, file: name, "it is not a file; nothing was changed",
+                          remedy: "Give the path of a database")
         }
         self.format = format
         inspection = try attributing(to: name) { [path = place.path] in try DatabaseFile.inspect(path: path) }
@@ -66,13 +68,16 @@ extension Target {
         try attributing(to: name, opening: secret) {
             let opening = try secret.map { try encryption($0.key) }
             return try Interruption.deferred { interruption in
-                try DatabaseFile.reading(path: place.path, encryption: opening, isShort: isShort, stop: interruption.check, body)
+                try DatabaseFile.reading(path: place.path, encryption: opening, isShort: isShort,
+                                         stop: interruption.check, body)
             }
         }
     }
 
     func details(_ secret: Secret?) throws -> DatabaseFile.Details {
-        try attributing(to: name, opening: secret) { try DatabaseFile.details(path: place.path, encryption: secret.map { encryption(try $0.key) }) }
+        try attributing(to: name,
+                        opening: secret) { try DatabaseFile.details(path: place.path,
+                            encryption: secret.map { encryption(try $0.key) }) }
     }
 
     /// Opens the database to write.

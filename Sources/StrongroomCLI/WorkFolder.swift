@@ -33,9 +33,11 @@ final class WorkFolder {
     private static func failure(_ number: Int32, _ place: String) -> Failure {
         switch number {
         case ENOENT, ENOTDIR:
-            Failure(.absent, file: place, "its folder does not exist; nothing was changed", remedy: "Make the folder, or check the path")
+            Failure(.absent, file: place, "its folder does not exist; nothing was changed",
+                    remedy: "Make the folder, or check the path")
         case EACCES, EPERM, EROFS:
-            Failure(.other, file: place, "its folder cannot be written (\(String(cString: strerror(number)))); nothing was changed",
+            Failure(.other, file: place,
+                    "its folder cannot be written (\(String(cString: strerror(number)))); nothing was changed",
                     remedy: "Check the permissions of the folder, or choose another")
         default:
             Failure(errno: number, file: place, doing: "making it")
@@ -79,10 +81,12 @@ final class WorkFolder {
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return }
+        guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), flock(descriptor,
+            LOCK_EX | LOCK_NB) == 0 else { return }
         // As long as the new database stands here, the old one was not replaced: what was its own goes back to it.
         if FileIdentity(path + "/database") != nil {
-            for file in contents(of: path) where file.hasPrefix(asidePrefix) { link(path + "/" + file, folder + "/" + file.dropFirst()) }
+            for file in contents(of: path) where file.hasPrefix(asidePrefix) { link(path + "/" + file,
+                folder + "/" + file.dropFirst()) }
         }
         remove(path)
     }

@@ -14,7 +14,8 @@ struct ArgumentTests {
     /// A line of the shell in the folder of the databases; `strongroom` is the program.
     func here(_ line: String) async throws -> Outcome {
         let program = try Program(built: "strongroom").executable.path
-        return try await Program("sh", "-c", "strongroom() { '\(program)' \"$@\"; }; cd '\(scratch.folder.path)'; \(line)").run()
+        return try await Program("sh", "-c",
+                                 "strongroom() { '\(program)' \"$@\"; }; cd '\(scratch.folder.path)'; \(line)").run()
     }
 
     @Test("a file whose name begins with a dash is a file", arguments: ["rotate", "check", "verify-key"])
@@ -52,7 +53,8 @@ struct ArgumentTests {
         #expect(outcome.errors.contains("there is no command nosuch"))
     }
 
-    @Test("--json and --quiet stand before or after the command", arguments: ["--json verify-key FILE", "verify-key FILE --json", "--quiet --json verify-key FILE"])
+    @Test("--json and --quiet stand before or after the command",
+          arguments: ["--json verify-key FILE", "verify-key FILE --json", "--quiet --json verify-key FILE"])
     func commonOptions(_ line: String) async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "right")
         let outcome = try await here("strongroom \(line.replacingOccurrences(of: "FILE", with: path)) --passphrase-file secret")
@@ -60,19 +62,22 @@ struct ArgumentTests {
         #expect(try outcome.object["command"] as? String == "verify-key")
     }
 
-    @Test("a name that looks like a URI is the name of a file", arguments: ["file:a.db", "file:..%2fvictim.db", ":memory:", "a?mode=memory"])
+    @Test("a name that looks like a URI is the name of a file",
+          arguments: ["file:a.db", "file:..%2fvictim.db", ":memory:", "a?mode=memory"])
     func uri(_ name: String) async throws {
         _ = try await scratch.encryptedDatabase("victim.db", passphrase: "right")
         try FileManager.default.createDirectory(atPath: scratch.path("folder"), withIntermediateDirectories: true)
         try scratch.copy("victim.db", to: "folder/\(name)")
         let before = try scratch.bytes("victim.db"), key = "--passphrase-file ../secret"
         _ = try scratch.secret("new", in: "new")
-        for line in ["check '\(name)'", "info '\(name)'", "query '\(name)' 'SELECT 1'", "rotate * --new-passphrase-file ../new"] {
+        for line in ["check '\(name)'", "info '\(name)'", "query '\(name)' 'SELECT 1'",
+                     "rotate * --new-passphrase-file ../new"] {
             let outcome = try await here("cd folder; strongroom \(line) \(key)")
             #expect(outcome.status == 0, "\(line): \(outcome.errors)")
         }
         #expect(try scratch.bytes("victim.db") == before)
-        #expect(try await strongroom("verify-key", scratch.path("folder/\(name)"), "--passphrase-file", scratch.path("new")).status == 0)
+        #expect(try await strongroom("verify-key", scratch.path("folder/\(name)"), "--passphrase-file",
+                                     scratch.path("new")).status == 0)
     }
 
     @Test("an empty name and one that is not UTF-8 are refused", arguments: ["''", "\"$(printf 'a\\377.db')\""])
@@ -99,7 +104,8 @@ struct ArgumentTests {
         let path = try await scratch.encryptedDatabase(passphrase: "old"), link = scratch.path("link.db")
         try await StockShell(path: path, passphrase: "old").run("PRAGMA journal_mode = wal;")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-        let keys = ["--passphrase-file", try scratch.secret("old", in: "old"), "--new-passphrase-file", try scratch.secret("new", in: "new")]
+        let keys = ["--passphrase-file", try scratch.secret("old", in: "old"), "--new-passphrase-file",
+                    try scratch.secret("new", in: "new")]
         let reader = try await StockShell(path: path, passphrase: "old").holding("BEGIN; SELECT count(*) FROM book;")
         _ = try await strongroom(["rotate", path] + keys)
         let info = try await strongroom("info", link, "--json").object

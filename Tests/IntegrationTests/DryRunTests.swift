@@ -8,7 +8,8 @@ struct DryRunTests {
 
     init() throws {
         scratch = try Scratch()
-        keys = ["--passphrase-file", try scratch.secret("old", in: "old"), "--new-passphrase-file", try scratch.secret("new", in: "new")]
+        keys = ["--passphrase-file", try scratch.secret("old", in: "old"), "--new-passphrase-file",
+                try scratch.secret("new", in: "new")]
     }
 
     /// What the dry run says, and after it the real one: for each file its status, and for both the exit status.
@@ -24,7 +25,8 @@ struct DryRunTests {
     @Test("predicts the real run, file for file, exit status included")
     func predicts() async throws {
         var files: [String] = []
-        for (name, passphrase) in [("a.db", "old"), ("done.db", "new"), ("odd.db", "another"), ("damaged.db", "old"), ("linked.db", "old")] {
+        for (name, passphrase) in [("a.db", "old"), ("done.db", "new"), ("odd.db", "another"), ("damaged.db", "old"),
+                                   ("linked.db", "old")] {
             files.append(try await scratch.encryptedDatabase(name, passphrase: passphrase))
         }
         try scratch.damage("damaged.db", at: 3 * 4096 + 1000)
@@ -43,7 +45,8 @@ struct DryRunTests {
 
     @Test("predicts what a finished and a partial rotation leave to do")
     func partial() async throws {
-        let files = [try await scratch.encryptedDatabase("a.db", passphrase: "old"), try await scratch.encryptedDatabase("b.db", passphrase: "old")]
+        let files = [try await scratch.encryptedDatabase("a.db", passphrase: "old"),
+                     try await scratch.encryptedDatabase("b.db", passphrase: "old")]
         #expect(try await strongroom(["rotate", files[0]] + keys).status == 0)
         let (dry, real) = try await both(files)
         #expect(dry.status == 0 && real.status == 0, "\(dry.errors)")
@@ -79,7 +82,8 @@ struct DryRunTests {
         var files: [String] = []
         for name in ["a.db", "b.db", "c.db"] {
             files.append(try await scratch.encryptedDatabase(name, passphrase: "old"))
-            try await StockShell(path: files.last!, passphrase: "old").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(40000000));")
+            try await StockShell(path: files.last!,
+                                 passphrase: "old").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(40000000));")
         }
         var program = try Program(built: "strongroom", "rotate", "--progress", "json")
         program.arguments += files + keys

@@ -60,7 +60,8 @@ struct InstallTests {
     func examples() async throws {
         #expect(try await strongroom("manual", scratch.folder.path).status == 0)
         for name in try scratch.names() {
-            let page = scratch.text(name).replacingOccurrences(of: "\\-", with: "-").replacingOccurrences(of: "\\e", with: "\\")
+            let page = scratch.text(name).replacingOccurrences(of: "\\-", with: "-").replacingOccurrences(of: "\\e",
+                with: "\\")
             for match in page.matches(of: /\.Bd -literal\n(.*)\n/) {
                 let words = match.output.1.split(separator: " ").map(String.init)
                 let start = try #require(words.firstIndex(of: "strongroom"))

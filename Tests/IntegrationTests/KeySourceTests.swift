@@ -34,13 +34,15 @@ struct KeySourceTests {
     @Test("an option goes before the environment")
     func optionFirst() async throws {
         let outcome = try await run(
-            ["STRONGROOM_PASSPHRASE_FILE=\(scratch.path("new"))"], ["verify-key", database, "--passphrase-file", scratch.path("old")])
+            ["STRONGROOM_PASSPHRASE_FILE=\(scratch.path("new"))"], ["verify-key", database, "--passphrase-file",
+                scratch.path("old")])
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
     @Test("a file and a command at once are a wrong usage")
     func both() async throws {
-        let outcome = try await run(["STRONGROOM_PASSPHRASE_FILE=a", "STRONGROOM_PASSPHRASE_COMMAND=b"], ["verify-key", database])
+        let outcome = try await run(["STRONGROOM_PASSPHRASE_FILE=a", "STRONGROOM_PASSPHRASE_COMMAND=b"],
+                                    ["verify-key", database])
         #expect(outcome.status == 2)
     }
 
@@ -53,7 +55,8 @@ struct KeySourceTests {
     }
 
     @Test("standard input can't be two things", arguments: [
-        ["rotate", "FILE", "--passphrase-file", "-", "--new-passphrase-file", "-"], ["query", "FILE", "--passphrase-file", "-"],
+        ["rotate", "FILE", "--passphrase-file", "-", "--new-passphrase-file", "-"], ["query", "FILE",
+            "--passphrase-file", "-"],
         ["shell", "FILE", "--passphrase-file", "-"],
     ])
     func twice(_ arguments: [String]) async throws {
@@ -65,7 +68,8 @@ struct KeySourceTests {
     @Test("a raw key comes with its salt", arguments: [true, false])
     func keyWithSalt(isText: Bool) async throws {
         let digits = (0..<48).map { String(format: "%02x", $0) }.joined(), path = scratch.path("salted.db")
-        try await StockShell(path: path, passphrase: "x'\(digits)'").run("PRAGMA cipher_plaintext_header_size = 32; CREATE TABLE t (x);")
+        try await StockShell(path: path,
+                             passphrase: "x'\(digits)'").run("PRAGMA cipher_plaintext_header_size = 32; CREATE TABLE t (x);")
         try scratch.write(isText ? Data((digits + "\n").utf8) : Data(0..<48), to: "raw")
         let outcome = try await strongroom("check", path, "--raw-key-file", scratch.path("raw"))
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -83,7 +87,8 @@ struct KeySourceTests {
     @Test("a raw key is no passphrase to the messages")
     func nouns() async throws {
         let raw = String(repeating: "3c", count: 32)
-        for arguments in [["verify-key", database], ["rotate", database, "--dry-run"], ["check", database], ["backup", database, scratch.path("out")]] {
+        for arguments in [["verify-key", database], ["rotate", database, "--dry-run"], ["check", database],
+                          ["backup", database, scratch.path("out")]] {
             let outcome = try await strongroom(arguments + ["--raw-key-file", try scratch.secret(raw, in: "raw")])
             #expect(outcome.status == 12)
             #expect(outcome.errors.contains("this raw key does not open it"), "\(outcome.errors)")
@@ -113,7 +118,8 @@ struct TypedKeyTests {
     }
 
     @Test("may be typed three times", arguments: [
-        ["check"], ["verify-key"], ["query", "SELECT 1"], ["backup", "OUT"], ["rotate", "--dry-run"], ["migrate", "OUT"],
+        ["check"], ["verify-key"], ["query", "SELECT 1"], ["backup", "OUT"], ["rotate", "--dry-run"], ["migrate",
+            "OUT"],
     ])
     func threeTries(_ command: [String]) async throws {
         let rest = command.dropFirst().map { $0 == "OUT" ? scratch.path("out.db") : $0 }
@@ -144,7 +150,8 @@ struct TypedKeyTests {
     @Test("don't show after Ctrl-Z and fg, and are asked for again")
     func stopped() async throws {
         let program = try Program(built: "strongroom").executable.path
-        let running = try terminal.start(try Program("bash", "-c", "set -m; '\(program)' check '\(database)'; echo stopped; fg > /dev/null; echo \"status $?\""))
+        let running = try terminal.start(try Program("bash", "-c",
+                                                     "set -m; '\(program)' check '\(database)'; echo stopped; fg > /dev/null; echo \"status $?\""))
         try terminal.expect("Passphrase of \(database): ")
         terminal.type("\u{1A}")
         try terminal.expect("stopped")
@@ -159,7 +166,8 @@ struct TypedKeyTests {
 
     @Test("query on a terminal says that it waits for SQL")
     func queryWaits() async throws {
-        let running = try terminal.start(try Program(built: "strongroom", "query", database, "--passphrase-file", try scratch.secret("right")))
+        let running = try terminal.start(try Program(built: "strongroom", "query", database, "--passphrase-file",
+                                                     try scratch.secret("right")))
         try terminal.expect("Reading SQL from the terminal; Ctrl-D ends it")
         terminal.type("SELECT count(*) AS books FROM book;\n\u{4}")
         #expect(await running.outcome().status == 0)

@@ -26,7 +26,8 @@ struct NewFileTests {
         return try await shell.run(input: input)
     }
 
-    @Test("may have names of one character", arguments: [["create", "x"], ["backup", "source.db", "x"], ["decrypt", "source.db", "x", "--yes"]])
+    @Test("may have names of one character",
+          arguments: [["create", "x"], ["backup", "source.db", "x"], ["decrypt", "source.db", "x", "--yes"]])
     func shortName(_ arguments: [String]) async throws {
         let program = try Program(built: "strongroom").executable.path
         var shell = try Program("sh", "-c", "cd '\(scratch.folder.path)' && exec '\(program)' \"$@\"", "strongroom")
@@ -37,7 +38,8 @@ struct NewFileTests {
     }
 
     @Test("are refused where the name is none of a file", arguments: [
-        ("-", "standard output"), (":memory:", "in memory"), ("file:x.db", "URI"), ("file:///tmp/x.db?mode=rwc", "URI"), ("", "empty name"),
+        ("-", "standard output"), (":memory:", "in memory"), ("file:x.db", "URI"), ("file:///tmp/x.db?mode=rwc",
+            "URI"), ("", "empty name"),
     ])
     func noFile(_ name: String, _ words: String) async throws {
         let before = try scratch.snapshot()
@@ -47,7 +49,8 @@ struct NewFileTests {
         #expect(try scratch.snapshot() == before)
     }
 
-    @Test("are never the source itself, by whatever name", arguments: ["source.db", "link", "hard", "./source.db", "source.db-wal", "source.db-salt"])
+    @Test("are never the source itself, by whatever name",
+          arguments: ["source.db", "link", "hard", "./source.db", "source.db-wal", "source.db-salt"])
     func itself(_ out: String) async throws {
         try FileManager.default.createSymbolicLink(atPath: scratch.path("link"), withDestinationPath: source)
         try FileManager.default.linkItem(atPath: source, toPath: scratch.path("hard"))
@@ -55,7 +58,8 @@ struct NewFileTests {
         for more in [[], ["--force"]] {
             for command in ["backup", "migrate", "decrypt"] {
                 let outcome = try await strongroom(
-                    [command, source, scratch.path(out), "--passphrase-file", secret] + more + (command == "decrypt" ? ["--yes"] : []))
+                    [command, source, scratch.path(out), "--passphrase-file",
+                     secret] + more + (command == "decrypt" ? ["--yes"] : []))
                 #expect(outcome.status == 1)
                 #expect(outcome.errors.contains("taken for a part of") || outcome.errors.contains("it is \(source) itself"), "\(outcome.errors)")
             }
@@ -76,14 +80,16 @@ struct NewFileTests {
     func fullDisk() async throws {
         let disk = scratch.path("disk"), program = try Program(built: "strongroom").executable.path
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
-        try await StockShell(path: source, passphrase: "right").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(1200000));")
+        try await StockShell(path: source,
+                             passphrase: "right").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(1200000));")
         let outcome = try await SmallDisk.run(
             size: "1m", on: disk, "'\(program)' backup '\(source)' '\(disk)/out.db' --passphrase-file '\(secret)'; echo $?; ls -A '\(disk)'")
         #expect(outcome.output == "14\n")
         #expect(outcome.errors.contains("strongroom: \(disk)/out.db: the disk is full"), "\(outcome.errors)")
     }
 
-    @Test("replace no file that another program has open, forced or not, in both journal modes", arguments: ["delete", "wal"])
+    @Test("replace no file that another program has open, forced or not, in both journal modes",
+          arguments: ["delete", "wal"])
     func inUse(_ mode: String) async throws {
         let out = try await scratch.encryptedDatabase("out.db", passphrase: "right")
         let shell = StockShell(path: out, passphrase: "right")
@@ -149,7 +155,8 @@ struct NewFileTests {
     }
 
     @Test("don't touch what another program made meanwhile, its salt least of all", arguments: [
-        ["create", "OUT", "--plaintext-header"], ["migrate", "FILE", "OUT", "--plaintext-header", "on"], ["encrypt", "CLEAR", "OUT", "--plaintext-header"],
+        ["create", "OUT", "--plaintext-header"], ["migrate", "FILE", "OUT", "--plaintext-header", "on"], ["encrypt",
+            "CLEAR", "OUT", "--plaintext-header"],
     ])
     func race(_ command: [String]) async throws {
         let out = scratch.path("out.db"), clear = try await scratch.clearDatabase(), pipe = scratch.path("pipe")
@@ -188,13 +195,15 @@ struct BackupFormatTests {
         try await StockShell(path: path, passphrase: "right").run(format.pragmas + Scratch.sampleSQL)
         let outcome = try await strongroom(["backup", path, copy, "--passphrase-file", secret] + format.options)
         #expect(outcome.status == 0, "\(outcome.errors)")
-        #expect(try await StockShell(path: copy, passphrase: "right").run(format.pragmas + Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(try await StockShell(path: copy,
+                                     passphrase: "right").run(format.pragmas + Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
     @Test("have the plaintext header of the original, and a salt beside them")
     func header() async throws {
         let path = scratch.path("header.db"), copy = scratch.path("copy.db")
-        #expect(try await strongroom("create", path, "--plaintext-header", "--page-size", "8192", "--passphrase-file", secret).status == 0)
+        #expect(try await strongroom("create", path, "--plaintext-header", "--page-size", "8192", "--passphrase-file",
+                                     secret).status == 0)
         let outcome = try await strongroom("backup", path, copy, "--passphrase-file", secret)
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try scratch.names() == ["copy.db", "copy.db-salt", "header.db", "header.db-salt", "secret"])

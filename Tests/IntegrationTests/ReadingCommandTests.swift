@@ -7,7 +7,8 @@ struct ReadingCommand: Sendable, CustomStringConvertible {
     var description: String { words.joined(separator: " ") }
 
     static let all = [
-        ["check"], ["verify-key"], ["info", "--unlock"], ["query", "SELECT count(*) FROM author"], ["rotate", "--dry-run"],
+        ["check"], ["verify-key"], ["info", "--unlock"], ["query", "SELECT count(*) FROM author"], ["rotate",
+            "--dry-run"],
         ["backup", "OUT"], ["migrate", "OUT"], ["decrypt", "OUT", "--yes"],
     ].map(ReadingCommand.init)
 
@@ -33,7 +34,8 @@ struct ReadingCommandTests {
         #expect(try scratch.snapshot(leavingOut: Self.own) == before)
     }
 
-    @Test("read the log that a killed program left, and leave it as it was", arguments: ReadingCommand.all, [true, false])
+    @Test("read the log that a killed program left, and leave it as it was", arguments: ReadingCommand.all,
+          [true, false])
     func leftLog(_ command: ReadingCommand, _ keepingIndex: Bool) async throws {
         let path = try await scratch.databaseWithLog(passphrase: "right", keepingIndex: keepingIndex)
         let before = try scratch.snapshot()
@@ -70,7 +72,8 @@ struct ReadingCommandTests {
         #expect(outcome.errors.contains("must be rolled back"))
         #expect(!outcome.errors.contains("permissions"))
         #expect(try scratch.snapshot(leavingOut: ["secret"]) == before)
-        let line = ["query", path, "--write", "SELECT count(*) FROM author", "--passphrase-file", scratch.path("secret")]
+        let line = ["query", path, "--write", "SELECT count(*) FROM author", "--passphrase-file",
+                    scratch.path("secret")]
         let rolledBack = try await strongroom(line)
         #expect(rolledBack.status == 0, "\(rolledBack.errors)")
         #expect(try await StockShell(path: path, passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
@@ -88,7 +91,8 @@ struct ReadingCommandTests {
             "encrypt", scratch.path("left.db"), scratch.path("out.db"), "--passphrase-file", try scratch.secret("right"))
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try scratch.snapshot(leavingOut: Self.own) == before)
-        #expect(try await StockShell(path: scratch.path("out.db"), passphrase: "right").run("SELECT count(*) FROM author;") == "3")
+        #expect(try await StockShell(path: scratch.path("out.db"),
+                                     passphrase: "right").run("SELECT count(*) FROM author;") == "3")
     }
 
     @Test("end with 130 at a signal, and nothing beside the database")
@@ -96,7 +100,8 @@ struct ReadingCommandTests {
         let path = try await scratch.encryptedDatabase(passphrase: "right")
         try await StockShell(path: path, passphrase: "right").run("PRAGMA journal_mode = wal;")
         let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-        let running = try Program(built: "strongroom", "query", path, sql, "--passphrase-file", try scratch.secret("right")).start()
+        let running = try Program(built: "strongroom", "query", path, sql, "--passphrase-file",
+                                  try scratch.secret("right")).start()
         try await running.wait { FileManager.default.fileExists(atPath: path + "-shm") }
         kill(running.process.processIdentifier, SIGINT)
         #expect(await running.outcome().status == 130)
@@ -116,7 +121,8 @@ struct ReadingCommandTests {
         let line = sql.replacingOccurrences(of: "FOLDER", with: scratch.folder.path)
         let outcome = try await strongroom("query", path, line, "--passphrase-file", secret)
         #expect(outcome.status == 1, "\(outcome.output)\(outcome.errors)")
-        #expect(outcome.errors.contains("writes; nothing was changed") || outcome.errors.contains("rekey"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("writes; nothing was changed") || outcome.errors.contains("rekey"),
+                "\(outcome.errors)")
         #expect(try scratch.snapshot() == before)
     }
 

@@ -83,7 +83,8 @@ struct ShellCommandTests {
         #expect(try await query("SELECT count(*) AS n FROM fresh", "--output", "csv").output == "n\n2\n")
     }
 
-    @Test("ends at the first error where nobody types, and goes on where somebody does", .enabled(if: PseudoTerminal.isAvailable))
+    @Test("ends at the first error where nobody types, and goes on where somebody does",
+          .enabled(if: PseudoTerminal.isAvailable))
     func errors() async throws {
         let outcome = try await shell("SELECT nothing;\nSELECT 1;\n")
         #expect(outcome.status == 1)
@@ -108,9 +109,12 @@ struct ShellCommandTests {
     }
 
     @Test("values go to named parameters and to numbered ones", arguments: [
-        ("SELECT :a AS v", ["--bind", "a=it's"], "it's"), ("SELECT ? || ? AS v", ["--bind", "1=x", "--bind", "2=y"], "xy"),
-        ("SELECT typeof(@n) AS v", ["--bind", "@n=7"], "integer"), ("SELECT typeof($n) AS v", ["--bind", "n=007"], "text"),
-        ("SELECT count(*) AS v FROM book WHERE id <= :n", ["--bind", "n=12"], "12"), ("SELECT :a AS v", ["--bind", "a="], ""),
+        ("SELECT :a AS v", ["--bind", "a=it's"], "it's"), ("SELECT ? || ? AS v", ["--bind", "1=x", "--bind", "2=y"],
+            "xy"),
+        ("SELECT typeof(@n) AS v", ["--bind", "@n=7"], "integer"), ("SELECT typeof($n) AS v", ["--bind", "n=007"],
+            "text"),
+        ("SELECT count(*) AS v FROM book WHERE id <= :n", ["--bind", "n=12"], "12"), ("SELECT :a AS v",
+            ["--bind", "a="], ""),
     ])
     func binding(_ sql: String, _ options: [String], _ expected: String) async throws {
         let outcome = try await strongroom(["query", database, sql, "--output", "csv"] + options + key)
@@ -118,7 +122,8 @@ struct ShellCommandTests {
         #expect(outcome.output == "v\n\(expected)\n")
     }
 
-    @Test("a parameter without a value, and what is no value, are a wrong usage", arguments: [[], ["--bind", "b=1"], ["--bind", "nothing"]])
+    @Test("a parameter without a value, and what is no value, are a wrong usage",
+          arguments: [[], ["--bind", "b=1"], ["--bind", "nothing"]])
     func noValue(_ options: [String]) async throws {
         let outcome = try await strongroom(["query", database, "SELECT :a"] + options + key)
         #expect(outcome.status == 2)
@@ -157,7 +162,8 @@ struct ShellCommandTests {
 
     @Test("vacuum ends with 11 beside a reader")
     func vacuumBusy() async throws {
-        let holder = try await StockShell(path: database, passphrase: "right").holding("BEGIN; SELECT count(*) FROM book;")
+        let holder = try await StockShell(path: database,
+                                          passphrase: "right").holding("BEGIN; SELECT count(*) FROM book;")
         let outcome = try await strongroom(["vacuum", database] + key)
         holder.endInput()
         _ = await holder.outcome()
@@ -189,7 +195,8 @@ struct ProgressTests {
         let bulk = "CREATE TABLE bulk (a); INSERT INTO bulk SELECT zeroblob(900) FROM generate_series(1, 60000);"
         let source = command == "encrypt" ? try await scratch.clearDatabase() : try await scratch.encryptedDatabase(passphrase: "right")
         try await StockShell(path: source, passphrase: command == "encrypt" ? nil : "right").run(bulk)
-        let outcome = try await strongroom(command, source, scratch.path("out.db"), "--passphrase-file", secret, "--progress", "json")
+        let outcome = try await strongroom(command, source, scratch.path("out.db"), "--passphrase-file", secret,
+                                           "--progress", "json")
         #expect(outcome.status == 0, "\(outcome.errors)")
         let events = try events(outcome), checking = events.filter { $0.phase == "checking" }.map(\.percent)
         #expect(events.map(\.phase) == events.map(\.phase).sorted(by: >))
@@ -202,7 +209,8 @@ struct ProgressTests {
     @Test("check has progress")
     func check() async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "right")
-        try await StockShell(path: path, passphrase: "right").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(30000000));")
+        try await StockShell(path: path,
+                             passphrase: "right").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(30000000));")
         let outcome = try await strongroom("check", path, "--passphrase-file", secret, "--progress", "json")
         let events = try events(outcome)
         #expect(events.allSatisfy { $0.phase == "checking" })
@@ -225,7 +233,8 @@ struct ProgressTests {
     @Test("encrypt makes pages of another size, and a plaintext header")
     func encryptOptions() async throws {
         let clear = try await scratch.clearDatabase(), out = scratch.path("out.db")
-        let outcome = try await strongroom("encrypt", clear, out, "--plaintext-header", "--page-size", "8192", "--passphrase-file", secret)
+        let outcome = try await strongroom("encrypt", clear, out, "--plaintext-header", "--page-size", "8192",
+                                           "--passphrase-file", secret)
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try scratch.names() == ["clear.sqlite", "out.db", "out.db-salt", "secret"])
         let info = try await strongroom("info", out, "--json", "--passphrase-file", secret).object

@@ -18,7 +18,8 @@ extension DatabaseFile {
             configuration.trace = trace
             configuration.busyMode = ways.isEmpty ? .timeout(patience) : .immediateError
             let database = try Database(path: path, description: "DatabaseFile.reading", configuration: configuration)
-            if let result = try database.withSoleAccess({ try $0.readWithoutTrace(isLast: ways.isEmpty, stop, body) }) { return result }
+            let result = try database.withSoleAccess { try $0.readWithoutTrace(isLast: ways.isEmpty, stop, body) }
+            if let result { return result }
         }
     }
 }

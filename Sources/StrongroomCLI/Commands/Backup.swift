@@ -12,7 +12,8 @@ struct Backup: Reporting {
 
     static let examples = [
         (line: "strongroom backup notes.db /srv/backup/notes.db", what: "copies a database in use"),
-        (line: "strongroom backup --progress json notes.db copy.db --passphrase-file key", what: "tells programs how far it is"),
+        (line: "strongroom backup --progress json notes.db copy.db --passphrase-file key",
+         what: "tells programs how far it is"),
     ]
 
     @Argument(help: "An encrypted database.", completion: .file())

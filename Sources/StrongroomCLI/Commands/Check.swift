@@ -59,7 +59,8 @@ extension Target {
     ) throws -> IntegrityReport {
         try attributing(to: name, opening: secret) {
             let opening = try isClear ? nil : secret.map { try encryption($0.key) }
-            return try DatabaseFile.check(path: place.path, encryption: opening, pagesOnly: pagesOnly, progress: progress)
+            return try DatabaseFile.check(path: place.path, encryption: opening, pagesOnly: pagesOnly,
+                                          progress: progress)
         }
     }
 }

@@ -8,7 +8,8 @@ struct Create: Reporting {
 
     static let examples = [
         (line: "strongroom create notes.db", what: "asks for a passphrase, twice"),
-        (line: "strongroom keygen key && strongroom create notes.db --raw-key-file key", what: "with a random key instead"),
+        (line: "strongroom keygen key && strongroom create notes.db --raw-key-file key",
+         what: "with a random key instead"),
     ]
 
     @Argument(help: "The database to make.", completion: .file())
@@ -36,7 +37,8 @@ struct Create: Reporting {
         let out = try NewFile(file, replacing: force)
         let header = plaintextHeader ? try format.header() ?? PlaintextHeader() : nil
         var configuration = Configuration()
-        configuration.encryption = Encryption(key: try passphrase.new(for: file).key, settings: format.settings, plaintextHeader: header)
+        configuration.encryption = Encryption(key: try passphrase.new(for: file).key, settings: format.settings,
+                                              plaintextHeader: header)
         try Interruption.deferred { interruption in
             try out.make { partial in
                 try attributing(to: file) {

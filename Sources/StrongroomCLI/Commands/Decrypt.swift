@@ -7,7 +7,8 @@ struct Decrypt: Reporting {
         discussion: "FILE is left as it is. Anyone who gets hold of OUT can read it, and deleting it does not erase it from a disk.")
 
     static let examples = [
-        (line: "strongroom decrypt notes.db plain.db", what: "asks for the passphrase, and whether clear text is meant"),
+        (line: "strongroom decrypt notes.db plain.db",
+         what: "asks for the passphrase, and whether clear text is meant"),
         (line: "strongroom decrypt --yes notes.db plain.db --passphrase-file key", what: "in a script"),
     ]
 
@@ -46,11 +47,13 @@ struct Decrypt: Reporting {
 
     private func confirm() throws {
         guard let terminal = Terminal() else {
-            throw Failure(.usage, file: destination, "it would be clear text, and there is no terminal to ask on; nothing was changed",
+            throw Failure(.usage, file: destination,
+                          "it would be clear text, and there is no terminal to ask on; nothing was changed",
                           remedy: "Give --yes if that is what you want")
         }
         guard try terminal.confirms("Write clear text to \(destination)?") else {
-            throw Failure(.other, file: destination, "not confirmed; nothing was changed", remedy: "Type yes, or give --yes")
+            throw Failure(.other, file: destination, "not confirmed; nothing was changed",
+                          remedy: "Type yes, or give --yes")
         }
     }
 }

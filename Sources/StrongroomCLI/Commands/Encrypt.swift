@@ -11,7 +11,8 @@ struct Encrypt: Reporting {
 
     static let examples = [
         (line: "strongroom encrypt plain.db notes.db", what: "asks for a passphrase, twice"),
-        (line: "strongroom encrypt --page-size 8192 plain.db notes.db --passphrase-file key", what: "with larger pages"),
+        (line: "strongroom encrypt --page-size 8192 plain.db notes.db --passphrase-file key",
+         what: "with larger pages"),
     ]
 
     @Argument(help: ArgumentHelp("A clear SQLite database.", valueName: "plain"), completion: .file())

@@ -10,7 +10,8 @@ struct Info: Reporting {
             """)
 
     static let examples = [
-        (line: "strongroom info notes.db", what: "without a key: whether it is encrypted, its size, what stands beside it"),
+        (line: "strongroom info notes.db",
+         what: "without a key: whether it is encrypted, its size, what stands beside it"),
         (line: "strongroom info notes.db --unlock", what: "asks for the passphrase and shows cipher, pages and schema"),
     ]
 
@@ -34,7 +35,8 @@ struct Info: Reporting {
             var facts = FileFacts(target)
             if isOpening {
                 let own = target.isClear ? nil : secret
-                facts.add(try target.details(own), target.settings, isClear: target.isClear, isRawKey: own?.isUsedAsKey ?? false)
+                facts.add(try target.details(own), target.settings, isClear: target.isClear,
+                          isRawKey: own?.isUsedAsKey ?? false)
             }
             if !output.json { try Console.output((isFirst ? "" : "\n") + facts.description) }
             isFirst = false

@@ -21,7 +21,8 @@ struct Keygen: Reporting {
 
     func run() throws {
         if destination == "-" {
-            throw Failure(.usage, keyFile: "-", "a key file has another name; nothing was changed", remedy: "Without OUT, the key goes to standard output")
+            throw Failure(.usage, keyFile: "-", "a key file has another name; nothing was changed",
+                          remedy: "Without OUT, the key goes to standard output")
         }
         let digits = try DatabaseKey.random().withUnsafeBytes { Secret(digitsOf: $0) }
         guard let destination else { return try show(digits) }
@@ -32,7 +33,8 @@ struct Keygen: Reporting {
         do {
             try Console.write(digits.bytes, to: descriptor, named: destination)
             try Console.write("\n", to: descriptor)
-            guard fsync(descriptor) == 0 else { throw Failure(errno: errno, keyFile: destination, doing: "writing the key file") }
+            guard fsync(descriptor) == 0 else { throw Failure(errno: errno, keyFile: destination,
+                doing: "writing the key file") }
         } catch {
             // A part of a key is none.
             unlink(destination)

@@ -14,7 +14,8 @@ struct Manual: Documented {
     func run() throws {
         for page in try ManualPage.all() {
             let path = folder + "/" + page.fileName
-            guard FileManager.default.createFile(atPath: path, contents: Data(page.text.utf8), attributes: [.posixPermissions: 0o644]) else {
+            guard FileManager.default.createFile(atPath: path, contents: Data(page.text.utf8),
+                                                 attributes: [.posixPermissions: 0o644]) else {
                 throw Failure(errno: errno, file: path, doing: "writing it")
             }
         }

@@ -12,7 +12,8 @@ struct Migrate: Reporting {
 
     static let examples = [
         (line: "strongroom migrate old.db new.db", what: "from the format of SQLCipher 1, 2 or 3 into today's"),
-        (line: "strongroom migrate notes.db --plaintext-header on", what: "in place, for iOS to know it for a database"),
+        (line: "strongroom migrate notes.db --plaintext-header on",
+         what: "in place, for iOS to know it for a database"),
     ]
 
     enum Header: String, ExpressibleByArgument, CaseIterable { case on, off }
@@ -57,9 +58,11 @@ struct Migrate: Reporting {
         } else {
             let secret = try passphrase.secret(opening: target)
             try attributing(to: file, opening: secret) {
-                try DatabaseFile.setPlaintextHeader(header, path: target.place.path, encryption: target.encryption(secret.key))
+                try DatabaseFile.setPlaintextHeader(header, path: target.place.path,
+                                                    encryption: target.encryption(secret.key))
             }
-            try output.done(Self.self, file, text: "\(file): plaintext header \(plaintextHeader == .on ? "on" : "off"), checked.")
+            try output.done(Self.self, file,
+                            text: "\(file): plaintext header \(plaintextHeader == .on ? "on" : "off"), checked.")
         }
     }
 
@@ -68,7 +71,8 @@ struct Migrate: Reporting {
         let (original, secret) = try passphrase.unlocking(file) { secret, _ in (try target.recognized(secret), secret) }
         var settings = CipherSettings.sqlcipher4
         if let newPageSize { settings.pageSize = newPageSize }
-        let old = original.encryption(try secret.key), new = Encryption(key: old.key, settings: settings, plaintextHeader: header)
+        let old = original.encryption(try secret.key), new = Encryption(key: old.key, settings: settings,
+            plaintextHeader: header)
         try out.fill(from: target.place, "migrating", progress, quiet: output.quiet, secret) { partial, progress in
             try DatabaseFile.migrate(path: target.place.path, to: partial, from: old, as: new, progress: progress)
         }

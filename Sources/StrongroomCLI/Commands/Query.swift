@@ -15,8 +15,10 @@ struct Query: Reporting {
 
     static let examples = [
         (line: "strongroom query notes.db 'SELECT count(*) FROM note'", what: "one number"),
-        (line: "strongroom query notes.db 'SELECT * FROM note WHERE id = :id' --bind id=7", what: "with a value that is no SQL"),
-        (line: "strongroom query notes.db --output csv < report.sql > report.csv", what: "SQL from a file, rows for a spreadsheet"),
+        (line: "strongroom query notes.db 'SELECT * FROM note WHERE id = :id' --bind id=7",
+         what: "with a value that is no SQL"),
+        (line: "strongroom query notes.db --output csv < report.sql > report.csv",
+         what: "SQL from a file, rows for a spreadsheet"),
         (line: "strongroom query notes.db --write 'DELETE FROM note WHERE id = 7'", what: "changes the database"),
     ]
 
@@ -31,7 +33,8 @@ struct Query: Reporting {
     @OptionGroup var output: OutputOptions
 
     @Option(name: .customLong("output"),
-            help: ArgumentHelp("How rows are written: table, csv, or jsonl, one object a line. --json means jsonl.", valueName: "form"))
+            help: ArgumentHelp("How rows are written: table, csv, or jsonl, one object a line. --json means jsonl.",
+                               valueName: "form"))
     var form = RowForm.table
 
     @Option(help: ArgumentHelp("""
@@ -87,7 +90,8 @@ struct Query: Reporting {
         do {
             try target.reading(secret) { db in try db.reading { try runner.run(sql, db, check: refuse) } }
         } catch let failure as Failure where failure.isOfWriting {
-            throw Failure(.other, file: file, "this SQL writes; nothing was changed", remedy: "Give --write if that is what you want")
+            throw Failure(.other, file: file, "this SQL writes; nothing was changed",
+                          remedy: "Give --write if that is what you want")
         }
     }
 
@@ -95,10 +99,12 @@ struct Query: Reporting {
     private func refuse(_ statement: Statement) throws {
         switch StatementKind(statement.sql) {
         case .transaction(let word):
-            throw Failure(.other, file: file, "\(word) is refused, because all statements are one transaction; nothing was changed",
+            throw Failure(.other, file: file,
+                          "\(word) is refused, because all statements are one transaction; nothing was changed",
                           remedy: "Leave it out; SAVEPOINT is there for a part that may fail")
         case .alone(let word) where write:
-            throw Failure(.other, file: file, "\(word) can't be part of a transaction; nothing was changed", remedy: "Run it by itself")
+            throw Failure(.other, file: file, "\(word) can't be part of a transaction; nothing was changed",
+                          remedy: "Run it by itself")
         default: break
         }
     }
@@ -108,7 +114,8 @@ struct Query: Reporting {
         let statements = try db.allStatements(sql: sql)
         while try statements.next() != nil { count += 1 }
         guard count == 1 else {
-            throw Failure(.other, file: file, "\(word) can't be part of a transaction; nothing was changed", remedy: "Run it by itself")
+            throw Failure(.other, file: file, "\(word) can't be part of a transaction; nothing was changed",
+                          remedy: "Run it by itself")
         }
         try runner.run(sql, db)
     }

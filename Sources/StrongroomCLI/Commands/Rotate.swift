@@ -17,8 +17,10 @@ struct Rotate: Reporting {
 
     static let examples = [
         (line: "strongroom rotate notes.db", what: "asks for the old passphrase and, twice, for the new one"),
-        (line: "strongroom rotate --dry-run *.db --passphrase-file old --new-passphrase-file new", what: "says what the next line will do"),
-        (line: "strongroom rotate --jobs 4 *.db --passphrase-file old --new-passphrase-file new", what: "rotates them, four at a time"),
+        (line: "strongroom rotate --dry-run *.db --passphrase-file old --new-passphrase-file new",
+         what: "says what the next line will do"),
+        (line: "strongroom rotate --jobs 4 *.db --passphrase-file old --new-passphrase-file new",
+         what: "rotates them, four at a time"),
     ]
 
     @Argument(help: ArgumentHelp("Encrypted databases with one passphrase.", valueName: "file"), completion: .file())
@@ -58,10 +60,12 @@ struct Rotate: Reporting {
         var keys = try RotationKeys(old: current)
         // A wrong passphrase is told before anybody types a new one; unless the new one may have taken over already.
         let isNewAsked = run.hasUnopenedPending || newPassphrase.isKnown && (run.hasUnopened || run.hasChecked)
-        guard isNewAsked || run.hasChecked && !dryRun, run.status != .interrupted else { return try end(run, keys, isTold: false) }
+        guard isNewAsked || run.hasChecked && !dryRun, run.status != .interrupted else { return try end(run, keys,
+            isTold: false) }
         let secret = try newPassphrase.new(for: run.name)
         guard !secret.hasSameBytes(as: current) else {
-            throw Failure(.other, file: run.isSingle ? run.name : nil, "the new \(secret.shortNoun) is the one in use; nothing was changed",
+            throw Failure(.other, file: run.isSingle ? run.name : nil,
+                          "the new \(secret.shortNoun) is the one in use; nothing was changed",
                           remedy: "Give another one")
         }
         try keys.add(new: secret)
@@ -87,13 +91,15 @@ struct Rotate: Reporting {
     }
 
     private func warn(_ run: RotationRun, _ keys: RotationKeys) {
-        for warning in run.steps.compactMap({ RotationReport(step: $0, keys: keys).warning }) { Console.warning(warning) }
+        for warning in run.steps.compactMap({ RotationReport(step: $0,
+            keys: keys).warning }) { Console.warning(warning) }
     }
 
     private func rotate(_ run: inout RotationRun, _ keys: RotationKeys) throws {
         let display = ProgressDisplay(
             run.isSingle ? "rotating" : "rotating \(run.name)",
-            files: run.steps.filter { $0.plan != nil }.map { ($0.file, $0.target!.inspection.size) }, progress, quiet: output.quiet)
+            files: run.steps.filter { $0.plan != nil }.map { ($0.file,
+                $0.target!.inspection.size) }, progress, quiet: output.quiet)
         let isTold = !run.isSingle && !output.json, isQuiet = output.quiet
         try Interruption.deferred { interruption in
             run.rotate(keys, interruption, display) { step in
@@ -119,7 +125,8 @@ struct Rotate: Reporting {
         if output.json {
             try Console.output(JSON.object(OutputOptions.head(Self.self, nil, run.status) + [
                 ("files", .list(reports.map(\.json))),
-                ("done", .count(run.steps.count { $0.failure == nil })), ("failed", .count(run.steps.count { $0.failure != nil })),
+                ("done", .count(run.steps.count { $0.failure == nil })), ("failed",
+                    .count(run.steps.count { $0.failure != nil })),
             ]).line)
         } else {
             tell(reports, keys, isTold: isTold)

@@ -22,7 +22,8 @@ struct ManualPage {
     var fileName: String { name + ".1" }
 
     var text: String {
-        let parts = [head, synopsis, description, isRoot ? commands : options, isRoot ? environment : "", files, exitStatus, exampleLines, seeAlso]
+        let parts = [head, synopsis, description, isRoot ? commands : options, isRoot ? environment : "", files,
+                     exitStatus, exampleLines, seeAlso]
         return parts.filter { !$0.isEmpty }.joined(separator: "\n") + "\n"
     }
 
@@ -45,7 +46,8 @@ struct ManualPage {
             let word = Self.escaped(argument.valueName ?? "") + (argument.isRepeating ? " ..." : "")
             return argument.isOptional ? ".Op Ar \(word)" : ".Ar \(word)"
         }
-        return ([".Sh SYNOPSIS", ".Nm strongroom \(tool.commandName)", ".Op Ar options"] + arguments).joined(separator: "\n")
+        return ([".Sh SYNOPSIS", ".Nm strongroom \(tool.commandName)",
+                 ".Op Ar options"] + arguments).joined(separator: "\n")
     }
 
     private var description: String {
@@ -64,7 +66,8 @@ struct ManualPage {
         let lines = shown.map { argument in
             let names = (argument.names ?? []).map { ($0.kind == "short" ? "\\-" : "\\-\\-") + Self.escaped($0.name) }
             let value = argument.kind == "option" ? " Ar \(Self.escaped(argument.valueName ?? "value"))" : ""
-            let help = [argument.abstract, argument.defaultValue.map { "The default is \($0)." }].compactMap { $0 }.joined(separator: " ")
+            let help = [argument.abstract,
+                        argument.defaultValue.map { "The default is \($0)." }].compactMap { $0 }.joined(separator: " ")
             return ".It Sy \(names.joined(separator: ", "))\(value)\n\(Self.paragraph(help))"
         }
         return ([".Sh OPTIONS", ".Bl -tag -width Ds"] + lines + [".El"]).joined(separator: "\n")
@@ -98,8 +101,10 @@ struct ManualPage {
 
     private var exitStatus: String {
         let meanings = [
-            ("0", "done"), ("1", "failed, for a reason without a number of its own"), ("2", "wrong usage"), ("10", "no such file"),
-            ("11", "busy: another program is using the database"), ("12", "wrong key"), ("13", "damaged"), ("14", "disk full"),
+            ("0", "done"), ("1", "failed, for a reason without a number of its own"), ("2", "wrong usage"), ("10",
+                "no such file"),
+            ("11", "busy: another program is using the database"), ("12", "wrong key"), ("13", "damaged"), ("14",
+                "disk full"),
             ("130", "interrupted"),
         ]
         return ".Sh EXIT STATUS\n.Bl -tag -width Ds\n" + meanings.map { ".It \($0)\n\($1)" }.joined(separator: "\n") + "\n.El"

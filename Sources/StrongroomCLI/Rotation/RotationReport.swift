@@ -57,7 +57,8 @@ struct RotationReport {
     /// After the file and the status.
     var members: [(String, JSON)] {
         switch step.state {
-        case .rotated: [("outcome", .text("rotated")), ("bytes", .integer(bytes)), ("undoneBefore", .bool(step.wasPending))]
+        case .rotated: [("outcome", .text("rotated")), ("bytes", .integer(bytes)),
+                        ("undoneBefore", .bool(step.wasPending))]
         case .finished: [("outcome", .text("finished")), ("bytes", .integer(bytes))] + dryness
         case .already: [("outcome", .text("already")), ("bytes", .integer(bytes))] + dryness
         case .checked(let plan): members(plan)
@@ -84,7 +85,8 @@ struct RotationReport {
     /// One of several, with its own file and status.
     var json: JSON {
         let failure = step.failure
-        var object: [(String, JSON)] = [("file", .text(step.file)), ("status", .integer(Int64((failure?.status ?? .done).rawValue)))]
+        var object: [(String, JSON)] = [("file", .text(step.file)),
+                                        ("status", .integer(Int64((failure?.status ?? .done).rawValue)))]
         object += members
         if let failure { object += failure.members }
         return .object(object)

@@ -33,7 +33,8 @@ struct RotationRun {
         steps = concurrently(steps, jobs: jobs) { step in
             guard case .found = step.state else { return step }
             var checked = step.continued(unless: interruption) { target in
-                .checked(try isDry ? target.dryPlan(keys, others, interruption) : target.plan(keys, keepingOpen: keepingOpen, others))
+                .checked(try isDry ? target.dryPlan(keys, others, interruption) : target.plan(keys,
+                    keepingOpen: keepingOpen, others))
             }
             if case .failed(let failure) = checked.state { checked.state = .failed(failure.naming(isRawKey: keys.oldNoun == "key")) }
             return checked
@@ -62,7 +63,8 @@ struct RotationRun {
         steps = concurrently(steps, jobs: jobs) { Self.finished($0, keys, isDry: true, interruption) }
     }
 
-    private static func finished(_ step: RotationStep, _ keys: RotationKeys, isDry: Bool, _ interruption: Interruption) -> RotationStep {
+    private static func finished(_ step: RotationStep, _ keys: RotationKeys, isDry: Bool,
+                                 _ interruption: Interruption) -> RotationStep {
         guard step.failure?.status == .wrongKey else { return step }
         let tried = step.continued(unless: interruption) { try $0.finish(keys, isDry: isDry) }
         // When neither opens it, what was said of the old one counts.

@@ -99,14 +99,16 @@ extension Target {
     func dryPlan(_ keys: RotationKeys, _ others: OpenElsewhere, _ interruption: Interruption) throws -> RotationPlan {
         let room = try requireRotatable(keys)
         let began = DispatchTime.now().uptimeNanoseconds
-        try attributing(to: name) { try DatabaseFile.reading(path: place.path, encryption: encryption(keys.old)) { _ in } }
+        try attributing(to: name) { try DatabaseFile.reading(path: place.path,
+            encryption: encryption(keys.old)) { _ in } }
         let opening = Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
         if FileLocks(path: place.path).isWritten {
             throw Failure(.busy, file: name, "another program is using it (it is writing)",
                           remedy: "Stop that program or let it finish, then run this again. The old \(keys.oldNoun) opens it")
         }
         let report = try attributing(to: name) {
-            try DatabaseFile.check(path: place.path, encryption: encryption(keys.old), pagesOnly: true) { _ in try interruption.check() }
+            try DatabaseFile.check(path: place.path, encryption: encryption(keys.old),
+                                   pagesOnly: true) { _ in try interruption.check() }
         }
         guard report.isIntact else {
             throw Failure(.damaged, file: name, "it is damaged (\(report.problems[0]))",
@@ -117,17 +119,20 @@ extension Target {
 
     private func requireRotatable(_ keys: RotationKeys) throws -> Room {
         if let links = FileIdentity(place.path)?.linkCount, links > 1 {
-            throw Failure(.other, file: name, "it has \(links) names (hard links), and what stands beside it only one; nothing was changed",
+            throw Failure(.other, file: name,
+                          "it has \(links) names (hard links), and what stands beside it only one; nothing was changed",
                           remedy: "Remove the other names, then run this again")
         }
-        guard access(place.path, W_OK) == 0 else { throw Failure(errno: errno, file: name, doing: "opening it to write") }
+        guard access(place.path,
+                     W_OK) == 0 else { throw Failure(errno: errno, file: name, doing: "opening it to write") }
         let room = Room(for: self)
         try room.require(for: name)
         return room
     }
 
     /// Changes the key; a failure says which one opens the database now.
-    func rotate(_ plan: RotationPlan, _ keys: RotationKeys, _ interruption: Interruption, _ display: ProgressDisplay) throws {
+    func rotate(_ plan: RotationPlan, _ keys: RotationKeys, _ interruption: Interruption,
+                _ display: ProgressDisplay) throws {
         do {
             try attributing(to: name) {
                 let queue = try plan.queue ?? self.queue(keys.old)

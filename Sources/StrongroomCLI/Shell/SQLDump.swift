@@ -32,7 +32,8 @@ struct SQLDump {
     }
 
     private func writeRows(of table: String, to write: (String) throws -> Void) throws {
-        let columns = try Row.fetchAll(db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid", arguments: [table])
+        let columns = try Row.fetchAll(db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid",
+                                       arguments: [table])
             .map { quoted($0["name"]) }
         let values = columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")
         let head = "INSERT INTO \(quoted(table)) (\(columns.joined(separator: ", "))) VALUES ("
@@ -42,7 +43,8 @@ struct SQLDump {
 
     private func writeSequences(_ table: String?, to write: (String) throws -> Void) throws {
         guard try db.tableExists("sqlite_sequence") else { return }
-        for row in try Row.fetchAll(db, sql: "SELECT name, seq FROM sqlite_sequence WHERE ?1 IS NULL OR name = ?1", arguments: [table]) {
+        for row in try Row.fetchAll(db, sql: "SELECT name, seq FROM sqlite_sequence WHERE ?1 IS NULL OR name = ?1",
+                                    arguments: [table]) {
             let name = literal(row["name"])
             try write("DELETE FROM sqlite_sequence WHERE name = \(name);\nINSERT INTO sqlite_sequence VALUES (\(name), \(row["seq"] as Int64));")
         }

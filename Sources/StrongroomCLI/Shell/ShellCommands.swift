@@ -21,7 +21,8 @@ extension ShellSession {
         case (".help", []): try Console.output(Self.help)
         case (".tables", []): try show(Self.namesOfTables, [], db)
         case (".schema", let tables) where tables.count < 2: try show(Self.schema, tables, db)
-        case (".dump", let tables) where tables.count < 2: try db.reading { try SQLDump(db).write(tables.first) { try Console.output($0) } }
+        case (".dump", let tables) where tables.count < 2:
+            try db.reading { try SQLDump(db).write(tables.first) { try Console.output($0) } }
         case (".mode", let forms) where forms.count == 1: try setForm(forms[0])
         case (".import", let names) where names.count == 2: try importRows(names[0], names[1], db)
         default:
@@ -46,7 +47,8 @@ extension ShellSession {
 
     private mutating func setForm(_ name: String) throws {
         guard let new = RowForm(rawValue: name) else {
-            throw Failure(.usage, "there is no form \(name); nothing was changed", remedy: "The forms are table, csv and jsonl")
+            throw Failure(.usage, "there is no form \(name); nothing was changed",
+                          remedy: "The forms are table, csv and jsonl")
         }
         form = new
     }
@@ -62,10 +64,12 @@ extension ShellSession {
                 try db.execute(sql: "CREATE TABLE \(quoted(table)) (\(head.map(quoted).joined(separator: ", ")))")
             }
             let width = try db.columns(in: table).count
-            let insertion = try db.makeStatement(sql: "INSERT INTO \(quoted(table)) VALUES (\(Array(repeating: "?", count: width).joined(separator: ", ")))")
+            let marks = Array(repeating: "?", count: width).joined(separator: ", ")
+            let insertion = try db.makeStatement(sql: "INSERT INTO \(quoted(table)) VALUES (\(marks))")
             for (index, row) in rows.enumerated() {
                 guard row.count == width else {
-                    throw Failure(.other, file: path, "row \(index + 1) has \(counted(row.count, "value")) for \(counted(width, "column")); nothing was changed",
+                    throw Failure(.other, file: path,
+                                  "row \(index + 1) has \(counted(row.count, "value")) for \(counted(width, "column")); nothing was changed",
                                   remedy: "Make its rows as wide as the table")
                 }
                 try insertion.execute(arguments: StatementArguments(row))

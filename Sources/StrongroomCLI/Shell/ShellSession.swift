@@ -49,7 +49,8 @@ struct ShellSession {
         } catch {
             var failure = Failure(any: error, file: file)
             if failure.isOfWriting {
-                failure = Failure(.other, file: file, "this writes; nothing was changed", remedy: "Give --write if that is what you want")
+                failure = Failure(.other, file: file, "this writes; nothing was changed",
+                                  remedy: "Give --write if that is what you want")
             }
             guard isInteractive, failure.status != .interrupted else { throw failure }
             Console.message("strongroom: \(failure)")

@@ -11,7 +11,8 @@ extension Scratch {
     }
 
     /// A database in WAL mode whose log a killed program left: the newest row is only in there.
-    func databaseWithLog(_ name: String = "left.db", passphrase: String, keepingIndex: Bool = true) async throws -> String {
+    func databaseWithLog(_ name: String = "left.db", passphrase: String,
+                         keepingIndex: Bool = true) async throws -> String {
         let live = try await encryptedDatabase("live.db", passphrase: passphrase)
         let shell = StockShell(path: live, passphrase: passphrase)
         try await shell.run("PRAGMA journal_mode = wal;")
