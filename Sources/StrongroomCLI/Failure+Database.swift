@@ -77,7 +77,7 @@ extension Failure {
             self.init(.other, file: file, "it cannot be written (\(said))", remedy: permissions)
             isOfWriting = true
         case (_, .SQLITE_INTERRUPT):
-            self.init(.interrupted, file: file, "interrupted")
+            self.init(.interrupted, file: file, "interrupted; what it had begun is undone")
         case (_, .SQLITE_CANTOPEN):
             self.init(.other, file: file, "it cannot be opened (\(said))", remedy: permissions)
         default:

@@ -24,6 +24,11 @@ struct Interruption: Sendable {
         return try body(Interruption(descriptor: ends[0]))
     }
 
+    /// The same, unless somebody did so before.
+    static func deferred<T>(unless present: Interruption?, _ body: (Interruption) throws -> T) throws -> T {
+        if let present { try body(present) } else { try deferred(body) }
+    }
+
     fileprivate static func newPipe() throws -> [Int32] {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {

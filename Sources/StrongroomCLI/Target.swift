@@ -61,15 +61,18 @@ struct Target: Sendable {
 // MARK: - Opening
 
 extension Target {
-    /// Runs `body` on a connection that reads, with `secret` or without one; the files stay as they are. A signal stops it.
+    /// Runs `body` on a connection that reads, with `secret` or without one; the files stay as they are.
     ///
     /// - parameter isShort: false for what may go on for long while others want to write.
-    func reading<T>(_ secret: Secret?, isShort: Bool = true, _ body: (Database) throws -> T) throws -> T {
+    /// - parameter interruption: what stops it; a signal, unless given.
+    func reading<T>(
+        _ secret: Secret?, isShort: Bool = true, _ interruption: Interruption? = nil, _ body: (Database) throws -> T) throws -> T
+    {
         try attributing(to: name, opening: secret) {
             let opening = try secret.map { try encryption($0.key) }
-            return try Interruption.deferred { interruption in
-                try DatabaseFile.reading(path: place.path, encryption: opening, isShort: isShort,
-                                         stop: interruption.check, body)
+            return try Interruption.deferred(unless: interruption) { interruption in
+                try DatabaseFile.reading(
+                    path: place.path, encryption: opening, isShort: isShort, stop: interruption.check, body)
             }
         }
     }
@@ -90,10 +93,12 @@ extension Target {
     }
 
     /// Opens the database to write for the time of `body`. A signal stops it.
-    func writing<T>(_ secret: Secret?, _ body: (DatabaseQueue) throws -> T) throws -> T {
+    func writing<T>(
+        _ secret: Secret?, _ interruption: Interruption? = nil, _ body: (DatabaseQueue) throws -> T) throws -> T
+    {
         try attributing(to: name, opening: secret) {
             let queue = try self.queue(secret?.key) { $0.allowsUnsafeTransactions = true }
-            let result = try Interruption.deferred { interruption in
+            let result = try Interruption.deferred(unless: interruption) { interruption in
                 try interruption.interrupting(queue) { try body(queue) }
             }
             try queue.close()

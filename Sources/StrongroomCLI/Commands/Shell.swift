@@ -39,12 +39,14 @@ struct Shell: Reporting {
         let target = try Target(file, format)
         try target.requireDatabase()
         let secret = target.isClear ? nil : try passphrase.secret(opening: target)
-        var session = ShellSession(file: file, isWriting: write, form: output.json ? .jsonl : .table)
-        if session.isInteractive, !output.quiet { Console.message(greeting) }
-        if write {
-            try target.writing(secret) { queue in try queue.inDatabase { try session.run($0) } }
-        } else {
-            try target.reading(secret, isShort: false) { try session.run($0) }
+        try Interruption.deferred { interruption in
+            var session = ShellSession(file: file, isWriting: write, form: output.json ? .jsonl : .table, interruption)
+            if session.isInteractive, !output.quiet { Console.message(greeting) }
+            if write {
+                try target.writing(secret, interruption) { queue in try queue.inDatabase { try session.run($0) } }
+            } else {
+                try target.reading(secret, isShort: false, interruption) { try session.run($0) }
+            }
         }
     }
 

@@ -8,14 +8,15 @@ struct ShellSession {
     var form: RowForm
     let isInteractive = isatty(STDIN_FILENO) == 1
     var isOver = false
+    private var lines: LineReader
 
-    init(file: String, isWriting: Bool, form: RowForm) {
-        (self.file, self.isWriting, self.form) = (file, isWriting, form)
+    init(file: String, isWriting: Bool, form: RowForm, _ interruption: Interruption) {
+        (self.file, self.isWriting, self.form, lines) = (file, isWriting, form, LineReader(interruption))
     }
 
     mutating func run(_ db: Database) throws {
         var statement = ""
-        while !isOver, let line = nextLine(isContinued: !statement.isEmpty) {
+        while !isOver, let line = try nextLine(isContinued: !statement.isEmpty) {
             if statement.isEmpty, line.hasPrefix(".") {
                 try Self.telling(file, isInteractive) { try obey(line, db) }
                 continue
@@ -30,9 +31,9 @@ struct ShellSession {
         if !statement.isEmpty { try Self.telling(file, isInteractive) { try execute(statement, db) } }
     }
 
-    private func nextLine(isContinued: Bool) -> String? {
+    private mutating func nextLine(isContinued: Bool) throws -> String? {
         if isInteractive { try? Console.write(isContinued ? "       ...> " : "strongroom> ", to: STDERR_FILENO) }
-        let line = readLine()
+        let line = try lines.next()
         if line == nil, isInteractive { Console.message("") }
         return line
     }
