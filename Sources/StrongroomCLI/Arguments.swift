@@ -39,7 +39,8 @@ struct Arguments {
     private static func requireCommand(_ word: String) throws {
         guard !commands.contains(word), word != "help" else { return }
         let nearest = commands.map { (name: $0, distance: distance($0, word)) }.min { $0.distance < $1.distance }
-        let suggestion = nearest.flatMap { $0.distance <= 3 && $0.distance < word.count ? "Did you mean \($0.name)? " : nil } ?? ""
+        let isNear = nearest.map { $0.distance <= 3 && $0.distance < word.count } ?? false
+        let suggestion = isNear ? "Did you mean \(nearest!.name)? " : ""
         throw Failure(.usage, "there is no command \(word); nothing was changed",
                       remedy: suggestion + "strongroom --help lists the commands")
     }

@@ -62,9 +62,11 @@ extension Failure {
         switch (code, code.primaryResultCode) {
         case (.SQLITE_READONLY_ROLLBACK, _), (.SQLITE_READONLY_RECOVERY, _):
             self.init(.other, file: file, """
-                a program ended in the middle of a write, and what it left in \(file)-journal must be rolled back before anyone reads; \
-                nothing was changed
-                """, remedy: "Open it with its program, or roll back with: strongroom query \(shellQuoted(file)) --write 'SELECT 1'")
+                a program ended in the middle of a write, and what it left in \(file)-journal must be rolled back before \
+                anyone reads; nothing was changed
+                """, remedy: """
+                Open it with its program, or roll back with: strongroom query \(shellQuoted(file)) --write 'SELECT 1'
+                """)
         case (_, .SQLITE_BUSY), (_, .SQLITE_LOCKED):
             self.init(.busy, file: file, "another program is using it (\(said))",
                       remedy: "Stop that program or let it finish, then run this again")

@@ -1,8 +1,9 @@
 import Foundation
 
-/// The locks that other processes hold on a database. Asking opens and closes its files: not while this process has it open.
+/// The locks that other processes hold on a database. Asking opens and closes its files: not while this process has it
+/// open. The bytes are those of SQLite's unix VFS.
 ///
-/// The bytes are those of SQLite's unix VFS. <https://www.sqlite.org/lockingv3.html> <https://www.sqlite.org/walformat.html#wal_locks>
+/// <https://www.sqlite.org/lockingv3.html> <https://www.sqlite.org/walformat.html#wal_locks>
 struct FileLocks {
     let path: String
 

@@ -18,8 +18,9 @@ struct FormatOptions: ParsableArguments {
         """, valueName: "file"), completion: .file())
     var saltFile: String?
 
-    @Option(help: ArgumentHelp("With --salt-file, the bytes at the start of the database that are not encrypted (default: 32, or what the file says).",
-                               valueName: "bytes"))
+    @Option(help: ArgumentHelp("""
+        With --salt-file, the bytes at the start of the database that are not encrypted (default: 32, or what the file says).
+        """, valueName: "bytes"))
     var headerSize: Int?
 
     func validate() throws {

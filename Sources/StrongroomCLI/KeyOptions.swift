@@ -90,10 +90,14 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
     private var fromEnvironment: SecretSource? {
         get throws {
             let name = "STRONGROOM_" + Role.prefix.uppercased().replacingOccurrences(of: "-", with: "_") + "PASSPHRASE_"
-            func value(_ ending: String) -> String? { getenv(name + ending).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } }
+            func value(_ ending: String) -> String? {
+                getenv(name + ending).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+            }
             let sources = [value("FILE").map(SecretSource.file),
                            value("COMMAND").map(SecretSource.command)].compactMap { $0 }
-            guard sources.count < 2 else { throw ValidationError("Set one of \(name)FILE and \(name)COMMAND, not both.") }
+            guard sources.count < 2 else {
+                throw ValidationError("Set one of \(name)FILE and \(name)COMMAND, not both.")
+            }
             return sources.first
         }
     }

@@ -68,7 +68,7 @@ enum Main {
         guard arguments.prefix(while: { $0 != "--" }).contains("--json") else { return }
         let command = arguments.first { !$0.hasPrefix("-") }.flatMap { Arguments.commands.contains($0) ? $0 : nil }
         var failure = failure
-        if failure.remedy == nil { failure.remedy = "strongroom help \(command.map { $0 + " " } ?? "")lists the options" }
+        failure.remedy = failure.remedy ?? "strongroom help \(command.map { $0 + " " } ?? "")lists the options"
         try? Console.output(JSON.object(OutputOptions.head(command, failure.file, .usage) + failure.members).line)
     }
 }

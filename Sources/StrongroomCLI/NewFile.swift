@@ -62,7 +62,7 @@ struct NewFile {
         }
         guard let reason else { return }
         throw Failure(.usage, file: name, "\(reason); nothing was changed",
-                      remedy: "Give the name of a file" + (reason.hasSuffix("URI") ? ", written ./\(name) if that is what it is called" : ""))
+                      remedy: "Give the name of a file, written ./\(name) if that is what it is called")
     }
 
     private func refuse(_ source: Place) throws {

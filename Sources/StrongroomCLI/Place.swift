@@ -32,7 +32,8 @@ struct Place: Sendable, Hashable {
     /// Of a file that is not there yet.
     private static func byFolder(_ name: String) -> String {
         let (folder, last) = split(name)
-        let absolute = resolved(folder) ?? (folder.hasPrefix("/") ? folder : FileManager.default.currentDirectoryPath + "/" + folder)
+        let here = FileManager.default.currentDirectoryPath
+        let absolute = resolved(folder) ?? (folder.hasPrefix("/") ? folder : here + "/" + folder)
         return (absolute == "/" ? "" : absolute) + "/" + last
     }
 

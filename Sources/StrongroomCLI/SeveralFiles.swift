@@ -37,7 +37,7 @@ struct SeveralFiles {
         }
     }
 
-    /// Runs `body` on each, with the key where one is needed. A failure of one is told at once, and is no failure of the next.
+    /// Runs `body` on each, with the key where one is needed. A failure of one is told at once, and is none of the next.
     func report(
         _ passphrase: PassphraseOptions, isKeyWanted: Bool = true, _ body: (Target,
             Secret?) throws -> FileReport) throws -> [FileReport]
@@ -64,7 +64,8 @@ struct SeveralFiles {
 }
 
 extension PassphraseOptions {
-    /// The key of databases that have one and the same. What is typed must open one of them, and may be typed three times.
+    /// The key of databases that have one and the same. What is typed must open one of them, and may be typed three
+    /// times.
     func secret(opening targets: [Target], as name: String) throws -> Secret {
         guard try source.isTerminal else { return try current(of: name) }
         return try unlocking(name) { secret, _ in

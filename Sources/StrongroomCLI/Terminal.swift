@@ -12,7 +12,8 @@ struct Terminal: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Shows `prompt` and reads one line that does not appear on the screen. Who stops the program is asked again when it goes on.
+    /// Shows `prompt` and reads one line that does not appear on the screen. Who stops the program is asked again when
+    /// it goes on.
     func readSecret(_ prompt: String) throws -> Secret {
         try Interruption.deferred { interruption in
             try StopSignal.deferred { stop in

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A hidden folder beside a database that is being made. A lock on it tells later runs that somebody is at work: what stands in
-/// a folder that nobody has locked is from a run that was killed, and is removed, clear text or not.
+/// A hidden folder beside a database that is being made. A lock on it tells later runs that somebody is at work: what
+/// stands in a folder that nobody has locked is from a run that was killed, and is removed, clear text or not.
 final class WorkFolder {
     private static let prefix = ".strongroom-"
 
@@ -91,7 +91,9 @@ final class WorkFolder {
         remove(path)
     }
 
-    private static func contents(of path: String) -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
+    private static func contents(of path: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    }
 
     private static func remove(_ path: String) {
         for file in contents(of: path) { unlink(path + "/" + file) }

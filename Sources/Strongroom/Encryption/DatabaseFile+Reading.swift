@@ -1,13 +1,14 @@
 extension DatabaseFile {
-    /// Runs `body` on a connection that only reads. The files of the database and their folder are as they were when it ends.
+    /// Runs `body` on a connection that only reads. The files of the database and their folder are as they were when it
+    /// ends.
     ///
     /// - parameter path: where the database is, symlinks resolved.
     /// - parameter isShort: a log that nobody uses may be read with everyone else kept out.
     /// - parameter stop: called in the middle of statements; what it throws stops them, and is thrown on.
     /// - throws: `SQLITE_READONLY_ROLLBACK` where a program that was killed left something to roll back.
     package static func reading<T>(
-        path: String, encryption: Encryption?, patience: Double = 2, isShort: Bool = true, stop: (() throws -> Void)? = nil,
-        _ body: (Database) throws -> T
+        path: String, encryption: Encryption?, patience: Double = 2, isShort: Bool = true,
+        stop: (() throws -> Void)? = nil, _ body: (Database) throws -> T
     ) throws -> T {
         var configuration = Configuration().sharingKeys()
         configuration.encryption = encryption
@@ -45,7 +46,8 @@ extension DatabaseFile {
     ///
     /// - parameter pagesOnly: leaves structure and foreign keys out.
     package static func check(
-        path: String, encryption: Encryption?, pagesOnly: Bool = false, progress: ((EncryptionProgress) throws -> Void)? = nil
+        path: String, encryption: Encryption?, pagesOnly: Bool = false,
+        progress: ((EncryptionProgress) throws -> Void)? = nil
     ) throws -> IntegrityReport {
         try reading(path: path, encryption: encryption) { database in
             let watch = CopyProgress(pageCount: try database.pageCount, progress)

@@ -40,7 +40,9 @@ struct Check: Reporting {
             }
         }
         guard report.isIntact else { return damaged(target, report.problems) }
-        if !output.json, !output.quiet { try Console.output("\(target.name): ok, \(counted(report.pageCount, "page"))") }
+        if !output.json, !output.quiet {
+            try Console.output("\(target.name): ok, \(counted(report.pageCount, "page"))")
+        }
         return FileReport(file: target.name, members: [("pages", .count(report.pageCount))])
     }
 

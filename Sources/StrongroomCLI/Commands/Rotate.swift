@@ -36,15 +36,16 @@ struct Rotate: Reporting {
     var jobs = 1
 
     @Flag(help: ArgumentHelp("""
-        Check the keys, the pages, the room and who else has the files open, say what would be done and how long it would take; change \
-        nothing. The exit status is that of the real run.
+        Check the keys, the pages, the room and who else has the files open, say what would be done and how long it \
+        would take; change nothing. The exit status is that of the real run.
         """))
     var dryRun = false
 
     var database: String? { files.count == 1 ? files[0] : nil }
 
     func validate() throws {
-        guard !((try? passphrase.source.isStandardInput) == true && (try? newPassphrase.source.isStandardInput) == true) else {
+        let sources = [try? passphrase.source, try? newPassphrase.source]
+        guard sources.contains(where: { $0?.isStandardInput != true }) else {
             throw ValidationError("Standard input holds one key: take the other from elsewhere.")
         }
         guard (1...256).contains(jobs) else { throw ValidationError("--jobs is a number from 1 to 256.") }
@@ -78,7 +79,8 @@ struct Rotate: Reporting {
         try end(run, keys, isTold: !dryRun)
     }
 
-    /// Asks for the key and checks with it. One that is typed and opens nothing may be typed again, unless the new one may open it.
+    /// Asks for the key and checks with it. One that is typed and opens nothing may be typed again, unless the new one
+    /// may open it.
     private func check(_ run: inout RotationRun) throws -> Secret {
         let found = run
         return try passphrase.unlocking(run.name) { secret, isLast in
@@ -154,7 +156,8 @@ struct Rotate: Reporting {
     private func sums(_ reports: [RotationReport], _ keys: RotationKeys?) -> String {
         let statuses = reports.map { $0.step.failure?.status ?? .done }
         let done = statuses.count { $0 == .done }, interrupted = statuses.count { $0 == .interrupted }
-        var text = "\(done) \(dryRun ? "can be rotated" : "with the new \(keys?.newNoun ?? "passphrase")"), \(reports.count - done - interrupted) failed"
+        let doneWords = dryRun ? "can be rotated" : "with the new \(keys?.newNoun ?? "passphrase")"
+        var text = "\(done) \(doneWords), \(reports.count - done - interrupted) failed"
         if interrupted > 0 { text += ", \(interrupted) interrupted or not begun" }
         return text
     }

@@ -32,7 +32,9 @@ struct Shell: Reporting {
     var database: String? { file }
 
     func validate() throws {
-        if (try? passphrase.source.isStandardInput) == true { throw ValidationError("Standard input is for SQL: take the key from elsewhere.") }
+        if (try? passphrase.source.isStandardInput) == true {
+            throw ValidationError("Standard input is for SQL: take the key from elsewhere.")
+        }
     }
 
     func run() throws {
@@ -51,6 +53,7 @@ struct Shell: Reporting {
     }
 
     private var greeting: String {
-        "\(file), \(write ? "to read and write" : "read-only; --write lets SQL change it"). .help lists what there is, Ctrl-D ends it."
+        let access = write ? "to read and write" : "read-only; --write lets SQL change it"
+        return "\(file), \(access). .help lists what there is, Ctrl-D ends it."
     }
 }

@@ -52,17 +52,18 @@ struct ManualPage {
 
     private var description: String {
         let texts = [tool.abstract, tool.discussion].compactMap { $0 }.filter { !$0.isEmpty }
-        return ".Sh DESCRIPTION\n" + texts.flatMap { $0.components(separatedBy: "\n\n") }.map(Self.paragraph).joined(separator: "\n.Pp\n")
+        let paragraphs = texts.flatMap { $0.components(separatedBy: "\n\n") }
+        return ".Sh DESCRIPTION\n" + paragraphs.map(Self.paragraph).joined(separator: "\n.Pp\n")
     }
 
     private var commands: String {
         let shown = (root.subcommands ?? []).filter { $0.shouldDisplay != false && $0.commandName != "help" }
         let lines = shown.map { ".It Xr strongroom-\($0.commandName) 1\n\(Self.escaped($0.abstract ?? ""))" }
-        return ([".Sh COMMANDS", ".Bl -tag -width Ds"] + lines + [".El"]).joined(separator: "\n")
+        return Self.list("COMMANDS", lines)
     }
 
     private var options: String {
-        let shown = (tool.arguments ?? []).filter { $0.shouldDisplay && $0.kind != "positional" && $0.preferredName?.name != "version" }
+        let shown = (tool.arguments ?? []).filter { $0.shouldDisplay && $0.kind != "positional" }
         let lines = shown.map { argument in
             let names = (argument.names ?? []).map { ($0.kind == "short" ? "\\-" : "\\-\\-") + Self.escaped($0.name) }
             let value = argument.kind == "option" ? " Ar \(Self.escaped(argument.valueName ?? "value"))" : ""
@@ -70,7 +71,7 @@ struct ManualPage {
                         argument.defaultValue.map { "The default is \($0)." }].compactMap { $0 }.joined(separator: " ")
             return ".It Sy \(names.joined(separator: ", "))\(value)\n\(Self.paragraph(help))"
         }
-        return ([".Sh OPTIONS", ".Bl -tag -width Ds"] + lines + [".El"]).joined(separator: "\n")
+        return Self.list("OPTIONS", lines)
     }
 
     private var environment: String {
@@ -80,7 +81,7 @@ struct ManualPage {
             ("STRONGROOM_NEW_PASSPHRASE_FILE", "The file that holds the new passphrase of a rotation."),
             ("STRONGROOM_NEW_PASSPHRASE_COMMAND", "A line for the shell that writes it."),
         ]
-        return ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n" + variables.map { ".It Ev \($0)\n\($1)" }.joined(separator: "\n") + "\n.El"
+        return Self.list("ENVIRONMENT", variables.map { ".It Ev \($0)\n\($1)" })
     }
 
     private var files: String {
@@ -107,13 +108,13 @@ struct ManualPage {
                 "disk full"),
             ("130", "interrupted"),
         ]
-        return ".Sh EXIT STATUS\n.Bl -tag -width Ds\n" + meanings.map { ".It \($0)\n\($1)" }.joined(separator: "\n") + "\n.El"
+        return Self.list("EXIT STATUS", meanings.map { ".It \($0)\n\($1)" })
     }
 
     private var exampleLines: String {
         guard !examples.isEmpty else { return "" }
-        return ".Sh EXAMPLES\n" + examples.map { ".Bd -literal\n\(Self.escaped($0.line))\n.Ed\n\(Self.escaped($0.what))." }
-            .joined(separator: "\n.Pp\n")
+        let lines = examples.map { ".Bd -literal\n\(Self.escaped($0.line))\n.Ed\n\(Self.escaped($0.what))." }
+        return ".Sh EXAMPLES\n" + lines.joined(separator: "\n.Pp\n")
     }
 
     private var seeAlso: String {
@@ -121,6 +122,10 @@ struct ManualPage {
     }
 
     // MARK: - Text
+
+    private static func list(_ title: String, _ items: [String]) -> String {
+        ([".Sh " + title, ".Bl -tag -width Ds"] + items + [".El"]).joined(separator: "\n")
+    }
 
     /// A sentence a line, as mdoc likes it.
     private static func paragraph(_ text: String) -> String {

@@ -17,7 +17,8 @@ struct OpenElsewhere: Sendable {
             guard let identifier = Int32(entry), identifier != getpid() else { continue }
             let folder = "/proc/\(entry)/fd"
             // The links of /proc are followed without opening the files.
-            for file in Set(((try? files.contentsOfDirectory(atPath: folder)) ?? []).compactMap({ FileIdentity("\(folder)/\($0)") })) {
+            let names = (try? files.contentsOfDirectory(atPath: folder)) ?? []
+            for file in Set(names.compactMap { FileIdentity("\(folder)/\($0)") }) {
                 processes[file, default: []].append(Process(identifier: identifier, name: Self.name(of: entry)))
             }
         }

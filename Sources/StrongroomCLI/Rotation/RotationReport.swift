@@ -16,7 +16,8 @@ struct RotationReport {
     var text: String? {
         switch step.state {
         case .rotated: "\(step.file): \(undone)rotated and checked. Only the new \(new) opens it."
-        case .finished where isDry: "\(step.file): \(interrupted); it would be finished, and checked. Nothing was changed."
+        case .finished where isDry:
+            "\(step.file): \(interrupted); it would be finished, and checked. Nothing was changed."
         case .finished: "\(step.file): \(interrupted); it is finished now, and checked. Only the new \(new) opens it."
         case .already: "\(step.file): the new \(new) opens it already; nothing was changed."
         case .checked(let plan): "\(step.file): " + words(plan)

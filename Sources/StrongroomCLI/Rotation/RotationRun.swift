@@ -36,14 +36,17 @@ struct RotationRun {
                 .checked(try isDry ? target.dryPlan(keys, others, interruption) : target.plan(keys,
                     keepingOpen: keepingOpen, others))
             }
-            if case .failed(let failure) = checked.state { checked.state = .failed(failure.naming(isRawKey: keys.oldNoun == "key")) }
+            if case .failed(let failure) = checked.state {
+                checked.state = .failed(failure.naming(isRawKey: keys.oldNoun == "key"))
+            }
             return checked
         }
     }
 
     /// Changes the key of what was checked, and tries the new one where the old one did not fit.
     mutating func rotate(
-        _ keys: RotationKeys, _ interruption: Interruption, _ display: ProgressDisplay, _ tell: @escaping @Sendable (RotationStep) -> Void)
+        _ keys: RotationKeys, _ interruption: Interruption, _ display: ProgressDisplay,
+        _ tell: @escaping @Sendable (RotationStep) -> Void)
     {
         steps = concurrently(steps, jobs: jobs) { step in
             var ended = Self.finished(step, keys, isDry: false, interruption)

@@ -104,7 +104,8 @@ extension Target {
         let opening = Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
         if FileLocks(path: place.path).isWritten {
             throw Failure(.busy, file: name, "another program is using it (it is writing)",
-                          remedy: "Stop that program or let it finish, then run this again. The old \(keys.oldNoun) opens it")
+                          remedy: "Stop that program or let it finish, then run this again. "
+                            + "The old \(keys.oldNoun) opens it")
         }
         let report = try attributing(to: name) {
             try DatabaseFile.check(path: place.path, encryption: encryption(keys.old),

@@ -24,7 +24,10 @@ struct SQLDump {
         if !virtual.isEmpty { try write("PRAGMA writable_schema = ON;") }
         for entry in virtual {
             let name = literal(entry["name"]), sql = literal(entry["sql"])
-            try write("INSERT INTO sqlite_schema(type, name, tbl_name, rootpage, sql) VALUES ('table', \(name), \(name), 0, \(sql));")
+            try write("""
+                INSERT INTO sqlite_schema(type, name, tbl_name, rootpage, sql) \
+                VALUES ('table', \(name), \(name), 0, \(sql));
+                """)
         }
         if !virtual.isEmpty { try write("PRAGMA writable_schema = OFF;") }
         for entry in entries where (entry["type"] as String) != "table" { try write((entry["sql"] as String) + ";") }
@@ -46,7 +49,8 @@ struct SQLDump {
         for row in try Row.fetchAll(db, sql: "SELECT name, seq FROM sqlite_sequence WHERE ?1 IS NULL OR name = ?1",
                                     arguments: [table]) {
             let name = literal(row["name"])
-            try write("DELETE FROM sqlite_sequence WHERE name = \(name);\nINSERT INTO sqlite_sequence VALUES (\(name), \(row["seq"] as Int64));")
+            try write("DELETE FROM sqlite_sequence WHERE name = \(name);")
+            try write("INSERT INTO sqlite_sequence VALUES (\(name), \(row["seq"] as Int64));")
         }
     }
 
