@@ -22,11 +22,16 @@ struct Arguments {
         }
         try Self.requireCommand(command)
         if command == "help", let topic = rest.dropFirst().first { try Self.requireCommand(topic) }
-        words = try [command] + leading + Self.withFilesMarked(rest.dropFirst())
+        words = try [command] + leading + Self.withFilesMarked(rest.dropFirst().map(Self.withCommentMarked))
+    }
+
+    /// SQL that begins with a comment is no option.
+    private static func withCommentMarked(_ word: String) -> String {
+        word.hasPrefix("-- ") || word.hasPrefix("--\n") ? "\n" + word : word
     }
 
     /// A file whose name begins with a dash is a file; anything else that begins with a single one is a slip.
-    private static func withFilesMarked(_ words: ArraySlice<String>) throws -> [String] {
+    private static func withFilesMarked(_ words: [String]) throws -> [String] {
         let options = words.prefix { $0 != "--" }
         return try options.map { word in
             guard word.hasPrefix("-"), !word.hasPrefix("--"), word.count > 1, !short.contains(word) else { return word }

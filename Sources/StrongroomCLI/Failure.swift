@@ -58,7 +58,7 @@ struct Failure: Error, CustomStringConvertible, Sendable {
     }
 
     var description: String {
-        var text = (keyFile ?? file).map { "\($0): " } ?? ""
+        var text = (keyFile ?? file).flatMap { $0.isEmpty ? nil : "\($0): " } ?? ""
         text += happened + "."
         if let remedy { text += " " + remedy + "." }
         return text

@@ -45,7 +45,7 @@ struct Interruption: Sendable {
     static func unblock() {
         var set = sigset_t()
         sigemptyset(&set)
-        for number in signals { sigaddset(&set, number) }
+        for number in signals + [SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT] { sigaddset(&set, number) }
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 

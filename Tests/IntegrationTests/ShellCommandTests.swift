@@ -61,7 +61,7 @@ struct ShellCommandTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
         try scratch.write(Data(outcome.output.utf8), to: "dump.sql")
         let copy = StockShell(path: scratch.path("copy.db"))
-        try await copy.run(".read '\(scratch.path("dump.sql"))'")
+        try await copy.run(".dbconfig defensive off\n.output stdout\n.read '\(scratch.path("dump.sql"))'")
         let questions = Scratch.sampleQuery + """
             SELECT group_concat(quote("a b") || quote(c) || quote(d)) FROM odd; SELECT seq FROM sqlite_sequence;
             SELECT count(*) FROM words WHERE words MATCH 'two'; SELECT count(*) FROM sqlite_master; PRAGMA integrity_check;
@@ -95,8 +95,8 @@ struct ShellCommandTests {
         let running = try terminal.start(program)
         try terminal.expect("read-only; --write lets SQL change it")
         try terminal.expect("strongroom> ")
-        terminal.type("SELECT nothing;\n")
-        try terminal.expect("no such column: nothing")
+        terminal.type("SELECT nonsense;\n")
+        try terminal.expect("no such column: nonsense")
         try terminal.expect("strongroom> ")
         terminal.type("SELECT\n")
         try terminal.expect("...> ")

@@ -13,8 +13,9 @@ struct SQLDump {
             WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND (?1 IS NULL OR lower(tbl_name) = lower(?1))
             ORDER BY type <> 'table', rowid
             """, arguments: [table])
-        try write("PRAGMA foreign_keys = OFF;\nBEGIN TRANSACTION;")
         let virtual = entries.filter { ($0["type"] as String) == "table" && ($0["rootpage"] as Int) == 0 }
+        if !virtual.isEmpty { try write("-- It has virtual tables: in SQLite's shells, enter .dbconfig defensive off first.") }
+        try write("PRAGMA foreign_keys = OFF;\nBEGIN TRANSACTION;")
         for entry in entries where (entry["type"] as String) == "table" && (entry["rootpage"] as Int) > 0 {
             try write((entry["sql"] as String) + ";")
             try writeRows(of: entry["name"], to: write)
