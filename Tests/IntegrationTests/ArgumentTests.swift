@@ -115,6 +115,22 @@ struct ArgumentTests {
         #expect(try await strongroom(["rotate", link, "--json"] + keys).object["outcome"] as? String == "finished")
     }
 
+    @Test("a signal ends the work on several files")
+    func interruptedFiles() async throws {
+        let path = try await scratch.encryptedDatabase("a.db", passphrase: "right")
+        try await StockShell(path: path, passphrase: "right").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(60000000));")
+        _ = try await scratch.encryptedDatabase("b.db", passphrase: "right")
+        let running = try Program(
+            built: "strongroom", "check", path, scratch.path("b.db"), "--json", "--progress", "json", "--passphrase-file", secret).start()
+        try await running.waitForErrors("\"percent\":5")
+        kill(running.process.processIdentifier, SIGINT)
+        let outcome = await running.outcome()
+        #expect(outcome.status == 130, "\(outcome.errors)")
+        let files = try #require(try outcome.object["files"] as? [[String: Any]])
+        #expect(files.map { $0["status"] as? Int } == [130, 130])
+        #expect((files[1]["error"] as? String)?.contains("before its turn") == true)
+    }
+
     @Test("several files have an object each, and the exit status is the worst", arguments: [
         ("check", Int32(13)), ("verify-key", 12), ("info --unlock", 12),
     ])

@@ -137,6 +137,20 @@ struct NewFileTests {
         #expect(try scratch.names() == ["new.db", "secret", "source.db"])
     }
 
+    @Test("give a database its log back where a run was killed before it replaced it", arguments: [true, false])
+    func killedReplacing(isReplaced: Bool) async throws {
+        let out = try await scratch.databaseWithLog("database.db", passphrase: "right", keepingIndex: false)
+        let before = try scratch.snapshot(), folder = scratch.path(".strongroom-killed")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try FileManager.default.moveItem(atPath: out + "-wal", toPath: folder + "/-database.db-wal")
+        // The new database stands there as long as it has not taken the place of the old one.
+        if !isReplaced { try scratch.write(Data("new".utf8), to: ".strongroom-killed/database") }
+        #expect(try await strongroom("create", scratch.path("new.db"), "--passphrase-file", secret).status == 0)
+        var expected = before
+        if isReplaced { expected["database.db-wal"] = nil }
+        #expect(try scratch.snapshot(leavingOut: ["new.db"]) == expected)
+    }
+
     @Test("leave the folder of a run that is at work alone")
     func atWork() async throws {
         try await StockShell(path: source, passphrase: "right").run("""
