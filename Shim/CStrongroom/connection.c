@@ -5,7 +5,9 @@ int strongroom_connection_open(const char *path, int flags, const char *vfs, str
     *out = NULL;
     *message = NULL;
     sqlite3 *db = NULL;
-    int code = sqlite3_open_v2(path, &db, flags, vfs);
+    int code = strongroom_fence(vfs, &vfs);
+    if (code != SQLITE_OK) return code;
+    code = sqlite3_open_v2(path, &db, flags, vfs);
     if (code != SQLITE_OK) {
         // Even a failed open leaves a connection behind, with the reason in it.
         if (db != NULL) {

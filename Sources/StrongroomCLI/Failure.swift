@@ -11,11 +11,14 @@ enum Status: Int32, CaseIterable {
     case wrongKey = 12
     case damaged = 13
     case diskFull = 14
+    /// The new key is the one, and something of the former key is left: somebody reads it.
+    case formerKeyRemains = 15
     case interrupted = 130
 
     /// From the one that several files end with if one of them does, to the one that all must agree on.
-    private static let gravity: [Status] = [.interrupted, .damaged, .diskFull, .wrongKey, .busy, .absent, .other,
-                                            .usage, .done]
+    private static let gravity: [Status] = [
+        .interrupted, .damaged, .diskFull, .wrongKey, .busy, .absent, .other, .usage, .formerKeyRemains, .done,
+    ]
 
     static func worst(of statuses: some Collection<Status>) -> Status { gravity.first(where: statuses.contains) ?? .done }
 }

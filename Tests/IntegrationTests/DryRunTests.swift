@@ -70,6 +70,20 @@ struct DryRunTests {
         #expect(dry.errors.contains("The old passphrase opens it"))
     }
 
+    @Test("predicts what a reader keeps of the old passphrase", arguments: [("delete", Int32(11)), ("wal", 15)])
+    func reader(_ mode: String, _ status: Int32) async throws {
+        let path = try await scratch.encryptedDatabase(passphrase: "old")
+        let shell = StockShell(path: path, passphrase: "old")
+        try await shell.run("PRAGMA journal_mode = \(mode);")
+        let reader = try await shell.holding("BEGIN; SELECT count(*) FROM book;")
+        let (dry, real) = try await both([path])
+        let (again, reallyAgain) = try await both([path])
+        reader.endInput()
+        _ = await reader.outcome()
+        #expect(dry.status == status && real.status == status, "\(dry.errors)\(real.errors)")
+        #expect(again.status == status && reallyAgain.status == status, "\(again.errors)\(reallyAgain.errors)")
+    }
+
     @Test("predicts that the new passphrase is the one in use")
     func same() async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "old")

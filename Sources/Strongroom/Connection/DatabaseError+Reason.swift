@@ -105,6 +105,9 @@ extension DatabaseError.Reason {
     /// The key was not changed again. Try later.
     public static let checkpointPending = Self("checkpointPending")
 
+    /// The file has several names (hard links), and its log and its salt belong to one of them: the key was not changed.
+    public static let severalNames = Self("severalNames")
+
     // MARK: Accesses
 
     /// The database is suspended: it takes no lock until it is resumed.

@@ -160,10 +160,13 @@ extension Database {
         CipherLog.start()
         guard isFileStored else { return try useThrowawayKey() }
         let location = try locateSalt(requestedHeader: requestedHeader)
-        cipher.isSaltProvided = location.isProvided
-        if try resumeRotatedKey(settings, location) { return }
+        cipher.saltPlace = location.place
+        let others = try otherSalts(than: location)
+        if try resumeKnownKey(settings, others) { return }
+        // Later connections of an access find beside the file, or among its keys, what the first one found in the log.
+        let isFirst = cipher.keyring.knownKey(for: cipher.key!, salt: location.salt, settings: settings) == nil
         try attach(derivedKey(salt: location.salt, settings: settings), header: location.header)
-        try followRotation()
+        try followOtherSalts(others, looksIntoLog: location.header == 0 && (isFirst || configuration.readonly))
     }
 
     /// Pragmas that come once the key is settled say how pages are written, and no longer how the key is derived.

@@ -13,6 +13,9 @@ struct Rotate: Reporting {
             Before the first change each file is opened, its disk asked for room (about the size of the largest files, as many as \
             there are jobs), and a program that writes to it met. Of several files each has an outcome of its own. The exit status \
             is 0 when all is done, 130 after an interruption, that of the failures when they agree, else 1.
+
+            While another program reads pages of the old passphrase, those can't be removed: the exit status is 15, and the \
+            same command once more removes them. With --wait this one stays until that program is done.
             """)
 
     static let examples = [
@@ -40,6 +43,9 @@ struct Rotate: Reporting {
         would take; change nothing. The exit status is that of the real run.
         """))
     var dryRun = false
+
+    @Flag(help: "Wait for programs that still read pages of the old passphrase, so that nothing is left of it.")
+    var wait = false
 
     var database: String? { files.count == 1 ? files[0] : nil }
 
@@ -71,7 +77,7 @@ struct Rotate: Reporting {
         }
         try keys.add(new: secret)
         if dryRun {
-            try Interruption.deferred { run.foresee(keys, $0) }
+            try Interruption.deferred { run.foresee(keys, waits: wait, $0) }
         } else {
             warn(run, keys)
             try rotate(&run, keys)
@@ -86,7 +92,7 @@ struct Rotate: Reporting {
         return try passphrase.unlocking(run.name) { secret, isLast in
             run = found
             let keys = try RotationKeys(old: secret)
-            try Interruption.deferred { run.check(keys, isDry: dryRun, $0) }
+            try Interruption.deferred { run.check(keys, isDry: dryRun, waits: wait, $0) }
             if !isLast, !run.hasUnopenedPending, let refusal = run.refusalOfAll { throw refusal }
             return secret
         }
@@ -104,11 +110,11 @@ struct Rotate: Reporting {
                 $0.target!.inspection.size) }, progress, quiet: output.quiet)
         let isTold = !run.isSingle && !output.json, isQuiet = output.quiet
         try Interruption.deferred { interruption in
-            run.rotate(keys, interruption, display) { step in
+            run.rotate(keys, waits: wait, interruption, display) { step in
                 guard isTold else { return }
                 if let failure = step.failure {
                     display.say("strongroom: \(failure)")
-                } else if let text = RotationReport(step: step, keys: keys).text, !isQuiet {
+                } else if let text = RotationReport(step: step, keys: keys).text, !isQuiet || step.status != .done {
                     display.say(text)
                 }
             }
@@ -138,14 +144,18 @@ struct Rotate: Reporting {
 
     private func end(_ report: RotationReport) throws {
         if let failure = report.step.failure { throw failure }
-        try output.done(Self.self, report.step.file, report.members, text: report.text ?? "")
+        let status = report.step.status
+        try output.done(Self.self, report.step.file, report.members, status: status, text: report.text ?? "")
+        guard status != .done else { return }
+        if output.quiet { Console.message(report.text ?? "") }
+        throw Told(status: status)
     }
 
     /// What was not told on the way, and the sums.
     private func tell(_ reports: [RotationReport], _ keys: RotationKeys?, isTold: Bool) {
         for report in reports where !isTold {
             if let failure = report.step.failure { Console.message("strongroom: \(failure)") }
-            else if let text = report.text, !output.quiet { Console.message(text) }
+            else if let text = report.text, !output.quiet || report.step.status != .done { Console.message(text) }
         }
         guard !output.quiet else { return }
         let seconds = reports.compactMap(\.seconds).reduce(0, +)

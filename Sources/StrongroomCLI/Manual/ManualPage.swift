@@ -102,10 +102,10 @@ struct ManualPage {
 
     private var exitStatus: String {
         let meanings = [
-            ("0", "done"), ("1", "failed, for a reason without a number of its own"), ("2", "wrong usage"), ("10",
-                "no such file"),
-            ("11", "busy: another program is using the database"), ("12", "wrong key"), ("13", "damaged"), ("14",
-                "disk full"),
+            ("0", "done"), ("1", "failed, for a reason without a number of its own"), ("2", "wrong usage"),
+            ("10", "no such file"), ("11", "busy: another program is using the database"), ("12", "wrong key"),
+            ("13", "damaged"), ("14", "disk full"),
+            ("15", "rotate: the new key opens it, and another program still reads pages of the former one"),
             ("130", "interrupted"),
         ]
         return Self.list("EXIT STATUS", meanings.map { ".It \($0)\n\($1)" })

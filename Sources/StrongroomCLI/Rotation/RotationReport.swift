@@ -15,10 +15,13 @@ struct RotationReport {
     /// Nil for a failure, which has words of its own.
     var text: String? {
         switch step.state {
-        case .rotated: "\(step.file): \(undone)rotated and checked. Only the new \(new) opens it."
+        case .rotated(let outcome): "\(step.file): \(undone)rotated and checked. \(words(outcome))"
         case .finished where isDry:
-            "\(step.file): \(interrupted); it would be finished, and checked. Nothing was changed."
-        case .finished: "\(step.file): \(interrupted); it is finished now, and checked. Only the new \(new) opens it."
+            "\(step.file): \(interrupted); it would be finished, and checked.\(readers) Nothing was changed."
+        case .finished(.complete):
+            "\(step.file): \(interrupted); it is finished now, and checked. \(words(.complete))"
+        case .finished(.formerKeyRemains):
+            "\(step.file): an earlier rotation is not finished. \(words(.formerKeyRemains))"
         case .already: "\(step.file): the new \(new) opens it already; nothing was changed."
         case .checked(let plan): "\(step.file): " + words(plan)
         case .found, .failed, .skipped: nil
@@ -26,6 +29,22 @@ struct RotationReport {
     }
 
     private var interrupted: String { "an earlier rotation was interrupted when the new \(new) had taken over" }
+
+    private func words(_ outcome: RotationOutcome) -> String {
+        switch outcome {
+        case .complete: "Only the new \(new) opens it."
+        case .formerKeyRemains: """
+            The new \(new) opens it; but another program still reads pages of the old one, and until they are removed the \
+            old \(old) opens the file without its log. Run this again when that program is done, or with --wait.
+            """
+        }
+    }
+
+    /// Of a dry run.
+    private var readers: String {
+        step.status == .formerKeyRemains
+            ? " Another program reads it, and until it is done pages of the old \(old) would remain." : ""
+    }
 
     private var undone: String {
         step.wasPending ? "an earlier rotation was interrupted before the new \(new) had taken over, and was undone; now it is " : ""
@@ -36,7 +55,7 @@ struct RotationReport {
         if let seconds = seconds(plan) { text += " in about \(duration(seconds))" }
         text += ", with \(megabytes(plan.room.needed)) of room beside it (there are \(megabytes(plan.room.available)))."
         if step.wasPending { text += " An earlier rotation was interrupted, and would be undone first." }
-        return text + (others(plan).map { " \($0)." } ?? "") + " Nothing was changed."
+        return text + (others(plan).map { " \($0)." } ?? "") + readers + " Nothing was changed."
     }
 
     /// Who must open the database anew when its key has changed.
@@ -69,6 +88,7 @@ struct RotationReport {
         }
     }
 
+    private var remains: (String, JSON) { ("formerKeyRemains", .bool(step.status == .formerKeyRemains)) }
     private var dryness: [(String, JSON)] { isDry ? [("dryRun", .bool(true))] : [] }
 
     private func members(_ plan: RotationPlan) -> [(String, JSON)] {
@@ -76,7 +96,7 @@ struct RotationReport {
             ("outcome", .text("planned")), ("dryRun", .bool(true)), ("bytes", .integer(bytes)),
             ("neededBytes", .integer(plan.room.needed)), ("availableBytes", .integer(plan.room.available)),
             ("seconds", seconds(plan).map { .real(($0 * 10).rounded() / 10) } ?? .null),
-            ("isRotationPending", .bool(step.wasPending)),
+            ("isRotationPending", .bool(step.wasPending)), remains,
             ("processes", .list(plan.processes.map {
                 .object([("process", .integer(Int64($0.identifier))), ("name", .text($0.name))])
             })),
@@ -86,8 +106,9 @@ struct RotationReport {
     /// One of several, with its own file and status.
     var json: JSON {
         let failure = step.failure
-        var object: [(String, JSON)] = [("file", .text(step.file)),
-                                        ("status", .integer(Int64((failure?.status ?? .done).rawValue)))]
+        var object: [(String, JSON)] = [
+            ("file", .text(step.file)), ("status", .integer(Int64(step.status.rawValue))),
+        ]
         object += members
         if let failure { object += failure.members }
         return .object(object)

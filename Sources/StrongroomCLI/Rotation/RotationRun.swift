@@ -28,12 +28,14 @@ struct RotationRun {
     var hasUnopenedPending: Bool { steps.contains { $0.failure?.status == .wrongKey && $0.wasPending } }
 
     /// Opens each database with the old key, and looks for what would be in the way.
-    mutating func check(_ keys: RotationKeys, isDry: Bool, _ interruption: Interruption) {
+    mutating func check(_ keys: RotationKeys, isDry: Bool, waits: Bool, _ interruption: Interruption) {
         let others = OpenElsewhere(), keepingOpen = steps.count <= Self.mostOpen
         steps = concurrently(steps, jobs: jobs) { step in
             guard case .found = step.state else { return step }
             var checked = step.continued(unless: interruption) { target in
-                .checked(try isDry ? target.dryPlan(keys, others, interruption) : target.plan(keys,
+                .checked(
+                    try isDry ? target.dryPlan(keys, waits: waits, others, interruption)
+                        : target.plan(keys, keepingOpen: keepingOpen, others))
                     keepingOpen: keepingOpen, others))
             }
             if case .failed(let failure) = checked.state {
@@ -45,15 +47,14 @@ struct RotationRun {
 
     /// Changes the key of what was checked, and tries the new one where the old one did not fit.
     mutating func rotate(
-        _ keys: RotationKeys, _ interruption: Interruption, _ display: ProgressDisplay,
+        _ keys: RotationKeys, waits: Bool, _ interruption: Interruption, _ display: ProgressDisplay,
         _ tell: @escaping @Sendable (RotationStep) -> Void)
     {
         steps = concurrently(steps, jobs: jobs) { step in
-            var ended = Self.finished(step, keys, isDry: false, interruption)
+            var ended = Self.finished(step, keys, isDry: false, waits: waits, interruption)
             if case .checked(let plan) = step.state {
                 ended = step.continued(unless: interruption) {
-                    try $0.rotate(plan, keys, interruption, display)
-                    return .rotated
+                    .rotated(try $0.rotate(plan, keys, waits: waits, interruption, display))
                 }
             }
             tell(ended)
@@ -62,23 +63,25 @@ struct RotationRun {
     }
 
     /// Tries the new key where the old one did not fit, and changes nothing.
-    mutating func foresee(_ keys: RotationKeys, _ interruption: Interruption) {
-        steps = concurrently(steps, jobs: jobs) { Self.finished($0, keys, isDry: true, interruption) }
+    mutating func foresee(_ keys: RotationKeys, waits: Bool, _ interruption: Interruption) {
+        steps = concurrently(steps, jobs: jobs) { Self.finished($0, keys, isDry: true, waits: waits, interruption) }
     }
 
     private static func finished(_ step: RotationStep, _ keys: RotationKeys, isDry: Bool,
                                  _ interruption: Interruption) -> RotationStep {
         guard step.failure?.status == .wrongKey else { return step }
-        let tried = step.continued(unless: interruption) { try $0.finish(keys, isDry: isDry) }
+        let tried = step.continued(unless: interruption) { try $0.finish(keys, isDry: isDry, waits: waits, interruption) }
         // When neither opens it, what was said of the old one counts.
         return tried.failure?.status == .wrongKey ? step : tried
     }
 
-    /// Done, the one status of all failures, or "other" where they differ. An interruption goes before all.
+    /// Done, the one status of all failures, or "other" where they differ. An interruption goes before all; before "done"
+    /// goes a former key that remains.
     var status: Status {
         let failures = Set(steps.compactMap(\.failure?.status))
         if failures.contains(.interrupted) { return .interrupted }
-        return failures.count > 1 ? .other : failures.first ?? .done
+        if failures.count > 1 { return .other }
+        return failures.first ?? steps.map(\.status).first { $0 != .done } ?? .done
     }
 }
 

@@ -8,9 +8,10 @@ struct RotationStep: Sendable {
         case found
         /// The old key opens it and nobody is in the way.
         case checked(RotationPlan)
-        case rotated
-        /// An earlier run was interrupted after the new key had taken over; what it left is done, or would be.
-        case finished
+        case rotated(RotationOutcome)
+        /// An earlier run was interrupted after the new key had taken over; what it left is done as far as readers let it, or
+        /// would be.
+        case finished(RotationOutcome)
         /// The new key opens it, and nothing was to be done.
         case already
         case failed(Failure)
@@ -51,6 +52,17 @@ struct RotationStep: Sendable {
         }
     }
 
+    /// What the change of key has left, or would leave; nil where there is none.
+    var outcome: RotationOutcome? {
+        switch state {
+        case .rotated(let outcome), .finished(let outcome): outcome
+        case .checked(let plan): plan.outcome
+        default: nil
+        }
+    }
+
+    var status: Status { failure?.status ?? (outcome == .formerKeyRemains ? .formerKeyRemains : .done) }
+
     /// The step after `work`, or as it is when there is nothing to work on.
     func continued(unless interruption: Interruption, _ work: (Target) throws -> State) -> RotationStep {
         guard let target else { return self }
@@ -70,6 +82,8 @@ struct RotationPlan: Sendable {
     /// Seconds that opening took.
     var opening: Double
     var processes: [OpenElsewhere.Process]
+    /// What it would leave of the old key, as far as a dry run can tell.
+    var outcome: RotationOutcome?
     /// The open database; nil when there are too many to keep them all open, and in a dry run.
     var queue: DatabaseQueue?
 }
@@ -96,14 +110,17 @@ extension Target {
     }
 
     /// Finds out the same, and whether every page is what the old key wrote, without changing anything.
-    func dryPlan(_ keys: RotationKeys, _ others: OpenElsewhere, _ interruption: Interruption) throws -> RotationPlan {
+    func dryPlan(
+        _ keys: RotationKeys, waits: Bool, _ others: OpenElsewhere, _ interruption: Interruption) throws -> RotationPlan
+    {
         let room = try requireRotatable(keys)
         let began = DispatchTime.now().uptimeNanoseconds
         try attributing(to: name) { try DatabaseFile.reading(path: place.path,
             encryption: encryption(keys.old)) { _ in } }
         let opening = Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
-        if FileLocks(path: place.path).isWritten {
-            throw Failure(.busy, file: name, "another program is using it (it is writing)",
+        let locks = FileLocks(path: place.path)
+        if locks.isWritten || locks.isRead && !locks.hasLog {
+            throw Failure(.busy, file: name, "another program is using it (it holds a lock)",
                           remedy: "Stop that program or let it finish, then run this again. "
                             + "The old \(keys.oldNoun) opens it")
         }
@@ -115,7 +132,13 @@ extension Target {
             throw Failure(.damaged, file: name, "it is damaged (\(report.problems[0]))",
                           remedy: "Keep a copy of it as it is, and restore from a backup")
         }
-        return RotationPlan(room: room, opening: opening, processes: others.processes(having: place.path))
+        return RotationPlan(
+            room: room, opening: opening, processes: others.processes(having: place.path), outcome: foreseen(waits: waits))
+    }
+
+    /// Who reads in a transaction keeps pages of the old key.
+    private func foreseen(waits: Bool) -> RotationOutcome {
+        FileLocks(path: place.path).isRead && !waits ? .formerKeyRemains : .complete
     }
 
     private func requireRotatable(_ keys: RotationKeys) throws -> Room {
@@ -132,16 +155,21 @@ extension Target {
     }
 
     /// Changes the key; a failure says which one opens the database now.
-    func rotate(_ plan: RotationPlan, _ keys: RotationKeys, _ interruption: Interruption,
-                _ display: ProgressDisplay) throws {
+    ///
+    /// - parameter waits: for those who still read pages of the old key, until they are done or an interruption comes.
+    func rotate(
+        _ plan: RotationPlan, _ keys: RotationKeys, waits: Bool, _ interruption: Interruption, _ display: ProgressDisplay
+    ) throws -> RotationOutcome {
         do {
-            try attributing(to: name) {
+            return try attributing(to: name) {
                 let queue = try plan.queue ?? self.queue(keys.old)
-                try queue.rotateKey(to: keys.new!) { done in
+                var outcome = try queue.rotateKey(to: keys.new!) { done in
                     try interruption.check()
                     display.show(name, done)
                 }
+                if waits { outcome = try wait(queue, outcome, interruption) }
                 try queue.close()
+                return outcome
             }
         } catch var failure as Failure {
             failure.file = name
@@ -151,15 +179,15 @@ extension Target {
     }
 
     /// What is to do for a database that the old key does not open: nothing, when an earlier run came as far as the new one.
-    func finish(_ keys: RotationKeys, isDry: Bool) throws -> RotationStep.State {
-        guard isDry else { return try finish(keys) }
+    func finish(_ keys: RotationKeys, isDry: Bool, waits: Bool, _ interruption: Interruption) throws -> RotationStep.State {
+        guard isDry else { return try finish(keys, waits: waits, interruption) }
         try attributing(to: name) {
             try DatabaseFile.reading(path: place.path, encryption: encryption(keys.new!)) { _ in }
         }
-        return inspection.isRotationPending ? .finished : .already
+        return inspection.isRotationPending ? .finished(foreseen(waits: waits)) : .already
     }
 
-    private func finish(_ keys: RotationKeys) throws -> RotationStep.State {
+    private func finish(_ keys: RotationKeys, waits: Bool, _ interruption: Interruption) throws -> RotationStep.State {
         // Opening finishes what was interrupted.
         let queue = try self.queue(keys.new)
         return try attributing(to: name) {
@@ -169,8 +197,18 @@ extension Target {
                 throw Failure(.damaged, file: name, "the new \(keys.newNoun) opens it, and it is damaged",
                               remedy: "Keep a copy of it as it is, and restore from a backup")
             }
-            return .finished
+            let outcome = try queue.finishKeyRotation()
+            return .finished(try waits ? wait(queue, outcome, interruption) : outcome)
         }
+    }
+
+    /// Asks again and again, for as long as a lock is waited for each time.
+    private func wait(
+        _ queue: DatabaseQueue, _ outcome: RotationOutcome, _ interruption: Interruption) throws -> RotationOutcome
+    {
+        var outcome = outcome
+        while outcome == .formerKeyRemains, !interruption.isRequested { outcome = try queue.finishKeyRotation() }
+        return outcome
     }
 
     /// Which key to keep, found out by trying rather than by reasoning.

@@ -65,6 +65,9 @@ struct KeyTests {
         #expect(try open(.passphrase(Array("clé".utf8))) == 2)
         #expect(try open(.passphrase(from: { Array("clé".utf8) })) == 3)
         #expect(try open(.passphrase(Data("clé".utf8))) == 4)
+        #expect(try open(.passphrase(from: { Data("clé".utf8) })) == 5)
+        #expect(try open(.passphrase(from: { "clé" })) == 6)
+        #expect(try open(.passphrase(from: { "clé".utf8 })) == 7)
     }
 
     @Test("may contain bytes of value zero, and they count")
