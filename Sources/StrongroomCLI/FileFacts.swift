@@ -67,8 +67,8 @@ struct FileFacts: CustomStringConvertible {
         ]
         if details.plaintextHeaderSize > 0 { lines.append(("header", "\(details.plaintextHeaderSize) bytes in clear")) }
         members += [
-            ("kdf", isRawKey ? .null : .text(kdf)), ("kdfIterations",
-                                                     isRawKey ? .null : .count(settings.kdfIterations)),
+            ("kdf", isRawKey ? .null : .text(kdf)),
+            ("kdfIterations", isRawKey ? .null : .count(settings.kdfIterations)),
             ("hmac", .optional(hmac)), ("plaintextHeaderSize", .count(details.plaintextHeaderSize)),
         ]
     }

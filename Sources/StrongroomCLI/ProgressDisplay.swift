@@ -84,8 +84,9 @@ final class ProgressDisplay: @unchecked Sendable {
         let done = parts.values.reduce(Int64(0)) { $0 + $1.size / 100 * Int64(max(0, $1.percentage)) }
         let percentage = parts.count == 1 ? parts.values.first!.percentage : Int(min(100, done * 100 / size))
         let elapsed = Double(DispatchTime.now().uptimeNanoseconds - started) / 1e9
-        let line = ProgressBar(label: phase == .checking ? "checking" : label, percentage: percentage, elapsed: elapsed,
-                               columns: Self.columns).description
+        let doing = phase == .checking ? "checking" : label
+        let bar = ProgressBar(label: doing, percentage: percentage, elapsed: elapsed, columns: Self.columns)
+        let line = bar.description
         guard line != shown else { return }
         try? Console.write("\r" + line + "\u{1B}[K", to: STDERR_FILENO)
         shown = line

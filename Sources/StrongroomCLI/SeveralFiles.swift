@@ -8,8 +8,8 @@ struct FileReport {
 
     /// One of several, with its own file and status.
     var json: JSON {
-        let head: [(String, JSON)] = [("file", .text(file)),
-                                      ("status", .integer(Int64((failure?.status ?? .done).rawValue)))]
+        let status = failure?.status ?? .done
+        let head: [(String, JSON)] = [("file", .text(file)), ("status", .integer(Int64(status.rawValue)))]
         return .object(head + (failure?.members ?? []) + members)
     }
 }

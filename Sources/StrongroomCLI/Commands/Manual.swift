@@ -13,9 +13,8 @@ struct Manual: Documented {
 
     func run() throws {
         for page in try ManualPage.all() {
-            let path = folder + "/" + page.fileName
-            guard FileManager.default.createFile(atPath: path, contents: Data(page.text.utf8),
-                                                 attributes: [.posixPermissions: 0o644]) else {
+            let path = folder + "/" + page.fileName, mode: [FileAttributeKey: Any] = [.posixPermissions: 0o644]
+            guard FileManager.default.createFile(atPath: path, contents: Data(page.text.utf8), attributes: mode) else {
                 throw Failure(errno: errno, file: path, doing: "writing it")
             }
         }

@@ -36,7 +36,6 @@ struct RotationRun {
                 .checked(
                     try isDry ? target.dryPlan(keys, waits: waits, others, interruption)
                         : target.plan(keys, keepingOpen: keepingOpen, others))
-                    keepingOpen: keepingOpen, others))
             }
             if case .failed(let failure) = checked.state {
                 checked.state = .failed(failure.naming(isRawKey: keys.oldNoun == "key"))
@@ -67,8 +66,9 @@ struct RotationRun {
         steps = concurrently(steps, jobs: jobs) { Self.finished($0, keys, isDry: true, waits: waits, interruption) }
     }
 
-    private static func finished(_ step: RotationStep, _ keys: RotationKeys, isDry: Bool,
-                                 _ interruption: Interruption) -> RotationStep {
+    private static func finished(
+        _ step: RotationStep, _ keys: RotationKeys, isDry: Bool, waits: Bool, _ interruption: Interruption) -> RotationStep
+    {
         guard step.failure?.status == .wrongKey else { return step }
         let tried = step.continued(unless: interruption) { try $0.finish(keys, isDry: isDry, waits: waits, interruption) }
         // When neither opens it, what was said of the old one counts.

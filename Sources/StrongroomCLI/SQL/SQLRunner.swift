@@ -35,24 +35,25 @@ enum StatementKind {
     init(_ sql: String) {
         let words = Self.words(sql)
         switch words.first {
-        case let word? where ["BEGIN", "COMMIT", "END",
-                              "ROLLBACK"].contains(word) && !words.contains("TO"): self = .transaction(word)
+        case let word? where Self.boundaries.contains(word) && !words.contains("TO"): self = .transaction(word)
         case "VACUUM"?: self = .alone("VACUUM")
-        case "PRAGMA"? where words.contains { ["JOURNAL_MODE",
-                                               "WAL_CHECKPOINT"].contains($0) }: self = .alone("PRAGMA \(words.last!)")
+        case "PRAGMA"? where Self.lonelyPragmas.contains(words[1]): self = .alone("PRAGMA \(words[1])")
         default: self = .other
         }
     }
 
+    private static let boundaries: Set = ["BEGIN", "COMMIT", "END", "ROLLBACK"]
+    private static let lonelyPragmas: Set = ["JOURNAL_MODE", "WAL_CHECKPOINT"]
+
     /// In capitals, without comments; enough to know statements that have nothing else.
     private static func words(_ sql: String) -> [String] {
-        let bare = sql.replacingOccurrences(of: #"--[^\n]*|/\*[\s\S]*?\*/"#, with: " ",
-                                            options: .regularExpression).uppercased()
+        let comment = #"--[^\n]*|/\*[\s\S]*?\*/"#
+        let bare = sql.replacingOccurrences(of: comment, with: " ", options: .regularExpression).uppercased()
         let words = bare.split { !$0.isLetter && $0 != "_" }.prefix(4).map(String.init)
         guard words.first == "PRAGMA" else { return words }
         // The name, without that of a schema before it.
         let name = bare.drop { $0 != "P" }.dropFirst("PRAGMA".count).split { "=(;".contains($0) }.first ?? ""
-        return ["PRAGMA",
-                String(name.split { ". \t\n".contains($0) }.last ?? "").trimmingCharacters(in: CharacterSet(charactersIn: "\"'`[]"))]
+        let last = String(name.split { ". \t\n".contains($0) }.last ?? "")
+        return ["PRAGMA", last.trimmingCharacters(in: CharacterSet(charactersIn: "\"'`[]"))]
     }
 }

@@ -36,9 +36,8 @@ struct SQLDump {
     }
 
     private func writeRows(of table: String, to write: (String) throws -> Void) throws {
-        let columns = try Row.fetchAll(db, sql: "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid",
-                                       arguments: [table])
-            .map { quoted($0["name"]) }
+        let listing = "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid"
+        let columns = try String.fetchAll(db, sql: listing, arguments: [table]).map(quoted)
         let values = columns.map { "quote(\($0))" }.joined(separator: " || ',' || ")
         let head = "INSERT INTO \(quoted(table)) (\(columns.joined(separator: ", "))) VALUES ("
         let rows = try String.fetchCursor(db, sql: "SELECT \(values) FROM \(quoted(table))")
@@ -47,8 +46,8 @@ struct SQLDump {
 
     private func writeSequences(_ table: String?, to write: (String) throws -> Void) throws {
         guard try db.tableExists("sqlite_sequence") else { return }
-        for row in try Row.fetchAll(db, sql: "SELECT name, seq FROM sqlite_sequence WHERE ?1 IS NULL OR name = ?1",
-                                    arguments: [table]) {
+        let counters = "SELECT name, seq FROM sqlite_sequence WHERE ?1 IS NULL OR name = ?1"
+        for row in try Row.fetchAll(db, sql: counters, arguments: [table]) {
             let name = literal(row["name"])
             try write("DELETE FROM sqlite_sequence WHERE name = \(name);")
             try write("INSERT INTO sqlite_sequence VALUES (\(name), \(row["seq"] as Int64));")

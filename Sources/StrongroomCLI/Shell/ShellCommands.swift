@@ -68,8 +68,8 @@ extension ShellSession {
             let insertion = try db.makeStatement(sql: "INSERT INTO \(quoted(table)) VALUES (\(marks))")
             for (index, row) in rows.enumerated() {
                 guard row.count == width else {
-                    throw Failure(.other, file: path,
-                                  "row \(index + 1) has \(counted(row.count, "value")) for \(counted(width, "column")); nothing was changed",
+                    let widths = "\(counted(row.count, "value")) for \(counted(width, "column"))"
+                    throw Failure(.other, file: path, "row \(index + 1) has \(widths); nothing was changed",
                                   remedy: "Make its rows as wide as the table")
                 }
                 try insertion.execute(arguments: StatementArguments(row))
