@@ -8,7 +8,7 @@ struct FileFacts: CustomStringConvertible {
     /// What shows without a key.
     init(_ target: Target) {
         let inspection = target.inspection
-        lines = [("file", target.path), ("kind", Self.words(inspection.kind)), ("size", "\(inspection.size) bytes")]
+        lines = [("file", target.name), ("kind", Self.words(inspection.kind)), ("size", "\(inspection.size) bytes")]
         members = [
             ("kind", .text(inspection.kind.rawValue)),
             ("size", .integer(inspection.size)),
@@ -49,8 +49,10 @@ struct FileFacts: CustomStringConvertible {
         ]
         members.removeAll { $0.0 == "pageSize" }
         members += [
-            ("pageSize", .count(details.pageSize)), ("pages", .count(details.pageCount)), ("freePages", .count(details.freePageCount)),
-            ("tables", .count(details.tableCount)), ("indexes", .count(details.indexCount)), ("views", .count(details.viewCount)),
+            ("pageSize", .count(details.pageSize)), ("pages", .count(details.pageCount)), ("freePages",
+                .count(details.freePageCount)),
+            ("tables", .count(details.tableCount)), ("indexes", .count(details.indexCount)), ("views",
+                .count(details.viewCount)),
             ("triggers", .count(details.triggerCount)), ("journalMode", .text(details.journalMode)),
             ("encoding", .text(details.encoding)), ("userVersion", .count(details.userVersion)),
             ("applicationId", .count(details.applicationID)),
@@ -65,7 +67,8 @@ struct FileFacts: CustomStringConvertible {
         ]
         if details.plaintextHeaderSize > 0 { lines.append(("header", "\(details.plaintextHeaderSize) bytes in clear")) }
         members += [
-            ("kdf", isRawKey ? .null : .text(kdf)), ("kdfIterations", isRawKey ? .null : .count(settings.kdfIterations)),
+            ("kdf", isRawKey ? .null : .text(kdf)),
+            ("kdfIterations", isRawKey ? .null : .count(settings.kdfIterations)),
             ("hmac", .optional(hmac)), ("plaintextHeaderSize", .count(details.plaintextHeaderSize)),
         ]
     }

@@ -41,7 +41,8 @@ struct UsageTests {
     }
 
     @Test("each command explains itself, by --help and by help COMMAND", arguments: [
-        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "query", "keygen", "completions",
+        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "vacuum", "query", "shell", "keygen",
+        "completions",
     ])
     func helpOfCommands(_ command: String) async throws {
         for outcome in [try await strongroom(command, "--help"), try await strongroom("help", command)] {

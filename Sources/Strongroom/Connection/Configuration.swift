@@ -46,6 +46,9 @@ public struct Configuration: Sendable {
         return configuration
     }
 
+    /// How files stay as they are while they are read; nil for connections that leave what SQLite leaves.
+    var trace: ReadingTrace?
+
     private(set) var setups: [@Sendable (Database) throws -> Void] = []
 
     /// Adds a function that every new connection runs before its first use: set the key, add functions.

@@ -78,7 +78,7 @@ public final class Database {
         if uri?.carriesKey == true { throw DatabaseError.keyInURI }
         var flags = SQLITE_OPEN_NOMUTEX
         if uri != nil { flags |= SQLITE_OPEN_URI }
-        flags |= configuration.readonly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        flags |= configuration.openingFlags
         var opened: UnsafeMutablePointer<strongroom_connection>?
         var message: UnsafeMutablePointer<CChar>?
         // SQLCipher takes names for URIs unasked.
@@ -108,6 +108,7 @@ public final class Database {
         try setUpBusyMode()
         try setUpSwitches()
         defer { releaseDefaults() }
+        try setUpTrace()
         try setUpEncryption()
         try explainingFailures {
             for setup in configuration.setups { try setup(self) }

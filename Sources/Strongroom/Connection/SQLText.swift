@@ -1,7 +1,9 @@
+import CSQLCipher
+
 /// What can be told of an SQL statement from its text alone: where it ends, and whether it carries a key.
 ///
 /// SQLite's compiler knows better, but only of statements that compile: errors and logs show those that don't.
-struct SQLText {
+package struct SQLText {
     /// How a statement carries a key.
     enum Secret: Equatable {
         /// `PRAGMA key`, `rekey` and their kin.
@@ -270,4 +272,12 @@ extension String {
         else { return "" }
         return String(self[first...last])
     }
+}
+
+extension SQLText {
+    /// Whether the text ends with a statement's end. <https://www.sqlite.org/c3ref/complete.html>
+    package static func isComplete(_ sql: String) -> Bool { sqlite3_complete(sql) != 0 }
+
+    /// Whether there is nothing but space.
+    package static func isBlank(_ sql: String) -> Bool { sql.allSatisfy(\.isWhitespace) }
 }

@@ -42,7 +42,7 @@ public final class Statement {
     var isReusable: Bool { !compilation.changesSchema && !compilation.carriesKey && !compilation.actsWhenCompiled }
 
     /// For each parameter its name without prefix, which is the number of `?NNN`; nil for `?`.
-    let parameterNames: [String?]
+    package let parameterNames: [String?]
 
     // Unchecked exclusivity: see `Database`.
 

@@ -90,6 +90,9 @@ final class CompilationObserver {
     /// Whether nothing but reads is allowed now: some pragmas act while they are compiled.
     var isReadOnly = false
 
+    /// Whether the program's statements may write to no file at all.
+    var writesNowhere = false
+
     func install(on connection: SQLiteConnection) -> CInt {
         sqlite3_set_authorizer(connection, authorize, Unmanaged.passUnretained(self).toOpaque())
     }
@@ -160,10 +163,13 @@ final class CompilationObserver {
         case SQLITE_ATTACH, SQLITE_DETACH:
             compilation.attaches = action == SQLITE_ATTACH
             compilation.changesSchema = true
+            if writesNowhere, isCompiling { return refuse(.readOnly) }
             if let willCopy, let first { willCopy(String(cString: first)) }
         case SQLITE_FUNCTION:
             // It runs INSERT statements of its own.
             if second.map({ sqlite3_stricmp($0, "sqlcipher_export") == 0 }) == true { compilation.writesUnseen = true }
+            guard writesNowhere, isCompiling, let name = second.map({ String(cString: $0).lowercased() }) else { break }
+            if WritingSQL.functions.contains(name) { return refuse(.readOnly) }
         default:
             if Self.schemaActions.contains(action) { compilation.changesSchema = true }
         }
@@ -195,10 +201,17 @@ final class CompilationObserver {
         case .ignore:
             compilation.actsWhenCompiled = true
             return SQLITE_IGNORE
-        case .refuse(let error): refusal = error
-        case .run: refusal = isReadOnly && Self.rewritingPragmas.contains(pragma.name) ? .readOnly : nil
+        case .refuse(let error): return refuse(error)
+        case .run: break
         }
-        return refusal == nil ? SQLITE_OK : SQLITE_DENY
+        if isReadOnly, Self.rewritingPragmas.contains(pragma.name) { return refuse(.readOnly) }
+        if writesNowhere, isCompiling, !WritingSQL.isReading(pragma: pragma.name, value: pragma.value) { return refuse(.readOnly) }
+        return SQLITE_OK
+    }
+
+    private func refuse(_ error: DatabaseError) -> CInt {
+        refusal = error
+        return SQLITE_DENY
     }
 
     /// What rewrites the file while it is compiled, before anyone can see that it would.

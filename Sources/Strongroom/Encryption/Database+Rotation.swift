@@ -5,6 +5,13 @@ import Foundation
 public struct EncryptionProgress: Sendable, Equatable {
     public let completedPageCount: Int
     public let totalPageCount: Int
+    /// What is done with the pages. The count begins anew with each phase.
+    public var phase = Phase.writing
+
+    /// A part of the work.
+    public enum Phase: String, Sendable {
+        case writing, checking
+    }
 
     public var isCompleted: Bool { completedPageCount >= totalPageCount }
 }

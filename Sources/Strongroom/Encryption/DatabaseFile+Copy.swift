@@ -6,7 +6,7 @@ extension DatabaseFile {
     ///
     /// Everything is kept: schema, rowids, autoincrement, full-text indexes, `user_version`, `application_id`, encoding and
     /// journal mode. `progress` may throw to stop; it is called in the middle of long statements and checks, too, and hears of the last page
-    /// when the copy is checked.
+    /// when the copy is checked. The files of the original and their folder stay as they are.
     ///
     /// - throws: `SQLITE_CANTOPEN` if `destination` exists, `SQLITE_NOTADB` if `path` isn't in clear text. Nothing is left behind.
     public static func encrypt(
@@ -34,7 +34,7 @@ extension DatabaseFile {
         _ path: String, _ old: Encryption?, to destination: String, _ new: Encryption?, _ progress: ((EncryptionProgress) throws -> Void)?
     ) throws {
         try requireAbsent(destination)
-        try withDatabase(path, old) { try copy($0, to: destination, new, progress) }
+        try reading(path: path, encryption: old, patience: 5) { try copy($0, to: destination, new, progress) }
     }
 
     /// Copies what a connection sees.
@@ -92,7 +92,8 @@ extension DatabaseFile {
     }
 
     private static func verify(_ database: Database, _ counts: [String: Int], _ progress: CopyProgress) throws {
-        let report = try database.integrityReport { _ in try progress.check() }
+        try progress.check(completed: 0)
+        let report = try database.integrityReport { try progress.check(completed: $0.completedPageCount) }
         guard (report.unauthenticPages ?? []).isEmpty, report.structureProblems.isEmpty else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the copy is damaged: \(report.structureProblems.first ?? "a page isn't authentic")")
         }

@@ -36,7 +36,7 @@ struct PageAuthentication {
         defer { page.deallocate() }
         for number in stride(from: 1, through: present, by: 1) where number != format.lockBytePage {
             if try !isAuthentic(number, log, page) { bad.append(number) }
-            if number % 1024 == 0 { try progress?(EncryptionProgress(completedPageCount: number, totalPageCount: total)) }
+            if number % 1024 == 0 { try progress?(EncryptionProgress(completedPageCount: number, totalPageCount: total, phase: .checking)) }
         }
         if present < total { bad.append(present + 1) }
         return bad
