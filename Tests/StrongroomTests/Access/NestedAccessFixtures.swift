@@ -91,7 +91,7 @@ enum NestedCall: String, CaseIterable, Codable, Sendable {
         case .addFunction:
             let function = DatabaseFunction("nested", argumentCount: 0) { _ in 2 }
             pool != nil ? pool?.add(function: function) : queue?.add(function: function)
-        case .checkpoint: try writer.unsafeReentrantWrite { db in _ = try? db.checkpoint(.passive) }
+        case .checkpoint: writer.unsafeReentrantWrite { db in _ = try? db.checkpoint(.passive) }
         case .asyncRead: writer.asyncRead { _ in }
         case .asyncUnsafeRead: writer.asyncUnsafeRead { _ in }
         case .asyncWrite: writer.asyncWriteWithoutTransaction { _ in }

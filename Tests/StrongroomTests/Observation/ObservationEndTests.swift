@@ -63,21 +63,21 @@ struct ObservationEndTests {
     @Test("An observation that ends is forgotten at once, whatever ends it", arguments: WriterKind.allCases)
     func purge(_ kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
-        func isObserved() throws -> Bool { try writer.unsafeReentrantWrite { $0.observers.isActive } }
+        func isObserved() -> Bool { writer.unsafeReentrantWrite { $0.observers.isActive } }
         let notified = Notified<Int>()
         let cancellables = (0..<10).map { _ in trackingWineCount().notify(notified, in: writer) }
         #expect(try await eventually { notified.values.count == 10 })
         try settle(writer)
-        #expect(try isObserved())
+        #expect(isObserved())
         for cancellable in cancellables { cancellable.cancel() }
-        #expect(try !isObserved())
+        #expect(!isObserved())
 
         let regions = (0..<10).map { _ in
             DatabaseRegionObservation(tracking: .fullDatabase).start(in: writer, onError: { _ in }, onChange: { _ in })
         }
-        #expect(try isObserved())
+        #expect(isObserved())
         for region in regions { region.cancel() }
-        #expect(try !isObserved())
+        #expect(!isObserved())
 
         // A failure ends an observation as well, though its cancellable is kept.
         let failures = Notified<Int>()
@@ -88,10 +88,10 @@ struct ObservationEndTests {
         }.notify(failures, in: writer)
         try await failures.reaches(0)
         try settle(writer)
-        #expect(try isObserved())
+        #expect(isObserved())
         try await writer.write { try $0.insertWine() }
         try await failures.fails()
-        #expect(try await eventually { try !isObserved() })
+        #expect(try await eventually { !isObserved() })
         withExtendedLifetime((failing, folder)) {}
     }
 
