@@ -39,9 +39,9 @@ struct SaltFile: Equatable {
         if count == -ENOENT || count == -ENOTDIR { return nil }
         guard count >= 0 else { throw failure("read", path, errno: -count) }
         guard let file = SaltFile(text: String(decoding: buffer.prefix(Int(count)), as: UTF8.self)) else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: """
-                the salt file \(path) is damaged: restore it from a backup, or give the salt with PlaintextHeader(salt: .provided(…))
-                """)
+            throw DatabaseError(
+                .SQLITE_CORRUPT, refusing: "the salt file \(path) is damaged",
+                advice: "restore it from a backup, or give the salt with PlaintextHeader(salt: .provided(…))", reason: .damagedSalt)
         }
         return file
     }
