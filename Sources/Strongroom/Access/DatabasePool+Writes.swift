@@ -56,7 +56,7 @@ extension DatabasePool {
         case .withdrawn:
             break
         case .closed:
-            job.fail(ReaderPool.closedError)
+            job.fail(DatabaseError.closed)
         case .up:
             let performed = writer.sync(by: .onQueue, job.perform)
             readers.lowerBarrier()
@@ -68,7 +68,7 @@ extension DatabasePool {
         let (readers, writer) = (readers, writer)
         writer.asyncOnQueue {
             guard readers.raiseBarrier() == .up else {
-                return DispatchQueue.global().async { updates(.failure(ReaderPool.closedError)) }
+                return DispatchQueue.global().async { updates(.failure(DatabaseError.closed)) }
             }
             writer.sync(by: .onQueue) { updates(.success($0)) }
             readers.lowerBarrier()

@@ -109,7 +109,7 @@ final class ReaderPool: @unchecked Sendable {
         }
         if isRefused(haste) {
             lock.unlock()
-            throw Self.closedError
+            throw DatabaseError.closed
         }
         let turn = Turn<Result<Reader, any Error>>()
         if haste == .inLine { waiters.append(.reader(turn.end)) } else { hasty.append(turn.end) }
@@ -137,7 +137,7 @@ final class ReaderPool: @unchecked Sendable {
         }
         if isClosed {
             lock.unlock()
-            use(.failure(Self.closedError))
+            use(.failure(DatabaseError.closed))
             return nil
         }
         defer { lock.unlock() }
@@ -249,7 +249,7 @@ final class ReaderPool: @unchecked Sendable {
 
     /// The same, or the error that the pool is closed.
     func raiseBarrierOrThrow() throws {
-        if raiseBarrier() == .closed { throw Self.closedError }
+        if raiseBarrier() == .closed { throw DatabaseError.closed }
     }
 
     /// Runs `block` when no reader is in use, later; not when the pool is closed.
@@ -328,10 +328,6 @@ final class ReaderPool: @unchecked Sendable {
         lock.withLock { isClosed = true }
     }
 
-    static var closedError: DatabaseError {
-        .closed
-    }
-
     // MARK: - Under the lock
 
     /// Who closes the pool, inside of a barrier, can't open readers anew.
@@ -375,7 +371,7 @@ final class ReaderPool: @unchecked Sendable {
                 }
             case .reader(let use):
                 if isClosed {
-                    turns.append { use(.failure(Self.closedError)) }
+                    turns.append { use(.failure(DatabaseError.closed)) }
                 } else {
                     guard let reader = freeReader() else { return turns }
                     turns.append { use(.success(reader)) }

@@ -193,7 +193,7 @@ struct PoolLifeTests {
                 else { _ = try DatabasePool(path: path + "/db.sqlite", configuration: configuration) }
                 exit(3)
             } catch let error as DatabaseError {
-                guard error.message?.contains("Configuration.persistentWAL") == true else { fatalError("\(error)") }
+                guard error.reason == .missingLog, "\(error)".contains("Configuration.persistentWAL") else { fatalError("\(error)") }
             }
         }
     }
