@@ -43,7 +43,8 @@ extension Database {
     /// Runs `value` in the state that is held, and lets go of it.
     func endIsolation(_ value: (Database) -> Void) {
         insideTransactionBlock { value(self) }
-        rollbackAfterError()
+        // There is nothing to lose, whatever becomes of the commit.
+        do { try commit() } catch { rollbackAfterError() }
         setReadOnly(false)
     }
 
