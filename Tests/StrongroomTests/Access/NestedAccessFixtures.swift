@@ -125,7 +125,6 @@ enum NestedCall: String, CaseIterable, Codable, Sendable {
             return place.isReader ? "outside of a write" : place.isInTransaction ? "inside a transaction" : nil
         case .makeSnapshot:
             if kind == .queue { return nil }
-            if place == .prepareDatabase { return "is called again each time" }
             return place.isBarred ? barred : place.isInTransaction ? "inside a transaction" : nil
         case .addFunction:
             if place == .function { return "no statement may run meanwhile" }

@@ -62,6 +62,17 @@ struct NestedAccessTests {
         #expect(text.contains(words), "\(text.suffix(600))")
     }
 
+    @Test("are refused in a set-up function that opens connections without end")
+    func endlessSetups() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let fixture = try NestedFixture(.pool)
+            fixture.preparation.update { $0 = { _ = try (fixture.writer as! DatabasePool).makeSnapshot() } }
+            try await fixture.writer.read { _ in }
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("is called again each time"))
+    }
+
     @Test("are refused in a busy callback, where SQLite allows no use of the connection")
     func busyCallback() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

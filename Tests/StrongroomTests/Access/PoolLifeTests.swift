@@ -108,17 +108,18 @@ struct PoolLifeTests {
         let said = Shared(0)
         let pool = try PoolFixture().pool
         box.update { $0 = pool }
-        var farewell: Farewell? = Farewell {
-            box.value?.interrupt()
-            do { _ = try box.value?.read { try $0.countWines() } } catch {
-                errors.update { $0.append((error as! DatabaseError).resultCode) }
+        try await onThread {
+            pool.writeWithoutTransaction { db in
+                let farewell = Farewell {
+                    box.value?.interrupt()
+                    do { _ = try box.value?.read { try $0.countWines() } } catch {
+                        errors.update { $0.append((error as! DatabaseError).resultCode) }
+                    }
+                    said.update { $0 += 1 }
+                }
+                db.add(function: DatabaseFunction("one", argumentCount: 0) { _ in withExtendedLifetime(farewell) { 1 } })
             }
-            said.update { $0 += 1 }
         }
-        try await pool.writeWithoutTransaction { [farewell] db in
-            db.add(function: DatabaseFunction("one", argumentCount: 0) { _ in withExtendedLifetime(farewell) { 1 } })
-        }
-        farewell = nil
         let isEnded = start {
             if end == "close" { try! pool.close() } else { pool.writer.retire() }
         }
@@ -133,13 +134,15 @@ struct PoolLifeTests {
     func farewellOfReader(_ invalidates: Bool) async throws {
         let pool = try PoolFixture().pool
         let counts = Shared<[Int]>([])
-        var farewell: Farewell? = Farewell { counts.update { $0.append(try! pool.read { try $0.countWines() }) } }
-        try await onThread { [farewell] in
+        try await onThread {
             try pool.unsafeRead { db in
+                let farewell = Farewell {
+                    let count = try! pool.read { try $0.countWines() }
+                    counts.update { $0.append(count) }
+                }
                 db.add(function: DatabaseFunction("one", argumentCount: 0) { _ in withExtendedLifetime(farewell) { 1 } })
             }
         }
-        farewell = nil
         let isReleased = start { invalidates ? pool.invalidateReadOnlyConnections() : pool.releaseMemory() }
         try await onThread { isReleased.pass() }
         #expect(counts.value == [0])
