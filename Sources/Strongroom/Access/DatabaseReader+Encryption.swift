@@ -21,7 +21,7 @@ extension DatabaseReader {
     public func checkIntegrity() async throws -> IntegrityReport {
         guard try await read({ $0.isFileStored }) else { return try await read { try $0.integrityReport() } }
         let (path, configuration) = (path, configuration)
-        return try await awaitAccess(keepsSuccess: false, { try $0.wholeReport() }) { job in
+        return try await awaitAccess({ try $0.wholeReport() }) { job in
             DispatchQueue.global().async(priority: job.priority) {
                 do {
                     let database = try Database.forIntegrityCheck(path: path, configuration: configuration)
@@ -46,12 +46,7 @@ extension DatabaseWriter {
     ///   changed. `SQLITE_MISUSE` for an empty key, for a database without a key, and for a file with several names.
     @discardableResult
     public func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome {
-        try barrierWriteWithoutTransaction { db in
-            // Readers of the old pages can't read the new ones.
-            defer { invalidateReadOnlyConnections() }
-            try db.requireLocks()
-            return try db.rotateKey(to: key, progress: progress)
-        }
+        try barrierWriteWithoutTransaction { try rotateKey(of: $0, to: key, progress: progress) }
     }
 
     /// Suspends the task instead of blocking the thread. Cancelling it does not stop what has begun.
@@ -59,11 +54,21 @@ extension DatabaseWriter {
     public func rotateKey(
         to key: DatabaseKey, progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws -> RotationOutcome
     {
-        try await barrierWriteWithoutTransaction { db in
-            defer { invalidateReadOnlyConnections() }
-            try db.requireLocks()
-            return try db.rotateKey(to: key, progress: progress)
-        }
+        try await barrierWriteWithoutTransaction { try self.rotateKey(of: $0, to: key, progress: progress) }
+    }
+
+    private func rotateKey(
+        of db: Database, to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome
+    {
+        // Readers of the old pages can't read the new ones: neither those that were open, nor those that `progress` has used.
+        defer { invalidateReadOnlyConnections() }
+        try db.requireLocks()
+        return try db.rotateKey(to: key, progress: progress.map { progress in
+            { state in
+                if state.isCompleted { self.invalidateReadOnlyConnections() }
+                try progress(state)
+            }
+        })
     }
 
     /// Removes what a change of key has left of the former key, if nobody reads it any more: waits for readers and writers as long as

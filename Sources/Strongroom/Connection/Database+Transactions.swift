@@ -77,13 +77,15 @@ extension Database {
     /// Runs `value` while writes throw `SQLITE_READONLY`.
     public func readOnly<T>(_ value: () throws -> T) throws -> T {
         requireAccess()
-        readOnlyDepth += 1
-        compiler.isReadOnly = true
-        defer {
-            readOnlyDepth -= 1
-            compiler.isReadOnly = readOnlyDepth > 0
-        }
+        setReadOnly(true)
+        defer { setReadOnly(false) }
         return try value()
+    }
+
+    /// Begins or ends a block where writes are refused.
+    func setReadOnly(_ isReadOnly: Bool) {
+        readOnlyDepth += isReadOnly ? 1 : -1
+        compiler.isReadOnly = readOnlyDepth > 0
     }
 
     func insideTransactionBlock<T>(_ operations: () throws -> T) rethrows -> T {
@@ -111,7 +113,7 @@ extension Database {
     }
 
     /// The error that led here is the one to throw.
-    private func rollbackAfterError() {
+    func rollbackAfterError() {
         try? rollbackWhateverRuns()
     }
 
@@ -258,6 +260,7 @@ final class TransactionStatements {
     enum Command: Int, CaseIterable {
         case beginDeferred, beginImmediate, beginExclusive, commit, rollback
         case savepoint, release, rollbackToSavepoint
+        case holdState
 
         // Programs that look at the SQL of their transactions find what GRDB writes, the name of savepoints included.
         var sql: String {
@@ -270,6 +273,7 @@ final class TransactionStatements {
             case .savepoint: "SAVEPOINT grdb"
             case .release: "RELEASE SAVEPOINT grdb"
             case .rollbackToSavepoint: "ROLLBACK TRANSACTION TO SAVEPOINT grdb"
+            case .holdState: "PRAGMA main.data_version"
             }
         }
     }

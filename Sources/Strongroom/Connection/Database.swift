@@ -92,6 +92,7 @@ public final class Database {
         }
         connection = opened
         sqliteConnection = opened.pointee.db
+        observers.connection = opened
     }
 
     deinit {
@@ -137,23 +138,27 @@ public final class Database {
 
     /// Closes the connection: `SQLITE_BUSY`, and the connection goes on, when a statement is still alive.
     func close() throws {
-        guard sqliteConnection != nil else { return }
+        guard let open = sqliteConnection else { return }
         forgetStatements()
+        // What goes with the connection may be the program's, and ask for it.
+        sqliteConnection = nil
         let code = strongroom_connection_close(connection)
         guard code == SQLITE_OK else {
-            let failure = DatabaseError(code, on: sqliteConnection)
+            sqliteConnection = open
+            let failure = DatabaseError(code, on: open)
             logLivingStatements()
             throw failure
         }
-        sqliteConnection = nil
+        observers.removeAll()
     }
 
     /// Closes the connection whatever is alive: statements that were kept can't be used anymore.
     func abandon() {
         guard sqliteConnection != nil else { return }
         forgetStatements()
-        strongroom_connection_abandon(connection)
         sqliteConnection = nil
+        strongroom_connection_abandon(connection)
+        observers.removeAll()
     }
 
     /// Tells who keeps the connection open.
@@ -170,7 +175,6 @@ public final class Database {
         removeCreationSalt()
         openGate()
         finishRuns()
-        observers.removeAll()
         removeCachedStatements()
         transactionStatements.removeAll()
     }
@@ -209,8 +213,21 @@ public final class Database {
         if !strongroom_has_access(connection) { noAccess("A database connection") }
     }
 
+    /// Runs a function of the program where SQLite allows no use of the connection: using it is a fatal error that names `place`.
+    func barred<T>(in place: StaticString, _ body: () throws -> T) rethrows -> T {
+        let former = strongroom_bar(connection, place.cString)
+        defer { strongroom_unbar(connection, former) }
+        return try body()
+    }
+
     @usableFromInline
     func noAccess(_ what: String) -> Never {
+        if strongroom_is_inside(connection), let place = connection.pointee.barred_in {
+            fatalError("""
+                \(what) of \(description) was used inside of \(String(cString: place)), where SQLite does not allow it. \
+                Use it before or after, or read through another connection: a DatabasePool has several.
+                """)
+        }
         fatalError("""
             \(what) of \(description) was used outside of its database access, or on another thread. \
             Use it only inside the function that got it from read, write, or their kin, and return values from there.
@@ -264,4 +281,9 @@ public final class Database {
 
 extension Database: CustomStringConvertible, CustomDebugStringConvertible {
     public var debugDescription: String { "<Database: \(description)>" }
+}
+
+extension StaticString {
+    /// The text for C, which may keep it.
+    var cString: UnsafePointer<CChar> { UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) }
 }

@@ -58,7 +58,10 @@ extension Database {
             throw DatabaseError(sqlite3_extended_errcode(destination), on: destination)
         }
         do {
-            try copy(backup, pagesPerStep, progress)
+            try copy(backup, pagesPerStep) { state in
+                // https://www.sqlite.org/c3ref/backup_finish.html: the destination must not be used before the end.
+                try destDb.barred(in: "the progress function of a backup into it") { try progress?(state) }
+            }
         } catch {
             // The step's failure comes again.
             sqlite3_backup_finish(backup)
@@ -68,7 +71,7 @@ extension Database {
     }
 
     private func copy(
-        _ backup: OpaquePointer, _ pagesPerStep: CInt, _ progress: ((DatabaseBackupProgress) throws -> Void)?) throws
+        _ backup: OpaquePointer, _ pagesPerStep: CInt, _ progress: (DatabaseBackupProgress) throws -> Void) throws
     {
         while true {
             let code = sqlite3_backup_step(backup, pagesPerStep)
@@ -81,10 +84,10 @@ extension Database {
                 isCompleted: code == SQLITE_DONE)
             if state.isCompleted {
                 // All is copied: an error can't take it back.
-                try? progress?(state)
+                try? progress(state)
                 return
             }
-            try progress?(state)
+            try progress(state)
         }
     }
 }

@@ -108,6 +108,9 @@ extension DatabaseError.Reason {
     /// A copy was to be written where there is a file already.
     public static let fileExists = Self("fileExists")
 
+    /// A connection that only reads misses the files of the write-ahead log, and can't create them.
+    public static let missingLog = Self("missingLog")
+
     // MARK: Changing the key
 
     /// The key was not changed: the former one opens the database.

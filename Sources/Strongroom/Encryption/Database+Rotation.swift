@@ -67,7 +67,7 @@ extension Database {
     private func changeKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome {
         let old = try requireRotatable()
         let new = try newKey(key, replacing: old)
-        let attempt = RotationAttempt(totalPageCount: try pageCount, progress: progress)
+        let attempt = RotationAttempt(of: self, totalPageCount: try pageCount, progress: progress)
         var outcome = RotationOutcome.formerKeyRemains
         try withWriteAheadLog {
             try beginRotation(from: old, to: new)
@@ -326,10 +326,12 @@ extension DerivedKey {
 private final class RotationAttempt {
     /// What the progress function threw.
     private(set) var stopped: (any Error)?
+    private let database: Database
     private let totalPageCount: Int
     private let progress: ((EncryptionProgress) throws -> Void)?
 
-    init(totalPageCount: Int, progress: ((EncryptionProgress) throws -> Void)?) {
+    init(of database: Database, totalPageCount: Int, progress: ((EncryptionProgress) throws -> Void)?) {
+        self.database = database
         self.totalPageCount = totalPageCount
         self.progress = progress
     }
@@ -342,7 +344,7 @@ private final class RotationAttempt {
         // Some pages are written twice.
         guard stopped == nil, count < totalPageCount else { return 0 }
         do {
-            try progress?(EncryptionProgress(completedPageCount: count, totalPageCount: totalPageCount))
+            try tell(count)
             return 0
         } catch {
             stopped = error
@@ -351,7 +353,14 @@ private final class RotationAttempt {
     }
 
     func complete() throws {
-        try progress?(EncryptionProgress(completedPageCount: totalPageCount, totalPageCount: totalPageCount))
+        try tell(totalPageCount)
+    }
+
+    private func tell(_ count: Int) throws {
+        // Half of the pages have the other key.
+        try database.barred(in: "the progress function of rotateKey") {
+            try progress?(EncryptionProgress(completedPageCount: count, totalPageCount: totalPageCount))
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+import CStrongroom
 import Foundation
 
 /// The transaction observers of one connection, and who of them is told what. Used with access to the connection only.
@@ -9,6 +10,9 @@ final class ObserverList {
 
     /// Whether there is anybody.
     @exclusivity(unchecked) private(set) var isActive = false
+
+    /// That of the database, which sets it when it opens.
+    var connection: UnsafeMutablePointer<strongroom_connection>!
 
     /// Whether the transaction has changes that SQLite knows nothing of.
     private(set) var wasToldOfChanges = false
@@ -42,7 +46,7 @@ final class ObserverList {
     // MARK: - Observers
 
     func add(_ observer: any TransactionObserver, _ extent: Database.TransactionObservationExtent) {
-        registrations.append(ObserverRegistration(observer, extent))
+        registrations.append(ObserverRegistration(observer, extent, on: connection))
     }
 
     func remove(_ observer: any TransactionObserver) {
@@ -215,6 +219,8 @@ final class ObserverList {
     func transactionWillCommit() -> Bool {
         tellOfSavepoints()
         hasTold = true
+        let barred = strongroom_bar(connection, ("databaseWillCommit" as StaticString).cString)
+        defer { strongroom_unbar(connection, barred) }
         do {
             for registration in registrations { try registration.observer?.databaseWillCommit() }
             return true
