@@ -16,8 +16,6 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     /// The priority of the task.
     nonisolated let priority: TaskPriority
 
-    /// Whether a success counts although the task was cancelled meanwhile: what is written is written.
-    private nonisolated let keepsSuccess: Bool
     private nonisolated let schedule: @Sendable (AccessJob) -> Void
 
     /// Held for a few instructions, and never while a task is resumed: Swift cancels a task under a lock of the task that
@@ -36,12 +34,15 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     /// The job, while it is being scheduled.
     private nonisolated(unsafe) var scheduled: AccessJob?
 
+    private nonisolated(unsafe) var isCancelled = false
     private nonisolated(unsafe) var hasEnded = false
+
+    /// Takes the job out of the queue that it waits in.
+    private nonisolated(unsafe) var leave: (@Sendable () -> Void)?
     private nonisolated(unsafe) var sleeper: UnsafeContinuation<Void, Never>?
 
     /// - parameter schedule: called once, when the task waits, to see to it that ``perform(on:)`` or ``fail(_:)`` is called.
-    init(keepsSuccess: Bool, priority: TaskPriority, schedule: @escaping @Sendable (AccessJob) -> Void) {
-        self.keepsSuccess = keepsSuccess
+    init(priority: TaskPriority, schedule: @escaping @Sendable (AccessJob) -> Void) {
         self.priority = priority
         self.schedule = schedule
     }
@@ -96,15 +97,18 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     nonisolated func perform(on database: Database) -> AccessJob? {
         guard let turn = takeTurn(for: database) else { return nil }
         turn.runSynchronously(on: unownedExecutor)
-        lock.withLock {
+        let isUndone = database.stops.undoWhatWasStopped()
+        let isCancelled = lock.withLock {
             phase = .done
             connection = nil
             self.database = nil
+            return self.isCancelled
         }
-        if strongroom_connection_end_cancellation(database.connection) {
+        if isCancelled { strongroom_connection_end_cancellation(database.connection) }
+        if isCancelled || isUndone {
             // What goes with a result that doesn't count may be anything: not under the lock.
             let former = result!
-            lock.withLock { result = afterCancellation(former) }
+            lock.withLock { result = afterStop(former, isCancelled: isCancelled, isUndone: isUndone) }
         }
         return self
     }
@@ -113,6 +117,7 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         lock.withLock {
             guard phase == .waiting else { return nil }
             phase = .running
+            leave = nil
             connection = database.connection
             self.database = database
             defer { turn = nil }
@@ -120,13 +125,16 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         }
     }
 
-    private nonisolated func afterCancellation(_ result: Result<Value, any Error>) -> Result<Value, any Error> {
+    /// What has finished counts, unless the library had to undo what could not be finished.
+    private nonisolated func afterStop(
+        _ result: Result<Value, any Error>, isCancelled: Bool, isUndone: Bool) -> Result<Value, any Error>
+    {
         switch result {
         case .success:
-            return keepsSuccess ? result : .failure(CancellationError())
+            return isUndone ? .failure(isCancelled ? CancellationError() : DatabaseError.aborted) : result
         case .failure(let error):
             let isInterruption = (error as? DatabaseError)?.isInterruptionError ?? false
-            return isInterruption ? .failure(CancellationError()) : result
+            return isCancelled && isInterruption ? .failure(CancellationError()) : result
         }
     }
 
@@ -147,12 +155,25 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 
     /// Stops the access wherever it is. Safe from any thread, at any time, any number of times.
     nonisolated func cancel() {
-        goOn(withoutAccess: lock.withLock {
+        let (turn, leave) = lock.withLock {
+            isCancelled = true
             if phase == .created { phase = .cancelledEarly }
             // Under the lock: the connection stays with this job until `perform` has taken the lock to leave it.
             if phase == .running, let connection { strongroom_connection_cancel(connection) }
-            return giveUp(CancellationError())
-        })
+            let leave = self.leave.take()
+            return (giveUp(CancellationError()), leave)
+        }
+        leave?()
+        goOn(withoutAccess: turn)
+    }
+
+    /// Remembers how to leave the queue that the job waits in. Leaves it at once when the task is cancelled already.
+    nonisolated func waits(leave: @escaping @Sendable () -> Void) {
+        let isOver = lock.withLock {
+            if phase == .waiting { self.leave = leave }
+            return phase == .done
+        }
+        if isOver { leave() }
     }
 
     private nonisolated func giveUp(_ error: any Error) -> UnownedJob? {
@@ -172,15 +193,12 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 }
 
 /// Runs `body` as a part of the task, where `schedule` finds it a connection. Cancelling the task stops the access.
-///
-/// - parameter keepsSuccess: false for reads, whose result is of no use to a cancelled task.
 func awaitAccess<Value: Sendable>(
-    keepsSuccess: Bool,
     _ body: @Sendable (Database) throws -> Value,
     schedule: @escaping @Sendable (AccessJob<Value>) -> Void) async throws -> Value
 {
     try Task.checkCancellation()
-    let job = AccessJob<Value>(keepsSuccess: keepsSuccess, priority: Task.currentPriority, schedule: schedule)
+    let job = AccessJob<Value>(priority: Task.currentPriority, schedule: schedule)
     return try await withTaskCancellationHandler {
         await job.run(body)
         return try await job.value()

@@ -6,7 +6,7 @@ extension DatabasePool {
     }
 
     public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(keepsSuccess: false, { try $0.isolated(value) }, schedule: readers.async)
+        try await awaitAccess({ try $0.isolated(value) }, schedule: readers.async)
     }
 
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
@@ -23,7 +23,7 @@ extension DatabasePool {
     }
 
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(keepsSuccess: false, value, schedule: readers.async)
+        try await awaitAccess(value, schedule: readers.async)
     }
 
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {

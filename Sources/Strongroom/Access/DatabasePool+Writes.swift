@@ -6,7 +6,7 @@ extension DatabasePool {
     }
 
     public func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(keepsSuccess: true, updates, schedule: writer.async)
+        try await awaitAccess(updates, schedule: writer.async)
     }
 
     public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
@@ -43,11 +43,18 @@ extension DatabasePool {
     }
 
     public func barrierWriteWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
-        let readers = readers
-        return try await awaitAccess(
-            keepsSuccess: true,
-            { db in try readers.barrier { try updates(db) } },
-            schedule: writer.async)
+        let (writer, readers) = (writer, readers)
+        // The task waits until nobody reads, so that it can be cancelled meanwhile.
+        return try await awaitAccess(updates) { job in
+            writer.async(job) { db in
+                do {
+                    return try readers.barrier(awaitedBy: job) { job.perform(on: db) }
+                } catch {
+                    job.fail(error)
+                    return nil
+                }
+            }
+        }
     }
 
     public func asyncBarrierWriteWithoutTransaction(_ updates: @escaping @Sendable (Result<Database, any Error>) -> Void) {

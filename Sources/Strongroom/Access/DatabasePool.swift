@@ -47,7 +47,7 @@ public final class DatabasePool: DatabaseWriter {
         self.label = label
         self.writer = writer
         readers = ReaderPool(path: path, label: label, configuration: configuration.readOnly)
-        suspensionObserver = SuspensionObserver(of: writer)
+        suspensionObserver = SuspensionObserver(of: writer, readers: readers)
     }
 
     public func close() throws {
@@ -68,9 +68,11 @@ public final class DatabasePool: DatabaseWriter {
 
     public func suspend() {
         writer.suspend()
+        readers.setSuspended(true)
     }
 
     public func resume() {
+        readers.setSuspended(false)
         writer.resume()
     }
 }

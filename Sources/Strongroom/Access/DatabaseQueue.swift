@@ -71,7 +71,7 @@ extension DatabaseQueue {
     }
 
     public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(keepsSuccess: false, { try $0.isolated(value) }, schedule: writer.async)
+        try await awaitAccess({ try $0.isolated(value) }, schedule: writer.async)
     }
 
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
@@ -83,7 +83,7 @@ extension DatabaseQueue {
     }
 
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(keepsSuccess: false, value, schedule: writer.async)
+        try await awaitAccess(value, schedule: writer.async)
     }
 
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
@@ -108,7 +108,7 @@ extension DatabaseQueue {
     }
 
     public func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(keepsSuccess: true, updates, schedule: writer.async)
+        try await awaitAccess(updates, schedule: writer.async)
     }
 
     public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
@@ -123,7 +123,7 @@ extension DatabaseQueue {
     }
 
     public func barrierWriteWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(keepsSuccess: true, updates, schedule: writer.async)
+        try await awaitAccess(updates, schedule: writer.async)
     }
 
     public func asyncBarrierWriteWithoutTransaction(_ updates: @escaping @Sendable (Result<Database, any Error>) -> Void) {

@@ -21,7 +21,7 @@ extension DatabaseReader {
     public func checkIntegrity() async throws -> IntegrityReport {
         guard try await read({ $0.isFileStored }) else { return try await read { try $0.integrityReport() } }
         let (path, configuration) = (path, configuration)
-        return try await awaitAccess(keepsSuccess: false, { try $0.wholeReport() }) { job in
+        return try await awaitAccess({ try $0.wholeReport() }) { job in
             DispatchQueue.global().async(priority: job.priority) {
                 do {
                     let database = try Database.forIntegrityCheck(path: path, configuration: configuration)
@@ -39,7 +39,8 @@ extension DatabaseWriter {
     ///
     /// At every instant, whatever is killed or full, one of the two keys opens the database and no committed row is lost; opening
     /// tells which. Connections of other processes fail with `SQLITE_NOTADB` until they open the database anew. `progress` hears of
-    /// pages as they are written; throwing from it stops the rotation, and nothing has changed.
+    /// pages as they are written; throwing from it stops the rotation, and nothing has changed. An interruption or a suspension stops it
+    /// between two pages, too.
     ///
     /// - throws: `SQLITE_BUSY` when another process writes, `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow: nothing has
     ///   changed. `SQLITE_MISUSE` for an empty key, and for a database without a key.
@@ -47,18 +48,16 @@ extension DatabaseWriter {
         try barrierWriteWithoutTransaction { db in
             // Readers of the old pages can't read the new ones.
             defer { invalidateReadOnlyConnections() }
-            try db.requireLocks()
             try db.rotateKey(to: key, progress: progress)
         }
     }
 
-    /// Suspends the task instead of blocking the thread. Cancelling it does not stop what has begun.
+    /// Suspends the task instead of blocking the thread. Cancelling it stops the rotation between two pages, as long as nothing has changed.
     public func rotateKey(
         to key: DatabaseKey, progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws
     {
         try await barrierWriteWithoutTransaction { db in
             defer { invalidateReadOnlyConnections() }
-            try db.requireLocks()
             try db.rotateKey(to: key, progress: progress)
         }
     }

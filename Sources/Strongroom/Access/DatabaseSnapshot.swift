@@ -40,7 +40,7 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
     }
 
     public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(keepsSuccess: false, value, schedule: reader.async)
+        try await awaitAccess(value, schedule: reader.async)
     }
 
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
@@ -52,7 +52,7 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
     }
 
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(keepsSuccess: false, value, schedule: reader.async)
+        try await awaitAccess(value, schedule: reader.async)
     }
 
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {

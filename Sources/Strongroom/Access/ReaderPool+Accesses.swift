@@ -48,7 +48,7 @@ extension ReaderPool {
             }
             lane.leave()
         }
-        checkOut { [self] result in
+        let place = checkOut { [self] result in
             switch result {
             case .failure(let error):
                 job.fail(error)
@@ -56,6 +56,7 @@ extension ReaderPool {
                 reader.queue.async(priority: priority) { self.perform(job, on: reader, isOnQueue: true)?.wake() }
             }
         }
+        if let place { job.waits { self.withdraw(place) } }
     }
 
     private func perform<Value>(

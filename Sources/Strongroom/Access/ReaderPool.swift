@@ -40,6 +40,7 @@ final class ReaderPool: @unchecked Sendable {
     private var number = 0
     private var snapshotNumber = 0
     private var isBarrierUp = false
+    private var isSuspended = false
     private var isClosed = false
 
     init(path: String, label: String, configuration: Configuration) {
@@ -86,18 +87,45 @@ final class ReaderPool: @unchecked Sendable {
     }
 
     /// Calls `use` with a reader, now or when there is one. `use` must not work on the calling thread.
-    func checkOut(_ use: @escaping @Sendable (Result<Reader, any Error>) -> Void) {
+    ///
+    /// Answers the place in the queue when there is none, for ``withdraw(_:)``.
+    @discardableResult
+    func checkOut(_ use: @escaping @Sendable (Result<Reader, any Error>) -> Void) -> Int? {
         lock.lock()
         if let reader = takeReader() {
             lock.unlock()
-            return use(.success(reader))
+            use(.success(reader))
+            return nil
         }
         if isClosed {
             lock.unlock()
-            return use(.failure(Self.closedError))
+            use(.failure(Self.closedError))
+            return nil
         }
-        waiters.append(.reader(use))
+        defer { lock.unlock() }
+        return waiters.append(.reader(use))
+    }
+
+    /// Leaves the queue, and lets go of what waited there. Answers whether its turn had not come.
+    @discardableResult
+    func withdraw(_ place: Int) -> Bool {
+        lock.lock()
+        let waiter = waiters.remove(place)
+        let turns = serve()
         lock.unlock()
+        for turn in turns { turn() }
+        return waiter != nil
+    }
+
+    /// Whether a reader holds a lock that keeps others out.
+    var holdsLock: Bool { connections.contains(where: \.holdsLock) }
+
+    /// Keeps the readers from holding locks that keep others out: those that are open, and those that open later.
+    func setSuspended(_ isSuspended: Bool) {
+        lock.withLock {
+            self.isSuspended = isSuspended
+            for reader in idle + busy { isSuspended ? reader.connection?.suspendLocks() : reader.connection?.resume() }
+        }
     }
 
     /// Gives a reader back, and serves who waits.
@@ -130,6 +158,7 @@ final class ReaderPool: @unchecked Sendable {
         try setUp(connection, isOnQueue: isOnQueue)
         lock.lock()
         reader.connection = connection
+        if isSuspended { connection.suspendLocks() }
         lock.unlock()
         return connection
     }
@@ -182,9 +211,27 @@ final class ReaderPool: @unchecked Sendable {
         let turns = serve()
         lock.unlock()
         for turn in turns { turn() }
-        turn.waitForBarrier()
+        _ = turn.waitForBarrier()
         defer { lowerBarrier() }
         return try block()
+    }
+
+    /// Runs `block` while no reader is in use, unless the job's task is cancelled before; nil then.
+    func barrier<Value, T>(awaitedBy job: AccessJob<Value>, _ block: () -> T?) throws -> T? {
+        lock.lock()
+        if isClosed {
+            lock.unlock()
+            throw Self.closedError
+        }
+        let turn = Turn()
+        let place = waiters.append(.barrier { turn.end(with: nil) })
+        let turns = serve()
+        lock.unlock()
+        for turn in turns { turn() }
+        job.waits { if self.withdraw(place) { turn.giveUp() } }
+        guard turn.waitForBarrier() else { return nil }
+        defer { lowerBarrier() }
+        return block()
     }
 
     /// Runs `block` when no reader is in use, later.
@@ -302,23 +349,35 @@ private struct Waiters {
     private var waiters: [Waiter?] = []
     private var head = 0
 
+    /// How many have left the front of `waiters`: what makes an index of it a place for good.
+    private var departures = 0
+
     var isEmpty: Bool { head == waiters.count }
     var first: Waiter? { isEmpty ? nil : waiters[head] }
 
-    mutating func append(_ waiter: Waiter) {
+    /// Answers the place, for ``remove(_:)``.
+    @discardableResult
+    mutating func append(_ waiter: Waiter) -> Int {
         waiters.append(waiter)
+        return departures + waiters.count - 1
     }
 
     mutating func removeFirst() {
-        waiters[head] = nil
-        head += 1
-        if head == waiters.count {
-            waiters.removeAll(keepingCapacity: true)
-            head = 0
-        } else if head >= 64, head * 2 >= waiters.count {
+        _ = remove(departures + head)
+    }
+
+    /// Nil when nobody waits there anymore.
+    mutating func remove(_ place: Int) -> Waiter? {
+        let index = place - departures
+        guard index >= head, let waiter = waiters[index] else { return nil }
+        waiters[index] = nil
+        while head < waiters.count, waiters[head] == nil { head += 1 }
+        if head == waiters.count || head >= 64 && head * 2 >= waiters.count {
             waiters.removeFirst(head)
+            departures += head
             head = 0
         }
+        return waiter
     }
 }
 
@@ -326,6 +385,7 @@ private struct Waiters {
 private final class Turn: @unchecked Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
     private var result: Result<Reader, any Error>?
+    private var hasGivenUp = false
 
     func end(with result: Result<Reader, any Error>?) {
         self.result = result
@@ -337,7 +397,14 @@ private final class Turn: @unchecked Sendable {
         return try result!.get()
     }
 
-    func waitForBarrier() {
+    /// False when the thread gave up.
+    func waitForBarrier() -> Bool {
         semaphore.wait()
+        return !hasGivenUp
+    }
+
+    func giveUp() {
+        hasGivenUp = true
+        semaphore.signal()
     }
 }

@@ -1,5 +1,6 @@
 import CStrongroom
 import Dispatch
+import Foundation
 
 /// Gives one thread after the other access to a connection.
 ///
@@ -7,6 +8,10 @@ import Dispatch
 final class SerializedConnection: @unchecked Sendable {
     private let database: Database
     private let queue: DispatchQueue
+
+    /// What waits for the end of a suspension, and its lock.
+    private var resumption: [@Sendable () -> Void] = []
+    private let lock = NSLock()
 
     /// How many of a pool's later set-ups the connection has gone through.
     var appliedSetups = 0
@@ -74,7 +79,12 @@ final class SerializedConnection: @unchecked Sendable {
 
     /// Runs the job with access, later, with the priority of the calling task.
     func async<Value>(_ job: AccessJob<Value>) {
-        queue.async(priority: job.priority) { self.access(job.perform)?.wake() }
+        async(job, job.perform)
+    }
+
+    /// The same, where the job performs behind something else.
+    func async<Value>(_ job: AccessJob<Value>, _ perform: @escaping @Sendable (Database) -> AccessJob<Value>?) {
+        queue.async(priority: job.priority) { self.access(perform)?.wake() }
     }
 
     /// The connection of the access that the calling thread is in.
@@ -115,16 +125,40 @@ final class SerializedConnection: @unchecked Sendable {
 
     /// Keeps the connection from taking locks, and rolls back what holds one.
     func suspend() {
-        strongroom_connection_suspend(database.connection)
+        strongroom_connection_suspend(database.connection, true)
         // Accesses that run stop by themselves. This one finds what a former access has left open.
         if database.configuration.allowsUnsafeTransactions {
-            async { $0.releaseLock() }
+            async { $0.stops.releaseLeftLock() }
         }
+    }
+
+    /// The same for a reader of a write-ahead log: it may go on, unless it holds a lock of an attached database.
+    func suspendLocks() {
+        strongroom_connection_suspend(database.connection, false)
     }
 
     func resume() {
         strongroom_connection_resume(database.connection)
+        let actions = lock.withLock {
+            defer { resumption = [] }
+            return resumption
+        }
+        for action in actions { action() }
     }
+
+    /// Calls `action` when the connection is not suspended: now, or at the end of the suspension.
+    func whenResumed(_ action: @escaping @Sendable () -> Void) {
+        // Looked at with the lock held: a resumption that comes later finds the action.
+        let isSuspended = lock.withLock {
+            let isSuspended = strongroom_stops(database.connection) & UInt32(STRONGROOM_SUSPENDED) != 0
+            if isSuspended { resumption.append(action) }
+            return isSuspended
+        }
+        if !isSuspended { action() }
+    }
+
+    /// Whether the connection holds a lock that keeps others out. Safe from any thread.
+    var holdsLock: Bool { strongroom_connection_holds_lock(database.connection) }
 
     private func access<T>(_ block: (Database) throws -> T) rethrows -> T {
         let former = strongroom_enter(database.connection)

@@ -144,7 +144,7 @@ public final class Database {
     func close() throws {
         guard sqliteConnection != nil else { return }
         forgetStatements()
-        let code = strongroom_connection_close(connection)
+        let code = stops.closing { strongroom_connection_close(connection) }
         guard code == SQLITE_OK else {
             throw DatabaseError(code, on: sqliteConnection)
         }
@@ -155,7 +155,7 @@ public final class Database {
     func abandon() {
         guard sqliteConnection != nil else { return }
         forgetStatements()
-        strongroom_connection_abandon(connection)
+        stops.closing { strongroom_connection_abandon(connection) }
         sqliteConnection = nil
     }
 

@@ -1,4 +1,5 @@
 import CSQLCipher
+import CStrongroom
 
 /// How far a backup is.
 public struct DatabaseBackupProgress: Sendable {
@@ -25,6 +26,8 @@ extension Database {
     ///       can write: then the copy begins anew.
     ///     - progress: called after each step. When it throws, the backup ends with that error, and the destination is left
     ///       as it was; errors after the last step are ignored.
+    /// An interruption, a cancellation or a suspension of either database ends the backup between two pages.
+    ///
     /// - throws: `SQLITE_BUSY` and `SQLITE_LOCKED` when either database is being written, `SQLITE_READONLY`, `SQLITE_FULL`.
     ///
     /// <https://www.sqlite.org/backup.html>
@@ -36,16 +39,17 @@ extension Database {
         precondition(pagesPerStep != 0, "a backup of no page per step never ends: use a negative number for all pages")
         requireAccess()
         destDb.requireAccess()
-        try destDb.requireLocks()
+        try stops.refuseReadLocks()
+        try destDb.stops.refuseLocks()
         let destination = try destDb.openConnection
         guard let backup = sqlite3_backup_init(destination, "main", try openConnection, "main") else {
             throw DatabaseError(sqlite3_extended_errcode(destination), on: destination)
         }
         do {
-            try copy(backup, pagesPerStep, progress)
+            try destDb.stops.waiting { try copy(backup, to: destDb, pagesPerStep, progress) }
         } catch {
             // The step's failure comes again.
-            sqlite3_backup_finish(backup)
+            destDb.stops.undoing { _ = sqlite3_backup_finish(backup) }
             throw error
         }
         try destDb.check(sqlite3_backup_finish(backup))
@@ -53,11 +57,26 @@ extension Database {
         try destDb.tellOfNewContent()
     }
 
+    /// At once means: in one transaction. Pages go a few at a time all the same, so that both databases can be stopped.
     private func copy(
-        _ backup: OpaquePointer, _ pagesPerStep: CInt, _ progress: ((DatabaseBackupProgress) throws -> Void)?) throws
+        _ backup: OpaquePointer, to destDb: Database, _ pagesPerStep: CInt,
+        _ progress: ((DatabaseBackupProgress) throws -> Void)?) throws
     {
+        guard pagesPerStep < 0, isAutocommit else { return try copyInSteps(backup, to: destDb, pagesPerStep, progress) }
+        try check(strongroom_execute(openConnection, "BEGIN"))
+        // Nothing was written that could fail to be committed.
+        defer { stops.undoing { _ = strongroom_execute(sqliteConnection, "COMMIT") } }
+        try check(strongroom_execute(openConnection, "SELECT 1 FROM sqlite_master LIMIT 1"))
+        try copyInSteps(backup, to: destDb, pagesPerStep, progress)
+    }
+
+    private func copyInSteps(
+        _ backup: OpaquePointer, to destDb: Database, _ pagesPerStep: CInt,
+        _ progress: ((DatabaseBackupProgress) throws -> Void)?) throws
+    {
+        let small: CInt = 64
         while true {
-            let code = sqlite3_backup_step(backup, pagesPerStep)
+            let code = sqlite3_backup_step(backup, pagesPerStep < 0 ? small : pagesPerStep)
             guard code == SQLITE_OK || code == SQLITE_DONE else {
                 throw DatabaseError(resultCode: ResultCode(rawValue: code))
             }
@@ -70,7 +89,9 @@ extension Database {
                 try? progress?(state)
                 return
             }
-            try progress?(state)
+            try stops.check()
+            try destDb.stops.check()
+            if pagesPerStep > 0 { try progress?(state) }
         }
     }
 }

@@ -33,18 +33,22 @@ extension Database {
     /// `progress` is called as pages are written; throwing from it stops the rotation, and nothing has changed.
     func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
         let old = try requireRotatable()
+        try stops.refuseLocks()
         let new = try newKey(key, replacing: old)
         let attempt = RotationAttempt(totalPageCount: try pageCount, progress: progress)
         try withWriteAheadLog {
             try beginRotation(from: old, to: new)
             let (report, verifier) = try rewritePages(from: old, to: new, attempt)
-            guard report.committed else { throw failure(report, attempt, from: old) }
+            guard report.committed else { throw stops.closing { failure(report, attempt, from: old) } }
             cipher.keyring.replace(cipher.key!, by: key)
             cipher.key = key
             cipher.derived = new
-            try verifyRotation(report, new, verifier)
-            // What can't be finished now is finished by whoever opens the database next.
-            try? finishRotation()
+            // Nothing stops what has happened.
+            try stops.closing {
+                try verifyRotation(report, new, verifier)
+                // What can't be finished now is finished by whoever opens the database next.
+                try? finishRotation()
+            }
         }
         try attempt.complete()
     }
@@ -58,10 +62,12 @@ extension Database {
         let oldFormat = try PageFormat(old, header: cipher.header), newFormat = try PageFormat(new, header: cipher.header)
         let verifier = FrameVerifier(log: filePath + "-wal", format: newFormat)
         let report = try withoutObservers {
-            try attempt.run { context, callBack in
-                try old.withPageKey(oldFormat) { oldKey in
-                    try new.withPageKey(newFormat) { newKey in
-                        strongroom_rekey(sqliteConnection, oldKey, newKey, callBack, context, verifier.pointer, rollback)
+            try stops.asking { check in
+                try attempt.run(check) { context, callBack in
+                    try old.withPageKey(oldFormat) { oldKey in
+                        try new.withPageKey(newFormat) { newKey in
+                            strongroom_rekey(sqliteConnection, oldKey, newKey, callBack, context, verifier.pointer, rollback)
+                        }
                     }
                 }
             }
@@ -84,7 +90,7 @@ extension Database {
         }
         defer {
             // Where others have the database open by now, it keeps its log.
-            if mode != "wal" { _ = try? answer(to: "PRAGMA main.journal_mode = \(mode)") }
+            if mode != "wal" { _ = try? stops.closing { try answer(to: "PRAGMA main.journal_mode = \(mode)") } }
         }
         // A commit that a power cut could undo must not be believed.
         let synchronous = try answer(to: "PRAGMA main.synchronous") ?? "2"
@@ -236,10 +242,11 @@ extension DerivedKey {
     }
 }
 
-/// Calls a progress function through C.
+/// Calls a progress function through C, and asks whether the connection has to stop.
 private final class RotationAttempt {
-    /// What the progress function threw.
+    /// What the progress function threw, or why the connection stops.
     private(set) var stopped: (any Error)?
+    private var check: (() throws -> Void)?
     private let totalPageCount: Int
     private let progress: ((EncryptionProgress) throws -> Void)?
 
@@ -248,14 +255,19 @@ private final class RotationAttempt {
         self.progress = progress
     }
 
-    func run<T>(_ body: (UnsafeMutableRawPointer, strongroom_progress?) throws -> T) rethrows -> T {
-        try body(Unmanaged.passUnretained(self).toOpaque(), progress == nil ? nil : reportProgress)
+    func run<T>(_ check: () throws -> Void, _ body: (UnsafeMutableRawPointer, strongroom_progress) throws -> T) rethrows -> T {
+        try withoutActuallyEscaping(check) { check in
+            self.check = check
+            defer { self.check = nil }
+            return try body(Unmanaged.passUnretained(self).toOpaque(), reportProgress)
+        }
     }
 
     func report(_ count: Int) -> CInt {
         // Some pages are written twice.
         guard stopped == nil, count < totalPageCount else { return 0 }
         do {
+            try check?()
             try progress?(EncryptionProgress(completedPageCount: count, totalPageCount: totalPageCount))
             return 0
         } catch {

@@ -6,7 +6,7 @@ extension DatabaseFile {
     ///
     /// Everything is kept: schema, rowids, autoincrement, full-text indexes, `user_version`, `application_id`, encoding and
     /// journal mode. `progress` may throw to stop; it is called in the middle of long statements and checks, too, and hears of the last page
-    /// when the copy is checked.
+    /// when the copy is checked. The cancellation of the calling task stops, too, and so does ``Database/suspendNotification``.
     ///
     /// - throws: `SQLITE_CANTOPEN` if `destination` exists, `SQLITE_NOTADB` if `path` isn't in clear text. Nothing is left behind.
     public static func encrypt(
@@ -45,7 +45,8 @@ extension DatabaseFile {
         // Of its own, so that two copies to one destination don't meet before the end; the second finds the name taken there.
         let partial = try "\(destination).partial-\(hexadecimal(Salt.random().bytes.prefix(4)))"
         do {
-            let copying = CopyProgress(pageCount: try source.pageCount, progress)
+            try source.stops.refuseReadLocks()
+            let copying = try CopyProgress(of: source, progress)
             let counts = try withDatabase(partial, new) { try DatabaseCopy(from: source, to: $0, progress: copying).run() }
             try withDatabase(partial, new) { copy in try copy.stopping(by: copying) { try verify(copy, counts, copying) } }
             try copying.complete()
@@ -76,7 +77,7 @@ extension DatabaseFile {
         configuration.busyMode = .timeout(5)
         return try Database(path: path, description: "DatabaseFile", configuration: configuration).withSoleAccess { database in
             try database.setUp()
-            return try body(database)
+            return try database.followingSuspensions { try body(database) }
         }
     }
 

@@ -4,7 +4,8 @@ extension DatabaseFile {
     /// Turns the readable header of an encrypted database on, or off with nil. Nothing else may have the database open.
     ///
     /// The salt keeps its value: with `.sidecar` it goes to a file beside the database first, with `.provided` it must be the one
-    /// in the database, which ``inspect(path:)`` shows.
+    /// in the database, which ``inspect(path:)`` shows. The cancellation of the calling task and ``Database/suspendNotification`` stop the
+    /// change as long as nothing has changed.
     ///
     /// - parameter encryption: what opens the database as it is now.
     /// - throws: `SQLITE_BUSY` when another connection has the database open; nothing has changed then.
@@ -15,7 +16,7 @@ extension DatabaseFile {
         configuration.busyMode = .timeout(5)
         try Database(path: path, description: "DatabaseFile", configuration: configuration).withSoleAccess { database in
             try database.setUp()
-            try database.rewriteHeader(header)
+            try database.followingSuspensions { try database.rewriteHeader(header) }
         }
     }
 }
@@ -28,8 +29,15 @@ extension Database {
         // In a write-ahead log the first page would be in one format and the file in another.
         let wasWAL = try isWAL
         if wasWAL { try requireJournalMode("delete") }
+        try stops.check()
+        try Task.checkCancellation()
         try saveSalt(derived.salt, for: header)
         try writeFirstPage(headerSize: header?.size ?? 0)
+        // Nothing stops what has happened.
+        try stops.closing { try finishHeader(header, derived, wasWAL: wasWAL) }
+    }
+
+    private func finishHeader(_ header: PlaintextHeader?, _ derived: DerivedKey, wasWAL: Bool) throws {
         try withPlainConnection(derived: derived, header: header?.size ?? 0) { fresh in
             try fresh.readSchema()
             guard try PageAuthentication(fresh).badPages().isEmpty else {

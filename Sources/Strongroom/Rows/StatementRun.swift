@@ -101,6 +101,13 @@ public final class StatementRun {
             sql: statement.database.showable(statement))
     }
 
+    /// Ends the run of a cursor that was interrupted: it throws when it is asked for more.
+    func interrupt() {
+        finish()
+        phase = .failed
+        failure = statement.error(.interrupted)
+    }
+
     /// Ends the run, wherever it is. What a statement that writes did so far stays done.
     func finish() {
         let isAbandoned = phase == .stepping
@@ -160,5 +167,10 @@ extension Database {
     /// Each run takes itself off the list, so the list is read anew each time.
     func finishRuns() {
         while let run = runs.first { run.finish() }
+    }
+
+    /// Ends what was interrupted, and has not noticed.
+    func interruptRuns() {
+        while let run = runs.first { run.interrupt() }
     }
 }

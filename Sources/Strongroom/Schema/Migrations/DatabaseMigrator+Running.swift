@@ -1,3 +1,5 @@
+import Foundation
+
 extension DatabaseMigrator {
     // MARK: - Migrating
 
@@ -120,7 +122,14 @@ extension DatabaseMigrator {
         configuration.targetQueue = nil
         configuration.writeTargetQueue = nil
         configuration.observesSuspensionNotifications = false
-        let queue = try DatabaseQueue(configuration: configuration)
+        configuration.readonly = false
+        // A file, encrypted as the database itself is: set-up functions may ask for what a database in memory does not have.
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Strongroom-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let queue = try DatabaseQueue(path: folder.appendingPathComponent("schema.sqlite").path, configuration: configuration)
+        defer { try? queue.close() }
         try migrator.migrate(queue, upTo: target)
         return try queue.read(Self.schema)
     }
