@@ -98,7 +98,7 @@ bool strongroom_connection_was_stopped(const strongroom_connection *connection) 
 void strongroom_connection_end_stops(strongroom_connection *connection) {
     if (connection->stopped) clear(connection, STRONGROOM_UNDONE);
     if (is_raised(connection) || strongroom_stops(connection) != 0) strongroom_forget_interruption(connection);
-    connection->stopped = false;
+    connection->stopped = connection->tripped = false;
 }
 
 uint32_t strongroom_narrow(strongroom_connection *connection, uint32_t reach) {

@@ -221,15 +221,20 @@ extension Database {
         if transactionBlockDepth > 0, isAutocommit {
             throw statement.error(.aborted)
         }
-        if readOnlyDepth > 0, statement.mayWrite { throw statement.error(.readOnly) }
+        if statement.mayWrite { try checkWrite(statement) }
         if recordedRegion != nil { recordedRegion?.formUnion(statement.databaseRegion) }
         if observers.isActive, statement.hasEffects { observers.statementWillRun(statement, on: self) }
+        connection.pointee.tripped = false
         if let transaction = statement.compilation.transaction { return stops.begin(transaction) }
-        guard statement.mayWrite else { return }
+        if statement.compilation.attaches { strongroom_set_opening(connection) }
+    }
+
+    private func checkWrite(_ statement: Statement) throws {
+        if readOnlyDepth > 0 { throw statement.error(.readOnly) }
         // A transaction that has let go of its lock meanwhile may not count on what it has read.
         if transactions.isReader { throw statement.error(.aborted) }
-        transactions.mayHaveChanges = true
-        if statement.compilation.attaches { strongroom_set_opening(connection) }
+        // BEGIN IMMEDIATE changes nothing by itself.
+        if statement.compilation.transaction == nil { transactions.mayHaveChanges = true }
     }
 
     /// Draws the consequences of a run, and throws its failure.

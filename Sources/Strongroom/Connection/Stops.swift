@@ -148,6 +148,7 @@ struct Stops {
 
     /// Runs what waits for locks without being a statement, and tells what ended a wait from other failures.
     func waiting<T>(_ body: () throws -> T) throws -> T {
+        defer { connection.pointee.tripped = false }
         do {
             return try body()
         } catch let failure as DatabaseError where failure.resultCode == .SQLITE_BUSY {

@@ -39,6 +39,8 @@ extension Database {
                 """)
         }
         let path = other.filePath
+        strongroom_set_opening(connection)
+        defer { strongroom_set_opening(nil) }
         try check(derived.withSpec { strongroom_attach(try openConnection, path, schemaName, $0.baseAddress, CInt($0.count)) })
     }
 }

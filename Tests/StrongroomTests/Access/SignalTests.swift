@@ -84,7 +84,7 @@ struct SignalTests {
     /// A gate that opens at a notification.
     static func gate(for name: Notification.Name) -> Gate {
         let gate = Gate()
-        NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in gate.open() }
+        _ = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in gate.open() }
         return gate
     }
 

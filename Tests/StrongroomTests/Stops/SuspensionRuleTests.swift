@@ -25,7 +25,7 @@ struct SuspensionRuleTests {
         let held = HeldStatement()
         queue.add(function: held.function)
         let access = StoppableAccess(queue) { db in
-            try db.inTransaction {
+            try db.inTransaction { () throws in
                 let error = #expect(throws: DatabaseError.self) { _ = try Row.fetchAll(db, sql: "SELECT hold()") }
                 #expect(error?.resultCode == .SQLITE_INTERRUPT)
                 #expect(error?.message == "interrupted")
@@ -54,11 +54,14 @@ struct SuspensionRuleTests {
     func walRefusals() throws {
         let queue = try make("wal").queue
         queue.suspend()
-        try queue.inDatabase { db in
+        try queue.inDatabase { db throws in
             try db.execute(sql: "BEGIN TRANSACTION; ROLLBACK; SAVEPOINT one; RELEASE one")
-            try db.inTransaction(.deferred) {
+            try db.inTransaction(.deferred) { () throws in
                 #expect(try db.countWines() == 0)
-                try db.inSavepoint { #expect(try db.countWines() == 0); return .rollback }
+                try db.inSavepoint { () throws in
+                    #expect(try db.countWines() == 0)
+                    return .rollback
+                }
                 expectSuspended("INSERT INTO wine (name) VALUES (?)") { try db.insertWine() }
                 // It held no lock: nothing is lost but the statement.
                 #expect(try db.countWines() == 0)
@@ -111,11 +114,12 @@ struct SuspensionRuleTests {
 
     @Test("reads of an attached file without a log are refused, and reads of others pass", arguments: [WriterKind.queue, .pool])
     func attached(kind: WriterKind) throws {
-        let other = try make("delete"), path = other.folder.path("db.sqlite")
+        let encryption = Encryption(key: try .random())
+        var keyed = Configuration()
+        keyed.encryption = encryption
+        let other = try make("delete", keyed), path = other.folder.path("db.sqlite")
         var configuration = walConfiguration()
-        configuration.prepareDatabase { db in
-            try db.execute(sql: "ATTACH DATABASE ? AS cellar KEY 'correct horse'; PRAGMA cellar.kdf_iter = 1000", arguments: [path])
-        }
+        configuration.prepareDatabase { try $0.attach(path: path, as: "cellar", encryption: encryption) }
         let (writer, folder) = try kind.make(configuration)
         try writer.read { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM cellar.wine") }
         writer.suspend()
@@ -145,7 +149,7 @@ struct SuspensionRuleTests {
             #expect(error?.isInterruptionError == true || error?.resultCode == .SQLITE_ERROR)
         }
         queue.resume()
-        try queue.inDatabase { db in
+        try queue.inDatabase { db throws in
             #expect(!db.isInsideTransaction)
             #expect(try db.countWines() == 0)
             try db.inTransaction { try db.insertWine(); return .commit }
