@@ -4,10 +4,12 @@
 int strongroom_connection_open(const char *path, int flags, const char *vfs, strongroom_connection **out, char **message) {
     *out = NULL;
     *message = NULL;
+    int code = strongroom_fence(vfs, &vfs);
+    if (code != SQLITE_OK) return code;
     strongroom_connection *connection = calloc(1, sizeof *connection);
     if (connection == NULL) return SQLITE_NOMEM;
     strongroom_set_opening(connection);
-    int code = sqlite3_open_v2(path, &connection->db, flags, vfs != NULL ? vfs : strongroom_watched_vfs());
+    code = sqlite3_open_v2(path, &connection->db, flags, strongroom_watched_vfs(vfs));
     strongroom_set_opening(NULL);
     if (code != SQLITE_OK) {
         // Even a failed open leaves a connection behind, with the reason in it.

@@ -132,38 +132,55 @@ static void watch_companion(sqlite3_file *file, const char *path, bool is_log) {
 
 typedef struct { sqlite3_vfs vfs; sqlite3_vfs *base; char name[32]; } watching_vfs;
 
+static sqlite3_vfs *behind(sqlite3_vfs *vfs) { return ((watching_vfs *)vfs)->base; }
+
 static int open_file(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *file, int flags, int *flags_out) {
-    sqlite3_vfs *base = ((watching_vfs *)vfs)->base;
     *watched(file) = (strongroom_file){ 0 };
-    int result = base->xOpen(base, path, file, flags, flags_out);
+    int result = behind(vfs)->xOpen(behind(vfs), path, file, flags, flags_out);
     if (result != SQLITE_OK || path == NULL) return result;
     if ((flags & SQLITE_OPEN_MAIN_DB) != 0 && opening != NULL) watch_database(file);
     if ((flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) != 0) watch_companion(file, path, (flags & SQLITE_OPEN_WAL) != 0);
     return SQLITE_OK;
 }
 
-const char *strongroom_watched_vfs(void) {
+// Everything else is the base's.
+static int delete(sqlite3_vfs *vfs, const char *path, int sync) { return behind(vfs)->xDelete(behind(vfs), path, sync); }
+static int access_file(sqlite3_vfs *vfs, const char *path, int flags, int *result) { return behind(vfs)->xAccess(behind(vfs), path, flags, result); }
+static int full_path(sqlite3_vfs *vfs, const char *path, int size, char *full) { return behind(vfs)->xFullPathname(behind(vfs), path, size, full); }
+static void *dl_open(sqlite3_vfs *vfs, const char *path) { return behind(vfs)->xDlOpen(behind(vfs), path); }
+static void dl_error(sqlite3_vfs *vfs, int size, char *message) { behind(vfs)->xDlError(behind(vfs), size, message); }
+static void (*dl_sym(sqlite3_vfs *vfs, void *library, const char *name))(void) { return behind(vfs)->xDlSym(behind(vfs), library, name); }
+static void dl_close(sqlite3_vfs *vfs, void *library) { behind(vfs)->xDlClose(behind(vfs), library); }
+static int randomness(sqlite3_vfs *vfs, int size, char *bytes) { return behind(vfs)->xRandomness(behind(vfs), size, bytes); }
+static int sleep_for(sqlite3_vfs *vfs, int microseconds) { return behind(vfs)->xSleep(behind(vfs), microseconds); }
+static int current_time(sqlite3_vfs *vfs, double *time) { return behind(vfs)->xCurrentTime(behind(vfs), time); }
+static int current_time64(sqlite3_vfs *vfs, sqlite3_int64 *time) { return behind(vfs)->xCurrentTimeInt64(behind(vfs), time); }
+static int last_error(sqlite3_vfs *vfs, int size, char *message) { return behind(vfs)->xGetLastError(behind(vfs), size, message); }
+
+static void watch_vfs(watching_vfs *self, sqlite3_vfs *base, int number) {
+    snprintf(self->name, sizeof self->name, "strongroom.%d", number);
+    self->base = base;
+    self->vfs = (sqlite3_vfs) {
+        .iVersion = base->iVersion < 2 ? 1 : 2, .szOsFile = most_file + (int)sizeof(strongroom_file), .mxPathname = base->mxPathname,
+        .zName = self->name, .xOpen = open_file, .xDelete = delete, .xAccess = access_file, .xFullPathname = full_path, .xDlOpen = dl_open,
+        .xDlError = dl_error, .xDlSym = dl_sym, .xDlClose = dl_close, .xRandomness = randomness, .xSleep = sleep_for,
+        .xCurrentTime = current_time, .xGetLastError = last_error, .xCurrentTimeInt64 = current_time64,
+    };
+    sqlite3_vfs_register(&self->vfs, 0);
+}
+
+const char *strongroom_watched_vfs(const char *name) {
     enum { most = 8 };
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static watching_vfs known[most];
-    sqlite3_vfs *base = sqlite3_vfs_find(NULL);
-    if (base == NULL || base->szOsFile > most_file) return NULL;
+    sqlite3_vfs *base = sqlite3_vfs_find(name);
+    if (base == NULL || base->szOsFile > most_file) return name;
     pthread_mutex_lock(&lock);
     int i = 0;
     while (i < most && known[i].base != NULL && known[i].base != base) i++;
-    if (i < most && known[i].base == NULL) {
-        watching_vfs *new = &known[i];
-        // Everything else is the base's: the copied functions look at nothing but the copied fields.
-        new->vfs = *base;
-        snprintf(new->name, sizeof new->name, i == 0 ? "strongroom" : "strongroom-%d", i);
-        new->vfs.zName = new->name;
-        new->vfs.szOsFile = most_file + (int)sizeof(strongroom_file);
-        new->vfs.xOpen = open_file;
-        new->base = base;
-        sqlite3_vfs_register(&new->vfs, 0);
-    }
+    if (i < most && known[i].base == NULL) watch_vfs(&known[i], base, i);
     pthread_mutex_unlock(&lock);
-    return i < most ? known[i].name : NULL;
+    return i < most ? known[i].name : name;
 }
 
 // MARK: - Journals

@@ -11,6 +11,8 @@ enum Status: Int32, CaseIterable {
     case wrongKey = 12
     case damaged = 13
     case diskFull = 14
+    /// The new key is the one, and something of the former key is left: somebody reads it.
+    case formerKeyRemains = 15
     case interrupted = 130
 }
 
@@ -70,12 +72,12 @@ extension Failure {
 
     /// What the library reports about `file`, with the exit status and the advice that go with it.
     init(_ error: DatabaseError, file: String) {
-        let said = error.message ?? "\(error.extendedResultCode)"
-        if let version = (1...4).first(where: { said.contains("has the SQLCipher \($0) format") }) {
+        let said = error.failureReason ?? "\(error.extendedResultCode)"
+        if let version = error.formatVersion {
             self.init(otherFormat: version, file: file)
             return
         }
-        if said.hasPrefix("the salt of") {
+        if error.reason == .missingSalt {
             self.init(.other, file: file, "its header is plaintext and its salt is missing; nothing was changed",
                       remedy: "Put \(shellQuoted(file + "-salt")) back, or give the salt with --salt-file")
             return
@@ -103,7 +105,7 @@ extension Failure {
             self.init(.other, file: file, "it cannot be opened (\(said))",
                       remedy: "Check the permissions of the file and of its folder")
         default:
-            self.init(.other, file: file, said)
+            self.init(.other, file: file, said, remedy: error.recoverySuggestion)
         }
     }
 }

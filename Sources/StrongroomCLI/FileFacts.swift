@@ -17,6 +17,10 @@ struct FileFacts: CustomStringConvertible {
             ("hasRollbackJournal", .bool(inspection.hasRollbackJournal)),
             ("hasSaltFile", .bool(inspection.hasSaltFile)),
             ("isRotationPending", .bool(inspection.isRotationPending)),
+            ("sqliteVersion", .text(Versions.sqlite)),
+            ("hasWALResetBug", .bool(Database.libraryHasWALResetBug)),
+            // All connections of this program are, where the library has the bug.
+            ("isFenced", .bool(Database.libraryHasWALResetBug)),
         ]
         if let pageSize = inspection.pageSize { lines.append(("page size", "\(pageSize) bytes")) }
         if let walSize = inspection.walSize { lines.append(("WAL", "\(walSize) bytes")) }
@@ -29,6 +33,7 @@ struct FileFacts: CustomStringConvertible {
         if inspection.isRotationPending {
             lines.append(("rotation", "interrupted or under way; the next opening ends it"))
         }
+        if let note = Versions.walResetNote { lines.append(("SQLite", "\(Versions.sqlite), \(note)")) }
     }
 
     /// What the database told when it was opened.

@@ -10,9 +10,11 @@ struct OutputOptions: ParsableArguments {
 
     /// Says that the work is done: `members` after the command, the file and the status when JSON was asked for, else `text`
     /// for people.
-    func done(_ command: any Reporting.Type, _ file: String?, _ members: [(String, JSON)] = [], text: String) throws {
+    func done(
+        _ command: any Reporting.Type, _ file: String?, _ members: [(String, JSON)] = [], status: Status = .done, text: String) throws
+    {
         if json {
-            try Console.output(JSON.object(Self.head(command, file, .done) + members).line)
+            try Console.output(JSON.object(Self.head(command, file, status) + members).line)
         } else if !quiet {
             Console.message(text)
         }

@@ -9,7 +9,7 @@ struct StrongroomCommand: ParsableCommand {
             user of the machine can read arguments.
 
             Exit status: 0 done, 1 failed, 2 wrong usage, 10 no such file, 11 busy, 12 wrong key, 13 damaged, \
-            14 disk full, 130 interrupted.
+            14 disk full, 15 rotated while the former key is still read, 130 interrupted.
             """,
         subcommands: [
             Create.self, Encrypt.self, Decrypt.self, Info.self, Check.self, VerifyKey.self, Rotate.self, Migrate.self,

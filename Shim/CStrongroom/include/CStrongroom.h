@@ -10,6 +10,7 @@
 #include "strongroom_stops.h"
 #include "strongroom_controls.h"
 #include "strongroom_crypto.h"
+#include "strongroom_fence.h"
 #include "strongroom_fulltext.h"
 #include "strongroom_signals.h"
 

@@ -83,8 +83,9 @@ static inline bool strongroom_connection_holds_lock(const strongroom_connection 
 /// of transactions, looks into files that have been without one.
 bool strongroom_reads_take_locks(strongroom_connection *connection, bool attached);
 
-/// The VFS of every connection: the system's, which stops at files where no statement can be stopped, and knows the locks.
-const char *strongroom_watched_vfs(void);
+/// The VFS of every connection: that of the name, or the default, watched. It stops at files where no statement can be stopped, and knows the
+/// locks. Answers `base` itself where it can't be watched.
+const char *strongroom_watched_vfs(const char *base);
 
 /// Declares for whom the calling thread opens database files.
 void strongroom_set_opening(strongroom_connection *connection);

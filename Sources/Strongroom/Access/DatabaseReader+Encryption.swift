@@ -42,24 +42,44 @@ extension DatabaseWriter {
     /// pages as they are written; throwing from it stops the rotation, and nothing has changed. An interruption or a suspension stops it
     /// between two pages, too.
     ///
+    /// - returns: whether the former key is gone. While somebody reads pages of it, the file without its log still opens with it.
     /// - throws: `SQLITE_BUSY` when another process writes, `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow: nothing has
-    ///   changed. `SQLITE_MISUSE` for an empty key, and for a database without a key.
-    public func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
+    ///   changed. `SQLITE_MISUSE` for an empty key, for a database without a key, and for a file with several names.
+    @discardableResult
+    public func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome {
         try barrierWriteWithoutTransaction { db in
             // Readers of the old pages can't read the new ones.
             defer { invalidateReadOnlyConnections() }
-            try db.rotateKey(to: key, progress: progress)
+            return try db.rotateKey(to: key, progress: progress)
         }
     }
 
     /// Suspends the task instead of blocking the thread. Cancelling it stops the rotation between two pages, as long as nothing has changed.
+    @discardableResult
     public func rotateKey(
-        to key: DatabaseKey, progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws
+        to key: DatabaseKey, progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws -> RotationOutcome
     {
         try await barrierWriteWithoutTransaction { db in
             defer { invalidateReadOnlyConnections() }
-            try db.rotateKey(to: key, progress: progress)
+            return try db.rotateKey(to: key, progress: progress)
         }
+    }
+
+    /// Removes what a change of key has left of the former key, if nobody reads it any more: waits for readers and writers as long as
+    /// ``Configuration/busyMode`` says. Nothing happens when nothing is left.
+    ///
+    /// Opening does the same, without waiting.
+    ///
+    /// - throws: what the files say.
+    @discardableResult
+    public func finishKeyRotation() throws -> RotationOutcome {
+        try barrierWriteWithoutTransaction { try $0.finishKeyRotation() }
+    }
+
+    /// Suspends the task instead of blocking the thread.
+    @discardableResult
+    public func finishKeyRotation() async throws -> RotationOutcome {
+        try await barrierWriteWithoutTransaction { try $0.finishKeyRotation() }
     }
 
     /// Writes a copy in another encryption, in clear text for nil, into a new file; see

@@ -14,16 +14,16 @@ extension Database {
                 resultCode: .SQLITE_MISUSE,
                 message: "Multiple statements found. To execute multiple statements, "
                     + "use Database.execute(sql:) or Database.allStatements(sql:) instead.",
-                sql: SQLText.showable(sql))
+                sql: SQLText.withoutKeys(sql))
         }
         return statement
     }
 
-    /// A new prepared statement, with the arguments of the literal.
+    /// A new prepared statement, with the arguments of the literal. Without any, it is to be given its arguments.
     public func makeStatement(literal sqlLiteral: SQL) throws -> Statement {
         let (sql, arguments) = try sqlLiteral.build(self)
         let statement = try makeStatement(sql: sql)
-        try statement.setArguments(arguments)
+        if !arguments.isEmpty { try statement.setArguments(arguments) }
         return statement
     }
 
@@ -38,11 +38,11 @@ extension Database {
         return statement
     }
 
-    /// The prepared statement of that literal's SQL, with its arguments.
+    /// The prepared statement of that literal's SQL, with its arguments. Without any, it is to be given its arguments.
     public func cachedStatement(literal sqlLiteral: SQL) throws -> Statement {
         let (sql, arguments) = try sqlLiteral.build(self)
         let statement = try cachedStatement(sql: sql)
-        try statement.setArguments(arguments)
+        if !arguments.isEmpty { try statement.setArguments(arguments) }
         return statement
     }
 
@@ -153,10 +153,10 @@ extension Database {
             sqlite3_exec(sqliteConnection, "", nil, nil, nil)
         }
         if let refusal = compiler.refusal {
-            return DatabaseError(resultCode: refusal.extendedResultCode, message: refusal.message, sql: shown)
+            return refusal.executing(shown)
         }
         if let failure = fullText.takeFailure(code, on: sqliteConnection) {
-            return DatabaseError(resultCode: failure.extendedResultCode, message: failure.message, sql: shown)
+            return failure.executing(shown)
         }
         guard compilation.carriesKey else { return DatabaseError(code, on: sqliteConnection, sql: shown) }
         return DatabaseError(resultCode: ResultCode(rawValue: code), sql: shown)
@@ -202,10 +202,10 @@ extension Database {
         return SQLStatementCursor(self, sql: sql, arguments: arguments)
     }
 
-    /// A cursor on the statements of a literal, with their arguments.
+    /// A cursor on the statements of a literal, with their arguments. Without any, the statements are to be given theirs.
     public func allStatements(literal sqlLiteral: SQL) throws -> SQLStatementCursor {
         let (sql, arguments) = try sqlLiteral.build(self)
-        return try allStatements(sql: sql, arguments: arguments)
+        return try allStatements(sql: sql, arguments: arguments.isEmpty ? nil : arguments)
     }
 
     // MARK: - Around each run

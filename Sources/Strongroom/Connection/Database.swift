@@ -116,8 +116,7 @@ public final class Database {
         let parameters = path[query...].dropFirst().split(separator: "&").map { $0.prefix { $0 != "=" }.lowercased() }
         if parameters.contains(where: ["key", "hexkey", "textkey"].contains) {
             throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "a database URI can't carry a key: set Configuration.encryption, or call usePassphrase(_:)")
+                refusing: "a database URI can't carry a key", advice: "set Configuration.encryption, or call usePassphrase(_:)")
         }
     }
 
@@ -171,7 +170,7 @@ public final class Database {
     var openConnection: SQLiteConnection {
         get throws {
             guard let sqliteConnection else {
-                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed")
+                throw DatabaseError.closed
             }
             return sqliteConnection
         }
@@ -242,6 +241,13 @@ public final class Database {
 
     /// The version of SQLite inside SQLCipher, such as 3046001. <https://www.sqlite.org/c3ref/libversion.html>
     public static var sqliteLibVersionNumber: CInt { sqlite3_libversion_number() }
+
+    /// Whether the SQLite inside SQLCipher loses transactions where several connections write and one of them moves the write-ahead
+    /// log into the file: 3.7.0 to 3.51.2, except 3.44.6 and 3.50.7 and what follows in their series. SQLCipher has the fix from 4.14.
+    ///
+    /// Connections of Strongroom are fenced against it then; those of other programs that move the log are not. See <doc:Sharing>.
+    /// <https://www.sqlite.org/wal.html#walresetbug>
+    public static var libraryHasWALResetBug: Bool { strongroom_library_has_wal_reset_bug() }
 
     /// Whether SQLite has an option of <https://www.sqlite.org/compile.html>.
     static func isCompiled(with option: String) -> Bool { sqlite3_compileoption_used(option) != 0 }

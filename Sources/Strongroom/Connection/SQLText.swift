@@ -198,12 +198,16 @@ extension SQLText {
 
     /// The SQL as errors and traces may show it: without surrounding space, without keys, and cut where it is very long.
     static func showable(_ sql: String) -> String {
+        withoutKeys(sql).trimmingSQL()
+    }
+
+    /// The SQL as it is but for its keys, and cut where it is very long.
+    static func withoutKeys(_ sql: String) -> String {
         guard sql.utf8.count <= longest else {
             return showable(String(decoding: sql.utf8.prefix(shown), as: UTF8.self)) + "…"
         }
         var sql = sql
-        let redacted = sql.withUTF8 { redact($0) }
-        return (redacted ?? sql).trimmingSQL()
+        return sql.withUTF8 { redact($0) } ?? sql
     }
 
     private static let longest = 1_000_000

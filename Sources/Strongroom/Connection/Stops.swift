@@ -254,7 +254,7 @@ extension Statement {
 
 extension DatabaseError {
     /// What a suspended database answers to what would take a lock.
-    static let suspended = DatabaseError(resultCode: .SQLITE_ABORT, message: "Database is suspended")
+    static let suspended = DatabaseError(.SQLITE_ABORT, refusing: "Database is suspended", reason: .suspended)
 
     static let interrupted = DatabaseError(resultCode: .SQLITE_INTERRUPT, message: "interrupted")
 }

@@ -6,8 +6,8 @@ final class CipherState {
     var derived: DerivedKey?
     /// Bytes of the file that aren't encrypted.
     var header = 0
-    /// The salt is with the caller, not beside the file.
-    var isSaltProvided = false
+    var saltPlace = SaltPlace.database
+    var isSaltProvided: Bool { saltPlace != .database }
 
     /// The file was empty, and the salt for its creation stands beside it.
     var isCreating = false
@@ -27,4 +27,14 @@ final class CipherState {
     var keyring = Keyring()
 
     var isKeyed: Bool { key != nil || derived != nil }
+}
+
+/// Where the salt of a connection comes from.
+enum SaltPlace {
+    /// The file, or a file beside it.
+    case database
+    /// The plaintext header that the caller asked for.
+    case caller
+    /// The raw key, which carries it.
+    case key
 }

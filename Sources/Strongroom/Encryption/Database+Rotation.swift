@@ -9,6 +9,15 @@ public struct EncryptionProgress: Sendable, Equatable {
     public var isCompleted: Bool { completedPageCount >= totalPageCount }
 }
 
+/// What a change of key has left of the former key. The new one opens the database in any case.
+public enum RotationOutcome: String, Sendable, Equatable {
+    /// Nothing: no page in the file, and no frame in the write-ahead log.
+    case complete
+    /// Pages in the file, or frames in the write-ahead log, because somebody reads them, or writes: the file alone, without its log, may still
+    /// open with the former key. The next opening without readers removes them, or `DatabaseWriter.finishKeyRotation()`.
+    case formerKeyRemains
+}
+
 extension Database {
     /// Changes the passphrase of the database: every page is encrypted anew, with a fresh salt, and checked.
     ///
@@ -16,26 +25,41 @@ extension Database {
     /// `DatabaseWriter.rotateKey(to:progress:)`, which does all of it.
     ///
     /// - throws: `SQLITE_BUSY` when another connection writes, `SQLITE_FULL` and `SQLITE_IOERR` when the file can't grow; nothing has
-    ///   changed then. `SQLITE_MISUSE` for an empty passphrase, in a transaction, and without a present key.
+    ///   changed then. `SQLITE_MISUSE` for an empty passphrase, in a transaction, and without a present key. The reason
+    ///   ``DatabaseError/Reason/keyChanged`` tells failures that came after the change.
     ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_rekey>
     public func changePassphrase(_ passphrase: String) throws {
         try rotateKey(to: .passphrase(passphrase))
     }
 
     /// Changes the passphrase of the database, as bytes. See ``changePassphrase(_:)-(String)``.
-    public func changePassphrase(_ passphrase: Data) throws {
+    @discardableResult
+    public func changePassphrase(_ passphrase: Data) throws -> RotationOutcome {
         try rotateKey(to: .passphrase(passphrase))
     }
 
     /// Encrypts every page anew under `key`, in place and in one transaction, and believes in it only after the file was
-    /// opened with the new key and each page authenticated.
+    /// opened with the new key and each page authenticated, and after a connection that knows nothing else has opened it with that key.
     ///
     /// `progress` is called as pages are written; throwing from it stops the rotation, and nothing has changed.
-    func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
+    ///
+    /// - throws: errors whose ``DatabaseError/reason`` is `keyChanged` when the new key opens the database; after all others, the old one does.
+    @discardableResult
+    func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome {
+        do {
+            return try changeKey(to: key, progress: progress)
+        } catch let error as DatabaseError {
+            // What fails after the change says so.
+            throw error.because(.keyUnchanged)
+        }
+    }
+
+    private func changeKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome {
         let old = try requireRotatable()
         try stops.refuseLocks()
         let new = try newKey(key, replacing: old)
         let attempt = RotationAttempt(totalPageCount: try pageCount, progress: progress)
+        var outcome = RotationOutcome.formerKeyRemains
         try withWriteAheadLog {
             try beginRotation(from: old, to: new)
             let (report, verifier) = try rewritePages(from: old, to: new, attempt)
@@ -43,14 +67,43 @@ extension Database {
             cipher.keyring.replace(cipher.key!, by: key)
             cipher.key = key
             cipher.derived = new
+            cipher.saltPlace = key.source.salt != nil ? .key : cipher.saltPlace == .caller ? .caller : .database
             // Nothing stops what has happened.
             try stops.closing {
                 try verifyRotation(report, new, verifier)
                 // What can't be finished now is finished by whoever opens the database next.
-                try? finishRotation()
+                if (try? finishRotation(waits: true)) == true { outcome = .complete }
             }
         }
+        do {
+            try requireOpening(bareEncryption)
+        } catch let error as DatabaseError {
+            throw DatabaseError(
+                error.extendedResultCode, .keyChanged, "the key was changed, but a connection that has nothing else does not open \(path) with it",
+                advice: error.failureReason)
+        }
         try attempt.complete()
+        return outcome
+    }
+
+    /// What opens the database as it is now, with nothing but its files.
+    private var bareEncryption: Encryption {
+        let derived = cipher.derived!
+        let header = cipher.saltPlace == .caller ? PlaintextHeader(size: cipher.header, salt: .provided(derived.salt.bytes)) : nil
+        return Encryption(key: cipher.key!, settings: derived.settings, plaintextHeader: header)
+    }
+
+    /// Opens the database as its user will: from its files alone, by a connection to which nothing is handed over.
+    func requireOpening(_ encryption: Encryption, _ body: (Database) throws -> Void = { _ in }) throws {
+        var configuration = Configuration()
+        configuration.encryption = encryption
+        // Finishing what is pending is not its business.
+        configuration.readonly = true
+        configuration.busyMode = .timeout(10)
+        try Database(path: filePath, description: description + ".verification", configuration: configuration).withSoleAccess { database in
+            try database.explainingFailures { try database.setUpPlainly(derived: nil, header: 0) }
+            try body(database)
+        }
     }
 
     private func rewritePages(
@@ -81,11 +134,13 @@ extension Database {
     /// open what the journal brings back.
     private func withWriteAheadLog(_ body: () throws -> Void) throws {
         let mode = try answer(to: "PRAGMA main.journal_mode") ?? "delete"
+        // Such a journal has pages of the old key.
+        if mode == "persist" { _ = try answer(to: "PRAGMA main.journal_mode = delete") }
         if mode != "wal" {
             let code = strongroom_execute(try openConnection, "PRAGMA main.journal_mode = wal")
             try check(code)
             guard try isWAL else {
-                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the key of \(path) can't be changed where there can be no write-ahead log")
+                throw DatabaseError(refusing: "the key of \(path) can't be changed where there can be no write-ahead log")
             }
         }
         defer {
@@ -105,26 +160,38 @@ extension Database {
     private func requireRotatable() throws -> DerivedKey {
         requireAccess()
         guard let derived = cipher.derived, isFileStored else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-                there is no key to change: encrypt the database with DatabaseFile.encrypt(path:to:encryption:)
-                """)
+            throw DatabaseError(
+                refusing: "there is no key to change", advice: "encrypt the database with DatabaseFile.encrypt(path:to:encryption:)",
+                reason: .notEncrypted)
         }
         guard !isInsideTransaction else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a key can't be changed inside a transaction: use writeWithoutTransaction")
+            throw DatabaseError(refusing: "a key can't be changed inside a transaction", advice: "use writeWithoutTransaction")
         }
         guard try answer(to: "PRAGMA main.locking_mode") == "normal" else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a key can't be changed while the connection keeps all others out: set PRAGMA locking_mode = NORMAL")
+            throw DatabaseError(
+                refusing: "a key can't be changed while the connection keeps all others out", advice: "set PRAGMA locking_mode = NORMAL")
         }
         guard !configuration.readonly else {
-            throw DatabaseError(resultCode: .SQLITE_READONLY, message: "a read-only connection can't change the key")
+            throw DatabaseError(.SQLITE_READONLY, refusing: "a read-only connection can't change the key")
         }
+        try requireSingleName()
         return derived
+    }
+
+    /// The log, and the files with salts, belong to one name of a file: under another, it would be half a database.
+    func requireSingleName() throws {
+        let count = strongroom_link_count(filePath)
+        guard count < 2 else {
+            throw DatabaseError(
+                refusing: "\(path) has \(count) names (hard links), and its log and its salt belong to one of them",
+                advice: "remove the other names, or give each its own copy", reason: .severalNames)
+        }
     }
 
     private func newKey(_ key: DatabaseKey, replacing old: DerivedKey) throws -> DerivedKey {
         let salt: Salt
         if let own = key.source.salt { salt = own }
-        else if cipher.isSaltProvided { salt = old.salt }
+        else if cipher.saltPlace == .caller { salt = old.salt }
         else { salt = try .random() }
         return try cipher.keyring.derivedKey(for: key, salt: salt, settings: old.settings)
     }
@@ -132,14 +199,16 @@ extension Database {
     /// Takes the write lock and puts the new salt beside the file.
     private func beginRotation(from old: DerivedKey, to new: DerivedKey) throws {
         // The rest of an earlier rotation; the file can tell one pending salt only.
-        try finishRotation()
+        try finishRotation(waits: true)
         try requireRoom()
         let rollback = try rollbackStatement
         try check(strongroom_rekey_begin(openConnection))
         do {
             try readSchema()
             if let pending = try SaltFile.read(.rotation, of: filePath), pending.salt == old.salt {
-                throw DatabaseError(resultCode: .SQLITE_BUSY, message: "an earlier rotation still has readers of the old pages: try again when they are done")
+                throw DatabaseError(
+                    .SQLITE_BUSY, refusing: "an earlier rotation still has readers of the old pages", advice: "try again when they are done",
+                    reason: .checkpointPending)
             }
             try SaltFile(salt: new.salt, header: cipher.header).write(.rotation, of: filePath)
         } catch {
@@ -153,7 +222,8 @@ extension Database {
         let needed = try Int64(pageCount) * Int64(cipher.derived!.settings.pageSize + 32) + 4096
         var largestFile: Int64 = 0
         guard strongroom_file_room(filePath, &largestFile) > needed, largestFile > needed else {
-            throw DatabaseError(resultCode: .SQLITE_FULL, message: "changing the key needs \(needed) bytes beside \(path)")
+            throw DatabaseError(
+                .SQLITE_FULL, .keyUnchanged, "changing the key needs \(needed) bytes beside \(path)", advice: "make room")
         }
     }
 
@@ -162,34 +232,37 @@ extension Database {
     /// Believes in the new key when a fresh connection has read with it, and each page was authenticated.
     private func verifyRotation(_ report: strongroom_rekey_report, _ new: DerivedKey, _ verifier: FrameVerifier) throws {
         guard report.result == 0 else {
-            throw DatabaseError(resultCode: ResultCode(rawValue: report.result), message: """
-                the key was changed, but this connection can't go on: close it and open the database again with the new key
-                """)
+            throw DatabaseError(
+                ResultCode(rawValue: report.result), .keyChanged, "the key was changed, but this connection can't go on",
+                advice: "close it and open the database again with the new key", isConnectionUsable: false)
         }
         let bad: [Int]
         do {
             bad = try withPlainConnection(derived: new, header: cipher.header) { try PageAuthentication($0, verifier: verifier).badPages() }
         } catch let error as DatabaseError {
-            throw DatabaseError(resultCode: error.extendedResultCode, message: """
-                the key was changed, but its check could not be finished: \(error.message ?? "\(error.resultCode)"); run checkIntegrity()
-                """)
+            throw DatabaseError(
+                error.extendedResultCode, .keyChanged, "the key was changed, but its check could not be finished", advice: "run checkIntegrity()")
         }
         guard bad.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the key was changed, and page \(bad[0]) of \(path) is damaged")
+            throw DatabaseError(
+                .SQLITE_CORRUPT, .keyChanged, "the key was changed, and page \(bad[0]) of \(path) is damaged", damagedPage: bad[0])
         }
     }
 
     /// What to say when the old key is still the one.
     private func failure(_ report: strongroom_rekey_report, _ attempt: RotationAttempt, from old: DerivedKey) -> any Error {
         // Where this connection can't, another one can make sure that nothing of the new key is left.
-        if report.lost { try? withPlainConnection(derived: old, header: cipher.header) { try $0.finishRotation() } }
-        else { try? finishRotation() }
+        if report.lost { _ = try? withPlainConnection(derived: old, header: cipher.header) { try $0.finishRotation() } }
+        else { _ = try? finishRotation() }
         if let stopped = attempt.stopped, !report.lost { return stopped }
-        var code = ResultCode(rawValue: report.result), reason = "\(code)"
+        let code = ResultCode(rawValue: report.result)
         // A page that SQLCipher can't decrypt stops it without a word.
-        if code == .SQLITE_NOMEM, let page = damagedPage(old) { (code, reason) = (.SQLITE_CORRUPT, "page \(page) of \(path) is damaged") }
-        let advice = report.lost ? "; this connection can't go on: close it and open the database again with the old key" : ""
-        return DatabaseError(resultCode: code, message: "the key was not changed: \(reason)\(advice)")
+        let page = code == .SQLITE_NOMEM ? damagedPage(old) : nil
+        return DatabaseError(
+            page == nil ? code : .SQLITE_CORRUPT, .keyUnchanged,
+            "the key was not changed" + (page.map { ": page \($0) of \(path) is damaged" } ?? ""),
+            advice: report.lost ? "this connection can't go on: close it and open the database again with the old key" : nil,
+            damagedPage: page, isConnectionUsable: !report.lost)
     }
 
     private func damagedPage(_ derived: DerivedKey) -> Int? {

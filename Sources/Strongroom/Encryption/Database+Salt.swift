@@ -6,7 +6,7 @@ struct SaltLocation {
     var salt: Salt
     /// Bytes of the file that aren't encrypted.
     var header: Int
-    var isProvided = false
+    var place = SaltPlace.database
 }
 
 extension Database {
@@ -39,16 +39,21 @@ extension Database {
         if header.hasPlaintextHeader { return try saltOfPlaintextHeader(requested, provided: provided) }
         guard let salt = header.salt else { throw DatabaseError.notDatabase(path, "it has only \(header.fileSize) bytes") }
         if requested != nil { throw DatabaseError.lateHeader(path) }
-        return SaltLocation(salt: provided ?? salt, header: 0, isProvided: provided != nil)
+        return provided ?? SaltLocation(salt: salt, header: 0)
     }
 
-    private func providedSalt(_ requested: PlaintextHeader?) throws -> Salt? {
-        if case .provided(let bytes)? = requested?.salt { return try Salt(bytes) }
-        return cipher.key?.source.salt
+    private func providedSalt(_ requested: PlaintextHeader?) throws -> SaltLocation? {
+        let size = requested?.size ?? 0
+        if case .provided(let bytes)? = requested?.salt { return SaltLocation(salt: try Salt(bytes), header: size, place: .caller) }
+        return cipher.key?.source.salt.map { SaltLocation(salt: $0, header: size, place: .key) }
     }
 
-    private func saltOfPlaintextHeader(_ requested: PlaintextHeader?, provided: Salt?) throws -> SaltLocation {
-        if let provided { return SaltLocation(salt: provided, header: requested?.size ?? 32, isProvided: true) }
+    private func saltOfPlaintextHeader(_ requested: PlaintextHeader?, provided: SaltLocation?) throws -> SaltLocation {
+        if var provided {
+            // A key carries no size: the salt file may.
+            if requested == nil { provided.header = try SaltFile.read(.permanent, of: filePath)?.header ?? 32 }
+            return provided
+        }
         guard let file = try SaltFile.read(.permanent, of: filePath) else {
             throw DatabaseError.missingSalt(path, beside: SaltFile.path(.permanent, of: filePath))
         }
@@ -58,9 +63,9 @@ extension Database {
     // MARK: - Creation
 
     /// Everyone who finds the database empty takes the same salt, so that two processes can create it at once.
-    private func saltForCreation(_ requested: PlaintextHeader?, provided: Salt?) throws -> SaltLocation {
+    private func saltForCreation(_ requested: PlaintextHeader?, provided: SaltLocation?) throws -> SaltLocation {
         let size = requested?.size ?? 0
-        if let provided { return SaltLocation(salt: provided, header: size, isProvided: true) }
+        if let provided { return provided }
         let random = try Salt.random()
         if configuration.readonly { return SaltLocation(salt: random, header: size) }
         cipher.isCreating = true

@@ -89,11 +89,11 @@ struct FileHeader {
 
     var hasPlaintextHeader: Bool { startsLikeSQLite && !isClear && bytes.count == FileHeader.count }
 
-    /// Nil where the header is encrypted.
+    /// Nil where the header is encrypted, or shows no size that pages can have.
     var pageSize: Int? {
         guard startsLikeSQLite, bytes.count >= 18 else { return nil }
-        let size = Int(bytes[16]) << 8 | Int(bytes[17])
-        return size == 1 ? 65536 : size
+        let shown = Int(bytes[16]) << 8 | Int(bytes[17]), size = shown == 1 ? 65536 : shown
+        return (512...65536).contains(size) && size.nonzeroBitCount == 1 ? size : nil
     }
 
     /// Nil where a clear header stands in its place.

@@ -8,9 +8,10 @@ import Foundation
 ///     Strongroom salt 1
 ///     salt 8b0f…
 ///     header 32
+///     former 51c2…
 ///     check 5d41402a
 ///
-/// `header` is the count of bytes at the start of the database that aren't encrypted; `check` tells a torn or edited file. Files
+/// `former` lines, newest first, are the salts that the database had before its key changed: they open backups of that time. `header` is the count of bytes at the start of the database that aren't encrypted; `check` tells a torn or edited file. Files
 /// appear whole or not at all, with mode 0600, and are on the disk before the database relies on them.
 struct SaltFile: Equatable {
     enum Role: String, CaseIterable {
@@ -24,6 +25,9 @@ struct SaltFile: Equatable {
 
     var salt: Salt
     var header: Int
+    /// What the database had before, newest first.
+    var formerSalts: [Salt] = []
+    static let mostFormerSalts = 16
 
     static func path(_ role: Role, of database: String) -> String {
         database + role.rawValue
@@ -34,33 +38,45 @@ struct SaltFile: Equatable {
     /// Nil if there is none.
     static func read(_ role: Role, of database: String) throws -> SaltFile? {
         let path = path(role, of: database)
-        var buffer = [UInt8](repeating: 0, count: 512)
+        var buffer = [UInt8](repeating: 0, count: 1024)
         let count = buffer.withUnsafeMutableBytes { strongroom_file_read(path, $0.baseAddress, $0.count) }
         if count == -ENOENT || count == -ENOTDIR { return nil }
         guard count >= 0 else { throw failure("read", path, errno: -count) }
         guard let file = SaltFile(text: String(decoding: buffer.prefix(Int(count)), as: UTF8.self)) else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: """
-                the salt file \(path) is damaged: restore it from a backup, or give the salt with PlaintextHeader(salt: .provided(…))
-                """)
+            throw DatabaseError(
+                .SQLITE_CORRUPT, refusing: "the salt file \(path) is damaged",
+                advice: "restore it from a backup, or give the salt with PlaintextHeader(salt: .provided(…))", reason: .damagedSalt)
         }
         return file
     }
 
-    init(salt: Salt, header: Int) {
+    init(salt: Salt, header: Int, formerSalts: [Salt] = []) {
         self.salt = salt
         self.header = header
+        self.formerSalts = formerSalts
+    }
+
+    /// The same salt and header for the database, whatever came before.
+    func opensTheSame(as other: SaltFile) -> Bool { salt == other.salt && header == other.header }
+
+    /// The next file of a database that had this one: nothing that opens an older backup is forgotten.
+    func followed(by salt: Salt, header: Int) -> SaltFile {
+        let former = ([self.salt] + formerSalts).filter { $0 != salt }
+        return SaltFile(salt: salt, header: header, formerSalts: Array(former.prefix(Self.mostFormerSalts)))
     }
 
     private init?(text: String) {
         let lines = text.split(separator: "\n")
-        guard lines.count == 4, lines[0] == SaltFile.title,
+        guard (4...4 + SaltFile.mostFormerSalts).contains(lines.count), lines[0] == SaltFile.title,
               let salt = SaltFile.value("salt", lines[1]).flatMap({ Salt(hex: $0) }),
               let header = SaltFile.value("header", lines[2]).flatMap({ Int($0) }),
               // Anyone can compute the check: what follows relies on the size.
               header == 0 || PlaintextHeader.isValid(size: header),
-              let check = SaltFile.value("check", lines[3])
+              let check = SaltFile.value("check", lines[lines.count - 1])
         else { return nil }
-        self.init(salt: salt, header: header)
+        let former = lines[3..<lines.count - 1].compactMap { line in SaltFile.value("former", line).flatMap { Salt(hex: $0) } }
+        guard former.count == lines.count - 4 else { return nil }
+        self.init(salt: salt, header: header, formerSalts: former)
         guard let rightCheck = self.check, check == rightCheck else { return nil }
     }
 
@@ -102,7 +118,9 @@ struct SaltFile: Equatable {
         return text.withUnsafeBytes { strongroom_file_write(path, $0.baseAddress, $0.count, exclusive) }
     }
 
-    private var content: String { "salt \(salt.hex)\nheader \(header)\n" }
+    private var content: String {
+        "salt \(salt.hex)\nheader \(header)\n" + formerSalts.map { "former \($0.hex)\n" }.joined()
+    }
 
     /// Nil where the provider refuses.
     private var check: String? {

@@ -13,6 +13,9 @@ struct Rotate: Reporting {
             Before the first change each file is opened, its disk asked for room (about the size of the largest files, as many as \
             there are jobs), and a program that writes to it met. Of several files each has an outcome of its own. The exit status \
             is 0 when all is done, 130 after an interruption, that of the failures when they agree, else 1.
+
+            While another program reads pages of the old passphrase, those can't be removed: the exit status is 15, and the same command once \
+            more removes them. With --wait this one stays until that program is done.
             """)
 
     @Argument(help: ArgumentHelp("Encrypted databases with one passphrase.", valueName: "file"), completion: .file())
@@ -29,6 +32,9 @@ struct Rotate: Reporting {
 
     @Flag(help: "Check the keys, the room and who else has the files open, say what would be done and how long it would take; change nothing.")
     var dryRun = false
+
+    @Flag(help: "Wait for programs that still read pages of the old passphrase, so that nothing is left of it.")
+    var wait = false
 
     func validate() throws {
         guard (1...256).contains(jobs) else { throw ValidationError("--jobs is a number from 1 to 256.") }
@@ -65,11 +71,11 @@ struct Rotate: Reporting {
             files: run.steps.filter { $0.plan != nil }.map { ($0.file, $0.target!.inspection.size) }, progress, quiet: output.quiet)
         let isTold = !run.isSingle && !output.json, isQuiet = output.quiet
         try Interruption.deferred { interruption in
-            run.rotate(from: old, to: new, interruption, display) { step in
+            run.rotate(from: old, to: new, waits: wait, interruption, display) { step in
                 guard isTold else { return }
                 if let failure = step.failure {
                     display.say("strongroom: \(failure)")
-                } else if let text = RotationReport(step: step).text, !isQuiet {
+                } else if let text = RotationReport(step: step).text, !isQuiet || step.status != .done {
                     display.say(text)
                 }
             }
@@ -98,7 +104,11 @@ struct Rotate: Reporting {
 
     private func end(_ report: RotationReport) throws {
         if let failure = report.step.failure { throw failure }
-        try output.done(Self.self, report.step.file, report.members, text: report.text ?? "")
+        let status = report.step.status
+        try output.done(Self.self, report.step.file, report.members, status: status, text: report.text ?? "")
+        guard status != .done else { return }
+        if output.quiet { Console.message(report.text ?? "") }
+        throw Told(status: status)
     }
 
     /// What was not told on the way, and the sums.

@@ -9,11 +9,22 @@ struct RotationReport {
     /// Nil for a failure, which has words of its own.
     var text: String? {
         switch step.state {
-        case .rotated: "\(step.file): \(undone)rotated and checked. Only the new passphrase opens it."
-        case .finished: "\(step.file): an earlier rotation was interrupted when the new passphrase had taken over; it is finished now, and checked. Only the new passphrase opens it."
+        case .rotated(let outcome): "\(step.file): \(undone)rotated and checked. \(words(outcome))"
+        case .finished(.complete): "\(step.file): an earlier rotation was interrupted when the new passphrase had taken over; it is finished now, and checked. \(words(.complete))"
+        case .finished(.formerKeyRemains): "\(step.file): an earlier rotation is not finished. \(words(.formerKeyRemains))"
         case .already: "\(step.file): the new passphrase opens it already; nothing was changed."
         case .checked(let plan): "\(step.file): " + words(plan)
         case .found, .failed, .skipped: nil
+        }
+    }
+
+    private func words(_ outcome: RotationOutcome) -> String {
+        switch outcome {
+        case .complete: "Only the new passphrase opens it."
+        case .formerKeyRemains: """
+            The new passphrase opens it; but another program still reads pages of the old one, and until they are removed the old passphrase opens the \
+            file without its log. Run this again when that program is done, or with --wait.
+            """
         }
     }
 
@@ -48,8 +59,9 @@ struct RotationReport {
     /// After the file and the status.
     var members: [(String, JSON)] {
         switch step.state {
-        case .rotated: [("outcome", .text("rotated")), ("bytes", .integer(bytes)), ("undoneBefore", .bool(step.wasPending))]
-        case .finished: [("outcome", .text("finished")), ("bytes", .integer(bytes))]
+        case .rotated(let outcome):
+            [("outcome", .text("rotated")), ("bytes", .integer(bytes)), ("undoneBefore", .bool(step.wasPending)), remains(outcome)]
+        case .finished(let outcome): [("outcome", .text("finished")), ("bytes", .integer(bytes)), remains(outcome)]
         case .already: [("outcome", .text("already")), ("bytes", .integer(bytes))]
         case .checked(let plan): members(plan)
         case .failed: [("outcome", .text("failed"))]
@@ -57,6 +69,8 @@ struct RotationReport {
         case .found: []
         }
     }
+
+    private func remains(_ outcome: RotationOutcome) -> (String, JSON) { ("formerKeyRemains", .bool(outcome == .formerKeyRemains)) }
 
     private func members(_ plan: RotationPlan) -> [(String, JSON)] {
         [
@@ -73,7 +87,7 @@ struct RotationReport {
     /// One of several, with its own file and status.
     var json: JSON {
         let failure = step.failure
-        var object: [(String, JSON)] = [("file", .text(step.file)), ("status", .integer(Int64((failure?.status ?? .done).rawValue)))]
+        var object: [(String, JSON)] = [("file", .text(step.file)), ("status", .integer(Int64(step.status.rawValue)))]
         object += members
         if let failure { object += failure.members }
         return .object(object)

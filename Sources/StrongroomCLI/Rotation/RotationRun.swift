@@ -35,7 +35,7 @@ struct RotationRun {
 
     /// Changes the key of what was checked, and tries the new one where the old one did not fit.
     mutating func rotate(
-        from old: DatabaseKey, to new: DatabaseKey, _ interruption: Interruption, _ display: ProgressDisplay,
+        from old: DatabaseKey, to new: DatabaseKey, waits: Bool, _ interruption: Interruption, _ display: ProgressDisplay,
         _ tell: @escaping @Sendable (RotationStep) -> Void)
     {
         steps = concurrently(steps, jobs: jobs) { step in
@@ -43,11 +43,10 @@ struct RotationRun {
             switch step.state {
             case .checked(let plan):
                 ended = step.continued(unless: interruption) {
-                    try $0.rotate(plan, from: old, to: new, interruption, display)
-                    return .rotated
+                    .rotated(try $0.rotate(plan, from: old, to: new, waits: waits, interruption, display))
                 }
             case .failed(let failure) where failure.status == .wrongKey:
-                let tried = step.continued(unless: interruption) { try $0.finish(new) }
+                let tried = step.continued(unless: interruption) { try $0.finish(new, waits: waits, interruption) }
                 // When neither opens it, what was said of the old one counts.
                 if tried.failure?.status != .wrongKey { ended = tried }
             default:
@@ -58,11 +57,13 @@ struct RotationRun {
         }
     }
 
-    /// Done, the one status of all failures, or "other" where they differ. An interruption goes before all.
+    /// Done, the one status of all failures, or "other" where they differ. An interruption goes before all; before "done" goes a former key that
+    /// remains.
     var status: Status {
         let failures = Set(steps.compactMap(\.failure?.status))
         if failures.contains(.interrupted) { return .interrupted }
-        return failures.count > 1 ? .other : failures.first ?? .done
+        if failures.count > 1 { return .other }
+        return failures.first ?? steps.map(\.status).first { $0 != .done } ?? .done
     }
 }
 

@@ -8,9 +8,9 @@ struct RotationStep: Sendable {
         case found
         /// The old key opens it and nobody is in the way.
         case checked(RotationPlan)
-        case rotated
-        /// An earlier run was interrupted after the new key had taken over; what it left is done.
-        case finished
+        case rotated(RotationOutcome)
+        /// An earlier run was interrupted after the new key had taken over; what it left is done, as far as readers let it.
+        case finished(RotationOutcome)
         /// The new key opens it, and nothing was to be done.
         case already
         case failed(Failure)
@@ -51,6 +51,16 @@ struct RotationStep: Sendable {
         }
     }
 
+    /// What the change of key has left; nil where there was none.
+    var outcome: RotationOutcome? {
+        switch state {
+        case .rotated(let outcome), .finished(let outcome): outcome
+        default: nil
+        }
+    }
+
+    var status: Status { failure?.status ?? (outcome == .formerKeyRemains ? .formerKeyRemains : .done) }
+
     /// The step after `work`, or as it is when there is nothing to work on.
     func continued(unless interruption: Interruption, _ work: (Target) throws -> State) -> RotationStep {
         guard let target else { return self }
@@ -79,6 +89,7 @@ struct RotationPlan: Sendable {
 extension Target {
     /// Opens the database with the old key, and finds out what would be in the way of a rotation.
     func plan(_ old: DatabaseKey, writing: Bool, keepingOpen: Bool, _ others: OpenElsewhere) throws -> RotationPlan {
+        try requireSingleName()
         let room = Room(for: self)
         try room.require(for: path)
         let began = DispatchTime.now().uptimeNanoseconds
@@ -96,18 +107,31 @@ extension Target {
             room: room, opening: opening, processes: others.processes(having: path), queue: keepingOpen ? queue : nil)
     }
 
+    /// The library would say so, too, after a passphrase was typed.
+    private func requireSingleName() throws {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_nlink > 1 else { return }
+        throw Failure(.other, file: path, "it has \(status.st_nlink) names (hard links), and its log belongs to one of them; nothing was changed",
+                      remedy: "Remove the other names, or give each its own copy")
+    }
+
     /// Changes the key; a failure says which one opens the database now.
+    ///
+    /// - parameter waits: for those who still read pages of the old key, until they are done or an interruption comes.
     func rotate(
-        _ plan: RotationPlan, from old: DatabaseKey, to new: DatabaseKey, _ interruption: Interruption, _ display: ProgressDisplay) throws
+        _ plan: RotationPlan, from old: DatabaseKey, to new: DatabaseKey, waits: Bool, _ interruption: Interruption,
+        _ display: ProgressDisplay) throws -> RotationOutcome
     {
         do {
-            try attributing(to: path) {
+            return try attributing(to: path) {
                 let queue = try plan.queue ?? open(old, readonly: false)
-                try queue.rotateKey(to: new) { done in
+                var outcome = try queue.rotateKey(to: new) { done in
                     try interruption.check()
                     display.show(path, done)
                 }
+                if waits { outcome = try wait(queue, outcome, interruption) }
                 try queue.close()
+                return outcome
             }
         } catch var failure as Failure {
             failure.file = path
@@ -117,7 +141,7 @@ extension Target {
     }
 
     /// What is to do for a database that the old key does not open: nothing, when an earlier run came as far as the new one.
-    func finish(_ new: DatabaseKey) throws -> RotationStep.State {
+    func finish(_ new: DatabaseKey, waits: Bool, _ interruption: Interruption) throws -> RotationStep.State {
         // Opening finishes what was interrupted.
         let queue = try open(new, readonly: false)
         return try attributing(to: path) {
@@ -127,8 +151,16 @@ extension Target {
                 throw Failure(.damaged, file: path, "the new passphrase opens it, and it is damaged",
                               remedy: "Keep a copy of it as it is, and restore from a backup")
             }
-            return .finished
+            let outcome = try queue.finishKeyRotation()
+            return .finished(try waits ? wait(queue, outcome, interruption) : outcome)
         }
+    }
+
+    /// Asks again and again, for as long as a lock is waited for each time.
+    private func wait(_ queue: DatabaseQueue, _ outcome: RotationOutcome, _ interruption: Interruption) throws -> RotationOutcome {
+        var outcome = outcome
+        while outcome == .formerKeyRemains, !interruption.isRequested { outcome = try queue.finishKeyRotation() }
+        return outcome
     }
 
     /// Which passphrase to keep, found out by trying rather than by reasoning.

@@ -61,6 +61,10 @@ struct StatementTests {
         try withTable { db throws in
             let failure = try error { _ = try db.makeStatement(sql: "SELECT 1; PRAGMA synchronous = OFF") }
             #expect(failure.resultCode == .SQLITE_MISUSE)
+            #expect(failure.sql == "SELECT 1; PRAGMA synchronous = OFF")
+            let closed = try error { _ = try db.makeStatement(sql: "SELECT 1; PRAGMA key = 'secret'; SELECT 2;") }
+            #expect(closed.sql == "SELECT 1;PRAGMA key = '…'; SELECT 2;")
+            #expect(closed.description.hasSuffix("SELECT 2`"))
             // The second statement was not even compiled: that pragma acts when it is.
             #expect(try Int.fetchOne(db, sql: "PRAGMA synchronous") == 2)
         }

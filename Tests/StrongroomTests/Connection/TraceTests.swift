@@ -114,6 +114,29 @@ struct TraceTests {
         } == ["INSERT INTO t VALUES (?) INSERT INTO t VALUES ('it''s') INSERT INTO t VALUES (?)"])
     }
 
+    @Test("shows empty data as an empty blob")
+    func emptyBlob() throws {
+        try withDatabase { db throws in
+            var seen: [String] = []
+            db.trace { seen.append($0.expandedDescription) }
+            _ = try Row.fetchOne(db, sql: "SELECT ?", arguments: [Data()])
+            db.trace(nil)
+            #expect(seen == ["SELECT x''"])
+            #expect(try String.fetchOne(db, sql: "SELECT typeof(?)", arguments: [Data()]) == "blob")
+        }
+    }
+
+    @Test("tells what an insertion needs to know of the schema before the insertion")
+    func schemaQuestions() throws {
+        try withRecords { db throws in
+            var last = ""
+            db.trace { last = $0.description }
+            try Note(text: "x").insert(db)
+            db.trace(nil)
+            #expect(last == #"INSERT INTO "note" ("text") VALUES (?)"#)
+        }
+    }
+
     @Test("tells triggers as comments")
     func triggers() throws {
         let lines = try traced({ db in

@@ -99,7 +99,7 @@ struct SaltFileTests {
         try SaltFile(salt: file.salt, header: size).write(.permanent, of: path)
         let error = #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }
         #expect(error?.resultCode == .SQLITE_CORRUPT)
-        #expect(error?.message?.contains("is damaged") == true)
+        #expect(error?.reason == .damagedSalt)
         try file.write(.permanent, of: path)
         _ = try DatabaseQueue(path: path, configuration: configuration)
     }
