@@ -95,6 +95,8 @@ struct Stops {
 
     /// Leaves no lock behind when the connection was suspended during a run, and tells what ended a wait from other failures.
     func conclude(_ statement: Statement, _ failure: DatabaseError?) throws {
+        // An interruption ends with what it has interrupted.
+        defer { _ = strongroom_connection_begin(connection) }
         // The suspension that stopped it may be over by now.
         let waitWasStopped = strongroom_connection_end_wait(connection)
         let isOver = failure == nil && statement.compilation.transaction?.ends == true
