@@ -166,7 +166,8 @@ static void watch_vfs(watching_vfs *self, sqlite3_vfs *base, int number) {
         .xDlError = dl_error, .xDlSym = dl_sym, .xDlClose = dl_close, .xRandomness = randomness, .xSleep = sleep_for,
         .xCurrentTime = current_time, .xGetLastError = last_error, .xCurrentTimeInt64 = current_time64,
     };
-    sqlite3_vfs_register(&self->vfs, 0);
+    // What isn't known by its name is not there: connections go without.
+    if (sqlite3_vfs_register(&self->vfs, 0) != SQLITE_OK) self->base = NULL;
 }
 
 const char *strongroom_watched_vfs(const char *name) {
@@ -179,8 +180,9 @@ const char *strongroom_watched_vfs(const char *name) {
     int i = 0;
     while (i < most && known[i].base != NULL && known[i].base != base) i++;
     if (i < most && known[i].base == NULL) watch_vfs(&known[i], base, i);
+    bool is_known = i < most && known[i].base == base;
     pthread_mutex_unlock(&lock);
-    return i < most ? known[i].name : name;
+    return is_known ? known[i].name : name;
 }
 
 // MARK: - Journals
@@ -191,25 +193,28 @@ static bool reads_take_locks(strongroom_connection *connection, bool attached) {
     return false;
 }
 
-static void read_schema(sqlite3 *db, const char *schema) {
+static int read_schema(sqlite3 *db, const char *schema) {
     char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master LIMIT 1", schema);
-    if (sql != NULL) sqlite3_exec(db, sql, NULL, NULL, NULL);
+    int result = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(db, sql, NULL, NULL, NULL);
     sqlite3_free(sql);
+    return result;
 }
 
 /// Another process may have given a file a log since it was read.
-static void look_again(sqlite3 *db) {
+static int look_again(sqlite3 *db) {
     sqlite3_stmt *schemas = NULL;
-    if (sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &schemas, NULL) != SQLITE_OK) return;
-    while (sqlite3_step(schemas) == SQLITE_ROW) read_schema(db, (const char *)sqlite3_column_text(schemas, 1));
+    int result = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &schemas, NULL);
+    while (result == SQLITE_OK && sqlite3_step(schemas) == SQLITE_ROW)
+        result = read_schema(db, (const char *)sqlite3_column_text(schemas, 1));
     sqlite3_finalize(schemas);
+    return result;
 }
 
 bool strongroom_reads_take_locks(strongroom_connection *connection, bool attached) {
     if (!reads_take_locks(connection, attached)) return false;
     if (!sqlite3_get_autocommit(connection->db)) return true;
     uint32_t former = strongroom_narrow(connection, STRONGROOM_REACH_WAITS);
-    look_again(connection->db);
+    int result = look_again(connection->db);
     strongroom_restore_reach(connection, former);
-    return reads_take_locks(connection, attached);
+    return result != SQLITE_OK || reads_take_locks(connection, attached);
 }

@@ -77,9 +77,9 @@ bool strongroom_connection_settle(strongroom_connection *connection) {
     if (connection->raised && connection->db != NULL && !is_running(connection->db)) {
         // The compiler forgets interruptions when nothing runs. It has nothing to compile.
         sqlite3_stmt *none = NULL;
-        sqlite3_prepare_v2(connection->db, "", -1, &none, NULL);
+        bool has_forgotten = sqlite3_prepare_v2(connection->db, "", -1, &none, NULL) == SQLITE_OK;
         connection->stopped = true;
-        __atomic_store_n(&connection->raised, false, __ATOMIC_RELAXED);
+        __atomic_store_n(&connection->raised, !has_forgotten, __ATOMIC_RELAXED);
     }
     bool is_settled = !connection->raised;
     pthread_mutex_unlock(&connection->lock);

@@ -49,7 +49,7 @@ extension Database {
             try destDb.stops.waiting { try copy(backup, to: destDb, pagesPerStep, progress) }
         } catch {
             // The step's failure comes again.
-            destDb.stops.undoing { _ = sqlite3_backup_finish(backup) }
+            _ = destDb.stops.undoing { sqlite3_backup_finish(backup) }
             throw error
         }
         try destDb.check(sqlite3_backup_finish(backup))
@@ -63,11 +63,15 @@ extension Database {
         _ progress: ((DatabaseBackupProgress) throws -> Void)?) throws
     {
         guard pagesPerStep < 0, isAutocommit else { return try copyInSteps(backup, to: destDb, pagesPerStep, progress) }
-        try check(strongroom_execute(openConnection, "BEGIN"))
+        let connection = try openConnection
+        try check(strongroom_execute(connection, "BEGIN"))
+        let copied = Result {
+            try check(strongroom_execute(connection, "SELECT 1 FROM sqlite_master LIMIT 1"))
+            try copyInSteps(backup, to: destDb, pagesPerStep, progress)
+        }
         // Nothing was written that could fail to be committed.
-        defer { stops.undoing { _ = strongroom_execute(sqliteConnection, "COMMIT") } }
-        try check(strongroom_execute(openConnection, "SELECT 1 FROM sqlite_master LIMIT 1"))
-        try copyInSteps(backup, to: destDb, pagesPerStep, progress)
+        try check(stops.undoing { strongroom_execute(connection, "COMMIT") })
+        try copied.get()
     }
 
     private func copyInSteps(

@@ -187,17 +187,19 @@ struct Stops {
     /// A transaction that has changed nothing goes on as one that reads, if it still sees the same state.
     private func becomeReader() throws -> Bool {
         guard !database.transactions.mayHaveChanges else { return false }
-        return try undoing {
-            let raw = try database.openConnection
-            var before: UInt32 = 0, after: UInt32 = 0
-            try database.check(strongroom_data_version(raw, "main", &before))
-            database.transactions.uninstall(from: raw)
-            defer { database.transactions.install(on: raw) }
-            try database.check(strongroom_execute(raw, "ROLLBACK; BEGIN; SELECT 1 FROM sqlite_master LIMIT 1"))
-            try database.check(strongroom_data_version(raw, "main", &after))
-            database.transactions.isReader = true
-            return before == after && !strongroom_connection_holds_lock(connection)
-        }
+        return try database.untraced { try undoing { try readInstead() } }
+    }
+
+    private func readInstead() throws -> Bool {
+        let raw = try database.openConnection
+        var before: UInt32 = 0, after: UInt32 = 0
+        try database.check(strongroom_data_version(raw, "main", &before))
+        database.transactions.uninstall(from: raw)
+        defer { database.transactions.install(on: raw) }
+        try database.check(strongroom_execute(raw, "ROLLBACK; BEGIN; SELECT 1 FROM sqlite_master LIMIT 1"))
+        try database.check(strongroom_data_version(raw, "main", &after))
+        database.transactions.isReader = true
+        return before == after && !strongroom_connection_holds_lock(connection)
     }
 
     /// Lets go of what a former access has left open. The next one must not go on as if it were there.

@@ -203,6 +203,8 @@ struct SuspensionTests {
             let isInTime = try suspend(pool, fixture.path)
             pool.resume()
             #expect(try pool.read { try $0.countWines() } == 0)
+            // The access knows.
+            try pool.writeWithoutTransaction { try $0.rollback() }
             return isInTime
         }
         #expect(isInTime)
