@@ -4,29 +4,28 @@
 int strongroom_connection_open(const char *path, int flags, const char *vfs, strongroom_connection **out, char **message) {
     *out = NULL;
     *message = NULL;
-    sqlite3 *db = NULL;
     int code = strongroom_fence(vfs, &vfs);
     if (code != SQLITE_OK) return code;
-    code = sqlite3_open_v2(path, &db, flags, vfs);
+    strongroom_connection *connection = calloc(1, sizeof *connection);
+    if (connection == NULL) return SQLITE_NOMEM;
+    strongroom_set_opening(connection);
+    code = sqlite3_open_v2(path, &connection->db, flags, strongroom_watched_vfs(vfs));
+    strongroom_set_opening(NULL);
     if (code != SQLITE_OK) {
         // Even a failed open leaves a connection behind, with the reason in it.
-        if (db != NULL) {
-            *message = sqlite3_mprintf("%s", sqlite3_errmsg(db));
-            code = sqlite3_extended_errcode(db);
+        if (connection->db != NULL) {
+            *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
+            code = sqlite3_extended_errcode(connection->db);
         }
-        sqlite3_close_v2(db);
+        sqlite3_close_v2(connection->db);
+        free(connection);
         return code;
     }
-    strongroom_connection *connection = calloc(1, sizeof *connection);
-    if (connection == NULL) {
-        sqlite3_close_v2(db);
-        return SQLITE_NOMEM;
-    }
-    connection->db = db;
     pthread_mutex_init(&connection->lock, NULL);
     pthread_mutex_init(&connection->last, NULL);
-    sqlite3_extended_result_codes(db, 1);
-    sqlite3_progress_handler(db, 1000, strongroom_should_stop, connection);
+    connection->reach = STRONGROOM_REACH_ALL;
+    sqlite3_extended_result_codes(connection->db, 1);
+    sqlite3_progress_handler(connection->db, 1000, strongroom_should_stop, connection);
     *out = connection;
     return SQLITE_OK;
 }
@@ -88,12 +87,6 @@ void strongroom_connection_free(strongroom_connection *connection) {
     pthread_mutex_destroy(&connection->last);
     free(connection->orphans);
     free(connection);
-}
-
-void strongroom_connection_interrupt(strongroom_connection *connection) {
-    pthread_mutex_lock(&connection->lock);
-    if (connection->db != NULL) sqlite3_interrupt(connection->db);
-    pthread_mutex_unlock(&connection->lock);
 }
 
 // Answers false when the connection is abandoned.

@@ -1,18 +1,147 @@
 #include "CStrongroom.h"
 
-bool strongroom_connection_holds_lock(strongroom_connection *connection) {
-    if (connection->db == NULL) return false;
-    int state = sqlite3_txn_state(connection->db, NULL);
-    return connection->wal ? state == SQLITE_TXN_WRITE : state != SQLITE_TXN_NONE;
+// MARK: - Stopping, from any thread
+
+// Whoever stops sets the bit first and looks at the reach then; whoever narrows the reach sets it first and looks at the bits then. So
+// SQLite is never told to interrupt what is out of reach, or it is known that it has to forget.
+
+static void set(strongroom_connection *connection, uint32_t stop) {
+    __atomic_fetch_or(&connection->stops, stop, __ATOMIC_SEQ_CST);
+}
+
+static void clear(strongroom_connection *connection, uint32_t stops) {
+    __atomic_fetch_and(&connection->stops, ~stops, __ATOMIC_SEQ_CST);
+}
+
+static bool is_reached(strongroom_connection *connection, uint32_t stop) {
+    return __atomic_load_n(&connection->owner, __ATOMIC_SEQ_CST) != 0
+        && (__atomic_load_n(&connection->reach, __ATOMIC_SEQ_CST) & stop) != 0;
+}
+
+/// The progress handler would do, unless the program has put its own in its place.
+static void tell_sqlite(strongroom_connection *connection, uint32_t stop) {
+    // Without the lock: a destructor that runs while the connection is closed may come by here.
+    if (!is_reached(connection, stop)) return;
+    pthread_mutex_lock(&connection->lock);
+    if (connection->db != NULL && is_reached(connection, stop)) {
+        __atomic_store_n(&connection->raised, true, __ATOMIC_RELAXED);
+        sqlite3_interrupt(connection->db);
+    }
+    pthread_mutex_unlock(&connection->lock);
+}
+
+void strongroom_connection_interrupt(strongroom_connection *connection) {
+    if (__atomic_load_n(&connection->owner, __ATOMIC_SEQ_CST) == 0) return;
+    set(connection, STRONGROOM_INTERRUPTED);
+    tell_sqlite(connection, STRONGROOM_INTERRUPTED);
+}
+
+void strongroom_connection_suspend(strongroom_connection *connection, bool interrupts) {
+    set(connection, STRONGROOM_SUSPENDED);
+    if (interrupts) tell_sqlite(connection, STRONGROOM_SUSPENDED);
+}
+
+void strongroom_connection_resume(strongroom_connection *connection) {
+    clear(connection, STRONGROOM_SUSPENDED);
+}
+
+void strongroom_connection_cancel(strongroom_connection *connection) {
+    set(connection, STRONGROOM_CANCELLED);
+    tell_sqlite(connection, STRONGROOM_CANCELLED);
+}
+
+// MARK: - With access
+
+void strongroom_connection_end_cancellation(strongroom_connection *connection) {
+    clear(connection, STRONGROOM_CANCELLED);
+}
+
+void strongroom_connection_set_undone(strongroom_connection *connection, bool undone) {
+    undone ? set(connection, STRONGROOM_UNDONE) : clear(connection, STRONGROOM_UNDONE);
+}
+
+static bool is_running(sqlite3 *db) {
+    if (db == NULL) return false;
+    for (sqlite3_stmt *statement = NULL; (statement = sqlite3_next_stmt(db, statement)) != NULL;)
+        if (sqlite3_stmt_busy(statement)) return true;
+    return false;
+}
+
+static bool is_raised(const strongroom_connection *connection) {
+    return __atomic_load_n(&connection->raised, __ATOMIC_RELAXED);
+}
+
+bool strongroom_connection_settle(strongroom_connection *connection) {
+    if (strongroom_stops(connection) == 0 && !is_raised(connection)) return true;
+    pthread_mutex_lock(&connection->lock);
+    if (connection->raised && connection->db != NULL && !is_running(connection->db)) {
+        // The compiler forgets interruptions when nothing runs. It has nothing to compile.
+        sqlite3_stmt *none = NULL;
+        bool has_forgotten = sqlite3_prepare_v2(connection->db, "", -1, &none, NULL) == SQLITE_OK;
+        connection->stopped = true;
+        __atomic_store_n(&connection->raised, !has_forgotten, __ATOMIC_RELAXED);
+    }
+    bool is_settled = !connection->raised;
+    pthread_mutex_unlock(&connection->lock);
+    return is_settled;
+}
+
+void strongroom_forget_interruption(strongroom_connection *connection) {
+    clear(connection, STRONGROOM_INTERRUPTED);
+    strongroom_connection_settle(connection);
+}
+
+bool strongroom_connection_was_stopped(const strongroom_connection *connection) {
+    return connection->stopped || is_raised(connection);
+}
+
+void strongroom_connection_end_stops(strongroom_connection *connection) {
+    if (connection->stopped) clear(connection, STRONGROOM_UNDONE);
+    if (is_raised(connection) || strongroom_stops(connection) != 0) strongroom_forget_interruption(connection);
+    connection->stopped = connection->tripped = false;
+}
+
+uint32_t strongroom_narrow(strongroom_connection *connection, uint32_t reach) {
+    uint32_t former = connection->reach;
+    __atomic_store_n(&connection->reach, former & reach, __ATOMIC_SEQ_CST);
+    if (is_raised(connection) || __atomic_load_n(&connection->stops, __ATOMIC_SEQ_CST) != 0) strongroom_connection_settle(connection);
+    return former;
+}
+
+void strongroom_restore_reach(strongroom_connection *connection, uint32_t former) {
+    __atomic_store_n(&connection->reach, former, __ATOMIC_RELEASE);
+}
+
+uint32_t strongroom_connection_begin(strongroom_connection *connection) {
+    connection->tripped = false;
+    if (strongroom_connection_settle(connection) && !is_running(connection->db)) clear(connection, STRONGROOM_INTERRUPTED);
+    return strongroom_stops(connection);
+}
+
+// MARK: - Being stopped
+
+static bool stop(strongroom_connection *connection) {
+    connection->stopped = true;
+    return true;
 }
 
 int strongroom_should_stop(void *context) {
     strongroom_connection *connection = context;
-    uint32_t stops = strongroom_stops(connection);
-    // SQLite asks once more when a statement is done: a COMMIT must not be reported as interrupted after the fact.
-    if (stops == 0 || connection->ends_transaction) return 0;
-    if (stops & STRONGROOM_CANCELLED) return 1;
-    return strongroom_connection_holds_lock(connection);
+    uint32_t stops = strongroom_reaching_stops(connection);
+    if (stops == 0) return 0;
+    // What reads a write-ahead log may go on, or has begun when the database was suspended already.
+    if (stops == STRONGROOM_SUSPENDED && !strongroom_connection_holds_lock(connection)) return 0;
+    return stop(connection);
+}
+
+int strongroom_stops_file(strongroom_connection *connection, bool moves_log) {
+    if (strongroom_stops(connection) == 0 || connection->tripped || !strongroom_has_access(connection)) return SQLITE_OK;
+    // A commit has happened before its checkpoint, and closing is nothing that could be undone.
+    uint32_t reach = __atomic_load_n(&connection->reach, __ATOMIC_RELAXED);
+    bool leaves_log = moves_log && (strongroom_stops(connection) & (reach >> 8) & STRONGROOM_SUSPENDED) != 0;
+    if (!leaves_log && !strongroom_should_stop(connection)) return SQLITE_OK;
+    connection->tripped = true;
+    return SQLITE_INTERRUPT;
 }
 
 void strongroom_connection_watch(strongroom_connection *connection, int (*watch)(void *context), void *context) {
@@ -20,29 +149,10 @@ void strongroom_connection_watch(strongroom_connection *connection, int (*watch)
     else sqlite3_progress_handler(connection->db, 1000, strongroom_should_stop, connection);
 }
 
-void strongroom_connection_suspend(strongroom_connection *connection) {
-    __atomic_fetch_or(&connection->stops, STRONGROOM_SUSPENDED, __ATOMIC_SEQ_CST);
-}
-
-void strongroom_connection_resume(strongroom_connection *connection) {
-    __atomic_fetch_and(&connection->stops, ~(uint32_t)STRONGROOM_SUSPENDED, __ATOMIC_SEQ_CST);
-}
-
-void strongroom_connection_cancel(strongroom_connection *connection) {
-    __atomic_fetch_or(&connection->stops, STRONGROOM_CANCELLED, __ATOMIC_SEQ_CST);
-    // The progress handler would do, unless the application has put its own in its place.
-    strongroom_connection_interrupt(connection);
-}
-
-bool strongroom_connection_end_cancellation(strongroom_connection *connection) {
-    if ((strongroom_stops(connection) & STRONGROOM_CANCELLED) == 0) return false;
-    __atomic_fetch_and(&connection->stops, ~(uint32_t)STRONGROOM_CANCELLED, __ATOMIC_SEQ_CST);
-    return true;
-}
-
 bool strongroom_connection_stops_wait(strongroom_connection *connection, int tries) {
     if (tries == 0) connection->wait_was_stopped = false;
-    if (strongroom_stops(connection) != 0) connection->wait_was_stopped = true;
+    uint32_t reach = __atomic_load_n(&connection->reach, __ATOMIC_RELAXED);
+    if ((strongroom_stops(connection) & (reach >> 8)) != 0) connection->wait_was_stopped = stop(connection);
     return connection->wait_was_stopped;
 }
 
@@ -71,48 +181,4 @@ int strongroom_connection_busy_timeout(strongroom_connection *connection, int mi
     connection->busy_timeout = milliseconds;
     if (milliseconds <= 0) return sqlite3_busy_handler(connection->db, NULL, NULL);
     return sqlite3_busy_handler(connection->db, wait_for_lock, connection);
-}
-
-// What this thread is telling of a change at this moment.
-static _Thread_local const void *told_now;
-
-const void *strongroom_told(void) {
-    return told_now;
-}
-
-const void *strongroom_set_told(const void *told) {
-    const void *former = told_now;
-    told_now = told;
-    return former;
-}
-
-// The connections that this thread has access to, innermost first.
-static _Thread_local strongroom_connection *innermost;
-
-void strongroom_connection_push(strongroom_connection *connection) {
-    connection->outer = innermost;
-    innermost = connection;
-}
-
-void strongroom_connection_pop(strongroom_connection *connection) {
-    innermost = connection->outer;
-    connection->outer = NULL;
-}
-
-bool strongroom_is_inside(const strongroom_connection *connection) {
-    const strongroom_connection *outer = innermost;
-    while (outer != NULL && outer != connection) outer = outer->outer;
-    return outer != NULL;
-}
-
-int strongroom_nested_setups(void) {
-    int count = 0;
-    for (const strongroom_connection *outer = innermost; outer != NULL; outer = outer->outer) count += !outer->is_set_up;
-    return count;
-}
-
-strongroom_connection *strongroom_innermost_in_group(uintptr_t group) {
-    strongroom_connection *connection = innermost;
-    while (connection != NULL && connection->group != group) connection = connection->outer;
-    return connection;
 }

@@ -7,10 +7,12 @@
 #include <stdint.h>
 #include "../../CSQLCipher/sqlcipher.h"
 #include "strongroom_connection.h"
+#include "strongroom_stops.h"
 #include "strongroom_controls.h"
 #include "strongroom_crypto.h"
 #include "strongroom_fence.h"
 #include "strongroom_formats.h"
 #include "strongroom_fulltext.h"
+#include "strongroom_signals.h"
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include "../../CSQLCipher/sqlcipher.h"
 
+struct strongroom_file;
+
 /// What a connection's users share across threads. Fields are touched through the functions below only: Swift has no
 /// atomic access to imported fields.
 typedef struct strongroom_connection {
@@ -20,10 +22,15 @@ typedef struct strongroom_connection {
     sqlite3_stmt **orphans;   ///< Statements released by threads without access, to be finalized by the next access.
     int orphan_count;
     int orphan_capacity;
-    uint32_t stops;           ///< Why statements may not run: STRONGROOM_SUSPENDED, STRONGROOM_CANCELLED. Atomic.
-    bool ends_transaction;    ///< A statement that begins or ends a transaction runs: not to be stopped halfway.
+    uint32_t stops;           ///< Why the access stops: STRONGROOM_SUSPENDED and its kin. Atomic.
+    uint32_t reach;           ///< Which of them reach what runs now. Atomic; see strongroom_narrow.
+    uint32_t outer_reach;     ///< The reach around the statement that begins or ends a transaction.
+    bool raised;              ///< SQLite was told to interrupt, and may not have noticed. Guarded by `lock`.
+    bool stopped;             ///< The access has met a stop.
+    bool tripped;             ///< A file has stopped the statement: what SQLite does with the file now is to undo.
+    uint32_t locks;           ///< How many locks on its files keep others out. Atomic.
+    struct strongroom_file *databases; ///< The open database files: the main one, and those that are attached.
     bool unfreeable;          ///< SQLCipher would free a secret twice: the database is left open, and its memory is lost.
-    bool wal;                 ///< Readers of the file take no lock that keeps a writer out.
     int busy_timeout;         ///< Milliseconds.
     int busy_waited;          ///< Milliseconds that the present wait has lasted.
     bool wait_was_stopped;    ///< The latest wait for a lock was given up by an access that was stopped, which may be over by now.
@@ -49,47 +56,13 @@ int strongroom_connection_first_read(strongroom_connection *connection);
 /// Frees the handle itself, after close or abandon and after the last statement.
 void strongroom_connection_free(strongroom_connection *connection);
 
-/// Interrupts what runs at this moment, if the connection is still open. Safe from any thread.
-void strongroom_connection_interrupt(strongroom_connection *connection);
-
-/// Bits of `stops`.
-enum { STRONGROOM_SUSPENDED = 1, STRONGROOM_CANCELLED = 2 };
-
-/// Keeps the connection from taking or holding locks. What runs is interrupted by the progress handler, which can't miss a
-/// statement that is about to start as sqlite3_interrupt does. Safe from any thread.
-void strongroom_connection_suspend(strongroom_connection *connection);
-void strongroom_connection_resume(strongroom_connection *connection);
-
-/// Stops the statements of the access that runs, until the end of it is declared. Whoever cancels sees to it that the
-/// access is still the one that was meant.
-void strongroom_connection_cancel(strongroom_connection *connection);
-
-/// Answers whether the access was cancelled, and lets statements run again.
-bool strongroom_connection_end_cancellation(strongroom_connection *connection);
-
-/// Whether there is nothing to wait for, because the access was stopped: asked by each busy handler, first of all.
-bool strongroom_connection_stops_wait(strongroom_connection *connection, int tries);
-
-/// Answers once whether the latest wait for a lock was given up for that reason.
-bool strongroom_connection_end_wait(strongroom_connection *connection);
-
-/// Waits for locks as sqlite3_busy_timeout does, but not on behalf of an access that was stopped.
-int strongroom_connection_busy_timeout(strongroom_connection *connection, int milliseconds);
-
-/// The progress handler of every connection: answers whether the statement that runs has to stop.
-int strongroom_should_stop(void *connection);
-
-/// Asks `watch` in the place of that handler, every few milliseconds of a statement; NULL ends it. For a connection that nobody else
-/// knows.
-void strongroom_connection_watch(strongroom_connection *connection, int (*watch)(void *context), void *context);
-
 /// Why statements may not run now; 0 when they may.
 static inline uint32_t strongroom_stops(const strongroom_connection *connection) {
     return __atomic_load_n(&connection->stops, __ATOMIC_RELAXED);
 }
 
-/// Whether the connection holds a lock that a suspended database may not hold. The calling thread has access.
-bool strongroom_connection_holds_lock(strongroom_connection *connection);
+/// Ends the interruption of an access that is over.
+void strongroom_forget_interruption(strongroom_connection *connection);
 
 /// Accesses as the calling thread nests them, so that a pool knows its own threads without a look at every reader.
 void strongroom_connection_push(strongroom_connection *connection);
@@ -161,6 +134,7 @@ static inline bool strongroom_has_access(const strongroom_connection *connection
 static inline uintptr_t strongroom_enter(strongroom_connection *connection) {
     uintptr_t former = __atomic_exchange_n(&connection->owner, strongroom_thread(), __ATOMIC_ACQ_REL);
     if (__atomic_load_n(&connection->orphan_count, __ATOMIC_RELAXED) != 0) strongroom_connection_collect(connection);
+    if (strongroom_stops(connection) != 0) strongroom_forget_interruption(connection);
     return former;
 }
 

@@ -37,6 +37,7 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     /// The job, while it is being scheduled.
     private nonisolated(unsafe) var scheduled: AccessJob?
 
+    private nonisolated(unsafe) var isCancelled = false
     private nonisolated(unsafe) var hasEnded = false
     private nonisolated(unsafe) var sleeper: UnsafeContinuation<Void, Never>?
 
@@ -96,15 +97,18 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     nonisolated func perform(on database: Database) -> AccessJob? {
         guard let turn = takeTurn(for: database) else { return nil }
         turn.runSynchronously(on: unownedExecutor)
-        lock.withLock {
+        let isUndone = database.stops.undoWhatWasStopped()
+        let isCancelled = lock.withLock {
             phase = .done
             connection = nil
             self.database = nil
+            return self.isCancelled
         }
-        if strongroom_connection_end_cancellation(database.connection) {
+        if isCancelled { strongroom_connection_end_cancellation(database.connection) }
+        if isCancelled || isUndone {
             // What goes with a result that doesn't count may be anything: not under the lock.
             let former = result!
-            lock.withLock { result = afterCancellation(former) }
+            lock.withLock { result = afterStop(former, isCancelled: isCancelled, isUndone: isUndone) }
         }
         return self
     }
@@ -121,11 +125,17 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         }
     }
 
-    private nonisolated func afterCancellation(_ result: Result<Value, any Error>) -> Result<Value, any Error> {
-        // What was written is written, and what was read is read.
-        guard case .failure(let error) = result else { return result }
-        let isInterruption = (error as? DatabaseError)?.isInterruptionError ?? false
-        return isInterruption ? .failure(CancellationError()) : result
+    /// What has finished counts, unless the library had to undo what could not be finished.
+    private nonisolated func afterStop(
+        _ result: Result<Value, any Error>, isCancelled: Bool, isUndone: Bool) -> Result<Value, any Error>
+    {
+        switch result {
+        case .success:
+            return isUndone ? .failure(isCancelled ? CancellationError() : DatabaseError.aborted) : result
+        case .failure(let error):
+            let isInterruption = (error as? DatabaseError)?.isInterruptionError ?? false
+            return isCancelled && isInterruption ? .failure(CancellationError()) : result
+        }
     }
 
     /// Has `withdraw` called, once, should the task be cancelled while it waits. It takes the job out of where it waits.
@@ -155,6 +165,7 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     /// Stops the access wherever it is. Safe from any thread, at any time, any number of times.
     nonisolated func cancel() {
         goOn(lock.withLock {
+            isCancelled = true
             if phase == .created { phase = .cancelledEarly }
             // Under the lock: the connection stays with this job until `perform` has taken the lock to leave it.
             if phase == .running, let connection { strongroom_connection_cancel(connection) }

@@ -51,7 +51,7 @@ public final class DatabasePool: DatabaseWriter {
         self.label = label
         self.writer = writer
         readers = ReaderPool(path: path, label: label, configuration: configuration.readOnly, target: target)
-        suspensionObserver = SuspensionObserver(of: writer)
+        suspensionObserver = SuspensionObserver(of: writer, readers: readers)
     }
 
     public func close() throws {
@@ -71,9 +71,11 @@ public final class DatabasePool: DatabaseWriter {
 
     public func suspend() {
         writer.suspend()
+        readers.setSuspended(true)
     }
 
     public func resume() {
+        readers.setSuspended(false)
         writer.resume()
     }
 }

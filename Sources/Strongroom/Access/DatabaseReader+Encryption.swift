@@ -39,7 +39,8 @@ extension DatabaseWriter {
     ///
     /// At every instant, whatever is killed or full, one of the two keys opens the database and no committed row is lost; opening
     /// tells which. Connections of other processes fail with `SQLITE_NOTADB` until they open the database anew. `progress` hears of
-    /// pages as they are written; throwing from it stops the rotation, and nothing has changed.
+    /// pages as they are written; throwing from it stops the rotation, and nothing has changed. An interruption or a suspension stops it
+    /// between two pages, too.
     ///
     /// - returns: whether the former key is gone. While somebody reads pages of it, the file without its log still opens with it.
     /// - throws: `SQLITE_BUSY` when another process writes, `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow: nothing has
@@ -49,7 +50,7 @@ extension DatabaseWriter {
         try barrierWriteWithoutTransaction { try rotateKey(of: $0, to: key, progress: progress) }
     }
 
-    /// Suspends the task instead of blocking the thread. Cancelling it does not stop what has begun.
+    /// Suspends the task instead of blocking the thread. Cancelling it stops the rotation between two pages, as long as nothing has changed.
     @discardableResult
     public func rotateKey(
         to key: DatabaseKey, progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws -> RotationOutcome
@@ -62,7 +63,6 @@ extension DatabaseWriter {
     {
         // Readers of the old pages can't read the new ones: neither those that were open, nor those that `progress` has used.
         defer { invalidateReadOnlyConnections() }
-        try db.requireLocks()
         return try db.rotateKey(to: key, progress: progress.map { progress in
             { state in
                 if state.isCompleted { self.invalidateReadOnlyConnections() }

@@ -71,6 +71,7 @@ final class ReaderPool: @unchecked Sendable {
     private var snapshotNumber = 0
     private var isBarrierUp = false
     private var isClosing = false
+    private var isSuspended = false
     private var isClosed = false
 
     /// How many threads want to write inside of a read.
@@ -159,6 +160,17 @@ final class ReaderPool: @unchecked Sendable {
         lock.withLock { (hasty.count + waiters.count, hasty.count + waiters.capacity) }
     }
 
+    /// Whether a reader holds a lock that keeps others out.
+    var holdsLock: Bool { connections.contains(where: \.holdsLock) }
+
+    /// Keeps the readers from holding locks that keep others out: those that are open, and those that open later.
+    func setSuspended(_ isSuspended: Bool) {
+        lock.withLock {
+            self.isSuspended = isSuspended
+            for reader in idle + busy { isSuspended ? reader.connection?.suspendLocks() : reader.connection?.resume() }
+        }
+    }
+
     /// Gives a reader back, and serves who waits.
     func checkIn(_ reader: Reader) {
         lock.lock()
@@ -185,6 +197,7 @@ final class ReaderPool: @unchecked Sendable {
         try setUp(connection, by: path)
         lock.lock()
         reader.connection = connection
+        if isSuspended { connection.suspendLocks() }
         lock.unlock()
         return connection
     }

@@ -26,6 +26,10 @@ final class SerializedConnection: @unchecked Sendable {
     /// Held by the access that runs: some come past the queue. Nil for readers.
     private let turn: NSLock?
 
+    /// What waits for the end of a suspension, and its lock.
+    private var resumption: [@Sendable () -> Void] = []
+    private let lock = NSLock()
+
     /// How many of a pool's later set-ups the connection has gone through.
     var appliedSetups: LaterSetups.Version = 0
 
@@ -190,16 +194,40 @@ final class SerializedConnection: @unchecked Sendable {
 
     /// Keeps the connection from taking locks, and rolls back what holds one.
     func suspend() {
-        strongroom_connection_suspend(database.connection)
+        strongroom_connection_suspend(database.connection, true)
         // Accesses that run stop by themselves. This one finds what a former access has left open.
         if database.configuration.allowsUnsafeTransactions {
-            async { $0.releaseLock() }
+            async { $0.stops.releaseLeftLock() }
         }
+    }
+
+    /// The same for a reader of a write-ahead log: it may go on, unless it holds a lock of an attached database.
+    func suspendLocks() {
+        strongroom_connection_suspend(database.connection, false)
     }
 
     func resume() {
         strongroom_connection_resume(database.connection)
+        let actions = lock.withLock {
+            defer { resumption = [] }
+            return resumption
+        }
+        for action in actions { action() }
     }
+
+    /// Calls `action` when the connection is not suspended: now, or at the end of the suspension.
+    func whenResumed(_ action: @escaping @Sendable () -> Void) {
+        // Looked at with the lock held: a resumption that comes later finds the action.
+        let isSuspended = lock.withLock {
+            let isSuspended = strongroom_stops(database.connection) & UInt32(STRONGROOM_SUSPENDED) != 0
+            if isSuspended { resumption.append(action) }
+            return isSuspended
+        }
+        if !isSuspended { action() }
+    }
+
+    /// Whether the connection holds a lock that keeps others out. Safe from any thread.
+    var holdsLock: Bool { strongroom_connection_holds_lock(database.connection) }
 
     private func access<T>(
         by path: AccessPath, leavesOpen: Bool = false, _ block: (Database) throws -> T) rethrows -> T

@@ -27,7 +27,8 @@ extension Database {
         -> (walFrameCount: Int, checkpointedFrameCount: Int)
     {
         requireAccess()
-        let log = try waitingForLocks { try moveLog(kind, of: dbName) }
+        try stops.refuseLocks()
+        let log = try stops.waiting { try moveLog(kind, of: dbName) }
         return (Int(log.frames), Int(log.moved))
     }
 

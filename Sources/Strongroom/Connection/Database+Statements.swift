@@ -103,12 +103,12 @@ extension Database {
         var pointer: SQLiteStatement?
         var tail: UnsafePointer<CChar>?
         var code = SQLITE_OK
-        var compilation = compiler.observing {
-            code = sqlite3_prepare_v3(connection, sql.baseAddress, CInt(sql.count), 0, &pointer, &tail)
+        var compilation = stops.compiling {
+            compiler.observing { code = sqlite3_prepare_v3(connection, sql.baseAddress, CInt(sql.count), 0, &pointer, &tail) }
         }
         if text.secret != nil { compilation.carriesKey = true }
         compilation.vacuumedSchema = text.isVacuum ? text.copiedSchema ?? "" : nil
-        guard code == SQLITE_OK else { throw compilationError(code, sql, compilation) }
+        guard code == SQLITE_OK else { return try stops.waiting { throw compilationError(code, sql, compilation) } }
         if let tail, let start = sql.baseAddress { consumed = max(1, tail - start) }
         let statement = pointer.map { Statement(sqliteStatement: $0, database: self, compilation: compilation) }
         if compilation.carriesKey { try useKeyInSQL() }
@@ -214,7 +214,7 @@ extension Database {
     /// Refuses what the connection may not do now.
     @inline(__always)
     func willRun(_ statement: Statement) throws {
-        if strongroom_stops(connection) != 0 { try refuseIfStopped(statement) }
+        if strongroom_stops(connection) != 0 { try stops.refuse(statement) }
         if transactionBlockDepth > 0 || statement.hasEffects { try checkRun(of: statement) }
     }
 
@@ -226,11 +226,21 @@ extension Database {
             }
             transactions.isUntouched = false
         }
-        if readOnlyDepth > 0, statement.mayWrite { throw statement.error(.readOnly) }
+        if statement.mayWrite { try checkWrite(statement) }
         if recordedRegion != nil { recordedRegion?.formUnion(observedRegion(of: statement)) }
-        if statement.compilation.transaction != nil { connection.pointee.ends_transaction = true }
         if observers.isActive, statement.hasEffects { observers.statementWillRun(statement, on: self) }
         if statement.makesDatabases { holdFormat(for: statement) }
+        connection.pointee.tripped = false
+        if let transaction = statement.compilation.transaction { return stops.begin(transaction) }
+        if statement.compilation.attaches { strongroom_set_opening(connection) }
+    }
+
+    private func checkWrite(_ statement: Statement) throws {
+        if readOnlyDepth > 0 { throw statement.error(.readOnly) }
+        // A transaction that has let go of its lock meanwhile may not count on what it has read.
+        if transactions.isReader { throw statement.error(.aborted) }
+        // BEGIN IMMEDIATE changes nothing by itself.
+        if statement.compilation.transaction == nil { transactions.mayHaveChanges = true }
     }
 
     /// Draws the consequences of a run, and throws its failure.
@@ -242,7 +252,7 @@ extension Database {
             if failure == nil, let refusal = observers.takeRefusal() { throw refusal }
         }
         if strongroom_stops(connection) != 0 || failure != nil && connection.pointee.wait_was_stopped {
-            try stopAfterRun(of: statement, failure: failure)
+            try stops.conclude(statement, failure)
         }
         if let failure { throw observers.takeRefusal() ?? failure }
     }
@@ -253,7 +263,9 @@ extension Database {
     }
 
     private func drawConsequences(of statement: Statement, isDone: Bool) {
-        connection.pointee.ends_transaction = false
+        if let transaction = statement.compilation.transaction { stops.end(transaction) }
+        if statement.compilation.attaches { strongroom_set_opening(nil) }
+        connection.pointee.tripped = false
         if statement.makesDatabases { releaseFormat(after: statement) }
         if statement.compilation.changesSchema { removeCachedStatements() }
         updateSchemaCache(after: statement)

@@ -1,5 +1,6 @@
 import CStrongroom
 import Foundation
+import Logging
 
 extension Database {
     /// How a transaction begins. <https://www.sqlite.org/lang_transaction.html>
@@ -40,7 +41,7 @@ extension Database {
                 throw error
             }
         case .rollback:
-            try rollbackWhateverRuns()
+            try rollback()
         }
     }
 
@@ -69,8 +70,7 @@ extension Database {
                 throw error
             }
         case .rollback:
-            try run(.rollbackToSavepoint)
-            try run(.release)
+            try rollBackSavepoint()
         }
     }
 
@@ -99,39 +99,26 @@ extension Database {
         if isAutocommit { throw DatabaseError.aborted }
     }
 
-    /// Rolls back even when an interruption is still on its way, which it is as long as a cursor is alive, and when
-    /// interruptions keep coming: the access must not leave its lock behind.
-    private func rollbackWhateverRuns() throws {
-        for _ in 0..<1_000 {
-            do {
-                return try rollback()
-            } catch {
-                finishRuns()
-            }
-        }
-        try rollback()
-    }
-
     /// The error that led here is the one to throw.
     func rollbackAfterError() {
-        try? rollbackWhateverRuns()
+        try? rollback()
     }
 
     private func rollbackSavepointAfterError() {
         guard isInsideTransaction else { return }
         do {
-            try run(.rollbackToSavepoint)
-            try run(.release)
+            try rollBackSavepoint()
         } catch {
             finishRuns()
             // What can't be undone alone is undone with all the rest.
-            do {
-                try run(.rollbackToSavepoint)
-                try run(.release)
-            } catch {
-                rollbackAfterError()
-            }
+            do { try rollBackSavepoint() } catch { rollbackAfterError() }
         }
+    }
+
+    private func rollBackSavepoint() throws {
+        try run(.rollbackToSavepoint)
+        // It belongs to the undoing: there is nothing left to release.
+        try stops.undoing { try run(.release) }
     }
 
     // MARK: - Statements
@@ -170,7 +157,7 @@ extension Database {
 
     /// Rolls the transaction back; does nothing when none is open, because SQLite may have rolled back by itself.
     public func rollback() throws {
-        if isInsideTransaction { try run(.rollback) }
+        isInsideTransaction ? try run(.rollback) : stops.acknowledgeUndoing()
     }
 
     private func run(_ command: TransactionStatements.Command) throws {
@@ -226,7 +213,7 @@ extension Database {
         case .failure:
             // Who heard of nothing has nothing to take back.
             guard observers.isActive, observers.hasTold else { break }
-            outsideOfBlocks { observers.transactionDidEnd(isCommitted: false, self) }
+            stops.telling { outsideOfBlocks { observers.transactionDidEnd(isCommitted: false, self) } }
         }
     }
 
@@ -239,11 +226,14 @@ extension Database {
         let completions = transactions.completions
         if !completions.isEmpty { transactions.completions = [] }
         if isNews, observers.isActive || observers.wasToldOfChanges {
-            outsideOfBlocks { observers.transactionDidEnd(isCommitted: isCommitted, self) }
+            stops.telling { outsideOfBlocks { observers.transactionDidEnd(isCommitted: isCommitted, self) } }
         } else {
             observers.forgetSavepoints()
         }
-        for completion in completions { isCommitted ? completion.onCommit(self) : completion.onRollback(self) }
+        guard !completions.isEmpty else { return }
+        stops.telling {
+            for completion in completions { isCommitted ? completion.onCommit(self) : completion.onRollback(self) }
+        }
     }
 
     /// Lets those who are told of the end of a transaction use the connection, even when the block around it is not over.
@@ -296,13 +286,19 @@ final class TransactionStatements {
 extension Database {
     /// Leaves nothing open when an access ends: no cursor, and no transaction unless the configuration allows it.
     func endAccess() {
+        if stops.undoWhatWasStopped() { reportUndoing() }
         if !runs.isEmpty { finishRuns() }
+        strongroom_connection_end_stops(connection)
         if !configuration.allowsUnsafeTransactions, !isAutocommit {
             fatalError("""
                 A transaction has been left open at the end of a database access. \
                 Commit it or roll it back, or set Configuration.allowsUnsafeTransactions.
                 """)
         }
+    }
+
+    private func reportUndoing() {
+        Logger(label: "Strongroom").warning("\(description): an access that was stopped has left a transaction open, which is rolled back")
     }
 
     /// Runs `value` in a transaction where it sees one state of the database, and can't write.

@@ -142,7 +142,7 @@ public final class Database {
         forgetStatements()
         // What goes with the connection may be the program's, and ask for it.
         sqliteConnection = nil
-        let code = strongroom_connection_close(connection)
+        let code = stops.closing { strongroom_connection_close(connection) }
         guard code == SQLITE_OK else {
             sqliteConnection = open
             let failure = DatabaseError(code, on: open)
@@ -157,7 +157,7 @@ public final class Database {
         guard sqliteConnection != nil else { return }
         forgetStatements()
         sqliteConnection = nil
-        strongroom_connection_abandon(connection)
+        stops.closing { strongroom_connection_abandon(connection) }
         observers.removeAll()
     }
 

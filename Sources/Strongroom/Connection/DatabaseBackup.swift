@@ -1,4 +1,5 @@
 import CSQLCipher
+import CStrongroom
 
 /// How far a backup is.
 public struct DatabaseBackupProgress: Sendable {
@@ -27,6 +28,8 @@ extension Database {
     ///       can write: then the copy begins anew.
     ///     - progress: called after each step. When it throws, the backup ends with that error, and the destination is left
     ///       as it was; errors after the last step are ignored.
+    /// An interruption, a cancellation or a suspension of either database ends the backup between two pages.
+    ///
     /// - throws: `SQLITE_BUSY` and `SQLITE_LOCKED` when either database is being written, `SQLITE_READONLY`, `SQLITE_FULL`.
     ///
     /// <https://www.sqlite.org/backup.html>
@@ -38,7 +41,8 @@ extension Database {
         precondition(pagesPerStep != 0, "a backup of no page per step never ends: use a negative number for all pages")
         requireAccess()
         destDb.requireAccess()
-        try destDb.requireLocks()
+        try stops.refuseReadLocks()
+        try destDb.stops.refuseLocks()
         try destDb.limitMode(to: self)
         if hasPages(like: destDb) {
             try copyPages(to: destDb, pagesPerStep, progress)
@@ -58,23 +62,44 @@ extension Database {
             throw DatabaseError(sqlite3_extended_errcode(destination), on: destination)
         }
         do {
-            try copy(backup, pagesPerStep) { state in
-                // https://www.sqlite.org/c3ref/backup_finish.html: the destination must not be used before the end.
-                try destDb.barred(in: "the progress function of a backup into it") { try progress?(state) }
+            try destDb.stops.waiting {
+                try copy(backup, to: destDb, pagesPerStep) { state in
+                    // https://www.sqlite.org/c3ref/backup_finish.html: the destination must not be used before the end.
+                    try destDb.barred(in: "the progress function of a backup into it") { try progress?(state) }
+                }
             }
         } catch {
             // The step's failure comes again.
-            sqlite3_backup_finish(backup)
+            _ = destDb.stops.undoing { sqlite3_backup_finish(backup) }
             throw error
         }
         try destDb.check(sqlite3_backup_finish(backup))
     }
 
+    /// At once means: in one transaction. Pages go a few at a time all the same, so that both databases can be stopped.
     private func copy(
-        _ backup: OpaquePointer, _ pagesPerStep: CInt, _ progress: (DatabaseBackupProgress) throws -> Void) throws
+        _ backup: OpaquePointer, to destDb: Database, _ pagesPerStep: CInt,
+        _ progress: (DatabaseBackupProgress) throws -> Void) throws
     {
+        guard pagesPerStep < 0, isAutocommit else { return try copyInSteps(backup, to: destDb, pagesPerStep, progress) }
+        let connection = try openConnection
+        try check(strongroom_execute(connection, "BEGIN"))
+        let copied = Result {
+            try check(strongroom_execute(connection, "SELECT 1 FROM sqlite_master LIMIT 1"))
+            try copyInSteps(backup, to: destDb, pagesPerStep, progress)
+        }
+        // Nothing was written that could fail to be committed.
+        try check(stops.undoing { strongroom_execute(connection, "COMMIT") })
+        try copied.get()
+    }
+
+    private func copyInSteps(
+        _ backup: OpaquePointer, to destDb: Database, _ pagesPerStep: CInt,
+        _ progress: (DatabaseBackupProgress) throws -> Void) throws
+    {
+        let small: CInt = 64
         while true {
-            let code = sqlite3_backup_step(backup, pagesPerStep)
+            let code = sqlite3_backup_step(backup, pagesPerStep < 0 ? small : pagesPerStep)
             guard code == SQLITE_OK || code == SQLITE_DONE else {
                 throw DatabaseError(resultCode: ResultCode(rawValue: code))
             }
@@ -87,7 +112,9 @@ extension Database {
                 try? progress(state)
                 return
             }
-            try progress(state)
+            try stops.check()
+            try destDb.stops.check()
+            if pagesPerStep > 0 { try progress(state) }
         }
     }
 }

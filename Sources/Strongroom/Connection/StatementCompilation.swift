@@ -33,6 +33,19 @@ struct StatementCompilation {
     /// Whether the statement writes although `sqlite3_stmt_readonly` doesn't know.
     var writesUnseen = false
 
+    /// Whether the statement reads a database that was attached.
+    var readsAttached = false
+
+    /// Whether all rows that the statement changes are in temporary tables.
+    var changesTemporaryRowsOnly: Bool { changesTemporaryRows && !changesOtherRows }
+    private var changesTemporaryRows = false, changesOtherRows = false
+
+    /// Takes notice of a change of rows in that schema.
+    mutating func noteChange(in schema: UnsafePointer<CChar>?) {
+        let isTemporary = schema.map { sqlite3_stricmp($0, "temp") == 0 } ?? false
+        if isTemporary { changesTemporaryRows = true } else { changesOtherRows = true }
+    }
+
     /// Whether the statement is a `PRAGMA` that only asks, whatever `sqlite3_stmt_readonly` says.
     var onlyAsks = false
 
@@ -133,6 +146,11 @@ final class CompilationObserver {
     {
         defer { formerAction = action }
         switch action {
+        case SQLITE_READ: if let schema, !Self.isOwn(schema) { compilation.readsAttached = true }
+        case SQLITE_INSERT, SQLITE_DELETE, SQLITE_UPDATE: compilation.noteChange(in: schema)
+        default: break
+        }
+        switch action {
         case SQLITE_READ:
             guard let table = first.map(String.init(cString:)) else { break }
             if let source { compilation.views.insert(String(cString: source)) }
@@ -174,6 +192,10 @@ final class CompilationObserver {
             if Self.schemaActions.contains(action) { compilation.changesSchema = true }
         }
         return SQLITE_OK
+    }
+
+    private static func isOwn(_ schema: UnsafePointer<CChar>) -> Bool {
+        sqlite3_stricmp(schema, "main") == 0 || sqlite3_stricmp(schema, "temp") == 0
     }
 
     private func observeTransaction(_ operation: String) {

@@ -32,6 +32,12 @@ final class TransactionFollower {
     /// Whether the commit that was concluded last changed something, or could have.
     private(set) var didWrite = false
 
+    /// Whether a statement that may change something has run in the transaction.
+    @exclusivity(unchecked) var mayHaveChanges = false
+
+    /// Whether the transaction has let go of its write lock, and only reads from now on.
+    @exclusivity(unchecked) var isReader = false
+
     /// How many times a transaction that writes has come to its end, or tried to.
     private(set) var endings = 0
 
@@ -80,6 +86,7 @@ final class TransactionFollower {
         didWrite = wasCommitted
         didCallCommitHook = false
         didCallRollbackHook = false
+        if wasInTransaction != inTransaction { (mayHaveChanges, isReader) = (false, false) }
         if inTransaction { return wasInTransaction ? nil : .begin }
         if wasInTransaction { return wasRolledBack ? .rollback : .commit }
         if wasRolledBack { return .failure }

@@ -4,12 +4,14 @@ import CStrongroom
 final class CopyProgress {
     private let report: ((EncryptionProgress) throws -> Void)?
     private let pageCount: Int
+    private let source: Database
     private var completed = 0
     private var phase = EncryptionProgress.Phase.writing
 
-    init(pageCount: Int, _ report: ((EncryptionProgress) throws -> Void)?) {
+    init(of source: Database, pageCount: Int? = nil, _ report: ((EncryptionProgress) throws -> Void)?) throws {
+        self.source = source
         self.report = report
-        self.pageCount = pageCount
+        self.pageCount = try pageCount ?? source.pageCount
     }
 
     var isHeard: Bool { report != nil }
@@ -26,8 +28,10 @@ final class CopyProgress {
         try advance(to: count)
     }
 
-    /// Tells the same again, for a chance to stop.
+    /// Tells the same again, for a chance to stop. What stops the original stops its copy.
     func check() throws {
+        try source.stops.check()
+        try Task.checkCancellation()
         try report?(EncryptionProgress(completedPageCount: completed, totalPageCount: pageCount, phase: phase))
     }
 
@@ -40,7 +44,6 @@ final class CopyProgress {
 extension Database {
     /// Runs `body` while SQLite calls `progress.check()` in the middle of statements; what that throws stops them, and is thrown on.
     func stopping<T>(by progress: CopyProgress, _ body: () throws -> T) throws -> T {
-        guard progress.isHeard else { return try body() }
         let watch = StatementWatch(progress)
         return try withExtendedLifetime(watch) {
             strongroom_connection_watch(connection, { Unmanaged<StatementWatch>.fromOpaque($0!).takeUnretainedValue().shouldStop() },

@@ -42,6 +42,8 @@ extension Database {
                 """)
         }
         let path = other.filePath
+        strongroom_set_opening(connection)
+        defer { strongroom_set_opening(nil) }
         try holdingDefaults {
             try check(derived.withSpec { strongroom_attach(try openConnection, path, schemaName, $0.baseAddress, CInt($0.count)) })
         }

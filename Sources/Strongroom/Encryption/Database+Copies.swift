@@ -17,7 +17,7 @@ extension Database {
 
     /// Writes a copy without unused pages, which opens as the original does.
     func vacuum(into filePath: String) throws {
-        let progress = CopyProgress(pageCount: try pageCount, nil)
+        let progress = try CopyProgress(of: self, nil)
         try DatabaseFile.make(filePath, as: ownEncryption, from: self, progress) { partial in
             // SQLCipher's VACUUM INTO hands on the key and the salt, and nothing that says how they are used.
             if !cipher.isKeyed || cipher.derived?.settings.hasStandardPages == true && cipher.header == 0 {
@@ -66,7 +66,7 @@ extension Database {
         configuration.foreignKeysEnabled = false
         let pages = try pageCount
         let begun = DatabaseBackupProgress(remainingPageCount: pages, totalPageCount: pages, isCompleted: false)
-        let watch = CopyProgress(pageCount: pages, progress.map { progress in { _ in try progress(begun) } })
+        let watch = try CopyProgress(of: self, pageCount: pages, progress.map { progress in { _ in try progress(begun) } })
         let between = try Database(path: "", description: description + ".backup", configuration: configuration)
         try between.withSoleAccess { between in
             try between.setUp()

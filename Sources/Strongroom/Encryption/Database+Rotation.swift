@@ -66,20 +66,24 @@ extension Database {
 
     private func changeKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome {
         let old = try requireRotatable()
+        try stops.refuseLocks()
         let new = try newKey(key, replacing: old)
         let attempt = RotationAttempt(of: self, totalPageCount: try pageCount, progress: progress)
         var outcome = RotationOutcome.formerKeyRemains
         try withWriteAheadLog {
             try beginRotation(from: old, to: new)
             let (report, verifier) = try rewritePages(from: old, to: new, attempt)
-            guard report.committed else { throw failure(report, attempt, from: old) }
+            guard report.committed else { throw stops.closing { failure(report, attempt, from: old) } }
             cipher.keyring.replace(cipher.key!, by: key)
             cipher.key = key
             cipher.derived = new
             cipher.saltPlace = key.source.salt != nil ? .key : cipher.saltPlace == .caller ? .caller : .database
-            try verifyRotation(report, new, verifier)
-            // What can't be finished now is finished by whoever opens the database next.
-            if (try? finishRotation(waits: true)) == true { outcome = .complete }
+            // Nothing stops what has happened.
+            try stops.closing {
+                try verifyRotation(report, new, verifier)
+                // What can't be finished now is finished by whoever opens the database next.
+                if (try? finishRotation(waits: true)) == true { outcome = .complete }
+            }
         }
         do {
             try requireOpening(bareEncryption)
@@ -121,10 +125,12 @@ extension Database {
         let oldFormat = try PageFormat(old, header: cipher.header), newFormat = try PageFormat(new, header: cipher.header)
         let verifier = FrameVerifier(log: filePath + "-wal", format: newFormat)
         let report = try holdingDefaults {
-            try attempt.run { context, callBack in
-                try old.withPageKey(oldFormat) { oldKey in
-                    try new.withPageKey(newFormat) { newKey in
-                        strongroom_rekey(sqliteConnection, oldKey, newKey, callBack, context, verifier.pointer, rollback)
+            try stops.asking { check in
+                try attempt.run(check) { context, callBack in
+                    try old.withPageKey(oldFormat) { oldKey in
+                        try new.withPageKey(newFormat) { newKey in
+                            strongroom_rekey(sqliteConnection, oldKey, newKey, callBack, context, verifier.pointer, rollback)
+                        }
                     }
                 }
             }
@@ -149,7 +155,7 @@ extension Database {
         }
         defer {
             // Where others have the database open by now, it keeps its log.
-            if mode != "wal" { _ = try? answer(to: "PRAGMA main.journal_mode = \(mode)") }
+            if mode != "wal" { _ = try? stops.closing { try answer(to: "PRAGMA main.journal_mode = \(mode)") } }
         }
         // A commit that a power cut could undo must not be believed.
         let synchronous = try answer(to: "PRAGMA main.synchronous") ?? "2"
@@ -322,11 +328,12 @@ extension DerivedKey {
     }
 }
 
-/// Calls a progress function through C.
+/// Calls a progress function through C, and asks whether the connection has to stop.
 private final class RotationAttempt {
-    /// What the progress function threw.
+    /// What the progress function threw, or why the connection stops.
     private(set) var stopped: (any Error)?
     private let database: Database
+    private var check: (() throws -> Void)?
     private let totalPageCount: Int
     private let progress: ((EncryptionProgress) throws -> Void)?
 
@@ -336,14 +343,19 @@ private final class RotationAttempt {
         self.progress = progress
     }
 
-    func run<T>(_ body: (UnsafeMutableRawPointer, strongroom_progress?) throws -> T) rethrows -> T {
-        try body(Unmanaged.passUnretained(self).toOpaque(), progress == nil ? nil : reportProgress)
+    func run<T>(_ check: () throws -> Void, _ body: (UnsafeMutableRawPointer, strongroom_progress) throws -> T) rethrows -> T {
+        try withoutActuallyEscaping(check) { check in
+            self.check = check
+            defer { self.check = nil }
+            return try body(Unmanaged.passUnretained(self).toOpaque(), reportProgress)
+        }
     }
 
     func report(_ count: Int) -> CInt {
         // Some pages are written twice.
         guard stopped == nil, count < totalPageCount else { return 0 }
         do {
+            try check?()
             try tell(count)
             return 0
         } catch {

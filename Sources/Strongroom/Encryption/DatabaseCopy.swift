@@ -109,7 +109,7 @@ struct DatabaseCopy {
     }
 
     private func report() throws {
-        guard progress.isHeard else { return }
+        guard progress.isHeard else { return try progress.check() }
         try progress.advance(to: target.pageCount)
     }
 

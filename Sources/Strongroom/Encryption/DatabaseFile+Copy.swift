@@ -6,7 +6,8 @@ extension DatabaseFile {
     ///
     /// Everything is kept: schema, rowids, autoincrement, full-text indexes, `user_version`, `application_id`, encoding and
     /// journal mode. `progress` may throw to stop; it is called in the middle of long statements and checks, too, and hears of the last page
-    /// when the copy is checked. The files of the original and their folder stay as they are.
+    /// when the copy is checked. The cancellation of the calling task stops, too, and so does ``Database/suspendNotification``.
+    /// The files of the original and their folder stay as they are.
     ///
     /// - throws: `SQLITE_CANTOPEN` if `destination` exists, `SQLITE_NOTADB` if `path` isn't in clear text. Nothing is left behind.
     public static func encrypt(
@@ -41,7 +42,8 @@ extension DatabaseFile {
     static func copy(
         _ source: Database, to destination: String, _ new: Encryption?, _ progress: ((EncryptionProgress) throws -> Void)?
     ) throws {
-        let copying = CopyProgress(pageCount: try source.pageCount, progress)
+        try source.stops.refuseReadLocks()
+        let copying = try CopyProgress(of: source, progress)
         try make(destination, as: new, from: source, copying) { partial in
             try withDatabase(partial, new) { try DatabaseCopy(from: source, to: $0, progress: copying).run() }
         }
@@ -87,7 +89,7 @@ extension DatabaseFile {
         configuration.busyMode = .timeout(5)
         return try Database(path: path, description: "DatabaseFile", configuration: configuration).withSoleAccess { database in
             try database.setUp()
-            return try body(database)
+            return try database.followingSuspensions { try body(database) }
         }
     }
 

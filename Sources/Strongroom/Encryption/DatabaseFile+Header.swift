@@ -4,7 +4,8 @@ extension DatabaseFile {
     /// Turns the readable header of an encrypted database on, or off with nil, or changes its size. Nothing else may have the database open.
     ///
     /// The salt keeps its value: with `.sidecar` it goes to a file beside the database first, with `.provided` it must be the one
-    /// in the database, which ``inspect(path:)`` shows. Whatever is killed or fails, the database opens with its key.
+    /// in the database, which ``inspect(path:)`` shows. Whatever is killed or fails, the database opens with its key. The cancellation of the
+    /// calling task and ``Database/suspendNotification`` stop the change as long as nothing has changed.
     ///
     /// - parameter encryption: what opens the database as it is now.
     /// - throws: `SQLITE_BUSY` when another connection has the database open; nothing has changed then. `SQLITE_MISUSE` for a file with
@@ -26,7 +27,7 @@ extension DatabaseFile {
         configuration.busyMode = .timeout(5)
         try Database(path: path, description: "DatabaseFile", configuration: configuration).withSoleAccess { database in
             try database.setUp()
-            try body(database)
+            try database.followingSuspensions { try body(database) }
         }
     }
 }
@@ -40,9 +41,19 @@ extension Database {
         // In a write-ahead log the first page would be in one format and the file in another.
         let wasWAL = try isWAL
         if wasWAL { try requireJournalMode("delete") }
+        try stops.check()
+        try Task.checkCancellation()
         try announce(header, salt: derived.salt)
         try writeFirstPage(headerSize: header?.size ?? 0)
-        try settle(header, salt: derived.salt)
+        // Nothing stops what has happened.
+        try stops.closing {
+            try settle(header, salt: derived.salt)
+            try verify(header, key, derived)
+            if wasWAL { try requireJournalMode("wal") }
+        }
+    }
+
+    private func verify(_ header: PlaintextHeader?, _ key: DatabaseKey, _ derived: DerivedKey) throws {
         // A key that carries the salt needs a file for the size only.
         let isProvided = header?.salt != .sidecar
         try requireOpening(Encryption(key: key, settings: derived.settings, plaintextHeader: isProvided ? header : nil)) { fresh in
@@ -50,7 +61,6 @@ extension Database {
                 throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "after the change of header, \(path) is damaged")
             }
         }
-        if wasWAL { try requireJournalMode("wal") }
     }
 
     /// Says beside the file what the first page is going to be, before it is.

@@ -37,7 +37,7 @@ extension Database {
             return nil
         }
         compiler.writesNowhere = true
-        return try stopping(by: CopyProgress(pageCount: 0, stop.map { stop in { _ in try stop() } })) { try body(self) }
+        return try stopping(by: CopyProgress(of: self, pageCount: 0, stop.map { stop in { _ in try stop() } })) { try body(self) }
     }
 }
 
@@ -50,7 +50,7 @@ extension DatabaseFile {
         progress: ((EncryptionProgress) throws -> Void)? = nil
     ) throws -> IntegrityReport {
         try reading(path: path, encryption: encryption) { database in
-            let watch = CopyProgress(pageCount: try database.pageCount, progress)
+            let watch = try CopyProgress(of: database, progress)
             let report = try database.stopping(by: watch) {
                 try database.integrityReport(pagesOnly: pagesOnly) { try watch.check(completed: $0.completedPageCount) }
             }

@@ -23,7 +23,7 @@ extension Database {
         var report = IntegrityReport(unauthenticPages: nil, structureProblems: [], foreignKeyProblems: [], pageCount: pages)
         if let derived = cipher.derived, derived.settings.hmacAlgorithm != nil {
             report.unauthenticPages = try PageAuthentication(self).badPages {
-                try self.refuseIfCancelled()
+                try self.stops.check()
                 try progress?($0)
             }
         }

@@ -93,7 +93,7 @@ extension Database {
     }
 
     func finishKeyRotation() throws -> RotationOutcome {
-        try requireLocks()
+        try stops.refuseLocks()
         return try finishRotation(waits: true) ? .complete : .formerKeyRemains
     }
 

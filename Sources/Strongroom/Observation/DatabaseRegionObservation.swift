@@ -38,19 +38,29 @@ public struct DatabaseRegionObservation: Sendable {
         onChange: @escaping @Sendable (Database) -> Void) -> AnyDatabaseCancellable
     {
         let subscription = RegionSubscription(onChange)
-        let begin = { @Sendable (db: Database) in
-            do {
-                try subscription.begin(regions, on: db)
-            } catch {
-                if subscription.isActive { onError(error) }
-            }
-        }
         if writer.isWriting {
-            writer.unsafeReentrantWrite(begin)
+            writer.unsafeReentrantWrite { begin(subscription, in: writer, onError, $0) }
         } else {
-            writer.asyncWriteWithoutTransaction(begin)
+            writer.asyncWriteWithoutTransaction { begin(subscription, in: writer, onError, $0) }
         }
         return subscription.cancellable(in: writer)
+    }
+
+    /// Begins now, or when the suspension ends that keeps the region from being told.
+    private func begin(
+        _ subscription: RegionSubscription, in writer: any DatabaseWriter, _ onError: @escaping @Sendable (any Error) -> Void,
+        _ db: Database)
+    {
+        guard subscription.isActive else { return }
+        do {
+            try db.tellingStops { try subscription.begin(regions, on: db) }
+        } catch is StoppedFetch {
+            writer.whenResumed {
+                writer.asyncWriteWithoutTransaction { begin(subscription, in: writer, onError, $0) }
+            }
+        } catch {
+            if subscription.isActive { onError(error) }
+        }
     }
 
     /// Waits until the writes that came before are done, and throws when the region can't be told.
@@ -69,6 +79,35 @@ extension RegionSubscription {
         AnyDatabaseCancellable { [weak writer] in
             self.cancel()
             writer?.asyncWriteWithoutTransaction(self.end)
+        }
+    }
+}
+
+/// What an observation gets from a fetch that was interrupted or suspended: it fetches again.
+struct StoppedFetch: Error {
+    let error: DatabaseError
+}
+
+extension Database {
+    /// Runs `fetch`, and tells what stopped it from other errors.
+    func tellingStops<T>(_ fetch: () throws -> T) throws -> T {
+        do {
+            return try fetch()
+        } catch let error as DatabaseError where error.isInterruptionError && stops.wereMet {
+            throw StoppedFetch(error: error)
+        }
+    }
+}
+
+extension DatabaseReader {
+    /// Calls `action` when the database is not suspended: now, or at the end of the suspension.
+    func whenResumed(_ action: @escaping @Sendable () -> Void) {
+        switch self {
+        case let queue as DatabaseQueue: queue.writer.whenResumed(action)
+        case let pool as DatabasePool: pool.writer.whenResumed(action)
+        case let any as AnyDatabaseWriter: any.base.whenResumed(action)
+        case let any as AnyDatabaseReader: any.base.whenResumed(action)
+        default: action()
         }
     }
 }

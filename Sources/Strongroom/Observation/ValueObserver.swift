@@ -99,13 +99,13 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
             if isImmediate {
                 emit(Result { try reader.read { try fetch($0) } })
             } else {
-                reader.asyncRead { db in emit(Result { try self.fetch(db.get()) }) }
+                fetchLater()
             }
         case .writer(let writer):
             if isImmediate {
                 emit(writer.unsafeReentrantWrite(fetchInWriter))
             } else {
-                writer.asyncWriteWithoutTransaction { emit(self.fetchInWriter($0)) }
+                fetchLater()
             }
         case .pool(let pool):
             fetchState = .scheduled
@@ -115,6 +115,37 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
                 scheduleFetch(in: pool)
             }
         }
+    }
+
+    private func fetchLater() {
+        switch source {
+        case .constant(let reader):
+            reader.asyncRead { db in self.emit(self.fetch(db) { try self.fetch($0) }) }
+        case .writer(let writer):
+            writer.asyncWriteWithoutTransaction { self.emit(self.fetchInWriter($0)) }
+        case .pool(let pool):
+            scheduleFetch(in: pool)
+        }
+    }
+
+    /// Fetches with a connection, if there is one. What was stopped before it began was stopped by nobody else.
+    private func fetch<T>(_ db: Result<Database, any Error>, _ fetch: (Database) throws -> T) -> Result<T, any Error> {
+        Result {
+            let db = try db.mapError { error in
+                (error as? DatabaseError).flatMap { $0.isInterruptionError ? StoppedFetch(error: $0) : nil } ?? error
+            }.get()
+            return try db.tellingStops { try fetch(db) }
+        }
+    }
+
+    /// The observation goes on: a fetch that was interrupted is repeated now, and one that was suspended when the suspension ends.
+    private func repeatFetch() {
+        let reader: any DatabaseReader = switch source {
+        case .constant(let reader): reader
+        case .writer(let writer): writer
+        case .pool(let pool): pool
+        }
+        reader.whenResumed { [weak self] in self?.fetchLater() }
     }
 
     func cancel() {
@@ -200,7 +231,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         defer { isFetchingInWriter = false }
         return Result {
             _ = try db.openConnection
-            let (fetched, region) = try fetchInTransaction(db)
+            let (fetched, region) = try db.tellingStops { try fetchInTransaction(db) }
             if let region, isNews(region) { watch(region, on: db) }
             return fetched
         }
@@ -237,7 +268,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     private func scheduleFetch(in pool: DatabasePool) {
         pool.asyncUnsafeRead { db in
-            self.fetch(in: pool, emit: self.emit) { recorded in try recorded(db.get()) }
+            self.fetch(in: pool, emit: self.emit) { recorded in try self.fetch(db, recorded).get() }
         }
     }
 
@@ -260,7 +291,10 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         if case .success((_, let region?)) = result, isNews(region) {
             watch(region, readAt: commitCount, in: pool)
         }
+        // The one that is repeated sees what this one may have missed.
+        if case .failure(is StoppedFetch) = result { lock.withLock { fetchState = .scheduled } }
         emit(result.map(\.0))
+        if case .failure(is StoppedFetch) = result { return }
         didFetch(in: pool)
     }
 
@@ -283,6 +317,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     // MARK: - Values
 
     @Sendable private func emit(_ result: Result<Fetched, any Error>) {
+        if case .failure(is StoppedFetch) = result { return repeatFetch() }
         let mustReduce = lock.withLock {
             fetched.append(result)
             defer { isReducing = true }
@@ -293,6 +328,8 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     /// Emits the first value, for which `isReducing` was set.
     @Sendable private func emitNow(_ result: Result<Fetched, any Error>) {
+        // The caller waits for a value, not for the end of a suspension.
+        let result = result.mapError { ($0 as? StoppedFetch)?.error ?? $0 }
         if let value = reduce(result) { notify(value) }
         let isOver = lock.withLock {
             isReducing = !fetched.isEmpty

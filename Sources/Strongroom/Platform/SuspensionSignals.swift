@@ -1,3 +1,4 @@
+import CStrongroom
 import Dispatch
 import Foundation
 
@@ -6,20 +7,22 @@ import Foundation
 /// It posts ``Database/suspendNotification`` and ``Database/resumeNotification``: databases follow it when
 /// ``Configuration/observesSuspensionNotifications`` is set.
 ///
-/// - `SIGTSTP` suspends, waits until locks are gone, and stops the process.
+/// - `SIGTSTP` suspends, waits until no database that follows the notification holds a lock, and stops the process, unless a `SIGCONT` comes
+///   before that.
 /// - `SIGCONT` resumes.
 /// - `SIGTERM` leaves a grace period to what runs, suspends, and terminates the process.
 ///
-/// Keep the object as long as the signals are to be observed. One object per process.
+/// Keep the object as long as the signals are to be observed: when it goes away, the former handlers are back. One object per process at a
+/// time.
 public final class SuspensionSignals: @unchecked Sendable {
-    // Used on `queue` only, once `init` is over.
-    private var sources: [any DispatchSourceSignal] = []
+    // Set once and only cancelled.
+    private let source: any DispatchSourceRead
     private let queue = DispatchQueue(label: "Strongroom.SuspensionSignals", qos: .userInitiated)
     private let gracePeriod: TimeInterval
     private let onTermination: @Sendable () -> Void
 
-    /// How long it takes interrupted writes to be rolled back.
-    private static let suspensionTime: TimeInterval = 0.1
+    /// How long a process that is to be terminated waits for locks: its end would release them, too.
+    private static let patience: TimeInterval = 1
 
     /// Observes the signals.
     ///
@@ -28,50 +31,64 @@ public final class SuspensionSignals: @unchecked Sendable {
     public init(gracePeriod: TimeInterval = 1, onTermination: @escaping @Sendable () -> Void = {}) {
         self.gracePeriod = gracePeriod
         self.onTermination = onTermination
-        observe(SIGTSTP) { $0.stop() }
-        observe(SIGCONT) { _ in NotificationCenter.default.post(name: Database.resumeNotification, object: nil) }
-        observe(SIGTERM) { $0.terminate() }
+        let pipe = strongroom_signals_begin()
+        guard pipe >= 0 else {
+            fatalError("The signals are observed already: keep one SuspensionSignals at a time.")
+        }
+        source = DispatchSource.makeReadSource(fileDescriptor: pipe, queue: queue)
+        source.setEventHandler { [weak self] in
+            while let self, let signal = Self.next() { react(to: signal) }
+        }
+        source.activate()
     }
 
     deinit {
-        for source in sources {
-            source.cancel()
-            signal(CInt(source.handle), SIG_DFL)
+        strongroom_signals_end()
+        source.cancel()
+    }
+
+    private static func next() -> CInt? {
+        let signal = strongroom_signals_next()
+        return signal == 0 ? nil : signal
+    }
+
+    private func react(to signal: CInt) {
+        switch signal {
+        case SIGTSTP:
+            Self.suspend()
+            stop()
+        case SIGCONT:
+            NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
+        default:
+            onTermination()
+            queue.asyncAfter(deadline: .now() + gracePeriod) {
+                Self.suspend()
+                self.terminate(before: .now() + Self.patience)
+            }
         }
     }
 
-    private func observe(_ number: CInt, _ react: @escaping @Sendable (SuspensionSignals) -> Void) {
-        // The default action would come before ours.
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-        source.setEventHandler { [weak self] in
-            if let self { react(self) }
-        }
-        // A signal that came before Dispatch looks for it would be lost: it is ignored already.
-        let isObserved = DispatchSemaphore(value: 0)
-        source.setRegistrationHandler { isObserved.signal() }
-        source.activate()
-        isObserved.wait()
-        sources.append(source)
-    }
-
-    private func suspend() {
+    private static func suspend() {
         NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
-        Thread.sleep(forTimeInterval: Self.suspensionTime)
     }
 
     private func stop() {
-        suspend()
+        // Whoever sent it wants the process to go on: its reaction comes next.
+        if strongroom_signals_continued() { return }
+        guard !SuspensionObserver.isLockHeld else { return later { $0.stop() } }
         // Nobody can catch this one. SIGCONT resumes.
         kill(getpid(), SIGSTOP)
     }
 
-    private func terminate() {
-        onTermination()
-        queue.asyncAfter(deadline: .now() + gracePeriod) { [self] in
-            suspend()
-            signal(SIGTERM, SIG_DFL)
-            kill(getpid(), SIGTERM)
+    private func terminate(before end: DispatchTime) {
+        guard !SuspensionObserver.isLockHeld || .now() > end else { return later { $0.terminate(before: end) } }
+        signal(SIGTERM, SIG_DFL)
+        kill(getpid(), SIGTERM)
+    }
+
+    private func later(_ action: @escaping @Sendable (SuspensionSignals) -> Void) {
+        queue.asyncAfter(deadline: .now() + .milliseconds(1)) { [weak self] in
+            if let self { action(self) }
         }
     }
 }

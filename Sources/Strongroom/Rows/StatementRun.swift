@@ -111,6 +111,13 @@ public final class StatementRun {
             sql: statement.database.showable(statement))
     }
 
+    /// Ends the run of a cursor that was interrupted: it throws when it is asked for more.
+    func interrupt() {
+        finish()
+        phase = .failed
+        failure = statement.error(.interrupted)
+    }
+
     /// Ends the run, wherever it is. What a statement that writes did so far stays done.
     func finish() {
         let isAbandoned = phase == .stepping
@@ -173,5 +180,10 @@ extension Database {
             run.finish()
             run.statement.keptRun = nil
         }
+    }
+
+    /// Ends what was interrupted, and has not noticed.
+    func interruptRuns() {
+        while let run = runs.first { run.interrupt() }
     }
 }

@@ -1,0 +1,67 @@
+#include "strongroom_signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static const int handled[] = { SIGTSTP, SIGCONT, SIGTERM };
+enum { count = sizeof handled / sizeof handled[0] };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sigaction former[count];
+static bool is_handling;
+static int ends[2] = { -1, -1 };    // for the life of the process: a handler may be about to write
+static int continued;
+
+/// Does nothing but what a handler may do. <https://man7.org/linux/man-pages/man7/signal-safety.7.html>
+static void handle(int number) {
+    int error = errno;
+    if (number != SIGTERM) __atomic_store_n(&continued, number == SIGCONT, __ATOMIC_SEQ_CST);
+    unsigned char byte = (unsigned char)number;
+    // A pipe that is full has more signals than anyone will read.
+    ssize_t written = write(ends[1], &byte, 1);
+    (void)written;
+    errno = error;
+}
+
+static bool open_pipe(void) {
+    if (ends[0] != -1) return true;
+    if (pipe(ends) != 0) return false;
+    for (int i = 0; i < 2; i++) {
+        fcntl(ends[i], F_SETFL, O_NONBLOCK);
+        fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+    }
+    return true;
+}
+
+int strongroom_signals_begin(void) {
+    pthread_mutex_lock(&lock);
+    int result = -1;
+    if (!is_handling && open_pipe()) {
+        struct sigaction action = { .sa_flags = SA_RESTART };
+        action.sa_handler = handle;
+        sigfillset(&action.sa_mask);
+        for (int i = 0; i < count; i++) sigaction(handled[i], &action, &former[i]);
+        is_handling = true;
+        result = ends[0];
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+void strongroom_signals_end(void) {
+    pthread_mutex_lock(&lock);
+    for (int i = 0; is_handling && i < count; i++) sigaction(handled[i], &former[i], NULL);
+    is_handling = false;
+    pthread_mutex_unlock(&lock);
+}
+
+int strongroom_signals_next(void) {
+    unsigned char byte = 0;
+    return read(ends[0], &byte, 1) == 1 ? byte : 0;
+}
+
+bool strongroom_signals_continued(void) { return __atomic_load_n(&continued, __ATOMIC_SEQ_CST) != 0; }

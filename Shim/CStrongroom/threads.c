@@ -1,0 +1,45 @@
+#include "CStrongroom.h"
+
+// What this thread is telling of a change at this moment.
+static _Thread_local const void *told_now;
+
+const void *strongroom_told(void) {
+    return told_now;
+}
+
+const void *strongroom_set_told(const void *told) {
+    const void *former = told_now;
+    told_now = told;
+    return former;
+}
+
+// The connections that this thread has access to, innermost first.
+static _Thread_local strongroom_connection *innermost;
+
+void strongroom_connection_push(strongroom_connection *connection) {
+    connection->outer = innermost;
+    innermost = connection;
+}
+
+void strongroom_connection_pop(strongroom_connection *connection) {
+    innermost = connection->outer;
+    connection->outer = NULL;
+}
+
+bool strongroom_is_inside(const strongroom_connection *connection) {
+    const strongroom_connection *outer = innermost;
+    while (outer != NULL && outer != connection) outer = outer->outer;
+    return outer != NULL;
+}
+
+int strongroom_nested_setups(void) {
+    int count = 0;
+    for (const strongroom_connection *outer = innermost; outer != NULL; outer = outer->outer) count += !outer->is_set_up;
+    return count;
+}
+
+strongroom_connection *strongroom_innermost_in_group(uintptr_t group) {
+    strongroom_connection *connection = innermost;
+    while (connection != NULL && connection->group != group) connection = connection->outer;
+    return connection;
+}

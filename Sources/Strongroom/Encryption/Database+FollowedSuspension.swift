@@ -1,0 +1,41 @@
+import CStrongroom
+import Foundation
+
+extension Database {
+    /// Runs `body` while the connection follows suspension notifications, for work on a file that no queue or pool has open.
+    func followingSuspensions<T>(_ body: () throws -> T) rethrows -> T {
+        let suspension = FollowedSuspension(connection)
+        defer { suspension.end() }
+        return try body()
+    }
+}
+
+/// Suspends a connection that is known to this object and its owner only.
+///
+/// Sendable because `connection` is used under `lock`.
+private final class FollowedSuspension: @unchecked Sendable {
+    private let lock = NSLock()
+    private var connection: UnsafeMutablePointer<strongroom_connection>?
+    private var tokens: [any NSObjectProtocol] = []
+
+    init(_ connection: UnsafeMutablePointer<strongroom_connection>) {
+        self.connection = connection
+        follow(Database.suspendNotification) { strongroom_connection_suspend($0, true) }
+        follow(Database.resumeNotification) { strongroom_connection_resume($0) }
+    }
+
+    private func follow(_ name: Notification.Name, _ react: @escaping @Sendable (UnsafeMutablePointer<strongroom_connection>) -> Void) {
+        tokens.append(NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { [weak self] _ in
+            guard let self else { return }
+            lock.withLock {
+                if let connection { react(connection) }
+            }
+        })
+    }
+
+    /// A notification that is on its way meets nothing.
+    func end() {
+        for token in tokens { NotificationCenter.default.removeObserver(token) }
+        lock.withLock { connection = nil }
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Strongroom
+import Testing
+
+@Suite("A wait for a lock ends with the stop of its access", .timeLimit(.minutes(2)))
+struct LockWaitTests {
+    /// A wait in a database with a rollback journal, while another connection has it for itself.
+    private func stopWait(_ kind: StopKind, _ wait: @escaping @Sendable (Database) throws -> Void) async throws -> (any Error)? {
+        var configuration = Configuration.encrypted()
+        configuration.busyMode = .timeout(60)
+        let fixture = try QueueFixture(configuration)
+        let queue = fixture.queue
+        let other = try DatabaseQueue(path: fixture.folder.path("db.sqlite"), configuration: .encrypted())
+        let mayUnlock = Gate(), isLocked = Gate()
+        let lock = start {
+            try! other.inTransaction(.exclusive) { _ in
+                isLocked.open()
+                mayUnlock.pass()
+                return .commit
+            }
+        }
+        try await onThread { isLocked.pass() }
+        let lockWait = LockWait()
+        let access = StoppableAccess(queue, wait)
+        try await onThread { lockWait.pass() }
+        access.stop(kind, queue)
+        let error = try await access.error()
+        mayUnlock.open()
+        try await onThread { lock.pass() }
+        queue.resume()
+        try await queue.write { try $0.insertWine() }
+        #expect(try await queue.read { try $0.countWines() } == 1)
+        return error
+    }
+
+    @Test("of a statement", arguments: StopKind.allCases)
+    func statement(kind: StopKind) async throws {
+        let error = try await stopWait(kind) { _ = try $0.countWines() }
+        #expect(kind.matches(error), "\(String(describing: error))")
+    }
+
+    @Test("of BEGIN IMMEDIATE", arguments: StopKind.allCases)
+    func begin(kind: StopKind) async throws {
+        let error = try await stopWait(kind) { try $0.inTransaction(.immediate) { .commit } }
+        #expect(kind.matches(error), "\(String(describing: error))")
+    }
+
+    @Test("of SQL that is compiled", arguments: StopKind.allCases)
+    func compiling(kind: StopKind) async throws {
+        let error = try await stopWait(kind) { db in
+            // The compiler has to read the schema anew.
+            try db.execute(sql: "PRAGMA writable_schema = RESET")
+            _ = try db.makeStatement(sql: "SELECT name FROM wine")
+        }
+        #expect(kind.matches(error), "\(String(describing: error))")
+    }
+
+    @Test("of COMMIT, which is rolled back", arguments: StopKind.allCases)
+    func commit(kind: StopKind) async throws {
+        var configuration = Configuration.encrypted()
+        configuration.busyMode = .timeout(60)
+        let fixture = try QueueFixture(configuration)
+        let queue = fixture.queue
+        let other = try DatabaseQueue(path: fixture.folder.path("db.sqlite"), configuration: .encrypted())
+        let mayEnd = Gate(), isReading = Gate()
+        let read = start {
+            try! other.read { db in
+                _ = try db.countWines()
+                isReading.open()
+                mayEnd.pass()
+            }
+        }
+        try await onThread { isReading.pass() }
+        let lockWait = LockWait()
+        let access = StoppableAccess(queue) { db in
+            try db.beginTransaction(.immediate)
+            try db.insertWine()
+            try db.commit()
+        }
+        try await onThread { lockWait.pass() }
+        access.stop(kind, queue)
+        let error = try await access.error()
+        #expect(kind.matches(error), "\(String(describing: error))")
+        #expect(try Locks.exclusive(on: fixture.folder.path("db.sqlite")).isEmpty)
+        mayEnd.open()
+        try await onThread { read.pass() }
+        queue.resume()
+        #expect(try await queue.read { try $0.countWines() } == 0)
+    }
+}

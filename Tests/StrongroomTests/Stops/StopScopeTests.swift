@@ -1,0 +1,283 @@
+import CSQLCipher
+import Foundation
+@testable import Strongroom
+import Testing
+
+@Suite("A stop belongs to the block that it was meant for", .timeLimit(.minutes(2)))
+struct StopScopeTests {
+    @Test("a task cancelled while its write commits takes nothing from those who are told", arguments: WriterKind.allCases)
+    func cancelledWhileCommitting(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make()
+        let task = Shared<Task<Void, any Error>?>(nil)
+        let counts = Shared<[Result<Int, any Error>]>([])
+        let canceller = CommitObserver(), reader = CommitObserver()
+        canceller.didCommit = { _ in task.value?.cancel() }
+        reader.didCommit = { db in counts.update { $0.append(Result { try db.countWines() }) } }
+        let notified = Notified<Int>()
+        let observation = ValueObservation.tracking { try $0.countWines() }.notify(notified, in: writer)
+        try await notified.reaches(0)
+        try await onThread {
+            try writer.write { _ in }
+            writer.add(transactionObserver: canceller)
+            writer.add(transactionObserver: reader)
+        }
+        let mayBegin = Gate()
+        task.update {
+            $0 = Task {
+                try await onThread { mayBegin.pass() }
+                try await writer.write { db in
+                    db.afterNextTransaction(onCommit: { db in counts.update { $0.append(Result { try db.countWines() }) } })
+                    try db.insertWine()
+                }
+            }
+        }
+        mayBegin.open()
+        try await task.value!.value
+        #expect(try counts.value.map { try $0.get() } == [1, 1])
+        try await notified.reaches(1)
+        #expect(notified.errors.isEmpty)
+        observation.cancel()
+        _ = folder
+    }
+
+    @Test("a cancelled block can roll back, whatever it has not compiled yet")
+    func cancelledRollback() async throws {
+        let fixture = try QueueFixture()
+        for end in ["swift", "sql"] {
+            let hasBegun = Gate(), isCancelled = Gate()
+            let access = StoppableAccess(fixture.queue) { db in
+                try db.beginTransaction()
+                try db.insertWine()
+                hasBegun.open()
+                isCancelled.pass()
+                end == "sql" ? try db.execute(sql: "ROLLBACK") : try db.rollback()
+                #expect(!db.isInsideTransaction)
+            }
+            try await onThread { hasBegun.pass() }
+            access.stop(.cancellation, fixture.queue)
+            isCancelled.open()
+            #expect(try await access.error() == nil)
+        }
+        #expect(try await fixture.queue.read { try $0.countWines() } == 0)
+    }
+
+    @Test("what a cancelled block leaves open is rolled back and reported", arguments: WriterKind.allCases, [true, false])
+    func cancelledCommit(kind: WriterKind, isThrown: Bool) async throws {
+        let (writer, folder) = try kind.make()
+        let hasBegun = Gate(), isCancelled = Gate()
+        let access = StoppableAccess(writer) { db in
+            try db.beginTransaction()
+            try db.insertWine()
+            hasBegun.open()
+            isCancelled.pass()
+            if isThrown { try db.commit() } else { try? db.commit() }
+        }
+        try await onThread { hasBegun.pass() }
+        access.stop(.cancellation, writer)
+        isCancelled.open()
+        #expect(try await access.error() is CancellationError)
+        #expect(try await writer.read { try $0.countWines() } == 0)
+        try await writer.write { try $0.insertWine() }
+        _ = folder
+    }
+
+    @Test("an interruption makes no ROLLBACK fail, not even one that full-text tables take part in", arguments: [true, false])
+    func interruptedFullText(commits: Bool) throws {
+        let fixture = try QueueFixture()
+        let queue = fixture.queue
+        try queue.write { try $0.execute(sql: "CREATE VIRTUAL TABLE note USING fts5(text)") }
+        try queue.writeWithoutTransaction { db in
+            let outcome = Result {
+                try db.inTransaction {
+                    try db.execute(sql: "INSERT INTO note VALUES ('dry and light')")
+                    let cursor = try Int.fetchCursor(db, sql: "VALUES (1), (2)")
+                    _ = try cursor.next()
+                    queue.interrupt()
+                    return withExtendedLifetime(cursor) { commits ? .commit : .rollback }
+                }
+            }
+            if commits { #expect(throws: DatabaseError.self) { try outcome.get() } } else { try outcome.get() }
+            #expect(!db.isInsideTransaction)
+            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM note") == 0)
+        }
+    }
+
+    @Test("a program that interrupts commits of full-text tables all the time goes on")
+    func interruptedFullTextCommits() throws {
+        let fixture = try QueueFixture()
+        let queue = fixture.queue
+        try queue.write { try $0.execute(sql: "CREATE VIRTUAL TABLE note USING fts5(text)") }
+        let isOver = Shared(false)
+        let interrupter = start { while !isOver.value { queue.interrupt() } }
+        var committed = 0
+        for number in 0..<400 {
+            queue.writeWithoutTransaction { db in
+                do {
+                    try db.beginTransaction()
+                    try db.execute(sql: "INSERT INTO note VALUES ('dry and light')")
+                    number % 2 == 0 ? try db.commit() : try db.rollback()
+                    if number % 2 == 0 { committed += 1 }
+                } catch {
+                    #expect((error as? DatabaseError)?.resultCode == .SQLITE_INTERRUPT)
+                    #expect(throws: Never.self) { try db.rollback() }
+                }
+            }
+        }
+        isOver.update { $0 = true }
+        interrupter.pass()
+        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") } == committed)
+    }
+
+    @Test("interrupting an idle connection does nothing later: checkpoints move the log, and closing does", arguments: [false, true])
+    func idleInterruption(isPool: Bool) throws {
+        let (writer, folder) = try (isPool ? WriterKind.pool : .queue).make(walConfiguration())
+        try writer.write { try $0.insertWine() }
+        writer.interrupt()
+        try writer.writeWithoutTransaction { db in
+            let log = try db.checkpoint(.full)
+            #expect(log.walFrameCount == log.checkpointedFrameCount)
+            try db.insertWine()
+            // Between two statements, nothing runs.
+            writer.interrupt()
+            try db.checkpoint(.truncate)
+            try db.insertWine()
+        }
+        writer.interrupt()
+        try writer.close()
+        try expectWines(3, inMainFileOf: folder)
+    }
+
+    private func expectWines(_ count: Int, inMainFileOf folder: TemporaryFolder) throws {
+        try FileManager.default.copyItem(atPath: folder.path("db.sqlite"), toPath: folder.path("copy.sqlite"))
+        let copy = try DatabaseQueue(path: folder.path("copy.sqlite"), configuration: .encrypted())
+        #expect(try copy.read { try $0.countWines() } == count)
+    }
+
+    @Test("a task cancelled between two statements leaves nothing to checkpoints and closing")
+    func cancelledBeforeCheckpoint() async throws {
+        let (writer, folder) = try WriterKind.queue.make(walConfiguration())
+        let hasInserted = Gate(), isCancelled = Gate()
+        let access = StoppableAccess(writer) { db in
+            try db.insertWine()
+            hasInserted.open()
+            isCancelled.pass()
+        }
+        try await onThread { hasInserted.pass() }
+        access.stop(.cancellation, writer)
+        isCancelled.open()
+        #expect(try await access.error() == nil)
+        try await writer.writeWithoutTransaction { _ = try $0.checkpoint(.full) }
+        try await writer.write { try $0.insertWine() }
+        try writer.close()
+        try expectWines(2, inMainFileOf: folder)
+    }
+
+    @Test("a suspended database that is closed leaves its log, which has every row")
+    func suspendedClosing() throws {
+        let (writer, folder) = try WriterKind.queue.make(walConfiguration())
+        try writer.write { try $0.insertWine() }
+        writer.suspend()
+        try writer.close()
+        #expect(FileManager.default.fileExists(atPath: folder.path("db.sqlite-wal")))
+        let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: .encrypted())
+        #expect(try queue.read { try $0.countWines() } == 1)
+    }
+
+    @Test("a read that has finished gives its value, although its task is cancelled after that", arguments: WriterKind.allCases)
+    func finishedRead(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make()
+        let hasRead = Gate(), isCancelled = Gate()
+        let task = Task {
+            try await writer.read { db in
+                let count = try db.countWines()
+                hasRead.open()
+                isCancelled.pass()
+                return count
+            }
+        }
+        try await onThread { hasRead.pass() }
+        task.cancel()
+        isCancelled.open()
+        #expect(try await task.value == 0)
+        _ = folder
+    }
+
+    @Test("a barrier that waits is cancelled at once, and blocks nobody after that")
+    func cancelledBarrier() async throws {
+        let fixture = try PoolFixture()
+        let pool = fixture.pool
+        let isReading = Gate(), mayEnd = Gate()
+        let read = start {
+            try! pool.read { _ in
+                isReading.open()
+                mayEnd.pass()
+            }
+        }
+        try await onThread { isReading.pass() }
+        let barrier = Task { try await pool.barrierWriteWithoutTransaction { _ in } }
+        // The barrier waits when it has the writer, and lets nobody write.
+        let isWaiting = try await onThread {
+            for _ in 1...1000 {
+                let write = Gate()
+                pool.asyncWriteWithoutTransaction { _ in write.open() }
+                if !write.opens(within: 0.2) { return true }
+            }
+            return false
+        }
+        #expect(isWaiting)
+        barrier.cancel()
+        await #expect(throws: CancellationError.self) { try await barrier.value }
+        try await pool.write { try $0.insertWine() }
+        #expect(try await pool.read { try $0.countWines() } == 1)
+        mayEnd.open()
+        try await onThread { read.pass() }
+    }
+
+    @Test("reads that are cancelled leave the queue, and are not kept until a reader is free")
+    func cancelledReadsLeave() async throws {
+        final class Witness: @unchecked Sendable { weak var job: AccessJob<Void>? }
+        var configuration = Configuration.encrypted()
+        configuration.maximumReaderCount = 1
+        let pool = try PoolFixture(configuration).pool
+        let isReading = Gate(), mayEnd = Gate(), isAsked = Gate()
+        let read = start {
+            try! pool.read { _ in
+                isReading.open()
+                mayEnd.pass()
+            }
+        }
+        try await onThread { isReading.pass() }
+        let witness = Witness()
+        let task = Task {
+            try await awaitAccess({ _ in }, schedule: { (job: AccessJob<Void>) in
+                witness.job = job
+                pool.readers.async(job)
+                isAsked.open()
+            })
+        }
+        try await onThread { isAsked.pass() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try await eventually { witness.job == nil })
+        mayEnd.open()
+        try await onThread { read.pass() }
+    }
+
+    @Test("a program that has a progress handler of its own keeps it, and is cancelled all the same")
+    func ownProgressHandler() async throws {
+        let fixture = try PoolFixture()
+        let isRunning = Gate()
+        let access = StoppableAccess(fixture.pool) { db in
+            let context = Unmanaged.passUnretained(isRunning).toOpaque()
+            sqlite3_progress_handler(db.sqliteConnection, 1000, { context in
+                Unmanaged<Gate>.fromOpaque(context!).takeUnretainedValue().open()
+                return 0
+            }, context)
+            defer { sqlite3_progress_handler(db.sqliteConnection, 0, nil, nil) }
+            try db.runForever()
+        }
+        try await onThread { isRunning.pass() }
+        access.stop(.cancellation, fixture.pool)
+        #expect(try await access.error() is CancellationError)
+    }
+}

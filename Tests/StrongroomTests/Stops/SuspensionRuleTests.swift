@@ -1,0 +1,158 @@
+import Foundation
+import Strongroom
+import Testing
+
+@Suite("While a database is suspended", .timeLimit(.minutes(2)))
+struct SuspensionRuleTests {
+    /// A queue on a file in that journal mode.
+    private func make(_ mode: String, _ configuration: Configuration = .encrypted()) throws -> QueueFixture {
+        let fixture = try QueueFixture(configuration)
+        let actual = try fixture.queue.inDatabase { try String.fetchOne($0, sql: "PRAGMA journal_mode = \(mode)") }
+        #expect(actual == mode)
+        return fixture
+    }
+
+    private func expectSuspended(_ sql: String, _ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) {
+        let error = #expect(throws: DatabaseError.self, sourceLocation: sourceLocation, performing: body)
+        #expect(error?.resultCode == .SQLITE_ABORT, sourceLocation: sourceLocation)
+        #expect(error?.message == "Database is suspended", sourceLocation: sourceLocation)
+        #expect(error?.sql == sql, sourceLocation: sourceLocation)
+    }
+
+    @Test("a statement that runs is interrupted, in either journal mode, and reads go on where its transaction is", arguments: ["wal", "delete"])
+    func runningRead(mode: String) async throws {
+        let fixture = try make(mode), queue = fixture.queue
+        let held = HeldStatement()
+        queue.add(function: held.function)
+        let access = StoppableAccess(queue) { db in
+            try db.inTransaction { () throws in
+                let error = #expect(throws: DatabaseError.self) { _ = try Row.fetchAll(db, sql: "SELECT hold()") }
+                #expect(error?.resultCode == .SQLITE_INTERRUPT)
+                #expect(error?.message == "interrupted")
+                guard mode == "wal" else { return .commit }
+                #expect(db.isInsideTransaction)
+                #expect(try db.countWines() == 0)
+                #expect(try Locks.exclusive(on: fixture.folder.path("db.sqlite")).isEmpty)
+                // It has let go of its lock: it can't take it again as if nothing had been.
+                queue.resume()
+                #expect(throws: DatabaseError.self) { try db.insertWine() }
+                queue.suspend()
+                return .commit
+            }
+        }
+        try await onThread { held.isRunning.pass() }
+        queue.suspend()
+        held.mayEnd.open()
+        let error = try await access.error()
+        #expect((error == nil) == (mode == "wal"), "\(String(describing: error))")
+        #expect(try Locks.exclusive(on: fixture.folder.path("db.sqlite")).isEmpty)
+        queue.resume()
+        #expect(try await queue.read { try $0.countWines() } == 0)
+    }
+
+    @Test("only what takes the lock of a writer is refused in WAL mode, at the statement that would")
+    func walRefusals() throws {
+        let queue = try make("wal").queue
+        queue.suspend()
+        try queue.inDatabase { db throws in
+            try db.execute(sql: "BEGIN TRANSACTION; ROLLBACK; SAVEPOINT one; RELEASE one")
+            try db.inTransaction(.deferred) { () throws in
+                #expect(try db.countWines() == 0)
+                try db.inSavepoint { () throws in
+                    #expect(try db.countWines() == 0)
+                    return .rollback
+                }
+                expectSuspended("INSERT INTO wine (name) VALUES (?)") { try db.insertWine() }
+                // It held no lock: nothing is lost but the statement.
+                #expect(try db.countWines() == 0)
+                return .commit
+            }
+            try db.execute(sql: "CREATE TEMP TABLE note (a); INSERT INTO note VALUES (1)")
+            for kind in ["IMMEDIATE", "EXCLUSIVE"] {
+                expectSuspended("BEGIN \(kind) TRANSACTION") { try db.execute(sql: "BEGIN \(kind) TRANSACTION") }
+            }
+        }
+        expectSuspended("BEGIN IMMEDIATE TRANSACTION") { try queue.write { try $0.insertWine() } }
+        #expect(try queue.read { try $0.countWines() } == 0)
+        queue.resume()
+    }
+
+    @Test("what reads is refused without a write-ahead log, and takes no lock")
+    func rollbackRefusals() throws {
+        let fixture = try make("delete"), queue = fixture.queue
+        queue.suspend()
+        queue.inDatabase { db in
+            for sql in ["BEGIN TRANSACTION", "SAVEPOINT one", "SELECT * FROM wine"] {
+                expectSuspended(sql) { try db.execute(sql: sql) }
+            }
+        }
+        #expect(try Locks.all(on: fixture.folder.path("db.sqlite")).isEmpty)
+    }
+
+    @Test("reads pass however the file came to be in WAL mode", arguments: ["pragma", "stock shell"])
+    func laterWAL(by whom: String) throws {
+        let fixture = try make("delete"), queue = fixture.queue
+        if whom == "pragma" {
+            try queue.inDatabase { _ = try String.fetchOne($0, sql: "PRAGMA journal_mode = WAL") }
+        } else {
+            #expect(try stockShell(fixture.folder.path("db.sqlite"), "PRAGMA journal_mode = WAL;") == ["wal"])
+        }
+        queue.suspend()
+        #expect(try queue.read { try $0.countWines() } == 0)
+        #expect(try Locks.exclusive(on: fixture.folder.path("db.sqlite")).isEmpty)
+        queue.resume()
+    }
+
+    @Test("reads are refused once the file has left WAL mode")
+    func formerWAL() throws {
+        let fixture = try QueueFixture(walConfiguration())
+        try fixture.queue.inDatabase { _ = try String.fetchOne($0, sql: "PRAGMA journal_mode = DELETE") }
+        fixture.queue.suspend()
+        expectSuspended("BEGIN DEFERRED TRANSACTION") { _ = try fixture.queue.read { try $0.countWines() } }
+        #expect(try Locks.all(on: fixture.folder.path("db.sqlite")).isEmpty)
+    }
+
+    @Test("reads of an attached file without a log are refused, and reads of others pass", arguments: [WriterKind.queue, .pool])
+    func attached(kind: WriterKind) throws {
+        let encryption = Encryption(key: try .random())
+        var keyed = Configuration()
+        keyed.encryption = encryption
+        let other = try make("delete", keyed), path = other.folder.path("db.sqlite")
+        var configuration = walConfiguration()
+        configuration.prepareDatabase { try $0.attach(path: path, as: "cellar", encryption: encryption) }
+        let (writer, folder) = try kind.make(configuration)
+        try writer.read { _ = try Int.fetchOne($0, sql: "SELECT count(*) FROM cellar.wine") }
+        writer.suspend()
+        #expect(try writer.read { try $0.countWines() } == 0)
+        let sql = "SELECT count(*) FROM cellar.wine"
+        expectSuspended(sql) { try writer.read { _ = try Int.fetchOne($0, sql: sql) } }
+        #expect(try Locks.all(on: path).isEmpty)
+        writer.resume()
+        _ = folder
+    }
+
+    @Test("a transaction over several accesses that is rolled back is missed by the next one", arguments: [true, false])
+    func spanningTransaction(isResumed: Bool) throws {
+        var configuration = walConfiguration()
+        configuration.allowsUnsafeTransactions = true
+        let fixture = try QueueFixture(configuration), queue = fixture.queue
+        try queue.inDatabase { db in
+            try db.beginTransaction()
+            try db.insertWine("first half")
+        }
+        queue.suspend()
+        // Behind the rollback.
+        queue.inDatabase { _ in }
+        if isResumed { queue.resume() }
+        for sql in ["INSERT INTO wine (name) VALUES ('second half')"] {
+            let error = #expect(throws: DatabaseError.self) { try queue.inDatabase { try $0.execute(sql: sql) } }
+            #expect(error?.isInterruptionError == true || error?.resultCode == .SQLITE_ERROR)
+        }
+        queue.resume()
+        try queue.inDatabase { db throws in
+            #expect(!db.isInsideTransaction)
+            #expect(try db.countWines() == 0)
+            try db.inTransaction { try db.insertWine(); return .commit }
+        }
+    }
+}
