@@ -57,24 +57,11 @@ struct NewFile {
 
     /// Gives the finished database its name.
     func publish() throws {
-        try publishSalt()
         if replaces {
             for companion in Self.companions(of: path) where companion != path + Self.salt { unlink(companion) }
-            guard rename(partial, path) == 0 else { throw Failure(errno: errno, file: path, doing: "replacing it") }
-        } else {
-            // Unlike rename, link never replaces what somebody else made in the meantime.
-            guard link(partial, path) == 0 else { throw Failure(errno: errno, file: path, doing: "naming it") }
-            unlink(partial)
         }
+        try attributing(to: path) { try DatabaseFile.give(partial, theName: path, replacing: replaces) }
         try syncFolder()
-    }
-
-    /// First: a database with a plaintext header is nothing without its salt.
-    private func publishSalt() throws {
-        guard Self.exists(partial + Self.salt) else { return }
-        guard rename(partial + Self.salt, path + Self.salt) == 0 else {
-            throw Failure(errno: errno, file: path + Self.salt, doing: "naming it")
-        }
     }
 
     func discard() {

@@ -9,6 +9,7 @@
 #include "strongroom_connection.h"
 #include "strongroom_controls.h"
 #include "strongroom_crypto.h"
+#include "strongroom_files.h"
 #include "strongroom_fulltext.h"
 
 #endif

@@ -75,6 +75,7 @@ public final class Database {
         self.transactions = TransactionFollower(observers: observers)
         ErrorLog.connect()
         try Self.checkURI(path)
+        try Self.requireCreatable(path, configuration)
         var flags = SQLITE_OPEN_NOMUTEX
         if path.hasPrefix("file:") { flags |= SQLITE_OPEN_URI }
         flags |= configuration.readonly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -160,7 +161,7 @@ public final class Database {
     }
 
     private func forgetStatements() {
-        removeCreationSalt()
+        endCreation()
         finishRuns()
         observers.removeAll()
         removeCachedStatements()

@@ -9,7 +9,7 @@ final class CipherState {
     /// The salt is with the caller, not beside the file.
     var isSaltProvided = false
 
-    /// The file was empty, and the salt for its creation stands beside it.
+    /// The file was empty, and the salt for its creation stands beside it, until the first commit.
     var isCreating = false
 
     /// The passphrase was given and its derivation put off: statements like `PRAGMA kdf_iter` may still say how.

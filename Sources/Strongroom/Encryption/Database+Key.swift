@@ -56,12 +56,13 @@ extension Database {
     func verifyEncryption() throws {
         if cipher.isPending { try settleKey() }
         try followPragmas()
+        try requirePlausibleHeader(upTo: FileHeader.pageFormatEnd)
         do {
             if try !takeKey() { try readSchema() }
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) {
-            guard try followChangedFile() else { throw error }
-            try readSchema()
+            guard try followChangedFile() || followFormerSalt() else { throw error }
         }
+        try requirePlausibleHeader(upTo: FileHeader.count)
         if cipher.isKeyed { try requireTemporaryDataInMemory() }
         try removeLeftOvers()
     }

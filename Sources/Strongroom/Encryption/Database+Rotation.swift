@@ -112,6 +112,7 @@ extension Database {
         guard !configuration.readonly else {
             throw DatabaseError(resultCode: .SQLITE_READONLY, message: "a read-only connection can't change the key")
         }
+        try SaltFile.requireWritable(.rotation, of: filePath)
         return derived
     }
 

@@ -55,7 +55,48 @@ extension Database {
         return SaltLocation(salt: file.salt, header: file.header)
     }
 
+    /// Compares the first `end` bytes of a readable header with what the settings determine: SQLCipher authenticates none of them, and
+    /// SQLite believes them all.
+    func requirePlausibleHeader(upTo end: Int) throws {
+        guard let derived = cipher.derived, cipher.header > 0 else { return }
+        let header = try fileHeader()
+        guard header.hasPlaintextHeader else { return }
+        // One of the former salts may come with a shorter header.
+        let clear = cipher.isSaltProvided ? cipher.header : try formerSalts().map(\.header).reduce(cipher.header, min)
+        guard let problem = header.contradiction(to: derived.settings, upTo: min(end, clear)) else { return }
+        throw DatabaseError.implausibleHeader(path, problem)
+    }
+
+    // MARK: - Former salts
+
+    /// True when the database has one of the former salts beside it, and the key fits: it was restored from an older copy, or moved away
+    /// while another one was created under its name, or a change of its header was killed. That salt counts again, then.
+    func followFormerSalt() throws -> Bool {
+        guard let derived = cipher.derived, cipher.header > 0, !cipher.isSaltProvided else { return false }
+        let header = cipher.header
+        for former in try formerSalts() where former != SaltFile(salt: derived.salt, header: header) {
+            try attach(derivedKey(salt: former.salt, settings: derived.settings), header: former.header)
+            guard try canRead() else { continue }
+            if !configuration.readonly { try former.write(.permanent, of: filePath) }
+            return true
+        }
+        try attach(derived, header: header)
+        return false
+    }
+
+    /// Each costs a derivation where the key is wrong.
+    private func formerSalts() throws -> ArraySlice<SaltFile> {
+        var known: Set<SaltFile> = []
+        return try SaltFile.readAll(.permanent, of: filePath).filter { known.insert($0).inserted }.prefix(SaltFile.rememberedCount)
+    }
+
     // MARK: - Creation
+
+    /// Refuses a name before SQLite makes a file of it.
+    static func requireCreatable(_ path: String, _ configuration: Configuration) throws {
+        guard configuration.encryption != nil, !configuration.readonly, !strongroom_file_exists(path) else { return }
+        try SaltFile.requireName(of: path)
+    }
 
     /// Everyone who finds the database empty takes the same salt, so that two processes can create it at once.
     private func saltForCreation(_ requested: PlaintextHeader?, provided: Salt?) throws -> SaltLocation {
@@ -63,6 +104,8 @@ extension Database {
         if let provided { return SaltLocation(salt: provided, header: size, isProvided: true) }
         let random = try Salt.random()
         if configuration.readonly { return SaltLocation(salt: random, header: size) }
+        if size > 0 { try SaltFile.requireWritable(.permanent, of: filePath) }
+        try SaltFile.requireName(of: filePath)
         cipher.isCreating = true
         let agreed = try SaltFile(salt: random, header: size).agree(.creation, of: filePath)
         let header = try fileHeader()
@@ -89,7 +132,7 @@ extension Database {
               location.salt != derived.salt || location.header != cipher.header
         else { return false }
         try attach(derivedKey(salt: location.salt, settings: derived.settings), header: location.header)
-        return true
+        return try canRead()
     }
 
     // MARK: - Left-overs
@@ -99,12 +142,45 @@ extension Database {
         guard cipher.derived != nil, !configuration.readonly, isFileStored, try fileSize() > 0 else { return }
         try SaltFile.remove(.creation, of: filePath)
         cipher.isCreating = false
+        try SaltFile.removeUnfinished(.rotation, of: filePath)
         try finishRotation()
     }
 
-    /// At closing, when the database that this connection found empty has got its first page. The next opening would do the same.
-    func removeCreationSalt() {
+    /// After the first transaction that this connection committed to an empty file, and at closing: a program may end without it.
+    ///
+    /// The agreement stays where the database doesn't open without it; the next opening looks again.
+    func endCreation() {
         guard cipher.isCreating, let size = try? fileSize(), size > 0 else { return }
+        cipher.isCreating = false
+        guard (try? opensFromFiles()) == true else { return }
         try? SaltFile.remove(.creation, of: filePath)
+    }
+
+    /// Whether a fresh connection, which knows the key and the settings, finds the salt and the header by itself, and reads.
+    private func opensFromFiles() throws -> Bool {
+        guard let key = cipher.key, let derived = cipher.derived else { return true }
+        let file = SaltFile(salt: derived.salt, header: cipher.header)
+        if cipher.header > 0, !cipher.isSaltProvided { try file.write(.permanent, of: filePath) }
+        let salt = cipher.isSaltProvided ? PlaintextHeader.SaltPlace.provided(derived.salt.bytes) : .sidecar
+        let header = cipher.header > 0 ? PlaintextHeader(size: cipher.header, salt: salt) : nil
+        let location = try locateSalt(requestedHeader: header)
+        guard SaltFile(salt: location.salt, header: location.header) == file else { return false }
+        var plain = Configuration()
+        plain.readonly = true
+        let fresh = try Database(path: filePath, description: description + ".verification", configuration: plain)
+        do {
+            return try fresh.withSoleAccess { try $0.opens(with: key, cipher.keyring, derived.settings, header) }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            return true
+        }
+    }
+
+    private func opens(
+        with key: DatabaseKey, _ keyring: Keyring, _ settings: CipherSettings, _ header: PlaintextHeader?) throws -> Bool
+    {
+        (cipher.key, cipher.keyring) = (key, keyring)
+        try check(compiler.install(on: openConnection))
+        try establishKey(settings, requestedHeader: header)
+        return try canRead()
     }
 }

@@ -58,7 +58,7 @@ extension DatabaseFile {
 
     /// Neither the file nor what SQLite or Strongroom would take for a part of it.
     private static func requireAbsent(_ path: String) throws {
-        for file in companions(of: path) where strongroom_size_of_file(file) != -1 { throw exists(file) }
+        for file in companions(of: path) where strongroom_file_exists(file) { throw exists(file) }
     }
 
     private static func exists(_ path: String) -> DatabaseError {
@@ -90,21 +90,32 @@ extension DatabaseFile {
         }
     }
 
-    /// The salt first: a database with a plaintext header is nothing without it.
-    private static func give(_ partial: String, theName destination: String) throws {
-        let salt = SaltFile.path(.permanent, of: destination)
-        let hasSalt = try SaltFile.read(.permanent, of: partial) != nil
-        if hasSalt { try move(SaltFile.path(.permanent, of: partial), salt) }
+    /// Gives a finished database, which nobody has open, its name in the same folder, together with its salt. A salt never takes the place
+    /// of another, nor the database unless `replacing`; after a failure both names are as they were.
+    ///
+    /// - throws: `SQLITE_CANTOPEN` where a name is taken.
+    package static func give(_ partial: String, theName destination: String, replacing: Bool = false) throws {
+        // The salt first: a database with a plaintext header is nothing without it.
+        let salt = try giveSalt(of: partial, to: destination)
         do {
-            try move(partial, destination)
+            try move(partial, destination, replacing)
         } catch {
-            if hasSalt { _ = strongroom_file_remove(salt) }
+            try salt?.remove(.permanent, of: destination)
             throw error
         }
+        try salt?.remove(.permanent, of: partial)
     }
 
-    private static func move(_ from: String, _ to: String) throws {
-        let error = strongroom_file_move(from, to)
+    /// Writes the salt that is beside one database beside another, where there may be none. Nil without one.
+    private static func giveSalt(of partial: String, to destination: String) throws -> SaltFile? {
+        guard let salt = try SaltFile.read(.permanent, of: partial) else { return nil }
+        let name = SaltFile.path(.permanent, of: destination)
+        guard !strongroom_file_exists(name), try salt.agree(.permanent, of: destination, like: partial) == salt else { throw exists(name) }
+        return salt
+    }
+
+    private static func move(_ from: String, _ to: String, _ replacing: Bool) throws {
+        let error = strongroom_file_move(from, to, replacing)
         if error == EEXIST { throw exists(to) }
         guard error == 0 else {
             throw DatabaseError(resultCode: .SQLITE_IOERR, message: "can't rename \(from): \(String(cString: strerror(error)))")

@@ -37,7 +37,7 @@ extension Database {
             }
         }
         // Only a salt that stands somewhere else may go.
-        if header?.salt != .sidecar { try SaltFile.remove(.permanent, of: filePath) }
+        if header?.salt != .sidecar { try SaltFile(salt: derived.salt, header: 0).remove(.permanent, of: filePath) }
         if wasWAL { try requireJournalMode("wal") }
     }
 

@@ -36,6 +36,13 @@ extension DatabaseError {
             """)
     }
 
+    static func implausibleHeader(_ path: String, _ problem: String) -> DatabaseError {
+        notKeysFault("""
+            the readable header of \(path) doesn't fit: \(problem); open the database with the settings that it was created with, or \
+            restore it from a backup
+            """)
+    }
+
     static func lateHeader(_ path: String) -> DatabaseError {
         notKeysFault("""
             \(path) is encrypted from its first byte: open it without a plaintext header, or turn one on with DatabaseFile.setPlaintextHeader(_:path:encryption:)

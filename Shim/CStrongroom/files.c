@@ -1,0 +1,255 @@
+// Small files beside a database, which processes and users share: regular files only, waited for within bounds, with the owner and
+// the mode of the database, and on the disk when they say so.
+
+#if __linux__
+#define _GNU_SOURCE 1
+#endif
+
+#include "strongroom_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+// MARK: Opening
+
+/// A descriptor, or a negated errno.
+static int open_regular(const char *path, int flags, mode_t mode) {
+    struct stat found;
+    // Opening a device or a FIFO can have effects of its own, and can wait.
+    if (lstat(path, &found) == 0 && !S_ISREG(found.st_mode)) return -STRONGROOM_NOT_A_FILE;
+    int fd = open(path, flags | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, mode);
+    if (fd < 0) return errno == ELOOP ? -STRONGROOM_NOT_A_FILE : -errno;
+    if (fstat(fd, &found) == 0 && S_ISREG(found.st_mode)) return fd;
+    close(fd);
+    return -STRONGROOM_NOT_A_FILE;
+}
+
+/// Without O_CREAT where the file exists: in a folder with the sticky bit, Linux would refuse the file of another user.
+static int open_or_create(const char *path) {
+    for (int tries = 0; tries < 100; tries++) {
+        int fd = open_regular(path, O_RDWR, 0);
+        if (fd != -ENOENT) return fd;
+        fd = open_regular(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+        if (fd != -EEXIST) return fd;
+    }
+    return -EBUSY;
+}
+
+enum { patience = 5000, nap = 5 };   // milliseconds
+
+/// Writers hold the lock for as long as the file is not whole. The system lets go of it when they end, whatever ends them.
+static int lock(int fd, int kind) {
+    for (int waited = 0; flock(fd, kind | LOCK_NB) != 0; waited += nap) {
+        // Some file systems know no locks; what is read is checked all the same.
+        if (errno != EWOULDBLOCK && errno != EINTR) return 0;
+        if (waited >= patience) return EBUSY;
+        usleep(nap * 1000);
+    }
+    return 0;
+}
+
+/// Whether the file still has its name: another process may have removed it before it was locked.
+static bool has_name(int fd, const char *path) {
+    struct stat file, named;
+    return fstat(fd, &file) == 0 && lstat(path, &named) == 0 && file.st_dev == named.st_dev && file.st_ino == named.st_ino;
+}
+
+// MARK: Reading and writing
+
+/// The count of bytes, or a negated errno.
+static ssize_t read_all(int fd, void *bytes, size_t capacity) {
+    size_t count = 0;
+    while (count < capacity) {
+        ssize_t n = pread(fd, (char *)bytes + count, capacity - count, (off_t)count);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return -errno;
+        if (n == 0) break;
+        count += (size_t)n;
+    }
+    return (ssize_t)count;
+}
+
+static int write_and_sync(int fd, size_t offset, const void *bytes, size_t size) {
+    if (ftruncate(fd, (off_t)offset) != 0) return errno;
+    const char *at = bytes;
+    while (size > 0) {
+        ssize_t n = pwrite(fd, at, size, (off_t)offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return n < 0 ? errno : EIO;
+        at += n; offset += (size_t)n; size -= (size_t)n;
+    }
+    return fsync(fd) == 0 ? 0 : errno;
+}
+
+static int sync_directory(const char *path) {
+    char directory[4096];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    if (length >= sizeof directory) return ENAMETOOLONG;
+    if (!slash) { strcpy(directory, "."); }
+    else if (length == 0) { strcpy(directory, "/"); }
+    else { memcpy(directory, path, length); directory[length] = 0; }
+    int fd = open(directory, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return errno;
+    // Some file systems can't sync a directory and say EINVAL; there is nothing else to do about them.
+    int result = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
+    close(fd);
+    return result;
+}
+
+int strongroom_file_read(const char *path, bool settled, void *bytes, size_t capacity) {
+    int fd = open_regular(path, O_RDONLY, 0);
+    if (fd < 0) return fd;
+    int locked = settled ? lock(fd, LOCK_SH) : 0;
+    ssize_t count = locked == 0 ? read_all(fd, bytes, capacity) : -locked;
+    close(fd);
+    return (int)count;
+}
+
+/// EAGAIN unless the file has its name and these contents.
+static int require_contents(int fd, const char *path, const void *expected, size_t size) {
+    if (!has_name(fd, path)) return EAGAIN;
+    char *bytes = malloc(size + 1);
+    if (!bytes) return ENOMEM;
+    ssize_t count = read_all(fd, bytes, size + 1);
+    int result = count < 0 ? (int)-count : (size_t)count == size && memcmp(bytes, expected, size) == 0 ? 0 : EAGAIN;
+    free(bytes);
+    return result;
+}
+
+/// As SQLite has it for journals. Where the owner or the group can't be that of the database, the file is open to fewer than it.
+static void resemble(int fd, const char *database) {
+    struct stat model, file;
+    if (stat(database, &model) != 0) return;
+    if (fchown(fd, model.st_uid, model.st_gid) != 0) (void)!fchown(fd, (uid_t)-1, model.st_gid);
+    if (fstat(fd, &file) != 0) return;
+    mode_t mode = model.st_mode & 0666;
+    if (file.st_gid != model.st_gid) mode &= ~(mode_t)(S_IRGRP | S_IWGRP);
+    // Some file systems have one mode for all files.
+    (void)fchmod(fd, mode);
+}
+
+int strongroom_file_extend(const char *path, const char *database, const void *expected, size_t expected_size, size_t kept,
+                           const void *bytes, size_t size) {
+    int fd = open_or_create(path);
+    if (fd < 0) return -fd;
+    int result = lock(fd, LOCK_EX);
+    if (result == 0) result = require_contents(fd, path, expected, expected_size);
+    if (result == 0) {
+        resemble(fd, database);
+        result = write_and_sync(fd, kept, bytes, size);
+        // Nobody relies on it yet. What can't be undone is taken for what it is: not whole.
+        if (result != 0) (void)!(kept == 0 ? unlink(path) : ftruncate(fd, (off_t)kept));
+        if (result == 0 && kept == 0) result = sync_directory(path);
+    }
+    if (close(fd) != 0 && result == 0) result = errno;
+    return result;
+}
+
+int strongroom_file_remove_if(const char *path, const void *expected, size_t expected_size) {
+    int fd = open_regular(path, O_RDWR, 0);
+    if (fd == -EACCES || fd == -EROFS) fd = open_regular(path, O_RDONLY, 0);
+    if (fd == -ENOENT) return 0;
+    if (fd < 0) return -fd;
+    int result = lock(fd, LOCK_EX);
+    if (result == 0) result = require_contents(fd, path, expected, expected_size);
+    if (result == 0 && unlink(path) != 0 && errno != ENOENT) result = errno;
+    close(fd);
+    return result != 0 ? result : sync_directory(path);
+}
+
+int strongroom_file_remove(const char *path) {
+    if (unlink(path) != 0) return errno == ENOENT ? 0 : errno;
+    return sync_directory(path);
+}
+
+// MARK: Names
+
+static int replace(const char *from, const char *to) { return rename(from, to) == 0 ? 0 : errno; }
+
+static int rename_exclusively(const char *from, const char *to) {
+#if __APPLE__
+    return renamex_np(from, to, RENAME_EXCL) == 0 ? 0 : errno;
+#elif defined(RENAME_NOREPLACE)
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0 ? 0 : errno;
+#else
+    (void)from; (void)to;
+    return ENOSYS;
+#endif
+}
+
+/// Whether the file system, the system or a sandbox knows no such call.
+static bool is_refusal(int error) {
+    return error == EPERM || error == EINVAL || error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP || error == EMLINK;
+}
+
+static int link_exclusively(const char *from, const char *to) {
+    if (link(from, to) != 0) return errno;
+    return unlink(from) == 0 ? 0 : errno;
+}
+
+/// Takes the name by an empty file first, which is locked as SQLite locks what it writes, so that nobody makes a database of it.
+static int replace_placeholder(const char *from, const char *to) {
+    int fd = open(to, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) return errno;
+    struct flock bytes = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512 };
+    struct stat file;
+    (void)fcntl(fd, F_SETLK, &bytes);
+    int result = fstat(fd, &file) == 0 && file.st_size == 0 ? 0 : EEXIST;
+    if (result == 0 && rename(from, to) != 0) {
+        result = errno;
+        (void)unlink(to);
+    }
+    close(fd);
+    return result;
+}
+
+int strongroom_file_move(const char *from, const char *to, bool replacing) {
+    int result = replacing ? replace(from, to) : rename_exclusively(from, to);
+    if (!replacing && is_refusal(result)) result = link_exclusively(from, to);
+    if (!replacing && is_refusal(result)) result = replace_placeholder(from, to);
+    return result != 0 ? result : sync_directory(to);
+}
+
+bool strongroom_file_exists(const char *path) {
+    struct stat file;
+    return lstat(path, &file) == 0;
+}
+
+int64_t strongroom_size_of_file(const char *path) {
+    struct stat file;
+    if (stat(path, &file) != 0) return -1;
+    return S_ISDIR(file.st_mode) ? -2 : (int64_t)file.st_size;
+}
+
+bool strongroom_is_regular_file(const char *path) {
+    struct stat file;
+    return stat(path, &file) == 0 && S_ISREG(file.st_mode);
+}
+
+int64_t strongroom_file_room(const char *path, int64_t *largest_file) {
+    struct statvfs system;
+    struct rlimit limit;
+    int64_t room = INT64_MAX;
+    if (statvfs(path, &system) == 0) room = (int64_t)system.f_bavail * (int64_t)system.f_frsize;
+    *largest_file = INT64_MAX;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) *largest_file = (int64_t)limit.rlim_cur;
+    return room;
+}
+
+char *strongroom_real_path(const char *path) {
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    char *real = vfs ? sqlite3_malloc(vfs->mxPathname + 1) : NULL;
+    // The extended code says that a symbolic link was followed.
+    if (real && (vfs->xFullPathname(vfs, path, vfs->mxPathname + 1, real) & 0xff) == SQLITE_OK) return real;
+    sqlite3_free(real);
+    return NULL;
+}
