@@ -94,7 +94,7 @@ extension Database {
 
     /// Refuses a name before SQLite makes a file of it.
     static func requireCreatable(_ path: String, _ configuration: Configuration) throws {
-        guard configuration.encryption != nil, !configuration.readonly, !strongroom_file_exists(path) else { return }
+        guard configuration.encryption != nil, !configuration.readonly, !path.hasPrefix("file:"), !strongroom_file_exists(path) else { return }
         try SaltFile.requireName(of: path)
     }
 

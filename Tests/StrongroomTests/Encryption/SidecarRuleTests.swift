@@ -198,7 +198,7 @@ struct SidecarRuleTests {
         let salts = try (0..<8).map { _ in SaltFile(salt: try .random(), header: 32) }, path = path
         let agreed = Shared<Set<SaltFile>>([])
         DispatchQueue.concurrentPerform(iterations: 8) { index in
-            if let salt = try? salts[index].agree(.creation, of: path) { agreed.update { $0.insert(salt) } }
+            if let salt = try? salts[index].agree(.creation, of: path) { agreed.update { $0.formUnion([salt]) } }
             else { Issue.record("no agreement") }
         }
         #expect(agreed.value.count == 1)
