@@ -70,14 +70,19 @@ extension Failure {
 
     /// What the library reports about `file`, with the exit status and the advice that go with it.
     init(_ error: DatabaseError, file: String) {
-        let said = error.message ?? "\(error.extendedResultCode)"
-        if let version = (1...4).first(where: { said.contains("has the SQLCipher \($0) format") }) {
+        let said = error.failureReason ?? "\(error.extendedResultCode)"
+        if let version = error.formatVersion {
             self.init(otherFormat: version, file: file)
             return
         }
-        if said.hasPrefix("the salt of") {
+        if error.reason == .missingSalt {
             self.init(.other, file: file, "its header is plaintext and its salt is missing; nothing was changed",
                       remedy: "Put \(shellQuoted(file + "-salt")) back, or give the salt with --salt-file")
+            return
+        }
+        if [.damagedSalt, .contradictoryHeader, .unfitSaltFile, .nameTooLong].contains(error.reason) {
+            let isDamaged = error.reason == .damagedSalt || error.reason == .contradictoryHeader
+            self.init(isDamaged ? .damaged : .other, file: file, said, remedy: error.recoverySuggestion.map { $0.prefix(1).uppercased() + $0.dropFirst() })
             return
         }
         if error.isWrongKeyError {
@@ -103,7 +108,7 @@ extension Failure {
             self.init(.other, file: file, "it cannot be opened (\(said))",
                       remedy: "Check the permissions of the file and of its folder")
         default:
-            self.init(.other, file: file, said)
+            self.init(.other, file: file, said, remedy: error.recoverySuggestion)
         }
     }
 }

@@ -119,7 +119,7 @@ extension Database {
     }
 
     private static var suspensionError: DatabaseError {
-        DatabaseError(resultCode: .SQLITE_ABORT, message: "Database is suspended")
+        DatabaseError(.SQLITE_ABORT, refusing: "Database is suspended", reason: .suspended)
     }
 }
 

@@ -245,7 +245,7 @@ final class ReaderPool: @unchecked Sendable {
     }
 
     static var closedError: DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed")
+        .closed
     }
 
     // MARK: - Under the lock

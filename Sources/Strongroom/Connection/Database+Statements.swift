@@ -153,10 +153,10 @@ extension Database {
             sqlite3_exec(sqliteConnection, "", nil, nil, nil)
         }
         if let refusal = compiler.refusal {
-            return DatabaseError(resultCode: refusal.extendedResultCode, message: refusal.message, sql: shown)
+            return refusal.executing(shown)
         }
         if let failure = fullText.takeFailure(code, on: sqliteConnection) {
-            return DatabaseError(resultCode: failure.extendedResultCode, message: failure.message, sql: shown)
+            return failure.executing(shown)
         }
         guard compilation.carriesKey else { return DatabaseError(code, on: sqliteConnection, sql: shown) }
         return DatabaseError(resultCode: ResultCode(rawValue: code), sql: shown)

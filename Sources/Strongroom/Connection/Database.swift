@@ -117,8 +117,7 @@ public final class Database {
         let parameters = path[query...].dropFirst().split(separator: "&").map { $0.prefix { $0 != "=" }.lowercased() }
         if parameters.contains(where: ["key", "hexkey", "textkey"].contains) {
             throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "a database URI can't carry a key: set Configuration.encryption, or call usePassphrase(_:)")
+                refusing: "a database URI can't carry a key", advice: "set Configuration.encryption, or call usePassphrase(_:)")
         }
     }
 
@@ -172,7 +171,7 @@ public final class Database {
     var openConnection: SQLiteConnection {
         get throws {
             guard let sqliteConnection else {
-                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed")
+                throw DatabaseError.closed
             }
             return sqliteConnection
         }

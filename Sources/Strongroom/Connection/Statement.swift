@@ -46,6 +46,9 @@ public final class Statement {
     /// The run that has begun and not ended. A statement that runs is not handed out again.
     @exclusivity(unchecked) unowned(unsafe) var currentRun: StatementRun?
 
+    /// The run of a cursor that keeps none itself. Let go when the run ends: it holds the statement.
+    var keptRun: StatementRun?
+
     /// Whether the statement runs without a `StatementRun`, inside one call.
     @exclusivity(unchecked) var isRunningDirectly = false
 
@@ -234,7 +237,7 @@ public final class Statement {
 
     /// The error that arguments don't fit. It has none of them: they are not the statement's.
     private func misuse(_ error: DatabaseError) -> DatabaseError {
-        DatabaseError(resultCode: error.extendedResultCode, message: error.message, sql: database.showable(self))
+        error.executing(database.showable(self))
     }
 
     /// A run that has not ended ends here: its rows depend on the former arguments.
@@ -323,6 +326,15 @@ public final class Statement {
         if lacksArguments { try validateArguments(StatementArguments()) }
     }
 
+    /// Moves a cursor that keeps no run of its own to the next row; false when there is none.
+    func stepAsBound() throws -> Bool {
+        let run = try keptRun ?? StatementRun(asBound: self)
+        keptRun = nil
+        guard try run.step() else { return false }
+        keptRun = run
+        return true
+    }
+
     /// The error for `code` at this moment, with the statement's SQL and arguments.
     func error(_ code: CInt) -> DatabaseError {
         let connection = sqlite3_db_handle(sqliteStatement)
@@ -334,12 +346,11 @@ public final class Statement {
         let hidesArguments = compilation.carriesKey || compilation.attaches
         // SQLite names the file that it can't attach by its URI, which may have a key in it.
         let hidesMessage = hidesArguments && error.message?.contains("key=") == true
-        return DatabaseError(
-            resultCode: error.extendedResultCode,
-            message: hidesMessage ? nil : error.message,
-            sql: database.showable(self),
+        return error.executing(
+            database.showable(self),
             arguments: hidesArguments ? nil : arguments ?? boundArguments,
-            publicStatementArguments: database.configuration.publicStatementArguments)
+            publicStatementArguments: database.configuration.publicStatementArguments,
+            hidesMessage: hidesMessage)
     }
 
     /// Stops a program that uses the statement outside of its database access.

@@ -40,16 +40,16 @@ public struct CipherSettings: Hashable, Sendable {
     public static let sqlcipher1 = CipherSettings(pageSize: 1024, kdfIterations: 4_000, kdfAlgorithm: .sha1, hmacAlgorithm: nil)
 
     /// What an unknown file is tried against, newest first, and how each is spelled.
-    static let olderFormats: [(name: String, spelling: String, settings: CipherSettings)] = [
-        ("SQLCipher 3", ".sqlcipher3", .sqlcipher3), ("SQLCipher 2", ".sqlcipher2", .sqlcipher2), ("SQLCipher 1", ".sqlcipher1", .sqlcipher1),
+    static let formats: [(version: Int, settings: CipherSettings)] = [
+        (3, .sqlcipher3), (2, .sqlcipher2), (1, .sqlcipher1), (4, .sqlcipher4),
     ]
 
     func validate() throws {
         guard (1024...65536).contains(pageSize), pageSize & (pageSize - 1) == 0 else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "CipherSettings.pageSize is \(pageSize): use a power of two from 1024 to 65536")
+            throw DatabaseError(refusing: "CipherSettings.pageSize is \(pageSize)", advice: "use a power of two from 1024 to 65536")
         }
         guard (1...Int(Int32.max)).contains(kdfIterations) else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "CipherSettings.kdfIterations is \(kdfIterations): use 1 or more")
+            throw DatabaseError(refusing: "CipherSettings.kdfIterations is \(kdfIterations)", advice: "use 1 or more")
         }
     }
 

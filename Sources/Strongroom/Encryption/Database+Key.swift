@@ -28,7 +28,7 @@ extension Database {
     /// - throws: `SQLITE_MISUSE` without a key. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_plaintext_header_size>
     public func usePlaintextHeader() throws {
         guard cipher.isKeyed else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "usePlaintextHeader() needs a key: call usePassphrase(_:) first")
+            throw DatabaseError(refusing: "usePlaintextHeader() needs a key", advice: "call usePassphrase(_:) first")
         }
         guard try !isFileStored || fileSize() == 0 else { return }
         try runCipherPragma("cipher_plaintext_header_size = 32")
@@ -60,7 +60,10 @@ extension Database {
         do {
             if try !takeKey() { try readSchema() }
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) {
-            guard try followChangedFile() || followFormerSalt() else { throw error }
+            if try !followChangedFile() && !followFormerSalt() {
+                try requirePlausibleHeader(upTo: FileHeader.count)
+                throw error
+            }
         }
         try requirePlausibleHeader(upTo: FileHeader.count)
         if cipher.isKeyed { try requireTemporaryDataInMemory() }
@@ -94,9 +97,9 @@ extension Database {
         let key = cipher.keyring.current(requested)
         if let present = cipher.key, !cipher.isPending {
             guard present.source.identity == key.source.identity else {
-                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-                    the connection has another key already: set one key per connection, or change it with changePassphrase(_:) or rotateKey(to:)
-                    """)
+                throw DatabaseError(
+                    refusing: "the connection has another key already",
+                    advice: "set one key per connection, or change it with changePassphrase(_:) or rotateKey(to:)", reason: .otherKey)
             }
             return
         }
@@ -253,16 +256,16 @@ extension DatabaseError {
     /// - parameter version: what `PRAGMA cipher_version` answered.
     static func refusal(ofSQLCipher version: String?) -> DatabaseError? {
         guard let version else {
-            return DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-                the SQLite library in this process isn't SQLCipher and would write clear text: link libsqlcipher before any other SQLite
-                """)
+            return DatabaseError(
+                refusing: "the SQLite library in this process isn't SQLCipher and would write clear text",
+                advice: "link libsqlcipher before any other SQLite", reason: .unfitLibrary)
         }
         let numbers = version.split(whereSeparator: { $0 == "." || $0 == " " }).prefix(2).compactMap { Int($0) }
         if numbers.count == 2, (numbers[0], numbers[1]) >= (4, 5) { return nil }
-        return DatabaseError(resultCode: .SQLITE_MISUSE, message: "SQLCipher \(version) is too old: use 4.5 or newer")
+        return DatabaseError(refusing: "SQLCipher \(version) is too old", advice: "use 4.5 or newer", reason: .unfitLibrary)
     }
 
-    static let emptyKey = DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-        the key is empty, and SQLCipher would write clear text: give a passphrase, or none of Configuration.encryption and usePassphrase for a clear database
-        """)
+    static let emptyKey = DatabaseError(
+        refusing: "the key is empty, and SQLCipher would write clear text",
+        advice: "give a passphrase, or none of Configuration.encryption and usePassphrase for a clear database", reason: .emptyKey)
 }

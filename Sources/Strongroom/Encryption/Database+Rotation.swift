@@ -16,7 +16,8 @@ extension Database {
     /// `DatabaseWriter.rotateKey(to:progress:)`, which does all of it.
     ///
     /// - throws: `SQLITE_BUSY` when another connection writes, `SQLITE_FULL` and `SQLITE_IOERR` when the file can't grow; nothing has
-    ///   changed then. `SQLITE_MISUSE` for an empty passphrase, in a transaction, and without a present key.
+    ///   changed then. `SQLITE_MISUSE` for an empty passphrase, in a transaction, and without a present key. The reason
+    ///   ``DatabaseError/Reason/keyChanged`` tells failures that came after the change.
     ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_rekey>
     public func changePassphrase(_ passphrase: String) throws {
         try rotateKey(to: .passphrase(passphrase))
@@ -31,7 +32,18 @@ extension Database {
     /// opened with the new key and each page authenticated.
     ///
     /// `progress` is called as pages are written; throwing from it stops the rotation, and nothing has changed.
+    ///
+    /// - throws: errors whose ``DatabaseError/reason`` is `keyChanged` when the new key opens the database; after all others, the old one does.
     func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
+        do {
+            try changeKey(to: key, progress: progress)
+        } catch let error as DatabaseError {
+            // What fails after the change says so.
+            throw error.because(.keyUnchanged)
+        }
+    }
+
+    private func changeKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)?) throws {
         let old = try requireRotatable()
         let new = try newKey(key, replacing: old)
         let attempt = RotationAttempt(totalPageCount: try pageCount, progress: progress)
@@ -79,7 +91,7 @@ extension Database {
             let code = strongroom_execute(try openConnection, "PRAGMA main.journal_mode = wal")
             try check(code)
             guard try isWAL else {
-                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the key of \(path) can't be changed where there can be no write-ahead log")
+                throw DatabaseError(refusing: "the key of \(path) can't be changed where there can be no write-ahead log")
             }
         }
         defer {
@@ -99,18 +111,19 @@ extension Database {
     private func requireRotatable() throws -> DerivedKey {
         requireAccess()
         guard let derived = cipher.derived, isFileStored else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-                there is no key to change: encrypt the database with DatabaseFile.encrypt(path:to:encryption:)
-                """)
+            throw DatabaseError(
+                refusing: "there is no key to change", advice: "encrypt the database with DatabaseFile.encrypt(path:to:encryption:)",
+                reason: .notEncrypted)
         }
         guard !isInsideTransaction else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a key can't be changed inside a transaction: use writeWithoutTransaction")
+            throw DatabaseError(refusing: "a key can't be changed inside a transaction", advice: "use writeWithoutTransaction")
         }
         guard try answer(to: "PRAGMA main.locking_mode") == "normal" else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a key can't be changed while the connection keeps all others out: set PRAGMA locking_mode = NORMAL")
+            throw DatabaseError(
+                refusing: "a key can't be changed while the connection keeps all others out", advice: "set PRAGMA locking_mode = NORMAL")
         }
         guard !configuration.readonly else {
-            throw DatabaseError(resultCode: .SQLITE_READONLY, message: "a read-only connection can't change the key")
+            throw DatabaseError(.SQLITE_READONLY, refusing: "a read-only connection can't change the key")
         }
         try SaltFile.requireWritable(.rotation, of: filePath)
         return derived
@@ -134,7 +147,9 @@ extension Database {
         do {
             try readSchema()
             if let pending = try SaltFile.read(.rotation, of: filePath), pending.salt == old.salt {
-                throw DatabaseError(resultCode: .SQLITE_BUSY, message: "an earlier rotation still has readers of the old pages: try again when they are done")
+                throw DatabaseError(
+                    .SQLITE_BUSY, refusing: "an earlier rotation still has readers of the old pages", advice: "try again when they are done",
+                    reason: .checkpointPending)
             }
             try SaltFile(salt: new.salt, header: cipher.header).write(.rotation, of: filePath)
         } catch {
@@ -148,7 +163,8 @@ extension Database {
         let needed = try Int64(pageCount) * Int64(cipher.derived!.settings.pageSize + 32) + 4096
         var largestFile: Int64 = 0
         guard strongroom_file_room(filePath, &largestFile) > needed, largestFile > needed else {
-            throw DatabaseError(resultCode: .SQLITE_FULL, message: "changing the key needs \(needed) bytes beside \(path)")
+            throw DatabaseError(
+                .SQLITE_FULL, .keyUnchanged, "changing the key needs \(needed) bytes beside \(path)", advice: "make room")
         }
     }
 
@@ -157,20 +173,20 @@ extension Database {
     /// Believes in the new key when a fresh connection has read with it, and each page was authenticated.
     private func verifyRotation(_ report: strongroom_rekey_report, _ new: DerivedKey, _ verifier: FrameVerifier) throws {
         guard report.result == 0 else {
-            throw DatabaseError(resultCode: ResultCode(rawValue: report.result), message: """
-                the key was changed, but this connection can't go on: close it and open the database again with the new key
-                """)
+            throw DatabaseError(
+                ResultCode(rawValue: report.result), .keyChanged, "the key was changed, but this connection can't go on",
+                advice: "close it and open the database again with the new key", isConnectionUsable: false)
         }
         let bad: [Int]
         do {
             bad = try withPlainConnection(derived: new, header: cipher.header) { try PageAuthentication($0, verifier: verifier).badPages() }
         } catch let error as DatabaseError {
-            throw DatabaseError(resultCode: error.extendedResultCode, message: """
-                the key was changed, but its check could not be finished: \(error.message ?? "\(error.resultCode)"); run checkIntegrity()
-                """)
+            throw DatabaseError(
+                error.extendedResultCode, .keyChanged, "the key was changed, but its check could not be finished", advice: "run checkIntegrity()")
         }
         guard bad.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the key was changed, and page \(bad[0]) of \(path) is damaged")
+            throw DatabaseError(
+                .SQLITE_CORRUPT, .keyChanged, "the key was changed, and page \(bad[0]) of \(path) is damaged", damagedPage: bad[0])
         }
     }
 
@@ -180,11 +196,14 @@ extension Database {
         if report.lost { try? withPlainConnection(derived: old, header: cipher.header) { try $0.finishRotation() } }
         else { try? finishRotation() }
         if let stopped = attempt.stopped, !report.lost { return stopped }
-        var code = ResultCode(rawValue: report.result), reason = "\(code)"
+        let code = ResultCode(rawValue: report.result)
         // A page that SQLCipher can't decrypt stops it without a word.
-        if code == .SQLITE_NOMEM, let page = damagedPage(old) { (code, reason) = (.SQLITE_CORRUPT, "page \(page) of \(path) is damaged") }
-        let advice = report.lost ? "; this connection can't go on: close it and open the database again with the old key" : ""
-        return DatabaseError(resultCode: code, message: "the key was not changed: \(reason)\(advice)")
+        let page = code == .SQLITE_NOMEM ? damagedPage(old) : nil
+        return DatabaseError(
+            page == nil ? code : .SQLITE_CORRUPT, .keyUnchanged,
+            "the key was not changed" + (page.map { ": page \($0) of \(path) is damaged" } ?? ""),
+            advice: report.lost ? "this connection can't go on: close it and open the database again with the old key" : nil,
+            damagedPage: page, isConnectionUsable: !report.lost)
     }
 
     private func damagedPage(_ derived: DerivedKey) -> Int? {

@@ -64,7 +64,7 @@ extension Database {
         // One of the former salts may come with a shorter header.
         let clear = cipher.isSaltProvided ? cipher.header : try formerSalts().map(\.header).reduce(cipher.header, min)
         guard let problem = header.contradiction(to: derived.settings, upTo: min(end, clear)) else { return }
-        throw DatabaseError.implausibleHeader(path, problem)
+        throw DatabaseError.contradictoryHeader(path, problem)
     }
 
     // MARK: - Former salts

@@ -62,7 +62,7 @@ extension DatabaseFile {
     }
 
     private static func exists(_ path: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_CANTOPEN, message: "\(path) exists: name a new file")
+        DatabaseError(.SQLITE_CANTOPEN, refusing: "\(path) exists", advice: "name a new file", reason: .fileExists)
     }
 
     private static func companions(of path: String) -> [String] {
@@ -150,16 +150,14 @@ extension Database {
     /// The copy gets the key of the main database, whichever database it is of, and SQLCipher's default format; or parts of that.
     func requireReadableCopy(of schemaName: String) throws {
         if !cipher.isKeyed, cipher.keepsTemporaryDataInMemory, schemaName != "main" {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-                VACUUM INTO may write an attached database in clear text, as the main one is: open it by itself and use vacuum(into:)
-                """)
+            throw DatabaseError(
+                refusing: "VACUUM INTO may write an attached database in clear text, as the main one is",
+                advice: "open it by itself and use vacuum(into:)")
         }
         guard let encryption = try encryptionBeyondDefaults() else { return }
         // In memory, the key is one that nobody knows.
         guard cipher.derived == nil || !encryption.settings.statements(schema: "main").isEmpty else { return }
-        throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-            VACUUM INTO would write a copy that no key opens: use vacuum(into:)
-            """)
+        throw DatabaseError(refusing: "VACUUM INTO would write a copy that no key opens", advice: "use vacuum(into:)")
     }
 
     /// Nil where the key and the salt tell everything.

@@ -23,7 +23,7 @@ extension DatabaseFile {
 extension Database {
     fileprivate func rewriteHeader(_ header: PlaintextHeader?) throws {
         guard let derived = cipher.derived, try fileSize() > 0 else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "\(path) is not an encrypted database")
+            throw DatabaseError(refusing: "\(path) is not an encrypted database", reason: .notEncrypted)
         }
         // In a write-ahead log the first page would be in one format and the file in another.
         let wasWAL = try isWAL
@@ -47,7 +47,7 @@ extension Database {
         case .sidecar?: try SaltFile(salt: salt, header: header!.size).write(.permanent, of: filePath)
         case .provided(let bytes)?:
             guard bytes == salt.bytes else {
-                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the salt of \(path) is another one: only a change of key can change it")
+                throw DatabaseError(refusing: "the salt of \(path) is another one", advice: "change the key to change the salt", reason: .wrongSalt)
             }
         }
     }
@@ -64,7 +64,7 @@ extension Database {
 
     private func requireJournalMode(_ mode: String) throws {
         guard try answer(to: "PRAGMA main.journal_mode = \(mode)") == mode else {
-            throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another connection has \(path) open: close it first")
+            throw DatabaseError(.SQLITE_BUSY, refusing: "another connection has \(path) open", advice: "close it first")
         }
     }
 }

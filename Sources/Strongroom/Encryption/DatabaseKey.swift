@@ -24,8 +24,37 @@ public struct DatabaseKey: Sendable {
     }
 
     /// A passphrase that is asked for when a key must be derived, once for a database, and wiped right after.
+    ///
+    /// `provider` is called on the thread that opens the database. What it throws is thrown by the opening.
     public static func passphrase(from provider: @escaping @Sendable () throws -> [UInt8]) -> DatabaseKey {
-        DatabaseKey(source: KeySource(provider: provider))
+        DatabaseKey(source: KeySource(provider: {
+            var bytes = try provider()
+            defer { wipe(&bytes) }
+            return try SecretBytes(copying: bytes)
+        }))
+    }
+
+    /// A passphrase that is asked for when a key must be derived, as `Data`, for instance. Only an array can be wiped afterwards.
+    public static func passphrase(
+        from provider: @escaping @Sendable () throws -> some Collection<UInt8> & Sendable) -> DatabaseKey
+    {
+        DatabaseKey(source: KeySource(provider: { try SecretBytes(copying: try provider()) }))
+    }
+
+    /// A passphrase that is asked for when a key must be derived, as text. Only an array can be wiped afterwards.
+    public static func passphrase(from provider: @escaping @Sendable () throws -> String) -> DatabaseKey {
+        DatabaseKey(source: KeySource(provider: { try SecretBytes(copying: try provider().utf8) }))
+    }
+
+    /// A passphrase in a file, which is read when a key must be derived. One newline at its end doesn't count.
+    ///
+    /// Opening the database throws `SQLITE_CANTOPEN` when the file can't be read, `SQLITE_PERM` when others than `readers` may read
+    /// it, or when it belongs to neither the user of the process nor root, and `SQLITE_MISUSE` when it is no regular file or has
+    /// more than 65,536 bytes.
+    ///
+    /// - parameter readers: who may read the file. By default its owner alone.
+    public static func passphrase(contentsOf path: String, readableBy readers: Readers = .owner) -> DatabaseKey {
+        DatabaseKey(source: KeySource(provider: { try PassphraseFile(path: path, readers: readers).read() }))
     }
 
     /// The key itself, 32 bytes. The salt (16 bytes) is read from the database unless given.
@@ -33,7 +62,7 @@ public struct DatabaseKey: Sendable {
     /// Throws `SQLITE_MISUSE` for any other length.
     public static func rawKey(_ bytes: some Collection<UInt8>, salt: (some Collection<UInt8>)?) throws -> DatabaseKey {
         guard bytes.count == KeySource.rawCount else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a raw key has 32 bytes, not \(bytes.count): use .passphrase for anything else")
+            throw DatabaseError(refusing: "a raw key has 32 bytes, not \(bytes.count)", advice: "use .passphrase for anything else")
         }
         return DatabaseKey(source: try KeySource(raw: SecretBytes(copying: bytes), salt: salt.map { try Salt($0) }))
     }
@@ -70,7 +99,7 @@ final class KeySource: @unchecked Sendable {
 
     enum Storage {
         case bytes(SecretBytes)
-        case provider(@Sendable () throws -> [UInt8])
+        case provider(@Sendable () throws -> SecretBytes)
         /// No memory could be had for the secret; said when the key is used.
         case failed(DatabaseError)
     }
@@ -89,7 +118,7 @@ final class KeySource: @unchecked Sendable {
         identity = KeySource.fingerprint(raw, form: form)
     }
 
-    init(provider: @escaping @Sendable () throws -> [UInt8]) {
+    init(provider: @escaping @Sendable () throws -> SecretBytes) {
         storage = .provider(provider)
         form = .passphrase
         salt = nil
@@ -120,15 +149,12 @@ final class KeySource: @unchecked Sendable {
         switch storage {
         case .bytes(let bytes): return try body(bytes)
         case .failed(let error): throw error
-        case .provider(let provide):
-            var bytes = try provide()
-            defer { wipe(&bytes) }
-            return try body(SecretBytes(copying: bytes))
+        case .provider(let provide): return try body(provide())
         }
     }
 
     /// `x'<64 or 96 hexadecimal digits>'`. Anything else between `x'` and `'` would silently be a passphrase to SQLCipher.
-    private static func spelledKey(_ bytes: SecretBytes) throws -> (key: SecretBytes, salt: Salt?)? {
+    static func spelledKey(_ bytes: SecretBytes) throws -> (key: SecretBytes, salt: Salt?)? {
         try bytes.withBytes { text in
             guard text.count >= 3, text[0] | 0x20 == UInt8(ascii: "x"), text[1] == UInt8(ascii: "'"), text[text.count - 1] == UInt8(ascii: "'") else { return nil }
             let digits = UnsafeRawBufferPointer(rebasing: text[2..<text.count - 1])

@@ -38,7 +38,7 @@ public struct PlaintextHeader: Hashable, Sendable {
 
     static func validate(size: Int) throws {
         guard isValid(size: size) else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "PlaintextHeader.size is \(size): use a multiple of 16 from 16 to 96")
+            throw DatabaseError(refusing: "PlaintextHeader.size is \(size)", advice: "use a multiple of 16 from 16 to 96")
         }
     }
 }

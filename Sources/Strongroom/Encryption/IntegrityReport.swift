@@ -37,7 +37,7 @@ extension Database {
             let lines = try String.fetchAll(self, sql: "PRAGMA integrity_check")
             return lines == ["ok"] ? [] : lines
         } catch {
-            return [(error as? DatabaseError)?.message ?? "the database can't be read"]
+            return [(error as? DatabaseError)?.failureReason ?? "the database can't be read"]
         }
     }
 

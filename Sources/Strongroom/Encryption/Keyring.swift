@@ -129,9 +129,21 @@ private final class Derivation: @unchecked Sendable {
         try key.source.withSecret { secret in
             if key.source.form == .raw { return secret }
             guard secret.count > 0 else { throw DatabaseError.emptyKey }
+            if let spelled = try KeySource.spelledKey(secret) { return try spelledKey(spelled) }
             runs += 1
             return try pbkdf2(secret, salt: salt.bytes, rounds: settings.kdfIterations, algorithm: settings.kdfAlgorithm, count: KeySource.rawCount)
         }
+    }
+}
+
+extension Derivation {
+    /// The raw key that a provider has spelled. Text that is there at once was understood before.
+    private func spelledKey(_ spelled: (key: SecretBytes, salt: Salt?)) throws -> SecretBytes {
+        guard spelled.salt == nil || spelled.salt == salt else {
+            throw DatabaseError(
+                refusing: "the salt of the raw key is not the database's", advice: "use DatabaseKey.rawKey(_:salt:)", reason: .wrongSalt)
+        }
+        return spelled.key
     }
 }
 

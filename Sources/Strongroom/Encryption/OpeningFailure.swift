@@ -5,48 +5,48 @@ import CStrongroom
 extension DatabaseError {
     /// Whether the key doesn't fit the database, or the file isn't a database: without the right key, nobody can tell.
     ///
-    /// True for `SQLITE_NOTADB` except where something else was found out: clear text, an older format, a missing salt.
+    /// True for `SQLITE_NOTADB` where ``reason`` tells nothing that another key wouldn't cure: for ``Reason/wrongKey`` and
+    /// ``Reason/encryptedWithoutKey``, and not for clear text, an older format, a missing or wrong salt.
     public var isWrongKeyError: Bool {
-        resultCode == .SQLITE_NOTADB && !(message ?? "").contains(DatabaseError.keyIsNotAtFault)
-    }
-
-    /// Ends the message of each `SQLITE_NOTADB` that another key would not cure.
-    private static let keyIsNotAtFault = "(another key won't help)"
-
-    private static func notKeysFault(_ message: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_NOTADB, message: "\(message) \(keyIsNotAtFault)")
+        guard resultCode == .SQLITE_NOTADB else { return false }
+        switch reason {
+        case nil, .wrongKey, .encryptedWithoutKey: return true
+        default: return false
+        }
     }
 
     static func clearText(_ path: String) -> DatabaseError {
-        notKeysFault("\(path) is not encrypted: open it without a key, or encrypt it with DatabaseFile.encrypt(path:to:encryption:)")
+        DatabaseError(
+            .SQLITE_NOTADB, .notEncrypted, "\(path) is not encrypted",
+            advice: "open it without a key, or encrypt it with DatabaseFile.encrypt(path:to:encryption:)")
     }
 
-    static func notDatabase(_ path: String, _ reason: String) -> DatabaseError {
-        notKeysFault("\(path) is not a database: \(reason)")
+    static func notDatabase(_ path: String, _ why: String) -> DatabaseError {
+        DatabaseError(.SQLITE_NOTADB, .notDatabase, "\(path) is not a database: \(why)")
     }
 
-    static func olderFormat(_ path: String, name: String, spelling: String) -> DatabaseError {
-        notKeysFault("\(path) has the \(name) format; migrate it with DatabaseFile.migrate(path:to:from:), or set CipherSettings\(spelling)")
+    static func otherFormat(_ path: String, version: Int) -> DatabaseError {
+        DatabaseError(
+            .SQLITE_NOTADB, version < 4 ? .olderFormat : .newerFormat, "\(path) has the SQLCipher \(version) format",
+            advice: "migrate it with DatabaseFile.migrate(path:to:from:), or set CipherSettings.sqlcipher\(version)", formatVersion: version)
     }
 
     static func missingSalt(_ path: String, beside file: String) -> DatabaseError {
-        notKeysFault("""
-            the salt of \(path) is missing: its header is plaintext and there is no \(file); restore that file, or give the salt \
-            with PlaintextHeader(salt: .provided(…))
-            """)
+        DatabaseError(
+            .SQLITE_NOTADB, .missingSalt, "the salt of \(path) is missing: its header is plaintext and there is no \(file)",
+            advice: "restore that file, or give the salt with PlaintextHeader(salt: .provided(…))")
     }
 
-    static func implausibleHeader(_ path: String, _ problem: String) -> DatabaseError {
-        notKeysFault("""
-            the readable header of \(path) doesn't fit: \(problem); open the database with the settings that it was created with, or \
-            restore it from a backup
-            """)
+    static func contradictoryHeader(_ path: String, _ problem: String) -> DatabaseError {
+        DatabaseError(
+            .SQLITE_NOTADB, .contradictoryHeader, "the readable header of \(path) doesn't fit: \(problem)",
+            advice: "open the database with the settings that it was created with, or restore it from a backup")
     }
 
     static func lateHeader(_ path: String) -> DatabaseError {
-        notKeysFault("""
-            \(path) is encrypted from its first byte: open it without a plaintext header, or turn one on with DatabaseFile.setPlaintextHeader(_:path:encryption:)
-            """)
+        DatabaseError(
+            .SQLITE_NOTADB, .missingPlaintextHeader, "\(path) is encrypted from its first byte",
+            advice: "open it without a plaintext header, or turn one on with DatabaseFile.setPlaintextHeader(_:path:encryption:)")
     }
 }
 
@@ -55,7 +55,7 @@ extension Database {
     func explainingFailures(_ body: () throws -> Void) throws {
         do {
             try body()
-        } catch let error as DatabaseError where error.message == nil || DatabaseError.vague.contains(error.message!) {
+        } catch let error as DatabaseError where error.isUnexplained {
             throw try explanation(of: error)
         }
     }
@@ -72,16 +72,16 @@ extension Database {
         if let damage = try explanationOfDamage(error, pages, format) { return damage }
         if let older = try explanationOfFormat(header, derived) { return older }
         let salt = cipher.isSaltProvided ? " or wrong salt" : ""
-        return DatabaseError(resultCode: .SQLITE_NOTADB, message: "wrong key\(salt), or not a database: \(path)")
+        return DatabaseError(.SQLITE_NOTADB, .wrongKey, "wrong key\(salt), or not a database: \(path)")
     }
 
     private func explanationWithoutKey(_ error: DatabaseError, _ header: FileHeader) -> DatabaseError {
         if header.isClear { return error }
         if header.looksLikeText { return .notDatabase(path, "it begins like a text") }
         if header.fileSize < 512 { return .notDatabase(path, "it has only \(header.fileSize) bytes") }
-        return DatabaseError(resultCode: .SQLITE_NOTADB, message: """
-            \(path) is encrypted, or not a database: set Configuration.encryption, or call usePassphrase(_:) in prepareDatabase
-            """)
+        return DatabaseError(
+            .SQLITE_NOTADB, .encryptedWithoutKey, "\(path) is encrypted, or not a database",
+            advice: "set Configuration.encryption, or call usePassphrase(_:) in prepareDatabase")
     }
 
     /// The right key, which some page proves, on a file that is damaged.
@@ -89,13 +89,13 @@ extension Database {
         if try pages.isAuthentic(1, format) {
             // With NOTADB, the write-ahead log already holds the pages of another key.
             guard error.resultCode != .SQLITE_NOTADB else { return nil }
-            return DatabaseError(resultCode: .SQLITE_CORRUPT, message: "\(path) is damaged or truncated: the key fits page 1")
+            return DatabaseError(.SQLITE_CORRUPT, .damaged, "\(path) is damaged or truncated: the key fits page 1")
         }
         if format.authenticates, try pages.sample().contains(where: { try pages.isAuthentic($0, format) }) {
-            return DatabaseError(resultCode: .SQLITE_CORRUPT, message: "page 1 of \(path) is damaged: the key fits other pages")
+            return DatabaseError(.SQLITE_CORRUPT, .damaged, "page 1 of \(path) is damaged: the key fits other pages", damagedPage: 1)
         }
         if cipher.isSaltProvided, try pages.withPage(1, { format.decrypts(firstPage: $0) }) ?? false {
-            return DatabaseError(resultCode: .SQLITE_NOTADB, message: "wrong salt for \(path): the key fits")
+            return DatabaseError(.SQLITE_NOTADB, .wrongSalt, "wrong salt for \(path): the key fits")
         }
         return nil
     }
@@ -103,21 +103,21 @@ extension Database {
     /// Tries older formats on page 1.
     private func explanationOfFormat(_ header: FileHeader, _ derived: DerivedKey) throws -> DatabaseError? {
         guard let salt = header.salt, cipher.header == 0 else { return nil }
-        let newer = [("SQLCipher 4", ".sqlcipher4", CipherSettings.sqlcipher4)]
-        for (name, spelling, settings) in CipherSettings.olderFormats + newer where settings != derived.settings {
+        for (version, settings) in CipherSettings.formats where settings != derived.settings {
             let candidate = try PageFormat(Keyring().derivedKey(for: cipher.key!, salt: salt, settings: settings), header: 0)
             let pages = PageReader(self, pageSize: settings.pageSize, fileSize: header.fileSize)
-            if try pages.isAuthentic(1, candidate) { return .olderFormat(path, name: name, spelling: spelling) }
+            if try pages.isAuthentic(1, candidate) { return .otherFormat(path, version: version) }
         }
         return nil
     }
 }
 
 extension DatabaseError {
-    /// What SQLite says when it makes nothing of a file.
-    fileprivate static let vague: Set<String> = [
-        "file is not a database", "SQL logic error", "database disk image is malformed", "disk I/O error",
-    ]
+    /// Whether SQLite makes nothing of a file, and has no more to say of it than the code.
+    fileprivate var isUnexplained: Bool {
+        let isVague = [.SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CORRUPT, .SQLITE_IOERR].contains(resultCode)
+        return isVague && details.explanation == nil && message == extendedResultCode.errorString
+    }
 }
 
 /// Reads raw pages of the main file through its connection.

@@ -115,7 +115,8 @@ struct FileHeader {
         let rules: [(end: Int, holds: () -> Bool, words: () -> String)] = [
             (18, { shownPageSize == settings.pageSize }, { "it says pages of \(shownPageSize) bytes, the settings \(settings.pageSize)" }),
             (20, { (1...2).contains(bytes[18]) && (1...2).contains(bytes[19]) }, { "it has an unknown version" }),
-            (21, { bytes[20] == UInt8(reserve) }, { "it reserves \(bytes[20]) bytes in each page, the settings \(reserve)" }),
+            // SQLCipher keeps what it would reserve without being told the algorithm.
+            (21, { bytes[20] >= reserve && [16, 48, 80].contains(bytes[20]) }, { "it reserves \(bytes[20]) bytes in each page, the settings \(reserve)" }),
             (24, { bytes[21..<24].elementsEqual([64, 32, 32]) }, { "its payload fractions are not those of SQLite" }),
             (48, { number(at: 44) <= 4 }, { "it has an unknown schema format" }),
             (60, { number(at: 56) <= 3 }, { "it has an unknown text encoding" }),

@@ -121,9 +121,9 @@ struct SaltFile: Hashable {
         let room = Int(NAME_MAX) - Role.allCases.map(\.rawValue.utf8.count).max()!
         let name = database.utf8.split(separator: UInt8(ascii: "/")).last ?? "".utf8[...]
         guard name.count > room else { return }
-        throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: """
-            the name of \(database) is too long for the files beside it: use \(room) bytes at most, not \(name.count)
-            """)
+        throw DatabaseError(
+            .SQLITE_CANTOPEN, refusing: "the name of \(database) is too long for the files beside it",
+            advice: "use \(room) bytes at most, not \(name.count)", reason: .nameTooLong)
     }
 
     // MARK: Removing
@@ -168,21 +168,23 @@ struct SaltFile: Hashable {
 
 extension SaltFile {
     private static func failure(_ verb: String, _ path: String, error: CInt) -> DatabaseError {
-        let what = "can't \(verb) the salt file \(path)"
-        return switch error {
-        case ENOSPC, EDQUOT: DatabaseError(resultCode: .SQLITE_FULL, message: "\(what): \(String(cString: strerror(error)))")
-        case EBUSY: DatabaseError(resultCode: .SQLITE_BUSY, message: "\(what): another process is writing it")
+        let what = "can't \(verb) the salt file \(path): ", why = String(cString: strerror(error))
+        switch error {
+        case ENOSPC, EDQUOT: return DatabaseError(.SQLITE_FULL, refusing: what + why)
+        case EBUSY: return DatabaseError(.SQLITE_BUSY, refusing: what + "another process is writing it")
+        case EACCES: return DatabaseError(.SQLITE_IOERR, refusing: what + why, advice: "check its owner and mode", reason: .unfitSaltFile)
         case CInt(STRONGROOM_NOT_A_FILE):
-            DatabaseError(resultCode: .SQLITE_CANTOPEN, message: """
-                \(what): it is not a regular file, but a symbolic link, a folder, a pipe or a device; move it away
-                """)
-        default: DatabaseError(resultCode: .SQLITE_IOERR, message: "\(what): \(String(cString: strerror(error)))")
+            return DatabaseError(
+                .SQLITE_CANTOPEN, refusing: what + "it is not a regular file, but a symbolic link, a folder, a pipe or a device",
+                advice: "move it away", reason: .unfitSaltFile)
+        default: return DatabaseError(.SQLITE_IOERR, refusing: what + why)
         }
     }
 
     private static func damage(_ role: Role, of database: String, _ content: SaltText) -> DatabaseError {
         let state = content.bytes.isEmpty ? "empty" : "damaged"
-        return DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the salt file \(path(role, of: database)) is \(state): \(role.cure)")
+        return DatabaseError(
+            .SQLITE_CORRUPT, refusing: "the salt file \(path(role, of: database)) is \(state)", advice: role.cure, reason: .damagedSalt)
     }
 }
 

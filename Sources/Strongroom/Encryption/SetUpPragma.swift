@@ -67,9 +67,9 @@ extension Database {
 
     private func refusalOfTempStore(_ value: String?) -> DatabaseError? {
         guard cipher.isKeyed || cipher.keepsTemporaryDataInMemory, let value, !["2", "memory"].contains(value.lowercased()) else { return nil }
-        return DatabaseError(resultCode: .SQLITE_AUTH, message: """
-            temporary data of an encrypted database stays in memory: on disk it would be clear text (PRAGMA temp_store = \(value))
-            """)
+        return DatabaseError(
+            .SQLITE_AUTH, refusing: "temporary data of an encrypted database would be clear text on disk (PRAGMA temp_store = \(value))",
+            advice: "leave PRAGMA temp_store alone", reason: .temporaryDataOnDisk)
     }
 
     /// The salt must be safe before a page without it can be written.
@@ -94,17 +94,17 @@ extension DatabaseError {
     /// - parameter setting: what `PRAGMA temp_store` answered. <https://www.sqlite.org/pragma.html#pragma_temp_store>
     static func refusal(ofTempStore setting: String?, isIgnored: Bool) -> DatabaseError? {
         if isIgnored {
-            return DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-                this SQLCipher keeps temporary data on disk whatever it is told (SQLITE_TEMP_STORE=0), in clear text: use a build with SQLITE_TEMP_STORE=2
-                """)
+            return DatabaseError(
+                refusing: "this SQLCipher keeps temporary data on disk whatever it is told (SQLITE_TEMP_STORE=0), in clear text",
+                advice: "use a build with SQLITE_TEMP_STORE=2", reason: .unfitLibrary)
         }
         if setting == "2" { return nil }
-        return DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-            temporary data of an encrypted database would be clear text on disk: leave PRAGMA temp_store alone
-            """)
+        return DatabaseError(
+            refusing: "temporary data of an encrypted database would be clear text on disk", advice: "leave PRAGMA temp_store alone",
+            reason: .temporaryDataOnDisk)
     }
 
-    static let rekeyInSQL = DatabaseError(resultCode: .SQLITE_AUTH, message: """
-        PRAGMA rekey reports success whatever happens: use rotateKey(to:), or changePassphrase(_:)
-        """)
+    static let rekeyInSQL = DatabaseError(
+        .SQLITE_AUTH, refusing: "PRAGMA rekey reports success whatever happens", advice: "use rotateKey(to:), or changePassphrase(_:)",
+        reason: .keyUnchanged)
 }

@@ -62,7 +62,7 @@ extension Database {
             _ = try Row.fetchOne(self, sql: "SELECT rowid FROM \(name) WHERE \(name) MATCH ?", arguments: [pattern])
         } catch let error as DatabaseError {
             // The statement is ours, and means nothing to the caller.
-            throw DatabaseError(resultCode: error.extendedResultCode, message: error.message)
+            throw error.executing(nil)
         }
     }
 }

@@ -14,10 +14,21 @@ public final class RowCursor: DatabaseCursor {
         self.run = try StatementRun(statement, arguments: arguments)
     }
 
+    public var _statement: Statement { run.statement }
+
+    public var _isDone: Bool {
+        get { run.isDone }
+        set { if newValue { run.finish() } }
+    }
+
     @inlinable
     public func next() throws -> Row? {
         guard try run.step() else { return nil }
         return try row ?? firstRow()
+    }
+
+    public func _element(sqliteStatement: SQLiteStatement) throws -> Row {
+        try row ?? firstRow()
     }
 
     /// Made after the first step: SQLite may have recompiled the statement for a new schema.

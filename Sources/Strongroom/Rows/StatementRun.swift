@@ -18,6 +18,8 @@ public final class StatementRun {
         case ready, stepping, done, failed
     }
 
+    var isDone: Bool { phase == .done || phase == .failed }
+
     /// Why the run failed: it fails again each time it is asked for more.
     private var failure: DatabaseError?
 
@@ -27,7 +29,18 @@ public final class StatementRun {
 
     /// Starts a run. The statement's former run, if it has not ended, ends here.
     @usableFromInline
-    init(_ statement: Statement, arguments: StatementArguments?) throws {
+    convenience init(_ statement: Statement, arguments: StatementArguments?) throws {
+        try self.init(statement) {
+            if let arguments { try statement.setArguments(arguments) } else { try statement.start() }
+        }
+    }
+
+    /// Starts a run with the arguments that are bound to the raw statement.
+    convenience init(asBound statement: Statement) throws {
+        try self.init(statement) {}
+    }
+
+    private init(_ statement: Statement, prepare: () throws -> Void) throws {
         self.statement = statement
         self.sqliteStatement = statement.sqliteStatement
         self.connection = statement.connection
@@ -35,11 +48,7 @@ public final class StatementRun {
         phase = .done
         statement.requireAccess()
         statement.currentRun?.giveWay()
-        if let arguments {
-            try statement.setArguments(arguments)
-        } else {
-            try statement.start()
-        }
+        try prepare()
         phase = .ready
         statement.currentRun = self
         statement.database.runs.insert(self)
@@ -94,6 +103,7 @@ public final class StatementRun {
     /// Ends the run because another one begins on the same statement, or because the statement gets other arguments.
     func giveWay() {
         finish()
+        statement.keptRun = nil
         phase = .failed
         failure = DatabaseError(
             resultCode: .SQLITE_MISUSE,
@@ -159,6 +169,9 @@ extension Database {
     ///
     /// Each run takes itself off the list, so the list is read anew each time.
     func finishRuns() {
-        while let run = runs.first { run.finish() }
+        while let run = runs.first {
+            run.finish()
+            run.statement.keptRun = nil
+        }
     }
 }

@@ -21,11 +21,23 @@ public final class DatabaseValueCursor<Value: DatabaseValueConvertible>: Databas
         run = try StatementRun(statement, arguments: arguments)
     }
 
+    public var _statement: Statement { run.statement }
+
+    public var _isDone: Bool {
+        get { run.isDone }
+        set { if newValue { run.finish() } }
+    }
+
     @inlinable
     public func next() throws -> Value? {
         guard try run.step() else { return nil }
+        return try _element(sqliteStatement: run.sqliteStatement)
+    }
+
+    @inlinable @inline(__always)
+    public func _element(sqliteStatement: SQLiteStatement) throws -> Value {
         if column < 0 { column = try run.statement.firstColumn(adapter) }
-        let dbValue = DatabaseValue(sqliteStatement: run.sqliteStatement, index: column)
+        let dbValue = DatabaseValue(sqliteStatement: sqliteStatement, index: column)
         guard let value = Value.fromDatabaseValue(dbValue) else { throw try run.statement.conversionError(Value.self, at: column) }
         return value
     }
@@ -49,11 +61,23 @@ public final class FastDatabaseValueCursor<Value: DatabaseValueConvertible & Sta
         run = try StatementRun(statement, arguments: arguments)
     }
 
+    public var _statement: Statement { run.statement }
+
+    public var _isDone: Bool {
+        get { run.isDone }
+        set { if newValue { run.finish() } }
+    }
+
     @inlinable
     public func next() throws -> Value? {
         guard try run.step() else { return nil }
+        return try _element(sqliteStatement: run.sqliteStatement)
+    }
+
+    @inlinable @inline(__always)
+    public func _element(sqliteStatement: SQLiteStatement) throws -> Value {
         if column < 0 { column = try run.statement.firstColumn(adapter) }
-        guard let value = Value.fromStatement(run.sqliteStatement, atUncheckedIndex: column) else {
+        guard let value = Value.fromStatement(sqliteStatement, atUncheckedIndex: column) else {
             throw try run.statement.conversionError(Value.self, at: column)
         }
         return value

@@ -189,12 +189,14 @@ struct SidecarFixture {
     }
 
     private static func words(_ error: DatabaseError) -> String {
-        let message = error.message ?? ""
         if error.isWrongKeyError { return "wrong key" }
-        let known = [
-            ("is not a regular file", "not a file"), ("Permission denied", "unreadable"), ("is missing", "no salt"), ("exists", "exists"),
-            ("is empty", "damaged"), ("is damaged", "damaged"), ("there is nothing to rotate", "nothing to do"),
-        ]
-        return known.first { message.contains($0.0) }?.1 ?? "\(error.resultCode): \(message)"
+        switch (error.reason, error.resultCode) {
+        case (.missingSalt, _): return "no salt"
+        case (.damagedSalt, _): return "damaged"
+        case (.unfitSaltFile, .SQLITE_CANTOPEN): return "not a file"
+        case (.unfitSaltFile, _): return "unreadable"
+        case (.fileExists, _): return "exists"
+        default: return "\(error)"
+        }
     }
 }

@@ -121,7 +121,8 @@ struct CopyTests {
         try Data([1]).write(to: URL(fileURLWithPath: copy + ending))
         let error = #expect(throws: DatabaseError.self) { try DatabaseFile.encrypt(path: clear, to: copy, encryption: encryption) }
         #expect(error?.resultCode == .SQLITE_CANTOPEN)
-        #expect(error?.message?.contains("copy.sqlite\(ending) exists") == true)
+        #expect(error?.reason == .fileExists)
+        #expect(error?.failureReason?.contains("copy.sqlite\(ending)") == true)
         #expect(try Data(contentsOf: URL(fileURLWithPath: copy + ending)) == Data([1]))
         #expect(!FileManager.default.fileExists(atPath: copy))
     }

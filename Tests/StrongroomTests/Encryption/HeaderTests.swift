@@ -115,7 +115,7 @@ struct HeaderTests {
         try FileManager.default.removeItem(atPath: path + "-salt")
         let error = #expect(throws: DatabaseError.self) { try read(path, declared()) }
         #expect(error?.resultCode == .SQLITE_NOTADB)
-        #expect(error?.message?.contains("-salt") == true)
+        #expect(error?.reason == .missingSalt)
         #expect(error?.isWrongKeyError == false)
     }
 
@@ -126,7 +126,7 @@ struct HeaderTests {
         let text = try String(contentsOfFile: path + "-salt", encoding: .utf8)
         try text.replacingOccurrences(of: "header 32", with: "header 48").write(toFile: path + "-salt", atomically: true, encoding: .utf8)
         let error = #expect(throws: DatabaseError.self) { try read(path, declared()) }
-        #expect(error?.message?.contains("damaged") == true)
+        #expect(error?.reason == .damagedSalt)
     }
 
     @Test("with the caller's salt needs no file, and needs that salt")
@@ -138,7 +138,7 @@ struct HeaderTests {
         #expect(!FileManager.default.fileExists(atPath: path + "-salt"))
         #expect(try read(path, declared(PlaintextHeader(salt: .provided(salt)))) == 7)
         let error = #expect(throws: DatabaseError.self) { try read(path, declared(PlaintextHeader(salt: .provided(salt.reversed())))) }
-        #expect(error?.message?.contains("wrong salt") == true)
+        #expect(error?.failureReason?.contains("wrong salt") == true)
     }
 
     @Test("with the stock recipe of passphrase and cipher_salt takes that salt")
@@ -161,7 +161,7 @@ struct HeaderTests {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try write(path, declared(nil))
         let error = #expect(throws: DatabaseError.self) { try read(path, declared()) }
-        #expect(error?.message?.contains("setPlaintextHeader") == true)
+        #expect(error?.reason == .missingPlaintextHeader)
         #expect(try read(path, declared(nil)) == 7)
     }
 

@@ -65,6 +65,9 @@ struct KeyTests {
         #expect(try open(.passphrase(Array("clé".utf8))) == 2)
         #expect(try open(.passphrase(from: { Array("clé".utf8) })) == 3)
         #expect(try open(.passphrase(Data("clé".utf8))) == 4)
+        #expect(try open(.passphrase(from: { Data("clé".utf8) })) == 5)
+        #expect(try open(.passphrase(from: { "clé" })) == 6)
+        #expect(try open(.passphrase(from: { "clé".utf8 })) == 7)
     }
 
     @Test("may contain bytes of value zero, and they count")
@@ -92,7 +95,7 @@ struct KeyTests {
         }
         let error = #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }
         #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message?.contains("empty") == true)
+        #expect(error?.reason == .emptyKey)
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)).isEmpty)
     }
 
@@ -102,7 +105,7 @@ struct KeyTests {
         var configuration = Configuration()
         configuration.encryption = Encryption(key: .passphrase(from: { [] }))
         let error = #expect(throws: DatabaseError.self) { try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration) }
-        #expect(error?.message?.contains("empty") == true)
+        #expect(error?.reason == .emptyKey)
     }
 
     @Test("from a provider is asked for once, by all connections")

@@ -25,7 +25,9 @@ struct OpeningTests {
         let error = opening(path, .encrypted(passphrase: "wrong"))
         #expect(error?.resultCode == .SQLITE_NOTADB)
         #expect(error?.isWrongKeyError == true)
-        #expect(error?.message?.contains("wrong key") == true)
+        #expect(error?.reason == .wrongKey)
+        #expect(error?.message == "file is not a database")
+        #expect(error?.failureReason?.contains(path) == true)
         #expect(try contents(path) == before)
     }
 
@@ -57,7 +59,8 @@ struct OpeningTests {
         let error = opening(path)
         #expect(error?.resultCode == .SQLITE_NOTADB)
         #expect(error?.isWrongKeyError == false)
-        #expect(error?.message?.contains("is not encrypted") == true)
+        #expect(error?.reason == .notEncrypted)
+        #expect(error?.recoverySuggestion?.contains("DatabaseFile.encrypt") == true)
         #expect(try contents(path) == before)
     }
 
@@ -67,7 +70,9 @@ struct OpeningTests {
         try createEncrypted(path)
         let error = opening(path, Configuration())
         #expect(error?.resultCode == .SQLITE_NOTADB)
-        #expect(error?.message?.contains("is encrypted, or not a database") == true)
+        #expect(error?.reason == .encryptedWithoutKey)
+        #expect(error?.isWrongKeyError == true)
+        #expect(error?.message == "file is not a database")
     }
 
     @Test("a text says that it is none", arguments: [true, false])
@@ -76,7 +81,7 @@ struct OpeningTests {
         try String(repeating: "This is a shopping list.\n", count: 400).write(toFile: path, atomically: true, encoding: .utf8)
         let error = opening(path, withKey ? .encrypted() : Configuration())
         #expect(error?.resultCode == .SQLITE_NOTADB)
-        #expect(error?.message?.contains("begins like a text") == true)
+        #expect(error?.reason == .notDatabase)
         #expect(error?.isWrongKeyError == false)
     }
 
@@ -86,7 +91,8 @@ struct OpeningTests {
         try Data((0..<count).map { _ in UInt8.random(in: 128...255) }).write(to: URL(fileURLWithPath: path))
         let error = opening(path)
         #expect(error?.resultCode == .SQLITE_NOTADB)
-        #expect(error?.message?.contains("only \(count) bytes") == true)
+        #expect(error?.reason == .notDatabase)
+        #expect(error?.failureReason?.contains("only \(count) bytes") == true)
     }
 
     @Test("random bytes is a wrong key: nobody can tell")
@@ -103,7 +109,8 @@ struct OpeningTests {
         try flip(path, at: 200)
         let error = opening(path)
         #expect(error?.resultCode == .SQLITE_CORRUPT)
-        #expect(error?.message?.contains("page 1") == true)
+        #expect(error?.reason == .damaged)
+        #expect(error?.damagedPage == 1)
         #expect(error?.isWrongKeyError == false)
         #expect(opening(path, .encrypted(passphrase: "wrong"))?.isWrongKeyError == true)
     }
@@ -116,6 +123,7 @@ struct OpeningTests {
         truncate(path, off_t(size - 4096))
         let error = opening(path)
         #expect(error?.resultCode == .SQLITE_CORRUPT)
+        #expect(error?.reason == .damaged)
     }
 
     @Test("a folder can't be")
@@ -133,15 +141,16 @@ struct OpeningTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test("an older format says which one it is", arguments: [("3", "SQLCipher 3", CipherSettings.sqlcipher3), ("2", "SQLCipher 2", .sqlcipher2), ("1", "SQLCipher 1", .sqlcipher1)])
-    func olderFormat(_ version: String, _ name: String, _ settings: CipherSettings) throws {
+    @Test("an older format says which one it is", arguments: [(3, CipherSettings.sqlcipher3), (2, .sqlcipher2), (1, .sqlcipher1)])
+    func olderFormat(_ version: Int, _ settings: CipherSettings) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         _ = try stockShell(path, setUp: "PRAGMA cipher_compatibility = \(version);", "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2);")
         var configuration = Configuration()
         configuration.encryption = Encryption(key: .passphrase("correct horse"))
         let error = opening(path, configuration)
         #expect(error?.resultCode == .SQLITE_NOTADB)
-        #expect(error?.message?.contains(name) == true)
+        #expect(error?.reason == .olderFormat)
+        #expect(error?.formatVersion == version)
         #expect(error?.isWrongKeyError == false)
         configuration.encryption?.settings = settings
         #expect(try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 2)
@@ -205,7 +214,7 @@ struct OpeningTests {
     func tempStore(_ value: String) throws {
         try withEncryptedQueue { queue in
             let error = #expect(throws: DatabaseError.self) { try queue.inDatabase { try $0.execute(sql: "PRAGMA temp_store = \(value)") } }
-            #expect(error?.message?.contains("clear text") == true)
+            #expect(error?.reason == .temporaryDataOnDisk)
             let setting = try queue.read { try Int.fetchOne($0, sql: "PRAGMA temp_store") }
             #expect(setting == 2)
         }
@@ -222,7 +231,8 @@ struct OpeningTests {
         }
         let error = opening(path, configuration)
         #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message?.contains("leave PRAGMA temp_store alone") == true)
+        #expect(error?.reason == .temporaryDataOnDisk)
+        #expect(error?.recoverySuggestion == "leave PRAGMA temp_store alone")
         #expect(try contents(path).isEmpty)
     }
 
@@ -370,14 +380,15 @@ struct LibraryTests {
     func tooOld(version: String) {
         let error = DatabaseError.refusal(ofSQLCipher: version)
         #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message?.contains("too old: use 4.5 or newer") == true)
+        #expect(error?.reason == .unfitLibrary)
+        #expect(error?.recoverySuggestion == "use 4.5 or newer")
     }
 
     @Test("that isn't SQLCipher is refused")
     func notSQLCipher() {
         let error = DatabaseError.refusal(ofSQLCipher: nil)
         #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message?.contains("isn't SQLCipher") == true)
+        #expect(error?.reason == .unfitLibrary)
     }
 
     @Test("that ignores where temporary data is to be is refused")
@@ -385,7 +396,7 @@ struct LibraryTests {
         #expect(DatabaseError.refusal(ofTempStore: "2", isIgnored: false) == nil)
         let error = DatabaseError.refusal(ofTempStore: "2", isIgnored: true)
         #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.message?.contains("use a build with SQLITE_TEMP_STORE=2") == true)
+        #expect(error?.recoverySuggestion == "use a build with SQLITE_TEMP_STORE=2")
         for setting in ["0", "1", nil] { #expect(DatabaseError.refusal(ofTempStore: setting, isIgnored: false) != nil) }
     }
 }

@@ -111,6 +111,7 @@ struct PoolEncryptionTests {
             #expect(try DatabaseFile.inspect(path: path).isRotationPending)
             let again = #expect(throws: DatabaseError.self) { try pool.rotateKey(to: .passphrase("newer")) }
             #expect(again?.resultCode == .SQLITE_BUSY)
+            #expect(again?.reason == .checkpointPending)
             try snapshot.close()
             try pool.rotateKey(to: .passphrase("newer"))
             #expect(try !DatabaseFile.inspect(path: path).isRotationPending)

@@ -51,7 +51,8 @@ struct ReadableHeaderTests {
             configuration.readonly = readonly
             let error = #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }
             #expect(error?.resultCode == .SQLITE_NOTADB && error?.isWrongKeyError == false)
-            #expect(error?.message?.contains(change.words) == true, "\(error?.message ?? "")")
+            #expect(error?.reason == .contradictoryHeader)
+            #expect(error?.failureReason?.contains(change.words) == true, "\(error?.failureReason ?? "")")
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == file)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["db.sqlite", "db.sqlite-salt"])

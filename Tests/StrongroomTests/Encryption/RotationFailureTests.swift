@@ -69,7 +69,8 @@ struct RotationFailureTests {
         let error = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: place.otherKey) }
         strongroom_faults_clear(folder.path)
         #expect(error?.resultCode == .SQLITE_IOERR)
-        #expect(error?.message?.contains("close it and open the database again with the old key") == true)
+        #expect(error?.reason == .keyUnchanged)
+        #expect(error?.isConnectionUsable == false)
         #expect(throws: DatabaseError.self) { try queue.write { try $0.execute(sql: "UPDATE t SET c = c + 1") } }
         try queue.close()
         try place.requireOneKey("after the failed commit")
@@ -85,7 +86,8 @@ struct RotationFailureTests {
         let queue = try DatabaseQueue(path: path, configuration: place.configuration)
         let error = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: place.otherKey) }
         #expect(error?.resultCode == .SQLITE_CORRUPT)
-        #expect(error?.message?.contains("page 61") == true)
+        #expect(error?.reason == .keyUnchanged)
+        #expect(error?.damagedPage == 61)
         try place.write(queue)
         try queue.close()
         try flip(path, at: 4096 * 60 + 100)
@@ -104,7 +106,8 @@ struct RotationFailureTests {
         let error = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: place.otherKey) }
         strongroom_faults_clear(path + "-wal")
         #expect(error?.resultCode == .SQLITE_CORRUPT)
-        #expect(error?.message?.hasPrefix("the key was changed, and page ") == true)
+        #expect(error?.reason == .keyChanged)
+        #expect(error?.damagedPage != nil)
         try queue.close()
         let report = try DatabaseQueue(path: path, configuration: RotatedFile.configuration(isNew: true)).checkIntegrity()
         #expect(report.unauthenticPages?.count == 1)

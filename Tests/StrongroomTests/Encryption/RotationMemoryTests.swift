@@ -54,7 +54,7 @@ private func rotateAtEachAllocation(lasting: Bool) throws {
         var isChanged = true
         if case .failure(let error) = outcome {
             failures += 1
-            isChanged = (error as? DatabaseError)?.message?.hasPrefix("the key was changed") == true
+            isChanged = (error as? DatabaseError)?.reason == .keyChanged
         }
         try file.write(queue)
         try queue.close()

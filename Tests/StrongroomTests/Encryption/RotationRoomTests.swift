@@ -20,7 +20,7 @@ struct RotationRoomTests {
         }
         #expect(isFull)
         #expect(error?.resultCode == .SQLITE_FULL)
-        #expect(error?.message?.contains("not changed") == true)
+        #expect(error?.reason == .keyUnchanged)
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 500)
         disk.empty()
         try file.write(queue)

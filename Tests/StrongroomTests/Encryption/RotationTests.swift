@@ -112,6 +112,7 @@ struct RotationTests {
             try other.run("BEGIN IMMEDIATE; INSERT INTO t(b) VALUES (1);")
             let error = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: .passphrase("new")) }
             #expect(error?.resultCode == .SQLITE_BUSY)
+            #expect(error?.reason == .keyUnchanged)
             #expect(!FileManager.default.fileExists(atPath: path + "-salt-next"))
             try other.run("COMMIT;")
             // The write on the connection that would have mixed keys after PRAGMA rekey.
@@ -174,7 +175,7 @@ struct RotationTests {
             _ = try queue.inDatabase { try String.fetchOne($0, sql: "PRAGMA locking_mode = EXCLUSIVE") }
             let error = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: .passphrase("new")) }
             #expect(error?.resultCode == .SQLITE_MISUSE)
-            #expect(error?.message?.contains("PRAGMA locking_mode = NORMAL") == true)
+            #expect(error?.recoverySuggestion == "set PRAGMA locking_mode = NORMAL")
             _ = try queue.inDatabase { try String.fetchOne($0, sql: "PRAGMA locking_mode = NORMAL") }
             try queue.rotateKey(to: .passphrase("new"))
             #expect(try count(path, "new") == 1)

@@ -100,7 +100,7 @@ struct SaltFileTests {
         try SaltFile(salt: file.salt, header: size).write(.permanent, of: path)
         let error = #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }
         #expect(error?.resultCode == .SQLITE_CORRUPT)
-        #expect(error?.message?.contains("is damaged") == true)
+        #expect(error?.reason == .damagedSalt)
         try before.write(to: URL(fileURLWithPath: path + "-salt"))
         _ = try DatabaseQueue(path: path, configuration: configuration)
     }

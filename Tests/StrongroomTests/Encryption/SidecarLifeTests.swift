@@ -208,7 +208,7 @@ struct SidecarLifeTests {
             }
         }
         #expect(error?.resultCode == .SQLITE_CANTOPEN)
-        #expect(error?.message?.contains("exists") == true)
+        #expect(error?.reason == .fileExists)
         #expect(try read(destination, passphrase: "other") == 8)
         #expect(try names() == ["copy.sqlite", "copy.sqlite-salt", "db.sqlite", "db.sqlite-salt", "other.sqlite", "other.sqlite-salt"])
     }
@@ -247,7 +247,8 @@ struct SidecarLifeTests {
             .write(toFile: name, atomically: false, encoding: .utf8)
         let error = #expect(throws: DatabaseError.self) { try SaltFile.read(role, of: path) }
         #expect(error?.resultCode == .SQLITE_CORRUPT)
-        #expect(error?.message?.contains("\(name) is damaged: \(cure)") == true)
+        #expect(error?.reason == .damagedSalt && error?.message?.contains("\(name) is damaged") == true)
+        #expect(error?.recoverySuggestion?.hasPrefix(cure) == true)
     }
 }
 

@@ -46,7 +46,11 @@ struct SidecarRuleTests {
         var configuration = Configuration()
         configuration.encryption = encryption
         let queue = try DatabaseQueue(path: path, configuration: configuration), next = file(.rotation)
-        try queue.rotateKey(to: .rawKey(Data(repeating: 2, count: 32))) { _ in
+        try queue.write { db in
+            for _ in 0..<200 { try db.execute(sql: "INSERT INTO t VALUES (randomblob(4000))") }
+        }
+        try queue.rotateKey(to: .rawKey(Data(repeating: 2, count: 32))) { progress in
+            guard !progress.isCompleted else { return }
             let attributes = try FileManager.default.attributesOfItem(atPath: next)
             #expect(attributes[.ownerAccountID] as? Int == 65534 && attributes[.groupOwnerAccountID] as? Int == 65534)
             #expect(attributes[.posixPermissions] as? Int == 0o600)
@@ -61,7 +65,7 @@ struct SidecarRuleTests {
         try #require(strongroom_faults_use_files_as(65534))
         defer { _ = strongroom_faults_use_files_as(0) }
         let error = #expect(throws: DatabaseError.self) { try read(path, .plaintext) }
-        #expect(error?.message?.contains("Permission denied") == true)
+        #expect(error?.reason == .unfitSaltFile && error?.message?.contains("Permission denied") == true)
         #expect(strongroom_faults_use_files_as(0))
         #expect(try read(path, .plaintext) == 7)
     }
@@ -92,7 +96,7 @@ struct SidecarRuleTests {
             let error = #expect(throws: DatabaseError.self) { try use() }
             #expect(error?.resultCode == .SQLITE_CANTOPEN)
             #expect(error?.message?.contains("\(file(role)): it is not a regular file") == true)
-            #expect(error?.message?.contains("move it away") == true)
+            #expect(error?.reason == .unfitSaltFile && error?.recoverySuggestion == "move it away")
         }
         try SaltFile.remove(role, of: path)
         #expect(try names() == before)
@@ -248,7 +252,7 @@ struct SidecarRuleTests {
         for encryption in [Encryption.plaintext, Encryption(key: try .random())] {
             let error = #expect(throws: DatabaseError.self) { try create(path, encryption) }
             #expect(error?.resultCode == .SQLITE_CANTOPEN)
-            #expect(error?.message?.contains("use 245 bytes at most, not \(count)") == true)
+            #expect(error?.reason == .nameTooLong && error?.recoverySuggestion == "use 245 bytes at most, not \(count)")
             #expect(try names() == [])
         }
     }
@@ -262,7 +266,7 @@ struct SidecarRuleTests {
         configuration.encryption = encryption
         let queue = try DatabaseQueue(path: path, configuration: configuration), before = try Data(contentsOf: URL(fileURLWithPath: path))
         let error = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: .random()) }
-        #expect(error?.message?.contains("use 245 bytes at most, not 247") == true)
+        #expect(error?.reason == .nameTooLong)
         try queue.close()
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
         #expect(try names() == [String(repeating: "n", count: 247)])

@@ -102,7 +102,7 @@ struct VacuumIntoTests {
             try queue.writeWithoutTransaction { try $0.execute(sql: sql, arguments: [path]) }
         }
         #expect(error?.resultCode == .SQLITE_MISUSE, sourceLocation: sourceLocation)
-        #expect(error?.message?.contains("use vacuum(into:)") == true, sourceLocation: sourceLocation)
+        #expect(error?.recoverySuggestion?.contains("use vacuum(into:)") == true, sourceLocation: sourceLocation)
         #expect(!FileManager.default.fileExists(atPath: path), sourceLocation: sourceLocation)
     }
 

@@ -53,10 +53,7 @@ extension Association {
 
     public var databaseTableName: String { sqlRelation.source.tableName }
 
-    public func aliased(_ alias: TableAlias<Void>) -> Self { withRequest { $0.aliased(alias) } }
-
-    /// The same association with its table under an alias that knows the record type.
-    public func aliased(_ alias: TableAlias<RowDecoder>) -> Self { withRequest { $0.aliased(alias) } }
+    public func _aliased(_ alias: TableAliasBase) -> Self { withRequest { $0._aliased(alias) } }
 
     public func selectWhenConnected(_ selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]) -> Self {
         withRequest { $0.selectWhenConnected(selection) }

@@ -184,16 +184,7 @@ extension QueryInterfaceRequest: AggregatingRequest {
 extension QueryInterfaceRequest: TableRequest {
     public var databaseTableName: String { query.relation.source.tableName }
 
-    public func aliased(_ alias: TableAlias<Void>) -> Self {
-        withAlias(alias)
-    }
-
-    /// The same request with the table under an alias that knows the record type.
-    public func aliased(_ alias: TableAlias<RowDecoder>) -> Self {
-        withAlias(alias)
-    }
-
-    private func withAlias(_ alias: TableAliasBase) -> Self {
+    public func _aliased(_ alias: TableAliasBase) -> Self {
         with { $0.relation.source.aliases.append(alias) }
     }
 }

@@ -3,8 +3,19 @@ public protocol TableRequest {
     /// The table that the request reads.
     var databaseTableName: String { get }
 
+    /// The same request with the table under an alias of any type. Requests that wrap another one hand it on; everyone else
+    /// calls `aliased(_:)`.
+    func _aliased(_ alias: TableAliasBase) -> Self
+}
+
+extension TableRequest {
     /// The same request with the table under an alias.
-    func aliased(_ alias: TableAlias<Void>) -> Self
+    public func aliased(_ alias: TableAlias<Void>) -> Self { _aliased(alias) }
+}
+
+extension TableRequest where Self: TypedRequest {
+    /// The same request with the table under an alias that knows the record type.
+    public func aliased(_ alias: TableAlias<RowDecoder>) -> Self { _aliased(alias) }
 }
 
 // MARK: - By key

@@ -1,0 +1,176 @@
+import Foundation
+
+extension DatabaseError {
+    /// What happened, where the result code alone doesn't tell it: for programs to decide on.
+    ///
+    ///     do {
+    ///         pool = try DatabasePool(path: path, configuration: configuration)
+    ///     } catch let error as DatabaseError {
+    ///         switch error.reason {
+    ///         case .wrongKey: askAgain()
+    ///         case .olderFormat: try migrate(from: error.formatVersion)
+    ///         default: throw error
+    ///         }
+    ///     }
+    ///
+    /// It is a struct and no enumeration, so that later versions can know more reasons: a `switch` has a `default`.
+    public struct Reason: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the reason, which never changes: fit for logs.
+        public let description: String
+
+        private init(_ name: String) { description = name }
+    }
+
+    /// The version of SQLCipher whose format the file has, from 1 to 4. Nil unless ``reason`` is ``Reason/olderFormat`` or ``Reason/newerFormat``.
+    public var formatVersion: Int? { details.formatVersion }
+
+    /// The number of a page that is damaged, from 1. Nil where none is known.
+    public var damagedPage: Int? { details.damagedPage }
+
+    /// Whether the connection that threw the error can go on. Where it can't, close it, and open the database again.
+    public var isConnectionUsable: Bool { details.isConnectionUsable }
+
+    /// What is known of a failure beyond code and message.
+    struct Details: Sendable {
+        var reason: Reason?
+        var formatVersion: Int?
+        var damagedPage: Int?
+        var isConnectionUsable = true
+        /// What happened, and what can be done about it.
+        var explanation: String?
+        var advice: String?
+    }
+}
+
+extension DatabaseError.Reason {
+    // MARK: Opening
+
+    /// The key doesn't fit the database. Nobody can tell that from a file that was never a database.
+    public static let wrongKey = Self("wrongKey")
+
+    /// The key fits, and the salt that was given doesn't.
+    public static let wrongSalt = Self("wrongSalt")
+
+    /// The header of the database is plaintext, and its salt is neither beside it nor given.
+    public static let missingSalt = Self("missingSalt")
+
+    /// The file beside the database that holds its salt can't be understood.
+    public static let damagedSalt = Self("damagedSalt")
+
+    /// The file beside the database that would hold its salt is no regular file, or this user may not read or write it.
+    public static let unfitSaltFile = Self("unfitSaltFile")
+
+    /// The readable header of the database says something else than the settings: they are others, or it was changed.
+    public static let contradictoryHeader = Self("contradictoryHeader")
+
+    /// The name of the database leaves no room for those of the files beside it.
+    public static let nameTooLong = Self("nameTooLong")
+
+    /// A plaintext header was asked for, and the database is encrypted from its first byte.
+    public static let missingPlaintextHeader = Self("missingPlaintextHeader")
+
+    /// A key was given for a database in clear text.
+    public static let notEncrypted = Self("notEncrypted")
+
+    /// No key was given for a file that is not in clear text.
+    public static let encryptedWithoutKey = Self("encryptedWithoutKey")
+
+    /// The file is neither a database nor an encrypted one: a text, or too short.
+    public static let notDatabase = Self("notDatabase")
+
+    /// The key fits the database, which has the format of an older SQLCipher than the settings say: see ``DatabaseError/formatVersion``.
+    public static let olderFormat = Self("olderFormat")
+
+    /// The key fits the database, which has the format of a newer SQLCipher than the settings say: see ``DatabaseError/formatVersion``.
+    public static let newerFormat = Self("newerFormat")
+
+    /// A part of the database is damaged: see ``DatabaseError/damagedPage``. Every `SQLITE_CORRUPT` has this reason or a nearer one.
+    public static let damaged = Self("damaged")
+
+    /// The key is empty: SQLCipher would write clear text.
+    public static let emptyKey = Self("emptyKey")
+
+    /// The connection has a key already, and another one was given.
+    public static let otherKey = Self("otherKey")
+
+    /// The SQLite library in the process isn't SQLCipher, or too old a version of it.
+    public static let unfitLibrary = Self("unfitLibrary")
+
+    /// Sorters and temporary tables would put clear text on the disk.
+    public static let temporaryDataOnDisk = Self("temporaryDataOnDisk")
+
+    /// A copy was to be written where there is a file already.
+    public static let fileExists = Self("fileExists")
+
+    // MARK: Changing the key
+
+    /// The key was not changed: the former one opens the database.
+    public static let keyUnchanged = Self("keyUnchanged")
+
+    /// The key was changed, and what came after failed: the new one opens the database.
+    public static let keyChanged = Self("keyChanged")
+
+    /// An earlier change of key is not finished: pages encrypted with its new key wait in the write-ahead log for readers to end.
+    /// The key was not changed again. Try later.
+    public static let checkpointPending = Self("checkpointPending")
+
+    // MARK: Accesses
+
+    /// The database is suspended: it takes no lock until it is resumed.
+    public static let suspended = Self("suspended")
+
+    /// Somebody interrupted the statement. Every `SQLITE_INTERRUPT` has this reason.
+    public static let interrupted = Self("interrupted")
+
+    /// The transaction that the block relied on was rolled back before.
+    public static let transactionAborted = Self("transactionAborted")
+
+    /// The connection is closed.
+    public static let closed = Self("closed")
+
+    /// What the code tells by itself.
+    init?(of code: ResultCode) {
+        switch code.primaryResultCode {
+        case .SQLITE_INTERRUPT: self = .interrupted
+        case .SQLITE_CORRUPT: self = .damaged
+        default: return nil
+        }
+    }
+}
+
+extension DatabaseError: LocalizedError {
+    public var errorDescription: String? { description }
+
+    /// What happened: SQLite's message, unless more is known.
+    public var failureReason: String? { details.explanation ?? message }
+
+    /// What to do about it, where that is known.
+    public var recoverySuggestion: String? { details.advice }
+}
+
+extension DatabaseError {
+    /// An error with SQLite's message, and what is known beyond it.
+    init(
+        _ code: ResultCode, _ reason: Reason, _ explanation: String, advice: String? = nil, formatVersion: Int? = nil,
+        damagedPage: Int? = nil, isConnectionUsable: Bool = true)
+    {
+        self.init(code, nil, Details(
+            reason: reason, formatVersion: formatVersion, damagedPage: damagedPage, isConnectionUsable: isConnectionUsable,
+            explanation: explanation, advice: advice))
+    }
+
+    /// An error where SQLite was not asked: what was refused is the message.
+    init(
+        _ code: ResultCode = .SQLITE_MISUSE, refusing message: String, advice: String? = nil, reason: Reason? = nil,
+        isConnectionUsable: Bool = true)
+    {
+        self.init(code, message, Details(reason: reason ?? Reason(of: code), isConnectionUsable: isConnectionUsable, advice: advice))
+    }
+
+    /// The same error for that reason, unless it has one.
+    func because(_ reason: Reason) -> DatabaseError {
+        var error = self
+        if error.reason == nil { error.details.reason = reason }
+        return error
+    }
+}
