@@ -1,5 +1,5 @@
-// Small files beside a database, which processes and users share: regular files only, waited for within bounds, with the owner and
-// the mode of the database, and on the disk when they say so.
+// Small files beside a database, which processes and users share: regular files only, waited for within bounds, with
+// the owner and the mode of the database, and on the disk when they say so.
 
 #if __linux__
 #define _GNU_SOURCE 1
@@ -45,7 +45,8 @@ static int open_or_create(const char *path) {
 
 enum { patience = 5000, nap = 5 };   // milliseconds
 
-/// Writers hold the lock for as long as the file is not whole. The system lets go of it when they end, whatever ends them.
+/// Writers hold the lock for as long as the file is not whole. The system lets go of it when they end, whatever ends
+/// them.
 static int lock(int fd, int kind) {
     for (int waited = 0; flock(fd, kind | LOCK_NB) != 0; waited += nap) {
         // Some file systems know no locks; what is read is checked all the same.
@@ -59,7 +60,8 @@ static int lock(int fd, int kind) {
 /// Whether the file still has its name: another process may have removed it before it was locked.
 static bool has_name(int fd, const char *path) {
     struct stat file, named;
-    return fstat(fd, &file) == 0 && lstat(path, &named) == 0 && file.st_dev == named.st_dev && file.st_ino == named.st_ino;
+    if (fstat(fd, &file) != 0 || lstat(path, &named) != 0) return false;
+    return file.st_dev == named.st_dev && file.st_ino == named.st_ino;
 }
 
 // MARK: Reading and writing
@@ -125,7 +127,8 @@ static int require_contents(int fd, const char *path, const void *expected, size
     return result;
 }
 
-/// As SQLite has it for journals. Where the owner or the group can't be that of the database, the file is open to fewer than it.
+/// As SQLite has it for journals. Where the owner or the group can't be that of the database, the file is open to
+/// fewer than it.
 static void resemble(int fd, const char *database) {
     struct stat model, file;
     if (stat(database, &model) != 0) return;
@@ -137,8 +140,8 @@ static void resemble(int fd, const char *database) {
     (void)fchmod(fd, mode);
 }
 
-int strongroom_file_extend(const char *path, const char *database, const void *expected, size_t expected_size, size_t kept,
-                           const void *bytes, size_t size) {
+int strongroom_file_extend(const char *path, const char *database, const void *expected, size_t expected_size,
+                           size_t kept, const void *bytes, size_t size) {
     int fd = open_or_create(path);
     if (fd < 0) return -fd;
     int result = lock(fd, LOCK_EX);
@@ -188,7 +191,8 @@ static int rename_exclusively(const char *from, const char *to) {
 
 /// Whether the file system, the system or a sandbox knows no such call.
 static bool is_refusal(int error) {
-    return error == EPERM || error == EINVAL || error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP || error == EMLINK;
+    return error == EPERM || error == EINVAL || error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP
+        || error == EMLINK;
 }
 
 static int link_exclusively(const char *from, const char *to) {
@@ -196,7 +200,8 @@ static int link_exclusively(const char *from, const char *to) {
     return unlink(from) == 0 ? 0 : errno;
 }
 
-/// Takes the name by an empty file first, which is locked as SQLite locks what it writes, so that nobody makes a database of it.
+/// Takes the name by an empty file first, which is locked as SQLite locks what it writes, so that nobody makes a
+/// database of it.
 static int replace_placeholder(const char *from, const char *to) {
     int fd = open(to, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return errno;
@@ -241,7 +246,8 @@ int64_t strongroom_file_room(const char *path, int64_t *largest_file) {
     int64_t room = INT64_MAX;
     if (statvfs(path, &system) == 0) room = (int64_t)system.f_bavail * (int64_t)system.f_frsize;
     *largest_file = INT64_MAX;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) *largest_file = (int64_t)limit.rlim_cur;
+    bool is_limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    if (is_limited) *largest_file = (int64_t)limit.rlim_cur;
     return room;
 }
 

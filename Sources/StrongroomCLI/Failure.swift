@@ -82,7 +82,8 @@ extension Failure {
         }
         if [.damagedSalt, .contradictoryHeader, .unfitSaltFile, .nameTooLong].contains(error.reason) {
             let isDamaged = error.reason == .damagedSalt || error.reason == .contradictoryHeader
-            self.init(isDamaged ? .damaged : .other, file: file, said, remedy: error.recoverySuggestion.map { $0.prefix(1).uppercased() + $0.dropFirst() })
+            let advice = error.recoverySuggestion.map { $0.prefix(1).uppercased() + $0.dropFirst() }
+            self.init(isDamaged ? .damaged : .other, file: file, said, remedy: advice)
             return
         }
         if error.isWrongKeyError {

@@ -11,15 +11,15 @@
 // Zero is success; anything else an errno, or this: a symbolic link, a folder, a FIFO, a device, a socket.
 enum { STRONGROOM_NOT_A_FILE = 10000 };
 
-/// The count of bytes read, at most `capacity`, or a negated error. `settled` waits for whoever writes the file now, for five seconds
-/// before it is EBUSY. Never for a database that this process may have open.
+/// The count of bytes read, at most `capacity`, or a negated error. `settled` waits for whoever writes the file now,
+/// for five seconds before it is EBUSY. Never for a database that this process may have open.
 int strongroom_file_read(const char *path, bool settled, void *bytes, size_t capacity);
 
-/// Puts `bytes` behind the first `kept` bytes of a file, which is created if need be, unless it holds something else than `expected`
-/// by now: EAGAIN. It has the owner and the mode of `database` then. Data and directory entry are on the disk when this returns; after a
-/// failure the file is as it was, or not whole.
-int strongroom_file_extend(const char *path, const char *database, const void *expected, size_t expected_size, size_t kept,
-                           const void *bytes, size_t size);
+/// Puts `bytes` behind the first `kept` bytes of a file, which is created if need be, unless it holds something else
+/// than `expected` by now: EAGAIN. It has the owner and the mode of `database` then. Data and directory entry are on
+/// the disk when this returns; after a failure the file is as it was, or not whole.
+int strongroom_file_extend(const char *path, const char *database, const void *expected, size_t expected_size,
+                           size_t kept, const void *bytes, size_t size);
 
 /// Removes a file unless it holds something else than `expected` by now: EAGAIN.
 int strongroom_file_remove_if(const char *path, const void *expected, size_t expected_size);
@@ -42,8 +42,8 @@ bool strongroom_is_regular_file(const char *path);
 /// Free bytes beside `path`, and the largest file that this process may write; INT64_MAX where nothing is known.
 int64_t strongroom_file_room(const char *path, int64_t *largest_file);
 
-/// The path that SQLite gives the files beside a database: absolute, with symbolic links resolved; NULL without memory, and where they
-/// can't be. To be freed with strongroom_free.
+/// The path that SQLite gives the files beside a database: absolute, with symbolic links resolved; NULL without
+/// memory, and where they can't be. To be freed with strongroom_free.
 char *strongroom_real_path(const char *path);
 
 #endif

@@ -55,8 +55,8 @@ extension Database {
         return SaltLocation(salt: file.salt, header: file.header)
     }
 
-    /// Compares the first `end` bytes of a readable header with what the settings determine: SQLCipher authenticates none of them, and
-    /// SQLite believes them all.
+    /// Compares the first `end` bytes of a readable header with what the settings determine: SQLCipher authenticates
+    /// none of them, and SQLite believes them all.
     func requirePlausibleHeader(upTo end: Int) throws {
         guard let derived = cipher.derived, cipher.header > 0 else { return }
         let header = try fileHeader()
@@ -69,15 +69,17 @@ extension Database {
 
     // MARK: - Former salts
 
-    /// True when the database has one of the former salts beside it, and the key fits: it was restored from an older copy, or moved away
-    /// while another one was created under its name, or a change of its header was killed. That salt counts again, then.
+    /// True when the database has one of the former salts beside it, and the key fits: it was restored from an older
+    /// copy, or moved away while another one was created under its name, or a change of its header was killed. That
+    /// salt counts again, then.
     func followFormerSalt() throws -> Bool {
         guard let derived = cipher.derived, cipher.header > 0, !cipher.isSaltProvided else { return false }
         let header = cipher.header
         for former in try formerSalts() where former != SaltFile(salt: derived.salt, header: header) {
             try attach(derivedKey(salt: former.salt, settings: derived.settings), header: former.header)
             guard try canRead() else { continue }
-            if !configuration.readonly { try former.write(.permanent, of: filePath) }
+            // Where this user may not write it, each opening finds it again.
+            if !configuration.readonly { try? former.write(.permanent, of: filePath) }
             return true
         }
         try attach(derived, header: header)
@@ -87,20 +89,22 @@ extension Database {
     /// Each costs a derivation where the key is wrong.
     private func formerSalts() throws -> ArraySlice<SaltFile> {
         var known: Set<SaltFile> = []
-        return try SaltFile.readAll(.permanent, of: filePath).filter { known.insert($0).inserted }.prefix(SaltFile.rememberedCount)
+        let salts = try SaltFile.readAll(.permanent, of: filePath)
+        return salts.filter { known.insert($0).inserted }.prefix(SaltFile.rememberedCount)
     }
 
     // MARK: - Creation
 
     /// Refuses a name before SQLite makes a file of it.
     static func requireCreatable(_ path: String, _ configuration: Configuration) throws {
-        guard configuration.encryption != nil, !configuration.readonly, !path.hasPrefix("file:"), !strongroom_file_exists(path) else { return }
-        try SaltFile.requireName(of: path)
+        guard configuration.encryption != nil, !configuration.readonly, !path.hasPrefix("file:") else { return }
+        if !strongroom_file_exists(path) { try SaltFile.requireName(of: path) }
     }
 
     /// Everyone who finds the database empty takes the same salt, so that two processes can create it at once.
     private func saltForCreation(_ requested: PlaintextHeader?, provided: Salt?) throws -> SaltLocation {
         let size = requested?.size ?? 0
+        if configuration.readonly { try requireNoLog() }
         if let provided { return SaltLocation(salt: provided, header: size, isProvided: true) }
         let random = try Salt.random()
         if configuration.readonly { return SaltLocation(salt: random, header: size) }
@@ -117,6 +121,14 @@ extension Database {
         return SaltLocation(salt: agreed.salt, header: size)
     }
 
+    /// Of an empty database SQLite removes the write-ahead log, even for those who only read.
+    private func requireNoLog() throws {
+        guard strongroom_file_exists(filePath + "-wal") else { return }
+        throw DatabaseError(
+            .SQLITE_CORRUPT, .damaged, "\(path) is empty, although it has a write-ahead log",
+            advice: "restore it from a backup, or remove \(path)-wal")
+    }
+
     /// Writes the salt beside the file before the file can lose it.
     func prepareForPlaintextHeader(size: Int) throws {
         try PlaintextHeader.validate(size: size)
@@ -125,8 +137,8 @@ extension Database {
         cipher.header = size
     }
 
-    /// True when the file has another salt or header than it had when we looked, and the key was set again: another process created
-    /// the database, or the first read rolled back a change of header that was killed.
+    /// True when the file has another salt or header than it had when we looked, and the key was set again: another
+    /// process created the database, or the first read rolled back a change of header that was killed.
     func followChangedFile() throws -> Bool {
         guard let derived = cipher.derived, !cipher.isSaltProvided, let location = try? locateSalt(requestedHeader: nil),
               location.salt != derived.salt || location.header != cipher.header
@@ -146,7 +158,8 @@ extension Database {
         try finishRotation()
     }
 
-    /// After the first transaction that this connection committed to an empty file, and at closing: a program may end without it.
+    /// After the first transaction that this connection committed to an empty file, and at closing: a program may end
+    /// without it.
     ///
     /// The agreement stays where the database doesn't open without it; the next opening looks again.
     func endCreation() {
@@ -156,7 +169,8 @@ extension Database {
         try? SaltFile.remove(.creation, of: filePath)
     }
 
-    /// Whether a fresh connection, which knows the key and the settings, finds the salt and the header by itself, and reads.
+    /// Whether a fresh connection, which knows the key and the settings, finds the salt and the header by itself, and
+    /// reads.
     private func opensFromFiles() throws -> Bool {
         guard let key = cipher.key, let derived = cipher.derived else { return true }
         let file = SaltFile(salt: derived.salt, header: cipher.header)
@@ -176,8 +190,8 @@ extension Database {
     }
 
     private func opens(
-        with key: DatabaseKey, _ keyring: Keyring, _ settings: CipherSettings, _ header: PlaintextHeader?) throws -> Bool
-    {
+        with key: DatabaseKey, _ keyring: Keyring, _ settings: CipherSettings, _ header: PlaintextHeader?
+    ) throws -> Bool {
         (cipher.key, cipher.keyring) = (key, keyring)
         try check(compiler.install(on: openConnection))
         try establishKey(settings, requestedHeader: header)

@@ -90,8 +90,8 @@ extension DatabaseFile {
         }
     }
 
-    /// Gives a finished database, which nobody has open, its name in the same folder, together with its salt. A salt never takes the place
-    /// of another, nor the database unless `replacing`; after a failure both names are as they were.
+    /// Gives a finished database, which nobody has open, its name in the same folder, together with its salt. A salt
+    /// never takes the place of another, nor the database unless `replacing`; after a failure both names are as they were.
     ///
     /// - throws: `SQLITE_CANTOPEN` where a name is taken.
     package static func give(_ partial: String, theName destination: String, replacing: Bool = false) throws {
@@ -110,7 +110,8 @@ extension DatabaseFile {
     private static func giveSalt(of partial: String, to destination: String) throws -> SaltFile? {
         guard let salt = try SaltFile.read(.permanent, of: partial) else { return nil }
         let name = SaltFile.path(.permanent, of: destination)
-        guard !strongroom_file_exists(name), try salt.agree(.permanent, of: destination, like: partial) == salt else { throw exists(name) }
+        guard !strongroom_file_exists(name), try salt.agree(.permanent, of: destination, like: partial) == salt
+        else { throw exists(name) }
         return salt
     }
 

@@ -42,7 +42,8 @@ public enum DatabaseFile {
     public static func inspect(path: String) throws -> Inspection {
         let path = realPath(path)
         guard strongroom_is_regular_file(path) else {
-            return Inspection(path: path, kind: strongroom_size_of_file(path) == -1 ? .absent : .notDatabase, header: nil)
+            let isAbsent = strongroom_size_of_file(path) == -1
+            return Inspection(path: path, kind: isAbsent ? .absent : .notDatabase, header: nil)
         }
         let header = try withUnusedConnection(path) { try $0.fileHeader() }
         return Inspection(path: path, kind: kind(of: header), header: header)

@@ -91,8 +91,9 @@ struct FileHeader {
 
     /// Nil where the header is encrypted, and where it shows what no page size is.
     var pageSize: Int? {
-        guard startsLikeSQLite, bytes.count >= 18, (512...65536).contains(shownPageSize), shownPageSize.nonzeroBitCount == 1 else { return nil }
-        return shownPageSize
+        guard startsLikeSQLite, bytes.count >= 18 else { return nil }
+        let isSize = (512...65536).contains(shownPageSize) && shownPageSize.nonzeroBitCount == 1
+        return isSize ? shownPageSize : nil
     }
 
     private var shownPageSize: Int {
@@ -113,10 +114,12 @@ struct FileHeader {
         func number(at offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
         let reserve = strongroom_page_reserve(CInt(settings.hmacAlgorithm?.rawValue ?? 0))
         let rules: [(end: Int, holds: () -> Bool, words: () -> String)] = [
-            (18, { shownPageSize == settings.pageSize }, { "it says pages of \(shownPageSize) bytes, the settings \(settings.pageSize)" }),
+            (18, { shownPageSize == settings.pageSize },
+             { "it says pages of \(shownPageSize) bytes, the settings \(settings.pageSize)" }),
             (20, { (1...2).contains(bytes[18]) && (1...2).contains(bytes[19]) }, { "it has an unknown version" }),
             // SQLCipher keeps what it would reserve without being told the algorithm.
-            (21, { bytes[20] >= reserve && [16, 48, 80].contains(bytes[20]) }, { "it reserves \(bytes[20]) bytes in each page, the settings \(reserve)" }),
+            (21, { bytes[20] >= reserve && [16, 48, 80].contains(bytes[20]) },
+             { "it reserves \(bytes[20]) bytes in each page, the settings \(reserve)" }),
             (24, { bytes[21..<24].elementsEqual([64, 32, 32]) }, { "its payload fractions are not those of SQLite" }),
             (48, { number(at: 44) <= 4 }, { "it has an unknown schema format" }),
             (60, { number(at: 56) <= 3 }, { "it has an unknown text encoding" }),

@@ -10,12 +10,13 @@ import Foundation
 ///     header 32
 ///     check 5d41402a
 ///
-/// `header` is the count of bytes at the start of the database that aren't encrypted; `check` tells an edited file. Another salt comes
-/// behind, as three more lines, and counts from then on: what stands in the file is never overwritten, so that a crash leaves either
-/// the salt before or the one after, and a database that was moved away or restored finds its own among the former ones.
+/// `header` is the count of bytes at the start of the database that aren't encrypted; `check` tells an edited file.
+/// Another salt comes behind, as three more lines, and counts from then on: what stands in the file is never
+/// overwritten, so that a crash leaves either the salt before or the one after, and a database that was moved away or
+/// restored finds its own among the former ones.
 ///
-/// Whoever writes holds the lock of the file until it is whole and on the disk. What is not whole when the lock is free was left by
-/// a process that was killed: nothing has relied on it.
+/// Whoever writes holds the lock of the file until it is whole and on the disk. What is not whole when the lock is
+/// free was left by a process that was killed: nothing has relied on it.
 struct SaltFile: Hashable {
     enum Role: String, CaseIterable {
         /// The salt of a database with a plaintext header, for as long as the database lives.
@@ -96,14 +97,15 @@ struct SaltFile: Hashable {
 
     /// Extends the file unless it is settled already; answers the salt that counts.
     private func settle(
-        _ role: Role, of database: String, like model: String? = nil, unless isSettled: (SaltText) -> Bool) throws -> SaltFile
-    {
+        _ role: Role, of database: String, like model: String? = nil, unless isSettled: (SaltText) -> Bool
+    ) throws -> SaltFile {
         let path = SaltFile.path(role, of: database)
         return try SaltFile.untilUnchanged(path) { () -> SaltFile? in
             let content = try SaltFile.settledContent(role, of: database)
             if let last = content.salts.last, isSettled(content) { return last }
             let kept = content.wholeCount, lines = try content.lines(adding: self)
-            let error = strongroom_file_extend(path, model ?? database, content.bytes, content.bytes.count, kept, lines, lines.count)
+            let error = strongroom_file_extend(
+                path, model ?? database, content.bytes, content.bytes.count, kept, lines, lines.count)
             if error == EAGAIN { return nil }
             guard error == 0 else { throw SaltFile.failure("write", path, error: error) }
             return self
@@ -172,10 +174,13 @@ extension SaltFile {
         switch error {
         case ENOSPC, EDQUOT: return DatabaseError(.SQLITE_FULL, refusing: what + why)
         case EBUSY: return DatabaseError(.SQLITE_BUSY, refusing: what + "another process is writing it")
-        case EACCES: return DatabaseError(.SQLITE_IOERR, refusing: what + why, advice: "check its owner and mode", reason: .unfitSaltFile)
+        case EACCES:
+            return DatabaseError(
+                .SQLITE_IOERR, refusing: what + why, advice: "check its owner and mode", reason: .unfitSaltFile)
         case CInt(STRONGROOM_NOT_A_FILE):
             return DatabaseError(
-                .SQLITE_CANTOPEN, refusing: what + "it is not a regular file, but a symbolic link, a folder, a pipe or a device",
+                .SQLITE_CANTOPEN,
+                refusing: what + "it is not a regular file, but a symbolic link, a folder, a pipe or a device",
                 advice: "move it away", reason: .unfitSaltFile)
         default: return DatabaseError(.SQLITE_IOERR, refusing: what + why)
         }
@@ -184,7 +189,8 @@ extension SaltFile {
     private static func damage(_ role: Role, of database: String, _ content: SaltText) -> DatabaseError {
         let state = content.bytes.isEmpty ? "empty" : "damaged"
         return DatabaseError(
-            .SQLITE_CORRUPT, refusing: "the salt file \(path(role, of: database)) is \(state)", advice: role.cure, reason: .damagedSalt)
+            .SQLITE_CORRUPT, refusing: "the salt file \(path(role, of: database)) is \(state)", advice: role.cure,
+            reason: .damagedSalt)
     }
 }
 

@@ -84,7 +84,7 @@ struct SaltText {
     private static func check(_ file: SaltFile) -> String? {
         var digest = [UInt8](repeating: 0, count: 32)
         let text = Array(content(file).utf8)
-        guard strongroom_hmac(STRONGROOM_SHA256, title, title.utf8.count, text, text.count, &digest) == 0 else { return nil }
-        return hexadecimal(digest.prefix(4))
+        let result = strongroom_hmac(STRONGROOM_SHA256, title, title.utf8.count, text, text.count, &digest)
+        return result != 0 ? nil : hexadecimal(digest.prefix(4))
     }
 }

@@ -106,6 +106,20 @@ struct SidecarLifeTests {
         #expect(try read(path, passphrase: "second") == 1)
     }
 
+    @Test("are not all that reading leaves alone: SQLite would remove the log of a database that was emptied", arguments: [
+        nil, PlaintextHeader(), PlaintextHeader(salt: .provided([UInt8](1...16))),
+    ])
+    func emptied(header: PlaintextHeader?) throws {
+        try Data().write(to: URL(fileURLWithPath: path))
+        try Data("log".utf8).write(to: URL(fileURLWithPath: path + "-wal"))
+        var configuration = Configuration()
+        configuration.encryption = encryption("secret", header: header)
+        configuration.readonly = true
+        let error = #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }
+        #expect(error?.reason == .damaged)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == Data("log".utf8))
+    }
+
     // MARK: - Creation
 
     /// The ways to the first page.

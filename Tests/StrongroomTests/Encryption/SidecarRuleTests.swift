@@ -141,7 +141,8 @@ struct SidecarRuleTests {
             for rest in [Data(), Data(count: 7)] {
                 try (text.prefix(count) + rest).write(to: URL(fileURLWithPath: file(role)))
                 let salt = SaltFile(salt: try .random(), header: 32)
-                // What has relied on a salt file would be lost with it; nothing relies on the others before they are whole.
+                // What has relied on a salt file would be lost with it; nothing relies on the others before they are
+                // whole.
                 if role == .permanent {
                     #expect(throws: DatabaseError.self) { try SaltFile.read(role, of: path) }
                 } else {
