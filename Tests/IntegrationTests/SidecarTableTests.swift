@@ -18,7 +18,9 @@ struct SidecarTableTests {
 
         init?(_ line: Substring, _ role: SaltFile.Role) {
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-            guard cells.count == 6, let sidecar = SidecarState(rawValue: cells[0]), let database = DatabaseState(rawValue: cells[1]) else { return nil }
+            guard cells.count == 6, let sidecar = SidecarState(rawValue: cells[0]),
+                let database = DatabaseState(rawValue: cells[1])
+            else { return nil }
             (self.role, self.sidecar, self.database) = (role, sidecar, database)
             outcomes = Array(cells[2...4])
             statuses = cells[5].split(separator: ",").compactMap { Int32($0.trimmingCharacters(in: .whitespaces)) }
@@ -29,7 +31,9 @@ struct SidecarTableTests {
         let article = Program.packageFolder.appendingPathComponent("Sources/Strongroom/Strongroom.docc/Sidecars.md")
         var role: SaltFile.Role?
         return ((try? String(contentsOf: article, encoding: .utf8)) ?? "").split(separator: "\n").compactMap { line in
-            if line.hasPrefix("## ") { role = SaltFile.Role.allCases.first { line == "## The tables of `\($0.rawValue)`" } }
+            if line.hasPrefix("## ") {
+                role = SaltFile.Role.allCases.first { line == "## The tables of `\($0.rawValue)`" }
+            }
             return role.flatMap { Row(line, $0) }
         }
     }()
@@ -38,14 +42,15 @@ struct SidecarTableTests {
     func completeness() {
         let names = Self.rows.map(\.testDescription)
         #expect(Set(names).count == names.count)
-        #expect(names.count == SaltFile.Role.allCases.count * SidecarState.allCases.count * DatabaseState.allCases.count)
+        let count = SaltFile.Role.allCases.count * SidecarState.allCases.count * DatabaseState.allCases.count
+        #expect(names.count == count)
     }
 
     @Test("say what opening, creating and rotating come to", .timeLimit(.minutes(5)), arguments: rows)
     func library(_ row: Row) throws {
         func fixture() throws -> SidecarFixture { try SidecarFixture(row.role, row.sidecar, row.database) }
         let outcomes = [try fixture().opening(), try fixture().creating(), try fixture().rotating()]
-        #expect(outcomes == row.outcomes, "| \(row.sidecar.rawValue) | \(row.database.rawValue) | \(outcomes.joined(separator: " | ")) |")
+        #expect(outcomes == row.outcomes, "\(row.testDescription)")
     }
 
     @Test("say the exit statuses of verify-key, create and rotate", .timeLimit(.minutes(20)), arguments: rows)
@@ -58,13 +63,13 @@ struct SidecarTableTests {
             let rest = command.dropFirst().map { $0 == "new" ? scratch.path("new") : $0 }
             var program = try Program(built: "strongroom")
             program.arguments = [command[0], fixture.path, "--raw-key-file", scratch.path("key")] + rest
-            if row.sidecar == .unreadable, geteuid() == 0 { program = try program.unprivileged(as: SidecarFixture.user) }
-            for secret in ["key", "new"] where row.sidecar == .unreadable && geteuid() == 0 {
-                try #require(chown(scratch.path(secret), SidecarFixture.user, SidecarFixture.user) == 0 && chmod(scratch.path(secret), 0o600) == 0)
+            if fixture.isOfAnotherUser {
+                program = try program.unprivileged(as: SidecarFixture.user)
+                for secret in ["key", "new"] { try fixture.giveAway(scratch.path(secret)) }
             }
             statuses.append(try await program.run().status)
         }
-        #expect(statuses == row.statuses, "\(row.testDescription): \(statuses.map(String.init).joined(separator: ", "))")
+        #expect(statuses == row.statuses, "\(row.testDescription)")
     }
 }
 

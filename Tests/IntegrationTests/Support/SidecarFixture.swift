@@ -22,7 +22,8 @@ struct SidecarFixture {
     let sidecar: SidecarState
     let database: DatabaseState
 
-    static let key = Data(repeating: 1, count: 32), newKey = Data(repeating: 2, count: 32), formerKey = Data(repeating: 3, count: 32)
+    static let key = Data(repeating: 1, count: 32), newKey = Data(repeating: 2, count: 32)
+    private static let formerKey = Data(repeating: 3, count: 32)
 
     /// Whom files belong to that are to be unreadable for nobody but root.
     static let user: UInt32 = 65534
@@ -35,8 +36,11 @@ struct SidecarFixture {
         (self.role, self.sidecar, self.database) = (role, sidecar, database)
         try makeDatabase()
         try makeSidecar()
-        if sidecar == .unreadable, geteuid() == 0 { try giveAway() }
+        if isOfAnotherUser { try giveAway() }
     }
+
+    /// Root reads everything: what it may not read has to be another user's, and so has the one who tries.
+    var isOfAnotherUser: Bool { sidecar == .unreadable && geteuid() == 0 }
 
     // MARK: - The database
 
@@ -58,7 +62,8 @@ struct SidecarFixture {
     private func makePendingRotation() throws {
         let away = try Scratch(), path = away.path("db.sqlite")
         try Self.create(path, header: PlaintextHeader(), key: Self.formerKey)
-        let queue = try Self.open(path, header: nil, key: Self.formerKey), reader = try Self.open(path, header: nil, key: Self.formerKey)
+        let queue = try Self.open(path, header: nil, key: Self.formerKey)
+        let reader = try Self.open(path, header: nil, key: Self.formerKey)
         try queue.inDatabase { try $0.execute(sql: "PRAGMA journal_mode = wal") }
         try reader.inDatabase { db in
             try db.execute(sql: "BEGIN; SELECT a FROM t")
@@ -92,7 +97,8 @@ struct SidecarFixture {
         if sidecar != .valid || own.isEmpty { try? FileManager.default.removeItem(atPath: file) }
         switch sidecar {
         case .absent: break
-        case .valid: if own.isEmpty { try (role == .creation ? agreement : SaltFile(salt: .random(), header: 32)).write(role, of: path) }
+        case .valid where !own.isEmpty: break
+        case .valid: try (role == .creation ? agreement : SaltFile(salt: .random(), header: 32)).write(role, of: path)
         case .stale: try stale(own).write(role, of: path)
         case .foreign: try SaltFile(salt: .random(), header: 32).write(role, of: path)
         case .empty: try Data().write(to: URL(fileURLWithPath: file))
@@ -115,14 +121,18 @@ struct SidecarFixture {
     /// What was right before the latest rotation, or is done with.
     private func stale(_ own: [SaltFile]) throws -> SaltFile {
         if role == .permanent, own.count > 1 { return own[1] }
-        if role == .rotation, let salt = try saltInUse { return SaltFile(salt: salt, header: database == .encrypted ? 0 : 32) }
+        if role == .rotation, let salt = try saltInUse {
+            return SaltFile(salt: salt, header: database == .encrypted ? 0 : 32)
+        }
         return SaltFile(salt: try .random(), header: 32)
     }
 
     private func giveAway() throws {
-        for name in try scratch.names() + [""] where !file.hasSuffix("/" + name) {
-            try #require(chown(scratch.path(name), Self.user, Self.user) == 0)
-        }
+        for name in try scratch.names() + [""] where !file.hasSuffix("/" + name) { try giveAway(scratch.path(name)) }
+    }
+
+    func giveAway(_ path: String) throws {
+        try #require(chown(path, Self.user, Self.user) == 0)
     }
 
     // MARK: - What is done
@@ -145,7 +155,8 @@ struct SidecarFixture {
             }
             let source = scratch.path("source")
             try DatabaseQueue(path: source).write { try $0.execute(sql: "CREATE TABLE t(a)") }
-            try DatabaseFile.encrypt(path: source, to: path, encryption: Encryption(key: .rawKey(Self.key), plaintextHeader: PlaintextHeader()))
+            let encryption = Encryption(key: try .rawKey(Self.key), plaintextHeader: PlaintextHeader())
+            try DatabaseFile.encrypt(path: source, to: path, encryption: encryption)
         }
     }
 
@@ -167,13 +178,12 @@ struct SidecarFixture {
 
     /// What became of it in the words of the table. Whatever became of it, no salt of a database is lost.
     private func outcome(_ success: String, _ body: () throws -> Void) throws -> String {
-        let isUnreadable = sidecar == .unreadable, before = isUnreadable ? [] : (try? SaltFile.readAll(.permanent, of: path)) ?? []
-        let bytes = contents
-        if isUnreadable, geteuid() == 0 { try #require(strongroom_faults_use_files_as(Self.user)) }
+        let before = permanentSalts, bytes = contents
+        if isOfAnotherUser { try #require(strongroom_faults_use_files_as(Self.user)) }
         let result = Result(catching: body)
-        if isUnreadable, geteuid() == 0 { try #require(strongroom_faults_use_files_as(0)) }
-        if !isUnreadable { #expect(try before.isEmpty || Set(SaltFile.readAll(.permanent, of: path)).isSuperset(of: before)) }
-        if sidecar == .notAFile || isUnreadable { #expect(contents == bytes, "what can't be read stays") }
+        if isOfAnotherUser { try #require(strongroom_faults_use_files_as(0)) }
+        #expect(permanentSalts.isSuperset(of: before))
+        if sidecar == .notAFile || sidecar == .unreadable { #expect(contents == bytes, "what can't be read stays") }
         switch result {
         case .success: return success
         case .failure(let error as DatabaseError): return Self.words(error)
@@ -181,11 +191,14 @@ struct SidecarFixture {
         }
     }
 
+    private var permanentSalts: Set<SaltFile> { Set((try? SaltFile.readAll(.permanent, of: path)) ?? []) }
+
     /// Of the sidecar: without opening what is no file.
     private var contents: Data? {
         var status = stat()
         guard lstat(file, &status) == 0 else { return nil }
-        return status.st_mode & S_IFMT == S_IFREG ? try? Data(contentsOf: URL(fileURLWithPath: file)) : Data("\(status.st_mode)".utf8)
+        let isFile = status.st_mode & S_IFMT == S_IFREG
+        return isFile ? try? Data(contentsOf: URL(fileURLWithPath: file)) : Data("\(status.st_mode)".utf8)
     }
 
     private static func words(_ error: DatabaseError) -> String {

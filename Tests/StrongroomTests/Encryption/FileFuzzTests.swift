@@ -19,10 +19,11 @@ struct FileFuzzTests {
     func fuzz(_ first: Int) async throws {
         let folder = try TemporaryFolder(), last = min(first + Self.batch, Self.first + Self.count), seed = Self.seed
         // In a process of its own, which may crash.
-        await #expect(processExitsWith: .success) { [path = folder.path as String, first = first as Int, last = last as Int, seed = seed as UInt64] in
+        await #expect(processExitsWith: .success) {
+            [path = folder.path as String, first = first as Int, last = last as Int, seed = seed as UInt64] in
             try FileFuzzer(folder: path, seed: seed).run(first..<last)
         }
-        let tally = (try? String(contentsOfFile: folder.path("tally"), encoding: .utf8)) ?? "seed \(seed): nothing was run"
+        let tally = (try? String(contentsOfFile: folder.path("tally"), encoding: .utf8)) ?? "nothing was run"
         #expect(tally.hasPrefix("done "), "\(tally)")
         if Self.environment["STRONGROOM_FUZZ_CASES"] != nil { print("cases \(first)..<\(last) of seed \(seed): \(tally)") }
     }
@@ -42,8 +43,11 @@ private final class FileFuzzer {
     init(folder: String, seed: UInt64) throws {
         self.folder = folder
         self.seed = seed
-        bases = try [(nil, false, false), (nil, true, false), (32, false, false), (32, true, false), (96, false, false), (nil, true, true), (32, true, true)]
-            .map { try base(header: $0.0, hasLog: $0.1, isRotated: $0.2) }
+        for header in [nil, 32, 96] {
+            bases.append(try base(header: header, hasLog: false, isRotated: false))
+            bases.append(try base(header: header, hasLog: true, isRotated: false))
+            bases.append(try base(header: header, hasLog: true, isRotated: true))
+        }
     }
 
     func run(_ numbers: Range<Int>) throws {
@@ -80,7 +84,10 @@ private final class FileFuzzer {
             try queue.close()
             return try files()
         }
-        try queue.inDatabase { try $0.execute(sql: "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; UPDATE t SET b = randomblob(200) WHERE a % 3 = 0") }
+        try queue.inDatabase { db in
+            try db.execute(sql: "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0")
+            try db.execute(sql: "UPDATE t SET b = randomblob(200) WHERE a % 3 = 0")
+        }
         // A reader keeps the log where it is.
         let reader = try open(0, readonly: true, nil)
         try reader.inDatabase { db in
@@ -119,8 +126,9 @@ private final class FileFuzzer {
         FileMutation.mutate(&changed, others: bases, using: &random)
         try remove()
         for (end, bytes) in changed { try bytes.write(to: URL(fileURLWithPath: path + end)) }
-        let header: PlaintextHeader? = [nil, nil, PlaintextHeader(), PlaintextHeader(salt: .provided([UInt8](1...16)))].randomElement(using: &random)!
-        let key = Int.random(in: 0...1, using: &random), rotates = header?.salt != .provided([UInt8](1...16)) && Bool.random(using: &random)
+        let provided = PlaintextHeader(salt: .provided([UInt8](1...16)))
+        let header = [nil, nil, PlaintextHeader(), provided].randomElement(using: &random)!
+        let key = Int.random(in: 0...1, using: &random), rotates = header != provided && Bool.random(using: &random)
 
         try attempt("inspected") { _ = try DatabaseFile.inspect(path: path) }
         try attempt("read") { try read(key, header) }
@@ -137,7 +145,8 @@ private final class FileFuzzer {
     }
 
     private func difference(_ found: DatabaseFiles, _ expected: DatabaseFiles) -> String {
-        Set(found.keys).union(expected.keys).filter { found[$0] != expected[$0] }.map { "db.sqlite" + $0 }.joined(separator: ", ")
+        let ends = Set(found.keys).union(expected.keys).filter { found[$0] != expected[$0] }
+        return ends.map { "db.sqlite" + $0 }.joined(separator: ", ")
     }
 
     /// A refusal is as good as success, a crash or a hang isn't.
@@ -163,7 +172,10 @@ private final class FileFuzzer {
     private func write(_ key: Int, _ header: PlaintextHeader?) throws {
         let queue = try open(key, readonly: false, header)
         defer { try? queue.close() }
-        try queue.write { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS t(a INTEGER PRIMARY KEY, b); INSERT INTO t(b) VALUES (zeroblob(2000))") }
+        try queue.write { db in
+            try db.execute(sql: "CREATE TABLE IF NOT EXISTS t(a INTEGER PRIMARY KEY, b)")
+            try db.execute(sql: "INSERT INTO t(b) VALUES (zeroblob(2000))")
+        }
     }
 
     private func rotate(_ key: Int, _ header: PlaintextHeader?) throws {

@@ -62,7 +62,8 @@ struct ReadableHeaderTests {
     func inspection() throws {
         try create(header: 32)
         let file = try Data(contentsOf: URL(fileURLWithPath: path))
-        for (bytes, size) in [([0, 0], nil), ([0x12, 0x34], nil), ([1, 0], nil), ([0, 1], 65536), ([0x10, 0], 4096)] as [([UInt8], Int?)] {
+        let sizes: [([UInt8], Int?)] = [([0, 0], nil), ([0x12, 0x34], nil), ([1, 0], nil), ([0, 1], 65536), ([0x10, 0], 4096)]
+        for (bytes, size) in sizes {
             var changed = file
             changed.replaceSubrange(16..<18, with: bytes)
             try changed.write(to: URL(fileURLWithPath: path))
@@ -71,8 +72,8 @@ struct ReadableHeaderTests {
     }
 
     @Test("and one that was not: each format opens with its settings", arguments: [
-        CipherSettings.sqlcipher4, .sqlcipher3, .sqlcipher2, CipherSettings(pageSize: 65536), CipherSettings(pageSize: 1024, hmacAlgorithm: .sha256),
-        CipherSettings(hmacAlgorithm: nil),
+        CipherSettings.sqlcipher4, .sqlcipher3, .sqlcipher2, CipherSettings(pageSize: 65536),
+        CipherSettings(pageSize: 1024, hmacAlgorithm: .sha256), CipherSettings(hmacAlgorithm: nil),
     ], [32, 48, 64, 96])
     func formats(_ settings: CipherSettings, header: Int) throws {
         try create(settings, header: header)

@@ -96,7 +96,8 @@ struct SaltFileTests {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.write { try $0.execute(sql: "CREATE TABLE t(a)") }
         try queue.close()
-        let file = try #require(try SaltFile.read(.permanent, of: path)), before = try Data(contentsOf: URL(fileURLWithPath: path + "-salt"))
+        let file = try #require(try SaltFile.read(.permanent, of: path))
+        let before = try Data(contentsOf: URL(fileURLWithPath: path + "-salt"))
         try SaltFile(salt: file.salt, header: size).write(.permanent, of: path)
         let error = #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }
         #expect(error?.resultCode == .SQLITE_CORRUPT)

@@ -63,8 +63,10 @@ struct FileMutation {
         if Bool.random(using: &random) {
             return Data((0..<Int.random(in: 0...64, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) })
         }
-        let lines = ["Strongroom salt 1", "salt 00112233445566778899aabbccddeeff", "header 32", "header -1", "header 99999999999999999999",
-                     "check 00000000", "", "salt", "SQLite format 3\u{0}"]
+        let lines = [
+            "Strongroom salt 1", "salt 00112233445566778899aabbccddeeff", "header 32", "header -1",
+            "header 99999999999999999999", "check 00000000", "", "salt", "SQLite format 3\u{0}",
+        ]
         let count = Int.random(in: 0...6, using: &random)
         return Data((0..<count).map { _ in lines.randomElement(using: &random)! }.joined(separator: "\n").utf8)
     }
