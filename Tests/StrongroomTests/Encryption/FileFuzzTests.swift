@@ -67,7 +67,7 @@ private final class FileFuzzer {
     }
 
     private func note(_ text: String) {
-        FileManager.default.createFile(atPath: folder + "/tally", contents: Data(text.utf8))
+        _ = FileManager.default.createFile(atPath: folder + "/tally", contents: Data(text.utf8))
     }
 
     // MARK: - Databases
