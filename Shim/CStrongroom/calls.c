@@ -2,6 +2,8 @@
 
 #include "strongroom_crypto.h"
 
+#include <sys/stat.h>
+
 bool strongroom_can_take_key(void) {
     enum { enough = 96 << 10 };     // for keys, a page, and a statement
     void *reserve = sqlite3_malloc(enough);
@@ -30,9 +32,7 @@ int strongroom_ask(sqlite3 *db, const char *sql, char **answer) {
     return result == SQLITE_OK && answered && !*answer ? SQLITE_NOMEM : result;
 }
 
-int strongroom_checkpoint(sqlite3 *db, int *logged, int *moved) {
-    return sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_PASSIVE, logged, moved);
-}
+int strongroom_empty_log(sqlite3 *db) { return sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL); }
 
 int strongroom_attach(sqlite3 *db, const char *path, const char *schema, const void *spec, int size) {
     sqlite3_stmt *statement = NULL;
@@ -72,6 +72,11 @@ int strongroom_copy_rows(sqlite3_stmt *query, sqlite3_stmt *insertion, int count
 }
 
 void strongroom_free(void *text) { sqlite3_free(text); }
+
+int64_t strongroom_link_count(const char *path) {
+    struct stat file;
+    return stat(path, &file) == 0 ? (int64_t)file.st_nlink : 0;
+}
 
 const char *strongroom_database_path(sqlite3 *db) {
     const char *path = sqlite3_db_filename(db, "main");

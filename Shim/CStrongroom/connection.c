@@ -5,7 +5,9 @@ int strongroom_connection_open(const char *path, int flags, const char *vfs, str
     *out = NULL;
     *message = NULL;
     sqlite3 *db = NULL;
-    int code = sqlite3_open_v2(path, &db, flags, vfs);
+    int code = strongroom_fence(vfs, &vfs);
+    if (code != SQLITE_OK) return code;
+    code = sqlite3_open_v2(path, &db, flags, vfs);
     if (code != SQLITE_OK) {
         // Even a failed open leaves a connection behind, with the reason in it.
         if (db != NULL) {
@@ -22,38 +24,55 @@ int strongroom_connection_open(const char *path, int flags, const char *vfs, str
     }
     connection->db = db;
     pthread_mutex_init(&connection->lock, NULL);
+    pthread_mutex_init(&connection->last, NULL);
     sqlite3_extended_result_codes(db, 1);
     sqlite3_progress_handler(db, 1000, strongroom_should_stop, connection);
     *out = connection;
     return SQLITE_OK;
 }
 
+// What SQLite frees with a statement or a connection may be the program's, and call anything: none of it happens under the lock.
+
 static void finalize_orphans(strongroom_connection *connection) {
-    for (int i = 0; i < connection->orphan_count; i++) sqlite3_finalize(connection->orphans[i]);
+    pthread_mutex_lock(&connection->lock);
+    sqlite3_stmt **orphans = connection->orphans;
+    int count = connection->orphan_count;
+    connection->orphans = NULL;
+    connection->orphan_capacity = 0;
     __atomic_store_n(&connection->orphan_count, 0, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&connection->lock);
+    for (int i = 0; i < count; i++) sqlite3_finalize(orphans[i]);
+    free(orphans);
+}
+
+static sqlite3 *exchange_db(strongroom_connection *connection, sqlite3 *db, bool zombie) {
+    pthread_mutex_lock(&connection->lock);
+    sqlite3 *former = connection->db;
+    connection->db = db;
+    connection->zombie = zombie;
+    pthread_mutex_unlock(&connection->lock);
+    return former;
 }
 
 int strongroom_connection_close(strongroom_connection *connection) {
-    pthread_mutex_lock(&connection->lock);
-    int code = SQLITE_OK;
-    if (connection->db != NULL) {
+    if (connection->db == NULL) return SQLITE_OK;
+    sqlite3 *db = exchange_db(connection, NULL, false);
+    int code;
+    do {
         finalize_orphans(connection);
-        if (!connection->unfreeable) code = sqlite3_close(connection->db);
-        if (code == SQLITE_OK) connection->db = NULL;
-    }
-    pthread_mutex_unlock(&connection->lock);
+        code = connection->unfreeable ? SQLITE_OK : sqlite3_close(db);
+    } while (code == SQLITE_BUSY && __atomic_load_n(&connection->orphan_count, __ATOMIC_RELAXED) > 0);
+    if (code != SQLITE_OK) exchange_db(connection, db, false);
     return code;
 }
 
 void strongroom_connection_abandon(strongroom_connection *connection) {
-    pthread_mutex_lock(&connection->lock);
-    if (connection->db != NULL) {
-        finalize_orphans(connection);
-        if (!connection->unfreeable) sqlite3_close_v2(connection->db);
-        connection->db = NULL;
-        connection->zombie = true;
-    }
-    pthread_mutex_unlock(&connection->lock);
+    if (connection->db == NULL) return;
+    pthread_mutex_lock(&connection->last);
+    sqlite3 *db = exchange_db(connection, NULL, true);
+    finalize_orphans(connection);
+    if (!connection->unfreeable) sqlite3_close_v2(db);
+    pthread_mutex_unlock(&connection->last);
 }
 
 int strongroom_connection_first_read(strongroom_connection *connection) {
@@ -66,6 +85,7 @@ int strongroom_connection_first_read(strongroom_connection *connection) {
 
 void strongroom_connection_free(strongroom_connection *connection) {
     pthread_mutex_destroy(&connection->lock);
+    pthread_mutex_destroy(&connection->last);
     free(connection->orphans);
     free(connection);
 }
@@ -76,16 +96,11 @@ void strongroom_connection_interrupt(strongroom_connection *connection) {
     pthread_mutex_unlock(&connection->lock);
 }
 
-void strongroom_statement_release(strongroom_connection *connection, sqlite3_stmt *statement) {
-    if (strongroom_has_access(connection)) {
-        sqlite3_finalize(statement);
-        return;
-    }
+// Answers false when the connection is abandoned.
+static bool keep_orphan(strongroom_connection *connection, sqlite3_stmt *statement) {
     pthread_mutex_lock(&connection->lock);
-    if (connection->zombie) {
-        // Nobody has access to an abandoned connection: the lock alone orders its last statements.
-        sqlite3_finalize(statement);
-    } else {
+    bool is_kept = !connection->zombie;
+    if (is_kept) {
         if (connection->orphan_count == connection->orphan_capacity) {
             int capacity = connection->orphan_capacity == 0 ? 8 : 2 * connection->orphan_capacity;
             sqlite3_stmt **grown = realloc(connection->orphans, (size_t)capacity * sizeof *grown);
@@ -97,10 +112,20 @@ void strongroom_statement_release(strongroom_connection *connection, sqlite3_stm
         __atomic_store_n(&connection->orphan_count, connection->orphan_count + 1, __ATOMIC_RELAXED);
     }
     pthread_mutex_unlock(&connection->lock);
+    return is_kept;
+}
+
+void strongroom_statement_release(strongroom_connection *connection, sqlite3_stmt *statement) {
+    if (strongroom_has_access(connection)) {
+        sqlite3_finalize(statement);
+    } else if (!keep_orphan(connection, statement)) {
+        // Nobody has access to an abandoned connection: the lock alone orders its last statements.
+        pthread_mutex_lock(&connection->last);
+        sqlite3_finalize(statement);
+        pthread_mutex_unlock(&connection->last);
+    }
 }
 
 void strongroom_connection_collect(strongroom_connection *connection) {
-    pthread_mutex_lock(&connection->lock);
     finalize_orphans(connection);
-    pthread_mutex_unlock(&connection->lock);
 }

@@ -28,13 +28,11 @@ int strongroom_bind_text_static(sqlite3_stmt *statement, int index, const char *
 
 int strongroom_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int64_t length) {
     // A NULL pointer would bind NULL: an empty blob needs an address.
-    if (length == 0) return sqlite3_bind_zeroblob(statement, index, 0);
-    return sqlite3_bind_blob64(statement, index, bytes, (sqlite3_uint64)length, SQLITE_TRANSIENT);
+    return sqlite3_bind_blob64(statement, index, length == 0 ? "" : bytes, (sqlite3_uint64)length, SQLITE_TRANSIENT);
 }
 
 int strongroom_bind_blob_static(sqlite3_stmt *statement, int index, const void *bytes, int64_t length) {
-    if (length == 0) return sqlite3_bind_zeroblob(statement, index, 0);
-    return sqlite3_bind_blob64(statement, index, bytes, (sqlite3_uint64)length, SQLITE_STATIC);
+    return sqlite3_bind_blob64(statement, index, length == 0 ? "" : bytes, (sqlite3_uint64)length, SQLITE_STATIC);
 }
 
 void strongroom_result_text(sqlite3_context *context, const char *text, int64_t length) {

@@ -176,8 +176,6 @@ int strongroom_file_remove(const char *path) {
 
 // MARK: Names
 
-static int replace(const char *from, const char *to) { return rename(from, to) == 0 ? 0 : errno; }
-
 static int rename_exclusively(const char *from, const char *to) {
 #if __APPLE__
     return renamex_np(from, to, RENAME_EXCL) == 0 ? 0 : errno;
@@ -217,10 +215,10 @@ static int replace_placeholder(const char *from, const char *to) {
     return result;
 }
 
-int strongroom_file_move(const char *from, const char *to, bool replacing) {
-    int result = replacing ? replace(from, to) : rename_exclusively(from, to);
-    if (!replacing && is_refusal(result)) result = link_exclusively(from, to);
-    if (!replacing && is_refusal(result)) result = replace_placeholder(from, to);
+int strongroom_file_move(const char *from, const char *to) {
+    int result = rename_exclusively(from, to);
+    if (is_refusal(result)) result = link_exclusively(from, to);
+    if (is_refusal(result)) result = replace_placeholder(from, to);
     return result != 0 ? result : sync_directory(to);
 }
 

@@ -1,5 +1,4 @@
 #include "CStrongroom.h"
-#include <time.h>
 
 bool strongroom_connection_holds_lock(strongroom_connection *connection) {
     if (connection->db == NULL) return false;
@@ -100,28 +99,20 @@ void strongroom_connection_pop(strongroom_connection *connection) {
     connection->outer = NULL;
 }
 
+bool strongroom_is_inside(const strongroom_connection *connection) {
+    const strongroom_connection *outer = innermost;
+    while (outer != NULL && outer != connection) outer = outer->outer;
+    return outer != NULL;
+}
+
+int strongroom_nested_setups(void) {
+    int count = 0;
+    for (const strongroom_connection *outer = innermost; outer != NULL; outer = outer->outer) count += !outer->is_set_up;
+    return count;
+}
+
 strongroom_connection *strongroom_innermost_in_group(uintptr_t group) {
     strongroom_connection *connection = innermost;
     while (connection != NULL && connection->group != group) connection = connection->outer;
     return connection;
-}
-
-// 0 when the lane is free, 1 when it is taken, else the time until which it is closed.
-static uint64_t lane;
-
-static uint64_t nanoseconds(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
-bool strongroom_lane_enter(void) {
-    uint64_t state = __atomic_load_n(&lane, __ATOMIC_RELAXED);
-    if (state == 1 || (state != 0 && nanoseconds() < state)) return false;
-    return __atomic_compare_exchange_n(&lane, &state, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-void strongroom_lane_leave(uint64_t duration) {
-    uint64_t state = duration < 1000000 ? 0 : nanoseconds() + 50 * duration;
-    __atomic_store_n(&lane, state, __ATOMIC_RELEASE);
 }

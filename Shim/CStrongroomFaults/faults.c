@@ -88,6 +88,46 @@ static strongroom_fault fault_for(const char *path, operation operation) {
     return fault;
 }
 
+// MARK: - Moments
+
+typedef struct {
+    char path[MOST_PATH];
+    strongroom_moment moment;
+    void (*act)(void *context);
+    void *context;
+} appointment;
+
+static appointment appointments[8];
+
+void strongroom_faults_at(strongroom_moment moment, const char *path, void (*act)(void *context), void *context) {
+    pthread_mutex_lock(&lock);
+    appointment *free_one = NULL;
+    for (int i = 0; i < 8 && free_one == NULL; i++)
+        if (appointments[i].act == NULL) free_one = &appointments[i];
+    if (free_one == NULL) abort();
+    strncpy(free_one->path, path, MOST_PATH - 1);
+    free_one->moment = moment;
+    free_one->act = act;
+    free_one->context = context;
+    pthread_mutex_unlock(&lock);
+}
+
+/// Keeps the first appointment that was made for this moment, which is over then.
+static void reach(const char *path, strongroom_moment moment) {
+    void (*act)(void *context) = NULL;
+    void *context = NULL;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < 8 && act == NULL; i++) {
+        appointment *made = &appointments[i];
+        if (made->act == NULL || made->moment != moment || strstr(path, made->path) == NULL) continue;
+        act = made->act;
+        context = made->context;
+        made->act = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    if (act != NULL) act(context);
+}
+
 // MARK: - Files
 
 static int file_close(sqlite3_file *file) {
@@ -163,7 +203,10 @@ static int file_shm_map(sqlite3_file *file, int page, int size, int extend, void
 }
 
 static int file_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
-    return real(file)->pMethods->xShmLock(real(file), offset, count, flags);
+    int code = real(file)->pMethods->xShmLock(real(file), offset, count, flags);
+    bool ends_read = offset >= 3 && flags == (SQLITE_SHM_UNLOCK | SQLITE_SHM_SHARED);
+    if (ends_read && code == SQLITE_OK) reach(((recorded_file *)file)->path, STRONGROOM_MOMENT_TRANSACTION_ENDED);
+    return code;
 }
 
 static void file_shm_barrier(sqlite3_file *file) {
@@ -174,13 +217,26 @@ static int file_shm_unmap(sqlite3_file *file, int delete) {
     return real(file)->pMethods->xShmUnmap(real(file), delete);
 }
 
-// Version 2: no xFetch, so that no page is read or written past the VFS by memory mapping.
+/// No page is read or written past the VFS by memory mapping.
+static int file_fetch(sqlite3_file *file, sqlite3_int64 offset, int size, void **page) {
+    (void)file; (void)offset; (void)size;
+    *page = NULL;
+    return SQLITE_OK;
+}
+
+/// Without mapping, called by a checkpoint that has read where the log ends.
+static int file_unfetch(sqlite3_file *file, sqlite3_int64 offset, void *page) {
+    (void)offset;
+    if (page == NULL) reach(((recorded_file *)file)->path, STRONGROOM_MOMENT_LOG_END_READ);
+    return SQLITE_OK;
+}
+
 static const sqlite3_io_methods methods = {
-    2,
+    3,
     file_close, file_read, file_write, file_truncate, file_sync, file_size,
     file_lock, file_unlock, file_check_reserved_lock, file_control, file_sector_size, file_characteristics,
     file_shm_map, file_shm_lock, file_shm_barrier, file_shm_unmap,
-    NULL, NULL,
+    file_fetch, file_unfetch,
 };
 
 static int faults_open(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *file, int flags, int *flags_out) {

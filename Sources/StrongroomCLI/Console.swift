@@ -21,11 +21,14 @@ enum Console {
         try text.withUTF8 { try write(UnsafeRawBufferPointer($0), to: descriptor) }
     }
 
-    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, named name: String = "standard output") throws {
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32,
+                      named name: String = "standard output") throws {
         var rest = bytes
         while !rest.isEmpty {
             let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
             if count < 0 {
+                // Nobody reads any further, as after `head`: there is nothing to say.
+                if errno == EPIPE { throw Told(status: .other) }
                 guard errno == EINTR else { throw Failure(errno: errno, file: name, doing: "writing") }
                 continue
             }

@@ -8,7 +8,7 @@ struct FileFacts: CustomStringConvertible {
     /// What shows without a key.
     init(_ target: Target) {
         let inspection = target.inspection
-        lines = [("file", target.path), ("kind", Self.words(inspection.kind)), ("size", "\(inspection.size) bytes")]
+        lines = [("file", target.name), ("kind", Self.words(inspection.kind)), ("size", "\(inspection.size) bytes")]
         members = [
             ("kind", .text(inspection.kind.rawValue)),
             ("size", .integer(inspection.size)),
@@ -17,6 +17,10 @@ struct FileFacts: CustomStringConvertible {
             ("hasRollbackJournal", .bool(inspection.hasRollbackJournal)),
             ("hasSaltFile", .bool(inspection.hasSaltFile)),
             ("isRotationPending", .bool(inspection.isRotationPending)),
+            ("sqliteVersion", .text(Versions.sqlite)),
+            ("hasWALResetBug", .bool(Database.libraryHasWALResetBug)),
+            // All connections of this program are, where the library has the bug.
+            ("isFenced", .bool(Database.libraryHasWALResetBug)),
         ]
         if let pageSize = inspection.pageSize { lines.append(("page size", "\(pageSize) bytes")) }
         if let walSize = inspection.walSize { lines.append(("WAL", "\(walSize) bytes")) }
@@ -29,6 +33,7 @@ struct FileFacts: CustomStringConvertible {
         if inspection.isRotationPending {
             lines.append(("rotation", "interrupted or under way; the next opening ends it"))
         }
+        if let note = Versions.walResetNote { lines.append(("SQLite", "\(Versions.sqlite), \(note)")) }
     }
 
     /// What the database told when it was opened.
@@ -44,8 +49,10 @@ struct FileFacts: CustomStringConvertible {
         ]
         members.removeAll { $0.0 == "pageSize" }
         members += [
-            ("pageSize", .count(details.pageSize)), ("pages", .count(details.pageCount)), ("freePages", .count(details.freePageCount)),
-            ("tables", .count(details.tableCount)), ("indexes", .count(details.indexCount)), ("views", .count(details.viewCount)),
+            ("pageSize", .count(details.pageSize)), ("pages", .count(details.pageCount)), ("freePages",
+                .count(details.freePageCount)),
+            ("tables", .count(details.tableCount)), ("indexes", .count(details.indexCount)), ("views",
+                .count(details.viewCount)),
             ("triggers", .count(details.triggerCount)), ("journalMode", .text(details.journalMode)),
             ("encoding", .text(details.encoding)), ("userVersion", .count(details.userVersion)),
             ("applicationId", .count(details.applicationID)),
@@ -60,7 +67,8 @@ struct FileFacts: CustomStringConvertible {
         ]
         if details.plaintextHeaderSize > 0 { lines.append(("header", "\(details.plaintextHeaderSize) bytes in clear")) }
         members += [
-            ("kdf", isRawKey ? .null : .text(kdf)), ("kdfIterations", isRawKey ? .null : .count(settings.kdfIterations)),
+            ("kdf", isRawKey ? .null : .text(kdf)),
+            ("kdfIterations", isRawKey ? .null : .count(settings.kdfIterations)),
             ("hmac", .optional(hmac)), ("plaintextHeaderSize", .count(details.plaintextHeaderSize)),
         ]
     }

@@ -4,8 +4,9 @@ import Strongroom
 
 /// The format of a database that is not in that of SQLCipher 4, or has its salt elsewhere.
 struct FormatOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The version of SQLCipher that the database was made by: 1, 2, 3 or 4 (the default).", valueName: "n"))
-    var sqlcipherVersion = 4
+    @Option(help: ArgumentHelp("The version of SQLCipher that the database was made by: 1, 2, 3 or 4 (the default).",
+                               valueName: "n"))
+    var sqlcipherVersion: Int?
 
     @Option(help: ArgumentHelp("The bytes in a page of the database, where they are not the usual ones of that version.",
                                valueName: "bytes"))
@@ -13,16 +14,17 @@ struct FormatOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("""
         Read the salt of a database with a plaintext header from this file, 16 bytes or 32 hexadecimal digits, \
-        instead of the file that is named like the database with -salt at the end.
+        or as Strongroom writes them, instead of the file that is named like the database with -salt at the end.
         """, valueName: "file"), completion: .file())
     var saltFile: String?
 
-    @Option(help: ArgumentHelp("With --salt-file, the bytes at the start of the database that are not encrypted (default: 32).",
-                               valueName: "bytes"))
+    @Option(help: ArgumentHelp("""
+        With --salt-file, the bytes at the start of the database that are not encrypted (default: 32, or what the file says).
+        """, valueName: "bytes"))
     var headerSize: Int?
 
     func validate() throws {
-        guard (1...4).contains(sqlcipherVersion) else { throw ValidationError("--sqlcipher-version is 1, 2, 3 or 4.") }
+        guard (1...4).contains(sqlcipherVersion ?? 4) else { throw ValidationError("--sqlcipher-version is 1, 2, 3 or 4.") }
         if let pageSize { try Self.validate(pageSize: pageSize, of: "--page-size") }
         if let headerSize {
             guard saltFile != nil else { throw ValidationError("--header-size goes with --salt-file.") }
@@ -38,8 +40,11 @@ struct FormatOptions: ParsableArguments {
         }
     }
 
-    var settings: CipherSettings {
-        var settings: CipherSettings = switch sqlcipherVersion {
+    var settings: CipherSettings { settings(ofVersion: sqlcipherVersion ?? 4) }
+
+    /// Those of a version of SQLCipher, but for the page size where it was given.
+    func settings(ofVersion version: Int) -> CipherSettings {
+        var settings: CipherSettings = switch version {
         case 1: .sqlcipher1
         case 2: .sqlcipher2
         case 3: .sqlcipher3
@@ -58,20 +63,43 @@ struct FormatOptions: ParsableArguments {
 
     /// A plaintext header whose salt was given; nil without --salt-file.
     func header() throws -> PlaintextHeader? {
-        try saltFile.map { PlaintextHeader(size: headerSize ?? 32, salt: .provided(try Self.salt(in: $0))) }
+        guard let saltFile else { return nil }
+        let file = try GivenSalt(path: saltFile)
+        return PlaintextHeader(size: headerSize ?? file.header ?? 32, salt: .provided(file.salt))
+    }
+}
+
+/// A salt in a file that an option names.
+private struct GivenSalt {
+    var salt: [UInt8]
+    /// Bytes of the database that are not encrypted, where the file says it.
+    var header: Int?
+
+    init(path: String) throws {
+        guard let content = FileManager.default.contents(atPath: path) else {
+            throw Failure(errno: errno == 0 ? EACCES : errno, keyFile: path, doing: "reading the salt")
+        }
+        let lines = String(decoding: content, as: UTF8.self).split(separator: "\n").map { $0.split(separator: " ") }
+        if content.count == 16 {
+            self.init(salt: Array(content))
+        } else if lines.first == ["Strongroom", "salt", "1"], let salt = Self.bytes(Self.value("salt", lines)) {
+            self.init(salt: salt, header: Self.value("header", lines).flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil })
+        } else if lines.count == 1, lines[0].count == 1, let salt = Self.bytes(lines[0][0]) {
+            self.init(salt: salt)
+        } else {
+            throw Failure(.other, keyFile: path, "this is no salt; nothing was changed",
+                          remedy: "Its file has 16 bytes, or 32 hexadecimal digits, or is the one that stands beside the database")
+        }
     }
 
-    private static func salt(in path: String) throws -> [UInt8] {
-        guard access(path, R_OK) == 0, let content = FileManager.default.contents(atPath: path) else {
-            throw Failure(errno: errno, file: path, doing: "reading the salt")
-        }
-        if content.count == 16 { return Array(content) }
-        let digits = String(decoding: content, as: UTF8.self).trimmingCharacters(in: .newlines)
-        let pairs = stride(from: 0, to: digits.count, by: 2).map { digits.dropFirst($0).prefix(2) }
-        let bytes = pairs.compactMap { UInt8($0, radix: 16) }
-        guard digits.utf8.count == 32, digits.allSatisfy(\.isHexDigit), bytes.count == 16 else {
-            throw Failure(.other, file: path, "this is no salt; nothing was changed", remedy: "Its file has 16 bytes, or 32 hexadecimal digits")
-        }
-        return bytes
+    private init(salt: [UInt8], header: Int? = nil) { (self.salt, self.header) = (salt, header) }
+
+    private static func value(_ name: String, _ lines: [[Substring]]) -> Substring? {
+        lines.first { $0.count == 2 && $0[0] == name }?[1]
+    }
+
+    private static func bytes(_ digits: Substring?) -> [UInt8]? {
+        guard let digits, digits.utf8.count == 32, digits.allSatisfy(\.isHexDigit) else { return nil }
+        return stride(from: 0, to: 32, by: 2).compactMap { UInt8(digits.dropFirst($0).prefix(2), radix: 16) }
     }
 }

@@ -13,11 +13,7 @@ struct Interruption: Sendable {
 
     /// Runs `body` with signals noted instead of obeyed. Does not nest.
     static func deferred<T>(_ body: (Interruption) throws -> T) throws -> T {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else {
-            throw Failure(.other, "cannot prepare for interruptions: \(String(cString: strerror(errno)))")
-        }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let ends = try newPipe()
         noted = ends[1]
         let previous = signals.map { signal($0, note) }
         defer {
@@ -28,26 +24,89 @@ struct Interruption: Sendable {
         return try body(Interruption(descriptor: ends[0]))
     }
 
+    /// The same, unless somebody did so before.
+    static func deferred<T>(unless present: Interruption?, _ body: (Interruption) throws -> T) throws -> T {
+        if let present { try body(present) } else { try deferred(body) }
+    }
+
+    fileprivate static func newPipe() throws -> [Int32] {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            throw Failure(.other, "cannot prepare for interruptions: \(String(cString: strerror(errno)))")
+        }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        return ends
+    }
+
     /// Lets the signals through that the parent may have blocked: Swift's own thread pools do, for what they start.
     static func unblock() {
         var set = sigset_t()
         sigemptyset(&set)
-        for number in signals { sigaddset(&set, number) }
+        for number in signals + [SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT] { sigaddset(&set, number) }
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
-    var isRequested: Bool {
-        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&watched, 1, 0) > 0
-    }
+    var isRequested: Bool { isReadable(descriptor) }
 
     func check() throws {
         if isRequested { throw Failure.interrupted }
     }
 }
 
+/// Ctrl-Z while the echo is off: the terminal gets it back before the program stops.
+struct StopSignal {
+    /// Becomes readable when the program is to stop.
+    let descriptor: Int32
+
+    /// Does not nest.
+    static func deferred<T>(_ body: (StopSignal) throws -> T) throws -> T {
+        let ends = try Interruption.newPipe()
+        stopNoted = ends[1]
+        let previous = signal(SIGTSTP, noteStop)
+        defer {
+            signal(SIGTSTP, previous)
+            stopNoted = -1
+            for end in ends { close(end) }
+        }
+        return try body(StopSignal(descriptor: ends[0]))
+    }
+
+    var isRequested: Bool { isReadable(descriptor) }
+
+    /// Stops here, until somebody has the program go on.
+    func obey() {
+        var byte: UInt8 = 0
+        while read(descriptor, &byte, 1) == 1 {}
+        signal(SIGTSTP, SIG_DFL)
+        raise(SIGTSTP)
+        signal(SIGTSTP, noteStop)
+    }
+}
+
+private func isReadable(_ descriptor: Int32) -> Bool {
+    var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&watched, 1, 0) > 0
+}
+
+nonisolated(unsafe) private var stopNoted: Int32 = -1
+
+private func noteStop(_ number: Int32) {
+    let before = errno
+    var byte = UInt8(truncatingIfNeeded: number)
+    _ = write(stopNoted, &byte, 1)
+    errno = before
+}
+
 extension Failure {
     static let interrupted = Failure(.interrupted, "interrupted; nothing was changed")
+
+    /// One of several files, after an interruption.
+    static func notBegun(_ file: String) -> Failure {
+        Failure(.interrupted, file: file, "interrupted before its turn; nothing was changed")
+    }
 }
 
 /// Where a signal handler leaves its note: a handler may touch no more than a plain global and system calls.

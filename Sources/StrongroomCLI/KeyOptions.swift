@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 /// Which key a group of options is about; it names them.
 protocol KeyRole {
@@ -23,21 +24,26 @@ enum NewKey: KeyRole {
 /// Where a passphrase comes from, or the key itself.
 struct KeyOptions<Role: KeyRole>: ParsableArguments {
     @Option(name: .customLong(Role.prefix + "passphrase-file"),
-            help: ArgumentHelp("Read the \(Role.adjective)passphrase from this file instead of the terminal; one newline at its end is dropped.",
-                               valueName: "file"),
+            help: ArgumentHelp("""
+                Read the \(Role.adjective)passphrase from this file instead of the terminal, from standard input for -; one \
+                newline at its end is dropped.
+                """, valueName: "file"),
             completion: .file())
     var file: String?
 
     @Option(name: .customLong(Role.prefix + "passphrase-command"),
-            help: ArgumentHelp("Run this line in a shell and take what it writes as the \(Role.adjective)passphrase.", valueName: "line"))
+            help: ArgumentHelp("Run this line in a shell and take what it writes as the \(Role.adjective)passphrase.",
+                               valueName: "line"))
     var command: String?
 
     @Option(name: .customLong(Role.prefix + "passphrase-fd"),
-            help: ArgumentHelp("Read the \(Role.adjective)passphrase from this open file descriptor.", valueName: "number"))
+            help: ArgumentHelp("Read the \(Role.adjective)passphrase from this open file descriptor.",
+                               valueName: "number"))
     var descriptor: Int32?
 
     @Option(name: .customLong(Role.prefix + "passphrase-credential"),
-            help: ArgumentHelp("Read the \(Role.adjective)passphrase from this credential of the systemd service.", valueName: "name"))
+            help: ArgumentHelp("Read the \(Role.adjective)passphrase from this credential of the systemd service.",
+                               valueName: "name"))
     var credential: String?
 
     @Option(name: .customLong(Role.prefix + "passphrase-env"),
@@ -48,14 +54,20 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
     var variable: String?
 
     @Option(name: .customLong(Role.prefix + "raw-key-file"),
-            help: ArgumentHelp("Read the \(Role.adjective)key itself from this file, 32 bytes or 64 hexadecimal digits.", valueName: "file"),
+            help: ArgumentHelp("""
+                Read the \(Role.adjective)key itself from this file, 32 bytes or 64 hexadecimal digits, or with its salt 48 bytes or 96 \
+                digits; from standard input for -.
+                """, valueName: "file"),
             completion: .file())
     var rawKeyFile: String?
 
     func validate() throws { _ = try source }
 
-    /// False when only the terminal is left.
+    /// False when only the environment and the terminal are left.
     var isGiven: Bool { !given.isEmpty }
+
+    /// False when somebody must be asked.
+    var isKnown: Bool { (try? source.isTerminal) == false }
 
     private var given: [SecretSource] {
         [
@@ -65,12 +77,28 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
         ].compactMap { $0 }
     }
 
-    private var source: SecretSource {
+    var source: SecretSource {
         get throws {
             guard given.count < 2 else {
                 throw ValidationError("Give one of --\(Role.prefix)passphrase-… and --\(Role.prefix)raw-key-file, not several.")
             }
-            return given.first ?? .terminal
+            return try given.first ?? fromEnvironment ?? .terminal
+        }
+    }
+
+    /// For scripts and services, where no option says otherwise.
+    private var fromEnvironment: SecretSource? {
+        get throws {
+            let name = "STRONGROOM_" + Role.prefix.uppercased().replacingOccurrences(of: "-", with: "_") + "PASSPHRASE_"
+            func value(_ ending: String) -> String? {
+                getenv(name + ending).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+            }
+            let sources = [value("FILE").map(SecretSource.file),
+                           value("COMMAND").map(SecretSource.command)].compactMap { $0 }
+            guard sources.count < 2 else {
+                throw ValidationError("Set one of \(name)FILE and \(name)COMMAND, not both.")
+            }
+            return sources.first
         }
     }
 
@@ -84,6 +112,32 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
     /// What is to open `database` from now on.
     func new(for database: String) throws -> Secret {
         try source.readNew("New passphrase for \(database): ", option: optionForFile)
+    }
+
+    /// Has `use` open `database` with its key. One that is typed and does not fit may be typed again, twice.
+    func unlocking<T>(_ database: String, _ use: (_ secret: Secret, _ isLast: Bool) throws -> T) throws -> T {
+        var tries = try source.isTerminal ? 3 : 1
+        while true {
+            tries -= 1
+            let secret = try current(of: database)
+            do {
+                return try use(secret, tries == 0)
+            } catch let failure as Failure where failure.status == .wrongKey {
+                guard tries > 0 else { throw failure.naming(isRawKey: secret.isUsedAsKey) }
+                Console.message("strongroom: \(failure.file ?? database): this passphrase does not open it. Try again.")
+            }
+        }
+    }
+}
+
+extension Failure {
+    /// A raw key is no passphrase.
+    func naming(isRawKey: Bool) -> Failure {
+        guard status == .wrongKey, isRawKey else { return self }
+        var failure = self
+        failure.happened = "this raw key does not open it; nothing was changed"
+        failure.remedy = "Check the key, and that this is an encrypted database with pages of the usual size (--page-size)"
+        return failure
     }
 }
 

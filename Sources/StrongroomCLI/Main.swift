@@ -7,15 +7,17 @@ enum Main {
         // Everything this program makes is its owner's alone: databases, logs and temporary copies.
         umask(0o077)
         Interruption.unblock()
+        // What stands beside a database is put away also when nobody reads on.
+        signal(SIGPIPE, SIG_IGN)
         do {
-            var command = try StrongroomCommand.parseAsRoot()
+            var command = try StrongroomCommand.parseAsRoot(Arguments.ofProcess().words)
             do {
                 try command.run()
             } catch {
                 // What others throw, help among it, is the argument parser's to tell.
                 guard let command = command as? any Reporting, !isParsers(error) else { throw error }
                 let failure = Failure(any: error, file: nil)
-                command.output.failed(type(of: command), failure)
+                command.output.failed(command, failure)
                 throw failure
             }
         } catch {
@@ -33,6 +35,8 @@ enum Main {
         if let told = error as? Told { return told.status }
         if let failure = error as? Failure {
             Console.message("strongroom: \(failure)")
+            // Nothing was parsed.
+            if failure.status == .usage { reportUsageAsJSON(failure) }
             return failure.status
         }
         let text = StrongroomCommand.fullMessage(for: error)
@@ -41,7 +45,7 @@ enum Main {
             return output(text)
         case .validationFailure:
             Console.message(text)
-            reportUsageAsJSON(error)
+            reportUsageAsJSON(Failure(.usage, StrongroomCommand.message(for: error)))
             return .usage
         default:
             Console.message("strongroom: \(text)")
@@ -59,12 +63,12 @@ enum Main {
     }
 
     /// Nothing was parsed that could tell whether JSON was asked for: the arguments themselves do.
-    private static func reportUsageAsJSON(_ error: any Error) {
+    private static func reportUsageAsJSON(_ failure: Failure) {
         let arguments = CommandLine.arguments.dropFirst()
         guard arguments.prefix(while: { $0 != "--" }).contains("--json") else { return }
-        let names = StrongroomCommand.configuration.subcommands.map { $0._commandName }
-        let command = arguments.first.flatMap { names.contains($0) ? $0 : nil }
-        let failure = Failure(.usage, StrongroomCommand.message(for: error), remedy: "strongroom help \(command.map { $0 + " " } ?? "")lists the options")
-        try? Console.output(JSON.object(OutputOptions.head(command, nil, .usage) + failure.members).line)
+        let command = arguments.first { !$0.hasPrefix("-") }.flatMap { Arguments.commands.contains($0) ? $0 : nil }
+        var failure = failure
+        failure.remedy = failure.remedy ?? "strongroom help \(command.map { $0 + " " } ?? "")lists the options"
+        try? Console.output(JSON.object(OutputOptions.head(command, failure.file, .usage) + failure.members).line)
     }
 }

@@ -1,84 +1,148 @@
 import Foundation
 import Strongroom
 
-/// A database that a command is about to make. It grows under a temporary name in the same folder, and appears under
-/// its own name when it is complete: whatever happens on the way, nobody meets half a database.
+/// A database that a command is about to make. It grows in a folder of its own, and appears under its name when it is
+/// complete: whatever happens on the way, nobody meets half a database, and nothing that stood there is lost.
 struct NewFile {
-    let path: String
-    /// Where the database is written until `publish`.
-    let partial: String
+    let place: Place
     private let replaces: Bool
 
-    /// Refuses a `path` where something is already, unless `replacing`.
-    init(path: String, replacing: Bool) throws {
-        self.path = path
+    /// Refuses a name where something is already, unless `replacing`, and one that belongs to a database in `sources`.
+    init(_ name: String, replacing: Bool, sources: [Place] = []) throws {
+        try Self.requireFileName(name)
+        place = try Place(name)
         replaces = replacing
-        let folder = (path as NSString).deletingLastPathComponent
-        let name = (path as NSString).lastPathComponent
-        partial = (folder as NSString).appendingPathComponent(".\(name).\(UUID().uuidString.prefix(8)).partial")
-        // The log of a database that is gone would be played into the new one.
-        for taken in [path] + Self.companions(of: path) where Self.exists(taken) {
-            guard replacing else {
-                throw Failure(.other, file: taken, "it exists already; nothing was changed",
-                              remedy: "Choose another name, or give --force to replace it")
-            }
-        }
-        if Self.exists(path + Self.salt) {
-            // A database and its salt can't be replaced at one stroke: a crash in between would lose the old database.
-            throw Failure(.other, file: path + Self.salt, "it belongs to a database with a plaintext header, which is not replaced",
-                          remedy: "Choose another name, or move that database and its salt away")
-        }
-        var status = stat()
-        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-            throw Failure(.other, file: path, "it is not a file, and is not replaced", remedy: "Choose another name")
-        }
+        for source in sources { try refuse(source) }
+        try requireRoomForName()
     }
 
-    /// Has `write` make the database from `source` under the temporary name, and publishes it.
+    /// Has `write` make the database under another name, and publishes it.
+    func make(_ write: (_ partial: String) throws -> Void) throws {
+        let folder = try WorkFolder(in: place.folder, for: place.name)
+        defer { folder.remove() }
+        do {
+            try write(folder.database)
+        } catch let error as DatabaseError where Failure.isOfDisk(error) {
+            throw Failure(error, file: place.name)
+        }
+        try publish(from: folder)
+    }
+
+    /// Does so with a display of the progress, and until a signal comes.
     func fill(
-        from source: String, _ label: String, _ options: ProgressOptions, quiet: Bool,
+        from source: Place, _ label: String, _ options: ProgressOptions, quiet: Bool, _ secret: Secret? = nil,
         _ write: (_ partial: String, _ progress: @escaping (EncryptionProgress) throws -> Void) throws -> Void
     ) throws {
-        let display = ProgressDisplay(label, files: [(source, 1)], options, quiet: quiet)
+        let display = ProgressDisplay(label, files: [(source.name, 1)], options, quiet: quiet)
         defer { display.clear() }
         try Interruption.deferred { interruption in
-            defer { discard() }
-            try attributing(to: source) {
-                try write(partial) { done in
-                    try interruption.check()
-                    display.show(source, done)
+            try make { partial in
+                try attributing(to: source.name, opening: secret, sparingDisk: true) {
+                    try write(partial) { done in
+                        try interruption.check()
+                        display.show(source.name, done)
+                    }
                 }
+                // The copy is checked after its last page.
+                try interruption.check()
             }
-            // The copy is checked after its last page.
-            try interruption.check()
-            try publish()
         }
     }
 
-    /// Gives the finished database its name.
-    func publish() throws {
-        if replaces {
-            for companion in Self.companions(of: path) where companion != path + Self.salt { unlink(companion) }
+    // MARK: - What stands in the way
+
+    /// SQLite's shells take these for something else than a file.
+    private static func requireFileName(_ name: String) throws {
+        let reason: String? = switch name {
+        case "-": "standard output cannot be a database"
+        case ":memory:": "it would be a database in memory, and gone at once"
+        case _ where name.lowercased().hasPrefix("file:"): "it looks like a URI"
+        case _ where name.hasSuffix("/"): "it is a folder"
+        default: nil
         }
-        try attributing(to: path) { try DatabaseFile.give(partial, theName: path, replacing: replaces) }
+        guard let reason else { return }
+        throw Failure(.usage, file: name, "\(reason); nothing was changed",
+                      remedy: "Give the name of a file, written ./\(name) if that is what it is called")
+    }
+
+    private func refuse(_ source: Place) throws {
+        let own = FileIdentity(source.path)
+        let reason: String
+        if own != nil, FileIdentity(place.path) == own {
+            reason = "it is \(source.name) itself"
+        } else if source.companions.contains(place.path) {
+            reason = "it would be taken for a part of \(source.name)"
+        } else if own != nil, place.companions.contains(where: { FileIdentity($0) == own }) {
+            reason = "\(source.name) would be taken for a part of it"
+        } else {
+            return
+        }
+        throw Failure(.other, file: place.name, "\(reason); nothing was changed", remedy: "Choose another name")
+    }
+
+    private func requireRoomForName() throws {
+        let salts = place.companions.filter { $0.contains("-salt") }
+        // The log of a database that is gone would be played into the new one.
+        for taken in [place.path] + place.companions where Self.exists(taken) && !replaces {
+            throw Self.taken(taken == place.path ? place.name : taken)
+        }
+        for salt in salts where Self.exists(salt) {
+            // A database and its salt can't be replaced at one stroke: a crash in between would lose the old database.
+            throw Failure(.other, file: salt,
+                          "it belongs to a database with a plaintext header, which is not replaced; nothing was changed",
+                          remedy: "Choose another name, or move that database and its salt away")
+        }
+        if let present = FileIdentity(place.path), !present.isRegular {
+            throw Failure(.other, file: place.name, "it is not a file, and is not replaced; nothing was changed",
+                          remedy: "Choose another name")
+        }
+        if replaces { try requireUnused() }
+    }
+
+    /// Another program would go on writing to a file that nobody finds any more.
+    private func requireUnused() throws {
+        guard Self.exists(place.path) else { return }
+        let processes = OpenElsewhere().processes(having: place.path)
+        guard !processes.isEmpty || FileLocks(path: place.path).isInUse else { return }
+        let names = processes.map { "\($0.name), process \($0.identifier)" }.joined(separator: "; ")
+        throw Failure(.busy, file: place.name,
+                      "another program has it open\(names.isEmpty ? "" : " (\(names))"); nothing was changed",
+                      remedy: "Stop that program, then run this again")
+    }
+
+    private static func taken(_ path: String) -> Failure {
+        Failure(.other, file: path, "it exists already; nothing was changed",
+                remedy: "Choose another name, or give --force to replace it")
+    }
+
+    // MARK: - Publishing
+
+    private func publish(from folder: WorkFolder) throws {
+        do {
+            try DatabaseFile.give(folder.database, theName: place.path, by: replaces ? { try replace(from: folder) } : nil)
+        } catch let error as DatabaseError {
+            throw error.reason == .fileExists ? Self.taken(place.name) : Failure(error, file: place.name)
+        }
         try syncFolder()
     }
 
-    func discard() {
-        for leftOver in [partial] + Self.companions(of: partial) { unlink(leftOver) }
+    private func replace(from folder: WorkFolder) throws {
+        try requireUnused()
+        let companions = place.companions.filter { !$0.contains("-salt") }
+        try folder.takeAside(companions)
+        guard rename(folder.database, place.path) != 0 else { return }
+        let number = errno
+        folder.putBack(companions)
+        throw Failure(errno: number, file: place.name, doing: "replacing it", remedy: "It is as it was")
     }
 
     private func syncFolder() throws {
-        let folder = (path as NSString).deletingLastPathComponent
-        let descriptor = open(folder.isEmpty ? "." : folder, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Failure(errno: errno, file: path, doing: "opening its folder") }
+        let descriptor = open(place.folder, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(errno: errno, file: place.name, doing: "opening its folder") }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw Failure(errno: errno, file: path, doing: "writing its folder") }
+        guard fsync(descriptor) == 0 || errno == EINVAL else { throw Failure(errno: errno, file: place.name,
+            doing: "writing its folder") }
     }
-
-    private static func companions(of path: String) -> [String] { ["-journal", "-wal", "-shm", salt].map { path + $0 } }
-
-    private static let salt = "-salt"
 
     private static func exists(_ path: String) -> Bool {
         var status = stat()

@@ -10,22 +10,25 @@ struct OutputOptions: ParsableArguments {
 
     /// Says that the work is done: `members` after the command, the file and the status when JSON was asked for, else `text`
     /// for people.
-    func done(_ command: any Reporting.Type, _ file: String?, _ members: [(String, JSON)] = [], text: String) throws {
+    func done(
+        _ command: any Reporting.Type, _ file: String?, _ members: [(String, JSON)] = [], status: Status = .done, text: String) throws
+    {
         if json {
-            try Console.output(JSON.object(Self.head(command, file, .done) + members).line)
+            try Console.output(JSON.object(Self.head(command, file, status) + members).line)
         } else if !quiet {
             Console.message(text)
         }
     }
 
-    func failed(_ command: any Reporting.Type, _ failure: Failure) {
+    func failed(_ command: any Reporting, _ failure: Failure) {
         guard json else { return }
         // Standard error says it too.
-        try? Console.output(JSON.object(Self.head(command, failure.file, failure.status) + failure.members).line)
+        let file = failure.file ?? command.database
+        try? Console.output(JSON.object(Self.head(type(of: command), file, failure.status) + failure.members).line)
     }
 
     static func head(_ command: any Reporting.Type, _ file: String?, _ status: Status) -> [(String, JSON)] {
-        head(command.configuration.commandName ?? "\(command)".lowercased(), file, status)
+        head(command._commandName, file, status)
     }
 
     /// What each object begins with. There is no command where the arguments name none.
@@ -35,6 +38,14 @@ struct OutputOptions: ParsableArguments {
 }
 
 /// A command whose outcome can be had as JSON.
-protocol Reporting: ParsableCommand {
+protocol Reporting: ParsableCommand, Documented {
     var output: OutputOptions { get }
+    /// What the command works on, or makes; nil with several.
+    var database: String? { get }
+}
+
+/// What the manual says of a command beyond its help.
+protocol Documented: ParsableCommand {
+    /// Lines to type, each with what it does.
+    static var examples: [(line: String, what: String)] { get }
 }

@@ -14,7 +14,7 @@ enum ProgressForm: String, ExpressibleByArgument, CaseIterable {
 struct ProgressOptions: ParsableArguments {
     @Option(help: ArgumentHelp("""
         What standard error shows of the progress: bar (on a terminal only), json (one object a line, with the members \
-        event, file, completedPages, totalPages and percent) or none.
+        event, file, phase, completedPages, totalPages and percent) or none.
         """, valueName: "form"))
     var progress = ProgressForm.bar
 }
@@ -26,7 +26,9 @@ final class ProgressDisplay: @unchecked Sendable {
     private let label: String
     private let form: ProgressForm
     private let size: Int64
-    private let started = DispatchTime.now().uptimeNanoseconds
+    /// When the phase began.
+    private var started = DispatchTime.now().uptimeNanoseconds
+    private var phase = EncryptionProgress.Phase.writing
     private let lock = NSLock()
     /// By file: its size, and the part of its pages that is done.
     private var parts: [String: (size: Int64, percentage: Int)] = [:]
@@ -45,10 +47,18 @@ final class ProgressDisplay: @unchecked Sendable {
         guard form != .none, done.totalPageCount > 0 else { return }
         let percentage = min(100, done.completedPageCount * 100 / done.totalPageCount)
         lock.withLock {
-            guard let part = parts[file], part.percentage != percentage else { return }
+            guard let part = parts[file], part.percentage != percentage || phase != done.phase else { return }
+            begin(done.phase)
             parts[file] = (part.size, percentage)
             if form == .json { tell(file, done, percentage) } else { draw() }
         }
+    }
+
+    /// Each phase has a bar of its own: what is left is reckoned from it alone.
+    private func begin(_ new: EncryptionProgress.Phase) {
+        guard new != phase else { return }
+        phase = new
+        started = DispatchTime.now().uptimeNanoseconds
     }
 
     /// Says something to people; the bar comes back with the next step.
@@ -64,7 +74,8 @@ final class ProgressDisplay: @unchecked Sendable {
 
     private func tell(_ file: String, _ done: EncryptionProgress, _ percentage: Int) {
         Console.message(JSON.object([
-            ("event", .text("progress")), ("file", .text(file)), ("completedPages", .count(done.completedPageCount)),
+            ("event", .text("progress")), ("file", .text(file)), ("phase",
+                .text(done.phase.rawValue)), ("completedPages", .count(done.completedPageCount)),
             ("totalPages", .count(done.totalPageCount)), ("percent", .count(percentage)),
         ]).line)
     }
@@ -73,7 +84,9 @@ final class ProgressDisplay: @unchecked Sendable {
         let done = parts.values.reduce(Int64(0)) { $0 + $1.size / 100 * Int64(max(0, $1.percentage)) }
         let percentage = parts.count == 1 ? parts.values.first!.percentage : Int(min(100, done * 100 / size))
         let elapsed = Double(DispatchTime.now().uptimeNanoseconds - started) / 1e9
-        let line = ProgressBar(label: label, percentage: percentage, elapsed: elapsed, columns: Self.columns).description
+        let doing = phase == .checking ? "checking" : label
+        let bar = ProgressBar(label: doing, percentage: percentage, elapsed: elapsed, columns: Self.columns)
+        let line = bar.description
         guard line != shown else { return }
         try? Console.write("\r" + line + "\u{1B}[K", to: STDERR_FILENO)
         shown = line
@@ -104,7 +117,8 @@ struct ProgressBar: CustomStringConvertible {
         let room = columns - 1 - label.count - figures.count - 3
         guard room >= 10 else { return String((label + figures).prefix(max(0, columns - 1))) }
         let width = min(40, room), filled = width * percentage / 100
-        return "\(label) [" + String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled) + "]" + figures
+        return "\(label) [" + String(repeating: "#", count: filled) + String(repeating: "-",
+            count: width - filled) + "]" + figures
     }
 
     /// Nothing before there is anything to reckon with.

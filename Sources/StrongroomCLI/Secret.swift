@@ -34,18 +34,34 @@ final class Secret {
         isRawKey || count >= 3 && storage[0] | 0x20 == UInt8(ascii: "x") && storage[1] == UInt8(ascii: "'") && bytes.last == UInt8(ascii: "'")
     }
 
+    /// What messages call these bytes.
+    var noun: String { isUsedAsKey ? "raw key" : "passphrase" }
+
+    /// Where what it opens has been named.
+    var shortNoun: String { isUsedAsKey ? "key" : "passphrase" }
+
     /// The key for the library, which keeps its own copy in locked memory.
     var key: DatabaseKey {
         get throws {
             guard isRawKey else { return .passphrase(bytes) }
-            if count == 32 { return try .rawKey(bytes) }
-            guard count == 64, let digits = Secret(hexadecimal: bytes) else {
-                throw Failure(.other, "the raw key is malformed; nothing was changed",
-                              remedy: "Its file has 32 bytes, or 64 hexadecimal digits")
+            switch count {
+            case 32, 48: return try Self.rawKey(bytes)
+            case 64, 96:
+                guard let digits = Secret(hexadecimal: bytes) else { throw Self.malformedKey }
+                return try Self.rawKey(digits.bytes)
+            default: throw Self.malformedKey
             }
-            return try .rawKey(digits.bytes)
         }
     }
+
+    /// The key, and the salt if it follows.
+    private static func rawKey(_ bytes: UnsafeRawBufferPointer) throws -> DatabaseKey {
+        try .rawKey(bytes.prefix(32), salt: bytes.count > 32 ? Array(bytes.dropFirst(32)) : nil)
+    }
+
+    private static let malformedKey = Failure(
+        .other, "the raw key is malformed; nothing was changed",
+        remedy: "Its file has 32 bytes or 64 hexadecimal digits, or with its salt 48 bytes or 96 digits")
 
     /// The hexadecimal digits of `bytes`.
     convenience init(digitsOf bytes: UnsafeRawBufferPointer) {
@@ -82,12 +98,13 @@ final class Secret {
     func append(_ text: UnsafePointer<CChar>, named name: String) throws {
         let length = strlen(text)
         guard count + length <= Self.longest else { throw Self.tooLong(name) }
-        UnsafeMutableRawBufferPointer(rebasing: storage[count...]).copyMemory(from: UnsafeRawBufferPointer(start: text, count: length))
+        UnsafeMutableRawBufferPointer(rebasing: storage[count...]).copyMemory(from: UnsafeRawBufferPointer(start: text,
+            count: length))
         count += length
     }
 
     private static func tooLong(_ name: String) -> Failure {
-        Failure(.other, file: name, "more than \(longest) bytes: this is no passphrase", remedy: "Check the name")
+        Failure(.other, keyFile: name, "more than \(longest) bytes: this is no passphrase", remedy: "Check the name")
     }
 
     /// Reads what is there and returns how much it was; 0 at the end.
@@ -100,14 +117,14 @@ final class Secret {
                 guard count <= Self.longest else { throw Self.tooLong(name) }
                 return got
             }
-            guard errno == EINTR else { throw Failure(errno: errno, file: name, doing: "reading the passphrase") }
+            guard errno == EINTR else { throw Failure(errno: errno, keyFile: name, doing: "reading the key") }
         }
     }
 
     /// Takes one newline off the end, as `echo` and editors leave it there.
     func dropTrailingNewline() {
-        // A raw key of 32 bytes may end in any byte.
-        if endsInNewline, !(isRawKey && count == 32) { count -= 1 }
+        // A raw key in bytes may end in any of them.
+        if endsInNewline, !(isRawKey && (count == 32 || count == 48)) { count -= 1 }
     }
 }
 

@@ -11,6 +11,16 @@ enum SecretSource {
     case environment(String)
     case terminal
 
+    /// True when it reads what other things may be read from, too.
+    var isStandardInput: Bool {
+        switch self {
+        case .file("-"), .rawKeyFile("-"), .descriptor(STDIN_FILENO): true
+        default: false
+        }
+    }
+
+    var isTerminal: Bool { if case .terminal = self { true } else { false } }
+
     /// The passphrase that opens what exists. `option` is what to give where there is no terminal to ask on.
     func read(_ prompt: String, option: String) throws -> Secret {
         let secret: Secret
@@ -25,7 +35,7 @@ enum SecretSource {
         }
         secret.dropTrailingNewline()
         guard !secret.isEmpty else {
-            throw Failure(.other, file: fileName, "the passphrase is empty; nothing was changed",
+            throw Failure(.other, keyFile: fileName, "the passphrase is empty; nothing was changed",
                           remedy: "An empty passphrase protects nothing: give one")
         }
         return secret
@@ -34,7 +44,7 @@ enum SecretSource {
     /// A passphrase that is about to be set: on the terminal it is asked for twice, since a slip would lock the file.
     func readNew(_ prompt: String, option: String) throws -> Secret {
         let secret = try read(prompt, option: option)
-        if case .terminal = self {
+        if isTerminal {
             let again = try read("The same again: ", option: option)
             guard secret.hasSameBytes(as: again) else {
                 throw Failure(.other, "the two passphrases differ; nothing was changed", remedy: "Run this again")
@@ -43,7 +53,7 @@ enum SecretSource {
         return secret
     }
 
-    private var fileName: String? {
+    var fileName: String? {
         switch self {
         case .file(let path), .rawKeyFile(let path): path
         default: nil
@@ -52,15 +62,16 @@ enum SecretSource {
 
     private static func ask(_ prompt: String, option: String) throws -> Secret {
         guard let terminal = Terminal() else {
-            throw Failure(.usage, "a passphrase is needed and there is no terminal to ask on",
+            throw Failure(.usage, "a passphrase is needed and there is no terminal to ask on; nothing was changed",
                           remedy: "Give --\(option) FILE")
         }
         return try terminal.readSecret(prompt)
     }
 
     private static func read(file path: String, isRawKey: Bool = false) throws -> Secret {
+        if path == "-" { return try read(descriptor: STDIN_FILENO, named: "standard input", isRawKey: isRawKey) }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Failure(errno: errno, file: path, doing: "opening the passphrase file") }
+        guard descriptor >= 0 else { throw Failure(errno: errno, keyFile: path, doing: "opening the key file") }
         defer { close(descriptor) }
         warnIfReadableByAll(descriptor, path)
         return try read(descriptor: descriptor, named: path, isRawKey: isRawKey)
@@ -92,18 +103,21 @@ enum SecretSource {
     /// The file of a credential that systemd passed to the service (systemd.exec(5), LoadCredential=).
     private static func credential(_ name: String) throws -> String {
         guard let folder = getenv("CREDENTIALS_DIRECTORY") else {
-            throw Failure(.other, "CREDENTIALS_DIRECTORY is not set, so there is no credential \(name)",
+            throw Failure(.other,
+                          "CREDENTIALS_DIRECTORY is not set, so there is no credential \(name); nothing was changed",
                           remedy: "Run this from a systemd service with LoadCredential=")
         }
         guard !name.isEmpty, !name.contains("/"), name != "..", name != "." else {
-            throw Failure(.usage, "the name of a credential has no slash")
+            throw Failure(.usage, "the name of a credential has no slash; nothing was changed",
+                          remedy: "Check the name")
         }
         return String(cString: folder) + "/" + name
     }
 
     private static func read(variable name: String) throws -> Secret {
         guard let value = getenv(name) else {
-            throw Failure(.other, "the environment has no variable \(name); nothing was changed", remedy: "Check its name")
+            throw Failure(.other, "the environment has no variable \(name); nothing was changed",
+                          remedy: "Check its name")
         }
         let secret = Secret()
         try secret.append(value, named: name)
@@ -122,4 +136,3 @@ enum SecretSource {
         }
     }
 }
-

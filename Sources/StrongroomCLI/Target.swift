@@ -3,26 +3,29 @@ import Strongroom
 
 /// An existing database that a command works on.
 struct Target: Sendable {
-    let path: String
+    let place: Place
     let inspection: DatabaseFile.Inspection
-    let settings: CipherSettings
+    private(set) var settings: CipherSettings
     private let header: PlaintextHeader?
+    private let format: FormatOptions?
+
+    /// As it was given.
+    var name: String { place.name }
 
     /// Looks at the file from outside; fails when there is none.
-    init(_ path: String, _ format: FormatOptions? = nil) throws {
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw Failure(errno: errno, file: path, doing: "looking at it") }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(.other, file: path, "it is not a file", remedy: "Give the path of a database")
+    init(_ name: String, _ format: FormatOptions? = nil) throws {
+        place = try Place(name)
+        guard let identity = FileIdentity(place.path) else { throw Failure(errno: errno, file: name,
+            doing: "looking at it") }
+        guard identity.isRegular else {
+            throw Failure(.other, file: name, "it is not a file; nothing was changed",
+                          remedy: "Give the path of a database")
         }
-        self.path = path
-        inspection = try attributing(to: path) { try DatabaseFile.inspect(path: path) }
+        self.format = format
+        inspection = try attributing(to: name) { [path = place.path] in try DatabaseFile.inspect(path: path) }
         settings = format?.settings(of: inspection) ?? .sqlcipher4
         header = try format?.header()
-        if header != nil, inspection.kind == .encrypted {
-            throw Failure(.other, file: path, "it has no plaintext header, and its salt in its first bytes; nothing was changed",
-                          remedy: "Leave --salt-file away")
-        }
+        if header != nil, inspection.kind == .encrypted { throw Failure(reason: .missingPlaintextHeader, file: name)! }
     }
 
     var isClear: Bool { inspection.kind == .clear }
@@ -30,25 +33,22 @@ struct Target: Sendable {
     func requireClear() throws {
         try requireDatabase()
         guard isClear else {
-            throw Failure(.other, file: path, "it is encrypted already, or no database; nothing was changed",
+            throw Failure(.other, file: name, "it is encrypted already, or no database; nothing was changed",
                           remedy: "Give a clear database, or change the key with: strongroom rotate")
         }
     }
 
     func requireEncrypted() throws {
         try requireDatabase()
-        guard !isClear else {
-            throw Failure(.other, file: path, "it is not encrypted; nothing was changed",
-                          remedy: "Make an encrypted copy with: strongroom encrypt")
-        }
+        if isClear { throw Failure(reason: .notEncrypted, file: name)! }
     }
 
     /// Refuses what no passphrase would open, before one is asked for.
     func requireDatabase() throws {
         switch inspection.kind {
-        case .absent: throw Failure.absent(path)
-        case .empty: throw Failure(.other, file: path, "it is empty; nothing was changed", remedy: "Check the path")
-        case .notDatabase: throw Failure(.other, file: path, "it is not a database; nothing was changed", remedy: "Check the path")
+        case .absent: throw Failure.absent(name)
+        case .empty: throw Failure(.other, file: name, "it is empty; nothing was changed", remedy: "Check the path")
+        case .notDatabase: throw Failure(reason: .notDatabase, file: name)!
         case .clear, .encrypted, .plaintextHeader: break
         }
     }
@@ -56,13 +56,101 @@ struct Target: Sendable {
     func encryption(_ key: DatabaseKey) -> Encryption {
         Encryption(key: key, settings: settings, plaintextHeader: header)
     }
+}
 
-    /// Opens the database with `key`, or without one.
-    func open(_ key: DatabaseKey?, readonly: Bool) throws -> DatabaseQueue {
+// MARK: - Opening
+
+extension Target {
+    /// Runs `body` on a connection that reads, with `secret` or without one; the files stay as they are.
+    ///
+    /// - parameter isShort: false for what may go on for long while others want to write.
+    /// - parameter interruption: what stops it; a signal, unless given.
+    func reading<T>(
+        _ secret: Secret?, isShort: Bool = true, _ interruption: Interruption? = nil, _ body: (Database) throws -> T) throws -> T
+    {
+        try attributing(to: name, opening: secret) {
+            let opening = try secret.map { try encryption($0.key) }
+            return try Interruption.deferred(unless: interruption) { interruption in
+                try DatabaseFile.reading(
+                    path: place.path, encryption: opening, isShort: isShort, stop: interruption.check, body)
+            }
+        }
+    }
+
+    func details(_ secret: Secret?) throws -> DatabaseFile.Details {
+        try attributing(to: name,
+                        opening: secret) { try DatabaseFile.details(path: place.path,
+                            encryption: secret.map { encryption(try $0.key) }) }
+    }
+
+    /// Opens the database to write.
+    func queue(_ key: DatabaseKey?, _ configure: (inout Configuration) -> Void = { _ in }) throws -> DatabaseQueue {
         var configuration = Configuration()
-        configuration.readonly = readonly
         configuration.busyMode = .timeout(2)
         configuration.encryption = key.map(encryption)
-        return try attributing(to: path) { try DatabaseQueue(path: path, configuration: configuration) }
+        configure(&configuration)
+        return try attributing(to: name) { try DatabaseQueue(path: place.path, configuration: configuration) }
     }
+
+    /// Opens the database to write for the time of `body`. A signal stops it.
+    func writing<T>(
+        _ secret: Secret?, _ interruption: Interruption? = nil, _ body: (DatabaseQueue) throws -> T) throws -> T
+    {
+        try attributing(to: name, opening: secret) {
+            let queue = try self.queue(secret?.key) { $0.allowsUnsafeTransactions = true }
+            let result = try Interruption.deferred(unless: interruption) { interruption in
+                try interruption.interrupting(queue) { try body(queue) }
+            }
+            try queue.close()
+            return result
+        }
+    }
+
+    /// The same database in the format that it turns out to have, where no option says which.
+    func recognized(_ secret: Secret) throws -> Target {
+        do {
+            _ = try DatabaseFile.details(path: place.path, encryption: encryption(secret.key))
+            return self
+        } catch let error as DatabaseError {
+            guard let format, format.sqlcipherVersion == nil, let version = error.formatVersion else {
+                throw Failure(error, file: name).naming(isRawKey: secret.isUsedAsKey)
+            }
+            var target = self
+            target.settings = format.settings(ofVersion: version)
+            return target
+        }
+    }
+}
+
+extension Interruption {
+    /// Has a signal interrupt what `body` does on `queue`, which is rolled back.
+    func interrupting<T>(_ queue: DatabaseQueue, _ body: () throws -> T) throws -> T {
+        let isOver = Flag()
+        let watcher = Thread { [descriptor] in
+            while !isOver.isSet {
+                var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                if poll(&watched, 1, 50) > 0 {
+                    queue.interrupt()
+                    usleep(50_000)
+                }
+            }
+            isOver.finished.signal()
+        }
+        watcher.start()
+        defer {
+            isOver.set()
+            isOver.finished.wait()
+        }
+        return try body()
+    }
+}
+
+/// Unchecked: `lock` guards the variable.
+private final class Flag: @unchecked Sendable {
+    private let lock = NSLock()
+    private var value = false
+    let finished = DispatchSemaphore(value: 0)
+
+    var isSet: Bool { lock.withLock { value } }
+    func set() { lock.withLock { value = true } }
 }

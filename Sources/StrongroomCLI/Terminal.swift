@@ -12,28 +12,40 @@ struct Terminal: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Shows `prompt` and reads one line that does not appear on the screen.
+    /// Shows `prompt` and reads one line that does not appear on the screen. Who stops the program is asked again when
+    /// it goes on.
     func readSecret(_ prompt: String) throws -> Secret {
         try Interruption.deferred { interruption in
-            var settings = termios()
-            guard tcgetattr(descriptor, &settings) == 0 else {
-                throw Failure(.other, "cannot read the terminal's settings: \(String(cString: strerror(errno)))")
+            try StopSignal.deferred { stop in
+                while true {
+                    if let secret = try readSecretOnce(prompt, interruption, stop) { return secret }
+                    // The screen is as it was before the program stops.
+                    stop.obey()
+                }
             }
-            var silent = settings
-            silent.c_lflag &= ~tcflag_t(ECHO)
-            // What was typed before the question is thrown away, and shows.
-            guard tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else {
-                throw Failure(.other, "cannot switch off the terminal's echo: \(String(cString: strerror(errno)))",
-                              remedy: "Use --passphrase-file")
-            }
-            defer {
-                _ = tcsetattr(descriptor, TCSAFLUSH, &settings)
-                // Enter did not show either.
-                try? Console.write("\n", to: descriptor)
-            }
-            try Console.write(prompt, to: descriptor)
-            return try readLine(interruption)
         }
+    }
+
+    /// Nil when the program is to stop.
+    private func readSecretOnce(_ prompt: String, _ interruption: Interruption, _ stop: StopSignal) throws -> Secret? {
+        var settings = termios()
+        guard tcgetattr(descriptor, &settings) == 0 else {
+            throw Failure(.other, "cannot read the terminal's settings: \(String(cString: strerror(errno)))")
+        }
+        var silent = settings
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        // What was typed before the question is thrown away, and shows.
+        guard tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else {
+            throw Failure(.other, "cannot switch off the terminal's echo: \(String(cString: strerror(errno)))",
+                          remedy: "Use --passphrase-file")
+        }
+        defer {
+            _ = tcsetattr(descriptor, TCSAFLUSH, &settings)
+            // Enter did not show either.
+            try? Console.write("\n", to: descriptor)
+        }
+        try Console.write(prompt, to: descriptor)
+        return try readLine(interruption, stop)
     }
 
     /// True when the answer is the word "yes".
@@ -41,23 +53,26 @@ struct Terminal: ~Copyable {
         try Interruption.deferred { interruption in
             _ = tcflush(descriptor, TCIFLUSH)
             try Console.write(question + " Type yes: ", to: descriptor)
-            let answer = try readLine(interruption)
+            let answer = try readLine(interruption, nil)!
             answer.dropTrailingNewline()
             return answer.bytes.elementsEqual("yes".utf8)
         }
     }
 
-    private func readLine(_ interruption: Interruption) throws -> Secret {
+    /// Nil when the program is to stop.
+    private func readLine(_ interruption: Interruption, _ stop: StopSignal?) throws -> Secret? {
         let line = Secret()
         while true {
             var watched = [
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: interruption.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: stop?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
             ]
-            if poll(&watched, 2, -1) < 0, errno != EINTR {
+            if poll(&watched, 3, -1) < 0, errno != EINTR {
                 throw Failure(.other, "cannot read the terminal: \(String(cString: strerror(errno)))")
             }
             try interruption.check()
+            if let stop, stop.isRequested { return nil }
             guard watched[0].revents != 0 else { continue }
             // The terminal hands over whole lines; the end of input ends the line too.
             if try line.append(from: descriptor, named: "/dev/tty") == 0 || line.endsInNewline { return line }

@@ -17,21 +17,27 @@ struct Versions: CustomStringConvertible {
         return try queue.inDatabase { db in
             Versions(
                 sqlcipher: try db.cipherVersion,
-                sqlite: dotted(Database.sqliteLibVersionNumber),
+                sqlite: sqlite,
                 provider: try db.cipherProviderVersion ?? "unknown")
         }
     }
 
     /// SQLite's 3046001 is version 3.46.1.
-    private static func dotted(_ number: CInt) -> String {
-        "\(number / 1_000_000).\(number / 1_000 % 1_000).\(number % 1_000)"
+    static var sqlite: String {
+        let number = Database.sqliteLibVersionNumber
+        return "\(number / 1_000_000).\(number / 1_000 % 1_000).\(number % 1_000)"
+    }
+
+    /// What to know of a library that loses transactions in a write-ahead log.
+    static var walResetNote: String? {
+        Database.libraryHasWALResetBug ? "with the WAL-reset bug: fenced here, not in other programs that checkpoint" : nil
     }
 
     var description: String {
         """
         strongroom \(Self.strongroom)
         SQLCipher  \(sqlcipher)
-        SQLite     \(sqlite)
+        SQLite     \(sqlite)\(Self.walResetNote.map { ", " + $0 } ?? "")
         Crypto     \(provider)
         """
     }

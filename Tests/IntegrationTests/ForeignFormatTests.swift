@@ -74,7 +74,6 @@ struct ForeignFormatTests {
 
     @Test("of an older SQLCipher are told from a wrong passphrase by every command that opens them", arguments: [
         ["check"], ["verify-key"], ["info"], ["rotate", "--dry-run"], ["backup", "OUT"], ["decrypt", "OUT", "--yes"], ["query", "SELECT 1"],
-        ["migrate", "OUT"],
     ])
     func recognized(_ command: [String]) async throws {
         let format = ForeignFormat(version: 3), path = try await make(format)
@@ -86,6 +85,16 @@ struct ForeignFormatTests {
         #expect(outcome.errors.contains("strongroom migrate \(path) \(path).new --sqlcipher-version 3 "))
         #expect(try outcome.object["sqlcipherVersion"] as? Int == 3)
         #expect(try scratch.names() == ["foreign.db", "key"])
+    }
+
+    @Test("of an older SQLCipher are recognized by migrate", arguments: [1, 2, 3], ["right", ForeignFormat.raw])
+    func migratedUnsaid(_ version: Int, _ secret: String) async throws {
+        let format = ForeignFormat(version: version, key: secret), path = try await make(format), new = scratch.path("new.db")
+        let before = try scratch.bytes("foreign.db")
+        let outcome = try await strongroom(["migrate", path, new] + key(format))
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try await StockShell(path: new, passphrase: secret).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(try scratch.bytes("foreign.db") == before)
     }
 
     @Test("of an older SQLCipher open with the line that the message shows", arguments: [1, 2, 3], ["right", ForeignFormat.raw])
@@ -103,7 +112,7 @@ struct ForeignFormatTests {
         let path = try await make(ForeignFormat(version: 4))
         let outcome = try await strongroom(["verify-key", path, "--sqlcipher-version", "3"] + key(ForeignFormat(version: 4)))
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("Leave --sqlcipher-version away"))
+        #expect(outcome.errors.contains("Leave out --sqlcipher-version"))
     }
 }
 
@@ -192,6 +201,6 @@ struct ForeignHeaderTests {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let outcome = try await strongroom(["verify-key", database, "--salt-file", try saltFile(binary: true)] + key)
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("Leave --salt-file away"))
+        #expect(outcome.errors.contains("Leave out --salt-file"))
     }
 }

@@ -68,8 +68,10 @@ struct PromptTests {
     func wrongPassphraseFirst() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let running = try terminal.start(try Program(built: "strongroom", "rotate", database))
-        try terminal.expect("Passphrase of \(database): ")
-        terminal.type("wrong\n")
+        for _ in 0..<3 {
+            try terminal.expect("Passphrase of \(database): ")
+            terminal.type("wrong\n")
+        }
         #expect(await running.outcome().status == 12)
         #expect(!terminal.transcript().contains("New passphrase"))
     }
@@ -149,7 +151,7 @@ struct PromptTests {
         let first = try await strongroom(
             "rotate", database, "--passphrase-file", try scratch.secret("old", in: "old.key"),
             "--new-passphrase-file", try scratch.secret("new", in: "new.key"))
-        #expect(first.status == 0, "\(first.errors)")
+        #expect(first.status == 15, "\(first.errors)")
         reader.endInput()
         _ = await reader.outcome()
 

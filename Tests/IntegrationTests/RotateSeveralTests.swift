@@ -197,15 +197,87 @@ struct RotateResumeTests {
         try await shell.run("PRAGMA journal_mode = wal;")
         // Its old snapshot keeps the new pages in the log.
         let reader = try await shell.holding("BEGIN; SELECT count(*) FROM book;")
-        #expect(try await rotate().status == 0)
+        let first = try await rotate("--json")
+        #expect(first.status == 15, "\(first.errors)")
+        #expect(try first.object["outcome"] as? String == "rotated")
+        #expect(try first.object["status"] as? Int == 15)
+        #expect(try first.object["formerKeyRemains"] as? Bool == true)
         #expect(try await strongroom("info", database, "--json").object["isRotationPending"] as? Bool == true)
+        let second = try await rotate()
+        #expect(second.status == 15, "\(second.errors)")
+        #expect(second.errors.contains("another program still reads pages of the old one"))
         reader.endInput()
         _ = await reader.outcome()
 
         let outcome = try await rotate("--json")
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try outcome.object["outcome"] as? String == "finished")
+        #expect(try outcome.object["formerKeyRemains"] as? Bool == false)
         #expect(try await strongroom("info", database, "--json").object["isRotationPending"] as? Bool == false)
+        #expect(try await StockShell(path: database, passphrase: "new").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+    }
+
+    @Test("with --wait stays until nobody reads pages of the old passphrase, and says that only the new one opens it")
+    func waits() async throws {
+        let shell = StockShell(path: database, passphrase: "old")
+        try await shell.run("PRAGMA journal_mode = wal;")
+        let reader = try await shell.holding("BEGIN; SELECT count(*) FROM book;")
+        var program = try Program(built: "strongroom", "rotate", database, "--wait", "--progress", "json")
+        program.arguments += keys
+        let running = try program.start()
+        // All pages are written and checked by then.
+        try await running.waitForErrors("\"percent\":100")
+        #expect(running.process.isRunning)
+        reader.endInput()
+        _ = await reader.outcome()
+        let outcome = await running.outcome()
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.errors.contains("Only the new passphrase opens it."))
+        #expect(try await strongroom("info", database, "--json").object["isRotationPending"] as? Bool == false)
+    }
+
+    @Test("that still waits and is interrupted says that the former key remains")
+    func interruptedWait() async throws {
+        let shell = StockShell(path: database, passphrase: "old")
+        try await shell.run("PRAGMA journal_mode = wal;")
+        let reader = try await shell.holding("BEGIN; SELECT count(*) FROM book;")
+        var program = try Program(built: "strongroom", "rotate", database, "--wait", "--progress", "json")
+        program.arguments += keys
+        let running = try program.start()
+        try await running.waitForErrors("\"percent\":100")
+        kill(running.process.processIdentifier, SIGINT)
+        let outcome = await running.outcome()
+        #expect(outcome.status == 15, "\(outcome.errors)")
+        reader.endInput()
+        _ = await reader.outcome()
+        #expect(try await strongroom("verify-key", database, "--passphrase-file", scratch.path("new.key")).status == 0)
+    }
+
+    @Test("a database with a second name is refused, before and in the work")
+    func hardLink() async throws {
+        try FileManager.default.linkItem(atPath: database, toPath: scratch.path("other.sqlite"))
+        let before = try scratch.bytes("encrypted.sqlite")
+        for outcome in [try await rotate(), try await rotate("--dry-run")] {
+            #expect(outcome.status == 1)
+            #expect(outcome.errors.contains("2 names (hard links)"))
+        }
+        #expect(try scratch.bytes("encrypted.sqlite") == before)
+        try FileManager.default.removeItem(atPath: scratch.path("other.sqlite"))
+        #expect(try await rotate().status == 0)
+    }
+
+    @Test("a header that shows pages of zero bytes is damage of its own, and the other files are rotated")
+    func zeroPageSize() async throws {
+        let damaged = try await scratch.encryptedDatabase("damaged.sqlite", passphrase: "old")
+        let secret = ["--passphrase-file", scratch.path("old.key")]
+        #expect(try await strongroom(["migrate", damaged, scratch.path("header.sqlite"), "--plaintext-header"] + secret).status == 0)
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: scratch.path("header.sqlite")))
+        try file.seek(toOffset: 16)
+        try file.write(contentsOf: [0, 0])
+        try file.close()
+        let outcome = try await strongroom(["rotate", scratch.path("header.sqlite"), database, "--json"] + keys)
+        let files = try #require(try outcome.object["files"] as? [[String: Any]])
+        #expect(files.map { $0["outcome"] as? String } == ["failed", "rotated"])
         #expect(try await StockShell(path: database, passphrase: "new").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 

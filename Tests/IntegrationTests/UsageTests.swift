@@ -1,4 +1,5 @@
 import Foundation
+import Strongroom
 import Testing
 
 @Suite("strongroom as a program")
@@ -40,7 +41,8 @@ struct UsageTests {
     }
 
     @Test("each command explains itself, by --help and by help COMMAND", arguments: [
-        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "query", "keygen", "completions",
+        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "vacuum", "query", "shell", "keygen",
+        "completions",
     ])
     func helpOfCommands(_ command: String) async throws {
         for outcome in [try await strongroom(command, "--help"), try await strongroom("help", command)] {
@@ -58,6 +60,20 @@ struct UsageTests {
         #expect(lines.map { $0.prefix(while: { $0 != " " }) } == ["strongroom", "SQLCipher", "SQLite", "Crypto"])
         let stock = try await StockShell(path: ":memory:").run("PRAGMA cipher_version; SELECT sqlite_version();")
         for version in stock.split(separator: "\n") { #expect(outcome.output.contains(version)) }
+    }
+
+    @Test("says in --version and info whether this SQLite has the WAL-reset bug, and that it is fenced")
+    func walReset() async throws {
+        let scratch = try Scratch(), hasBug = Database.libraryHasWALResetBug
+        let database = try await scratch.encryptedDatabase(passphrase: "secret")
+        let version = try await strongroom("--version"), text = try await strongroom("info", database)
+        let facts = try await strongroom("info", database, "--json").object
+        for output in [version.output, text.output] {
+            #expect(output.contains("with the WAL-reset bug: fenced here, not in other programs that checkpoint") == hasBug)
+        }
+        #expect(facts["hasWALResetBug"] as? Bool == hasBug)
+        #expect(facts["isFenced"] as? Bool == hasBug)
+        #expect(version.output.contains(try #require(facts["sqliteVersion"] as? String)))
     }
 
     @Test("asks for a passphrase file where there is no terminal", .enabled(if: PseudoTerminal.isAvailable))

@@ -6,6 +6,7 @@ import Strongroom
 ///     SharingWorkload write PATH NAME COUNT    opens, or creates; writes COUNT notes; prints each once it is committed
 ///     SharingWorkload read PATH NAME COUNT     waits for the database; reads until it has found COUNT notes
 ///     SharingWorkload migrate PATH NAME        migrates, without the opening lock
+///     SharingWorkload time PATH NAME COUNT     as write; then prints how long writes took, in microseconds
 @main
 struct SharingWorkload {
     static func main() throws {
@@ -14,6 +15,7 @@ struct SharingWorkload {
         let (path, name) = (arguments[2], arguments[3])
         switch arguments[1] {
         case "write": try write(path, name, count: Int(arguments[4])!)
+        case "time": try time(path, name, count: Int(arguments[4])!)
         case "read": try read(path, count: Int(arguments[4])!)
         case "migrate": try migrate(path)
         default: exit(2)
@@ -61,6 +63,28 @@ struct SharingWorkload {
             print(number)
             fflush(nil)
         }
+        try pool.close()
+    }
+
+    /// A note and a kilobyte at a time, without a rest: the log is moved into the file all the while.
+    static func time(_ path: String, _ name: String, count: Int) throws {
+        let pool = try DatabasePool.openShared(path: path, configuration: configuration, migrator: migrator) { pool in
+            try pool.write { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS ballast (id INTEGER PRIMARY KEY, content BLOB)") }
+        }
+        var durations: [UInt64] = []
+        let began = DispatchTime.now().uptimeNanoseconds
+        for number in 1...count {
+            let start = DispatchTime.now().uptimeNanoseconds
+            try pool.write { db in
+                try db.execute(sql: "INSERT INTO note (author, number) VALUES (?, ?)", arguments: [name, number])
+                try db.execute(sql: "INSERT INTO ballast (content) VALUES (randomblob(1000))")
+            }
+            durations.append((DispatchTime.now().uptimeNanoseconds - start) / 1000)
+        }
+        let total = (DispatchTime.now().uptimeNanoseconds - began) / 1000
+        durations.sort()
+        let share = [50, 90, 99].map { "p\($0) \(durations[(count - 1) * $0 / 100])" }.joined(separator: ", ")
+        print("\(count) writes in \(total): \(share), most \(durations[count - 1])")
         try pool.close()
     }
 

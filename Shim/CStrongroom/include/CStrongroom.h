@@ -9,7 +9,9 @@
 #include "strongroom_connection.h"
 #include "strongroom_controls.h"
 #include "strongroom_crypto.h"
+#include "strongroom_fence.h"
 #include "strongroom_files.h"
+#include "strongroom_formats.h"
 #include "strongroom_fulltext.h"
 
 #endif

@@ -13,7 +13,9 @@
 typedef struct strongroom_connection {
     sqlite3 *db;              ///< NULL once closed. Guarded by `lock`.
     pthread_mutex_t lock;     ///< Shared by interrupt and close: a late interrupt meets NULL, never freed memory.
+    pthread_mutex_t last;     ///< Orders the last statements of an abandoned connection. What they free may call the program.
     uintptr_t owner;          ///< The thread that has access now, 0 when none.
+    const char *barred_in;    ///< The function of the program that runs, and must not use the connection; NULL when none.
     bool zombie;              ///< Closed while statements were alive; the last of them frees it.
     sqlite3_stmt **orphans;   ///< Statements released by threads without access, to be finalized by the next access.
     int orphan_count;
@@ -26,6 +28,7 @@ typedef struct strongroom_connection {
     int busy_waited;          ///< Milliseconds that the present wait has lasted.
     bool wait_was_stopped;    ///< The latest wait for a lock was given up by an access that was stopped, which may be over by now.
     uint64_t commits;         ///< Transactions that changed something, counted once they are on disk. Atomic.
+    bool is_set_up;           ///< False while the program's set-up function runs.
     uintptr_t group;          ///< What the connections of one pool have in common.
     struct strongroom_connection *outer; ///< The connection that the same thread has access to around this access.
 } strongroom_connection;
@@ -92,6 +95,12 @@ bool strongroom_connection_holds_lock(strongroom_connection *connection);
 void strongroom_connection_push(strongroom_connection *connection);
 void strongroom_connection_pop(strongroom_connection *connection);
 
+/// Whether the calling thread is inside of an access to the connection, be it barred or not.
+bool strongroom_is_inside(const strongroom_connection *connection);
+
+/// How many connections the calling thread is setting up, one inside of the other.
+int strongroom_nested_setups(void);
+
 /// The innermost connection of that group that the calling thread has access to; NULL when none.
 strongroom_connection *strongroom_innermost_in_group(uintptr_t group);
 
@@ -105,11 +114,13 @@ void strongroom_statement_release(strongroom_connection *connection, sqlite3_stm
 /// Finalizes the statements that other threads released. The calling thread has access.
 void strongroom_connection_collect(strongroom_connection *connection);
 
-/// One access at a time may borrow a thread of the Swift concurrency pool: true when the lane was free.
-bool strongroom_lane_enter(void);
+/// One access of the process at a time may borrow a thread of the Swift concurrency pool: true when it may now. `closed_until` is the
+/// database's own: zero at first.
+bool strongroom_lane_enter(uint64_t *closed_until);
 
-/// Gives the lane back. An access that lasted a millisecond or more, in nanoseconds, closes it for 50 times as long.
-void strongroom_lane_leave(uint64_t duration);
+/// Gives the lane back. An access that lasted a millisecond or more, in nanoseconds, closes it to its database for 50 times as long,
+/// and a second at most.
+void strongroom_lane_leave(uint64_t *closed_until, uint64_t duration);
 
 /// Counts a transaction of the calling thread, which has access.
 static inline void strongroom_count_commit(strongroom_connection *connection) {
@@ -155,6 +166,23 @@ static inline uintptr_t strongroom_enter(strongroom_connection *connection) {
 
 static inline void strongroom_exit(strongroom_connection *connection, uintptr_t former) {
     __atomic_store_n(&connection->owner, former, __ATOMIC_RELEASE);
+}
+
+/// What was, before the calling thread lost its access for a while.
+typedef struct { const char *place; uintptr_t owner; } strongroom_barred;
+
+/// Takes the access from the calling thread, which has it, as long as `place` runs: a function of the program in which SQLite allows no
+/// use of the connection. Returns what to give to `strongroom_unbar`. Costs two stores: changed rows come by here.
+static inline strongroom_barred strongroom_bar(strongroom_connection *connection, const char *place) {
+    strongroom_barred former = {connection->barred_in, __atomic_load_n(&connection->owner, __ATOMIC_RELAXED)};
+    connection->barred_in = place;
+    __atomic_store_n(&connection->owner, 0, __ATOMIC_RELAXED);
+    return former;
+}
+
+static inline void strongroom_unbar(strongroom_connection *connection, strongroom_barred former) {
+    connection->barred_in = former.place;
+    __atomic_store_n(&connection->owner, former.owner, __ATOMIC_RELAXED);
 }
 
 #endif

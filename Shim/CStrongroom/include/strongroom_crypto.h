@@ -90,8 +90,10 @@ void strongroom_free(void *text);
 /// The absolute path of the main database; empty in memory and for temporary databases.
 const char *strongroom_database_path(sqlite3 *db);
 
-/// A passive checkpoint of the main database: frames in the log, and how many of them are in the file.
-int strongroom_checkpoint(sqlite3 *db, int *logged, int *moved);
+/// Moves the log of the main database into the file and empties it; SQLITE_BUSY, after the busy handler, where somebody reads or writes.
+int strongroom_empty_log(sqlite3 *db);
+/// How many names a file has; 0 without one.
+int64_t strongroom_link_count(const char *path);
 
 /// ATTACH with the key as an argument, out of SQL.
 int strongroom_attach(sqlite3 *db, const char *path, const char *schema, const void *spec, int size);

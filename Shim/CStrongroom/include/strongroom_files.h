@@ -27,8 +27,8 @@ int strongroom_file_remove_if(const char *path, const void *expected, size_t exp
 /// Removes a file, whatever it holds.
 int strongroom_file_remove(const char *path);
 
-/// Gives a file another name, in one directory; EEXIST if it is taken, unless `replacing`.
-int strongroom_file_move(const char *from, const char *to, bool replacing);
+/// Gives a file another name, in one directory; EEXIST if it is taken.
+int strongroom_file_move(const char *from, const char *to);
 
 /// Whether the name is taken, by whatever it is.
 bool strongroom_file_exists(const char *path);

@@ -45,6 +45,17 @@ int64_t strongroom_faults_hits(void);
 /// Lets everything go well again on files whose path contains `path`.
 void strongroom_faults_clear(const char *path);
 
+// MARK: Moments
+
+/// Where SQLite calls out in the middle of its work.
+typedef enum {
+    STRONGROOM_MOMENT_LOG_END_READ,         ///< A checkpoint has read where the log ends, which another connection changed, and moved nothing yet.
+    STRONGROOM_MOMENT_TRANSACTION_ENDED,    ///< A transaction has given back its locks on a write-ahead log.
+} strongroom_moment;
+
+/// Calls `act` once, when a file whose path contains `path` gets there next, on the thread that works on it.
+void strongroom_faults_at(strongroom_moment moment, const char *path, void (*act)(void *context), void *context);
+
 // MARK: Waits
 
 /// How often a connection went to sleep because another one has the lock that it wants, since the VFS was installed.

@@ -16,8 +16,6 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     /// The priority of the task.
     nonisolated let priority: TaskPriority
 
-    /// Whether a success counts although the task was cancelled meanwhile: what is written is written.
-    private nonisolated let keepsSuccess: Bool
     private nonisolated let schedule: @Sendable (AccessJob) -> Void
 
     /// Held for a few instructions, and never while a task is resumed: Swift cancels a task under a lock of the task that
@@ -33,6 +31,9 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     private nonisolated(unsafe) var connection: UnsafeMutablePointer<strongroom_connection>?
     private nonisolated(unsafe) var result: Result<Value, any Error>?
 
+    /// What takes the job out of a queue once it is cancelled, as long as it waits there.
+    private nonisolated(unsafe) var withdrawal: (@Sendable () -> Void)?
+
     /// The job, while it is being scheduled.
     private nonisolated(unsafe) var scheduled: AccessJob?
 
@@ -40,8 +41,7 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     private nonisolated(unsafe) var sleeper: UnsafeContinuation<Void, Never>?
 
     /// - parameter schedule: called once, when the task waits, to see to it that ``perform(on:)`` or ``fail(_:)`` is called.
-    init(keepsSuccess: Bool, priority: TaskPriority, schedule: @escaping @Sendable (AccessJob) -> Void) {
-        self.keepsSuccess = keepsSuccess
+    init(priority: TaskPriority, schedule: @escaping @Sendable (AccessJob) -> Void) {
         self.priority = priority
         self.schedule = schedule
     }
@@ -115,19 +115,26 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
             phase = .running
             connection = database.connection
             self.database = database
+            withdrawal = nil
             defer { turn = nil }
             return turn
         }
     }
 
     private nonisolated func afterCancellation(_ result: Result<Value, any Error>) -> Result<Value, any Error> {
-        switch result {
-        case .success:
-            return keepsSuccess ? result : .failure(CancellationError())
-        case .failure(let error):
-            let isInterruption = (error as? DatabaseError)?.isInterruptionError ?? false
-            return isInterruption ? .failure(CancellationError()) : result
+        // What was written is written, and what was read is read.
+        guard case .failure(let error) = result else { return result }
+        let isInterruption = (error as? DatabaseError)?.isInterruptionError ?? false
+        return isInterruption ? .failure(CancellationError()) : result
+    }
+
+    /// Has `withdraw` called, once, should the task be cancelled while it waits. It takes the job out of where it waits.
+    nonisolated func whenGivenUp(_ withdraw: @escaping @Sendable () -> Void) {
+        let mustWithdraw = lock.withLock {
+            if phase == .waiting { withdrawal = withdraw }
+            return phase == .done
         }
+        if mustWithdraw { withdraw() }
     }
 
     /// The access has ended.
@@ -142,12 +149,12 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 
     /// Answers with an error instead of an access.
     nonisolated func fail(_ error: any Error) {
-        goOn(withoutAccess: lock.withLock { giveUp(error) })
+        goOn(lock.withLock { giveUp(error) })
     }
 
     /// Stops the access wherever it is. Safe from any thread, at any time, any number of times.
     nonisolated func cancel() {
-        goOn(withoutAccess: lock.withLock {
+        goOn(lock.withLock {
             if phase == .created { phase = .cancelledEarly }
             // Under the lock: the connection stays with this job until `perform` has taken the lock to leave it.
             if phase == .running, let connection { strongroom_connection_cancel(connection) }
@@ -155,32 +162,33 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         })
     }
 
-    private nonisolated func giveUp(_ error: any Error) -> UnownedJob? {
-        guard phase == .waiting else { return nil }
+    /// What is to be done, outside of the lock, for a task that goes on without an access.
+    private typealias Departure = (turn: UnownedJob, withdraw: (@Sendable () -> Void)?)
+
+    private nonisolated func giveUp(_ error: any Error) -> Departure? {
+        guard phase == .waiting, let turn = turn.take() else { return nil }
         phase = .done
         hasEnded = true
         result = .failure(error)
-        defer { turn = nil }
-        return turn
+        return (turn, withdrawal.take())
     }
 
     /// Never on the calling thread, which may be about to suspend the task, or hold a lock of it.
-    private nonisolated func goOn(withoutAccess turn: UnownedJob?) {
-        guard let turn else { return }
+    private nonisolated func goOn(_ departure: Departure?) {
+        guard let departure else { return }
+        departure.withdraw?()
+        let turn = departure.turn
         DispatchQueue.global().async(priority: priority) { turn.runSynchronously(on: self.unownedExecutor) }
     }
 }
 
 /// Runs `body` as a part of the task, where `schedule` finds it a connection. Cancelling the task stops the access.
-///
-/// - parameter keepsSuccess: false for reads, whose result is of no use to a cancelled task.
 func awaitAccess<Value: Sendable>(
-    keepsSuccess: Bool,
     _ body: @Sendable (Database) throws -> Value,
     schedule: @escaping @Sendable (AccessJob<Value>) -> Void) async throws -> Value
 {
     try Task.checkCancellation()
-    let job = AccessJob<Value>(keepsSuccess: keepsSuccess, priority: Task.currentPriority, schedule: schedule)
+    let job = AccessJob<Value>(priority: Task.currentPriority, schedule: schedule)
     return try await withTaskCancellationHandler {
         await job.run(body)
         return try await job.value()

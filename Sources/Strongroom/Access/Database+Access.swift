@@ -1,35 +1,59 @@
 import CStrongroom
 
 extension Database {
-    /// Runs `value` as ``isolated(_:)`` does, in the state that the file has now: `held` is called when it is held.
-    func isolatedNow(held: () -> Void, _ value: (Database) throws -> Void) throws {
+    /// Runs `value` as ``isolated(_:)`` does, in the state that the file has at the beginning.
+    func isolatedNow<T>(_ value: (Database) throws -> T) throws -> T {
         try isolated { db in
             try db.holdState()
-            held()
-            try value(db)
+            return try value(db)
         }
     }
 
-    /// Runs `value` in a transaction where it sees one state of the database, or with the error that there is none.
-    func isolated(orFailing value: (Result<Database, any Error>) -> Void) {
+    /// Gives `value` one state of the database.
+    ///
+    /// - parameter isNow: whether it is the state of the beginning, and not that of the first statement.
+    /// - throws: what kept the read from beginning. `value` is not called then.
+    func giveState(isNow: Bool, to value: (Result<Database, any Error>) -> Void) throws {
         var hasBegun = false
         do {
             try isolated { db in
+                if isNow { try db.holdState() }
                 hasBegun = true
                 value(.success(db))
             }
         } catch {
             // `value` doesn't throw: what comes later is the end of a transaction that has nothing to lose.
-            if !hasBegun { value(.failure(error)) }
+            if !hasBegun { throw error }
         }
     }
 
-    /// Runs `value` with the connection, or with the error that it is closed.
-    func giveIfOpen(to value: (Result<Database, any Error>) -> Void) {
-        value(Result {
-            _ = try openConnection
-            return self
-        })
+    /// Begins a read of the state that the file has now, for ``endIsolation(_:)`` to go on with: in another access, of another thread.
+    func beginIsolation() throws {
+        setReadOnly(true)
+        do {
+            try beginTransaction(.deferred)
+            try holdState()
+        } catch {
+            try? rollback()
+            setReadOnly(false)
+            throw error
+        }
+    }
+
+    /// Runs `value` in the state that is held, and lets go of it.
+    func endIsolation(_ value: (Database) -> Void) {
+        insideTransactionBlock { value(self) }
+        // There is nothing to lose, whatever becomes of the commit.
+        do { try commit() } catch { rollbackAfterError() }
+        setReadOnly(false)
+    }
+
+    /// Runs `value` with the connection.
+    ///
+    /// - throws: the error that it is closed.
+    func giveIfOpen(to value: (Result<Database, any Error>) -> Void) throws {
+        _ = try openConnection
+        value(.success(self))
     }
 
     /// Begins a transaction that lasts until the connection is closed.
@@ -41,9 +65,15 @@ extension Database {
         try holdState()
     }
 
-    /// A deferred transaction sees the state that its first read finds.
+    /// A deferred transaction sees the state that its first read finds: this is the smallest one.
     func holdState() throws {
-        try execute(sql: "SELECT 1 FROM sqlite_master LIMIT 1")
+        try untraced { try transactionStatements.statement(for: .holdState, of: self).run() }
+    }
+
+    /// Creates the files of the write-ahead log, which a connection that only reads can do without write access to the folder only if
+    /// they are there.
+    func openLog() throws {
+        try holdState()
     }
 
     /// Empties the database by way of SQLite's own reset, which needs no valid schema.

@@ -34,30 +34,33 @@ public final class DatabasePool: DatabaseWriter {
         }
         let configuration = configuration.sharingKeys()
         let label = configuration.label ?? "Strongroom.DatabasePool"
-        let writer = try SerializedConnection(
-            path: path,
-            configuration: configuration,
-            queue: DispatchQueue(
-                label: label + ".writer",
-                qos: configuration.writeQoS,
-                target: configuration.writeTargetQueue ?? configuration.targetQueue),
-            patience: Self.patience,
-            prepare: { try $0.setUpJournal(requiresWAL: true) })
+        let target = TargetQueue(configuration.targetQueue)
+        let writer = try configuration.explainingMissingLog(at: path) {
+            try SerializedConnection(
+                path: path,
+                configuration: configuration,
+                queue: DispatchQueue(label: label + ".writer", qos: configuration.writeQoS),
+                target: TargetQueue(configuration.writerTargetQueue) ?? target,
+                patience: Self.patience,
+                prepare: {
+                    try $0.setUpJournal(requiresWAL: true)
+                    try $0.openLog()
+                })
+        }
         self.path = path
         self.label = label
         self.writer = writer
-        readers = ReaderPool(path: path, label: label, configuration: configuration.readOnly)
+        readers = ReaderPool(path: path, label: label, configuration: configuration.readOnly, target: target)
         suspensionObserver = SuspensionObserver(of: writer)
     }
 
     public func close() throws {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
-        try writer.sync { db in
+        var turn = ReaderPool.BarrierTurn.closed
+        try writer.sync(between: { turn = readers.raiseBarrier() }, and: { if turn == .up { readers.lowerBarrier() } }) { db in
             // Closed before: nothing is left to do.
-            guard db.sqliteConnection != nil else { return }
-            try readers.barrier {
-                try readers.close { try db.close() }
-            }
+            guard turn == .up else { return }
+            try readers.close { try db.close() }
         }
     }
 
@@ -90,7 +93,9 @@ extension DatabasePool {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
         writer.sync { $0.releaseMemory() }
         // A closed pool has no readers.
-        try? readers.barrier { releaseReaders() }
+        guard readers.raiseBarrier() == .up else { return }
+        readers.lowerBarrier()
+        releaseReaders()
     }
 
     /// Gives back memory that the connections can do without, later: returns at once.
@@ -100,11 +105,7 @@ extension DatabasePool {
     }
 
     private func releaseReaders() {
-        if configuration.persistentReadOnlyConnections {
-            for reader in readers.connections { reader.sync { $0.releaseMemory() } }
-        } else {
-            readers.invalidate()
-        }
+        configuration.persistentReadOnlyConnections ? readers.releaseMemory() : readers.invalidate()
     }
 
     /// A reader of the state that the database has now.
@@ -124,6 +125,7 @@ extension DatabasePool {
             path: path,
             label: "\(label).snapshot.\(readers.nextSnapshotNumber())",
             configuration: configuration.readOnly,
+            target: readers.target,
             setup: readers.setUpFully)
     }
 }

@@ -29,14 +29,16 @@ public final class DatabaseQueue: DatabaseWriter {
     private init(opening path: String, _ configuration: Configuration) throws {
         let configuration = configuration.sharingKeys()
         self.path = path
-        let writer = try SerializedConnection(
-            path: path,
-            configuration: configuration,
-            queue: DispatchQueue(
-                label: configuration.label ?? "Strongroom.DatabaseQueue",
-                qos: configuration.writeQoS,
-                target: configuration.writeTargetQueue ?? configuration.targetQueue),
-            prepare: { try $0.setUpJournal(requiresWAL: false) })
+        let writer = try configuration.explainingMissingLog(at: path) {
+            try SerializedConnection(
+                path: path,
+                configuration: configuration,
+                queue: DispatchQueue(
+                    label: configuration.label ?? "Strongroom.DatabaseQueue",
+                    qos: configuration.readonly ? configuration.readQoS : configuration.writeQoS),
+                target: TargetQueue(configuration.writerTargetQueue),
+                prepare: { try $0.setUpJournal(requiresWAL: false) })
+        }
         self.writer = writer
         suspensionObserver = SuspensionObserver(of: writer)
     }
@@ -71,11 +73,11 @@ extension DatabaseQueue {
     }
 
     public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(keepsSuccess: false, { try $0.isolated(value) }, schedule: writer.async)
+        try await awaitAccess({ try $0.isolated(value) }, schedule: writer.async)
     }
 
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        writer.async { $0.isolated(orFailing: value) }
+        writer.async({ try $0.giveState(isNow: false, to: value) }, orElse: { value(.failure($0)) })
     }
 
     public func unsafeRead<T>(_ value: (Database) throws -> T) rethrows -> T {
@@ -83,11 +85,11 @@ extension DatabaseQueue {
     }
 
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(keepsSuccess: false, value, schedule: writer.async)
+        try await awaitAccess(value, schedule: writer.async)
     }
 
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        writer.async { $0.giveIfOpen(to: value) }
+        writer.async({ try $0.giveIfOpen(to: value) }, orElse: { value(.failure($0)) })
     }
 
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) rethrows -> T {
@@ -96,7 +98,12 @@ extension DatabaseQueue {
 
     /// Runs `value` at once: there is no other connection that it could run on.
     public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        writer.requireWriteOutsideOfTransaction("spawnConcurrentRead").isolated(orFailing: value)
+        let db = writer.requireWriteOutsideOfTransaction("spawnConcurrentRead")
+        do {
+            try db.giveState(isNow: false, to: value)
+        } catch {
+            value(.failure(error))
+        }
     }
 }
 
@@ -108,7 +115,7 @@ extension DatabaseQueue {
     }
 
     public func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(keepsSuccess: true, updates, schedule: writer.async)
+        try await awaitAccess(updates, schedule: writer.async)
     }
 
     public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
@@ -123,11 +130,11 @@ extension DatabaseQueue {
     }
 
     public func barrierWriteWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(keepsSuccess: true, updates, schedule: writer.async)
+        try await awaitAccess(updates, schedule: writer.async)
     }
 
     public func asyncBarrierWriteWithoutTransaction(_ updates: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        writer.async { $0.giveIfOpen(to: updates) }
+        writer.async({ try $0.giveIfOpen(to: updates) }, orElse: { updates(.failure($0)) })
     }
 
     public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) rethrows -> T {

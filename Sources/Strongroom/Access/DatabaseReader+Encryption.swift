@@ -21,7 +21,7 @@ extension DatabaseReader {
     public func checkIntegrity() async throws -> IntegrityReport {
         guard try await read({ $0.isFileStored }) else { return try await read { try $0.integrityReport() } }
         let (path, configuration) = (path, configuration)
-        return try await awaitAccess(keepsSuccess: false, { try $0.wholeReport() }) { job in
+        return try await awaitAccess({ try $0.wholeReport() }) { job in
             DispatchQueue.global().async(priority: job.priority) {
                 do {
                     let database = try Database.forIntegrityCheck(path: path, configuration: configuration)
@@ -41,26 +41,51 @@ extension DatabaseWriter {
     /// tells which. Connections of other processes fail with `SQLITE_NOTADB` until they open the database anew. `progress` hears of
     /// pages as they are written; throwing from it stops the rotation, and nothing has changed.
     ///
+    /// - returns: whether the former key is gone. While somebody reads pages of it, the file without its log still opens with it.
     /// - throws: `SQLITE_BUSY` when another process writes, `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow: nothing has
-    ///   changed. `SQLITE_MISUSE` for an empty key, and for a database without a key.
-    public func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
-        try barrierWriteWithoutTransaction { db in
-            // Readers of the old pages can't read the new ones.
-            defer { invalidateReadOnlyConnections() }
-            try db.requireLocks()
-            try db.rotateKey(to: key, progress: progress)
-        }
+    ///   changed. `SQLITE_MISUSE` for an empty key, for a database without a key, and for a file with several names.
+    @discardableResult
+    public func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome {
+        try barrierWriteWithoutTransaction { try rotateKey(of: $0, to: key, progress: progress) }
     }
 
     /// Suspends the task instead of blocking the thread. Cancelling it does not stop what has begun.
+    @discardableResult
     public func rotateKey(
-        to key: DatabaseKey, progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws
+        to key: DatabaseKey, progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws -> RotationOutcome
     {
-        try await barrierWriteWithoutTransaction { db in
-            defer { invalidateReadOnlyConnections() }
-            try db.requireLocks()
-            try db.rotateKey(to: key, progress: progress)
-        }
+        try await barrierWriteWithoutTransaction { try self.rotateKey(of: $0, to: key, progress: progress) }
+    }
+
+    private func rotateKey(
+        of db: Database, to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome
+    {
+        // Readers of the old pages can't read the new ones: neither those that were open, nor those that `progress` has used.
+        defer { invalidateReadOnlyConnections() }
+        try db.requireLocks()
+        return try db.rotateKey(to: key, progress: progress.map { progress in
+            { state in
+                if state.isCompleted { self.invalidateReadOnlyConnections() }
+                try progress(state)
+            }
+        })
+    }
+
+    /// Removes what a change of key has left of the former key, if nobody reads it any more: waits for readers and writers as long as
+    /// ``Configuration/busyMode`` says. Nothing happens when nothing is left.
+    ///
+    /// Opening does the same, without waiting.
+    ///
+    /// - throws: what the files say.
+    @discardableResult
+    public func finishKeyRotation() throws -> RotationOutcome {
+        try barrierWriteWithoutTransaction { try $0.finishKeyRotation() }
+    }
+
+    /// Suspends the task instead of blocking the thread.
+    @discardableResult
+    public func finishKeyRotation() async throws -> RotationOutcome {
+        try await barrierWriteWithoutTransaction { try $0.finishKeyRotation() }
     }
 
     /// Writes a copy in another encryption, in clear text for nil, into a new file; see

@@ -11,7 +11,9 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
 
     public var configuration: Configuration { reader.configuration }
 
-    init(path: String, label: String, configuration: Configuration, setup: (Database) throws -> Void) throws {
+    init(
+        path: String, label: String, configuration: Configuration, target: TargetQueue?, setup: (Database) throws -> Void) throws
+    {
         self.path = path
         var configuration = configuration
         // The transaction that holds the state lasts from one access to the next.
@@ -19,7 +21,8 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
         reader = try SerializedConnection(
             path: path,
             configuration: configuration,
-            queue: DispatchQueue(label: label, qos: configuration.readQoS, target: configuration.targetQueue),
+            queue: DispatchQueue(label: label, qos: configuration.readQoS),
+            target: target,
             prepare: { db in
                 try setup(db)
                 try db.holdStateForGood()
@@ -40,11 +43,11 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
     }
 
     public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(keepsSuccess: false, value, schedule: reader.async)
+        try await awaitAccess(value, schedule: reader.async)
     }
 
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        reader.async { $0.giveIfOpen(to: value) }
+        reader.async({ try $0.giveIfOpen(to: value) }, orElse: { value(.failure($0)) })
     }
 
     public func unsafeRead<T>(_ value: (Database) throws -> T) rethrows -> T {
@@ -52,11 +55,11 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
     }
 
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(keepsSuccess: false, value, schedule: reader.async)
+        try await awaitAccess(value, schedule: reader.async)
     }
 
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        reader.async { $0.giveIfOpen(to: value) }
+        reader.async({ try $0.giveIfOpen(to: value) }, orElse: { value(.failure($0)) })
     }
 
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {

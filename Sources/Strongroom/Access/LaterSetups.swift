@@ -32,35 +32,75 @@ extension DatabasePool {
     ///
     /// Reads that run go on without it; snapshots made before never get it.
     public func add(function: DatabaseFunction) {
-        setUpConnections { $0.add(function: function) }
+        setUpConnections(.function(function)) { $0.add(function: function) }
     }
 
     /// Removes an SQL function from all connections.
     public func remove(function: DatabaseFunction) {
-        setUpConnections { $0.remove(function: function) }
+        setUpConnections(.function(function)) { $0.remove(function: function) }
     }
 
     /// Adds a collation to all connections, or replaces the one of that name.
     ///
     /// Reads that run go on without it; snapshots made before never get it.
     public func add(collation: DatabaseCollation) {
-        setUpConnections { $0.add(collation: collation) }
+        setUpConnections(.collation(collation.name.lowercased())) { $0.add(collation: collation) }
     }
 
     /// Removes a collation from all connections.
     public func remove(collation: DatabaseCollation) {
-        setUpConnections { $0.remove(collation: collation) }
+        setUpConnections(.collation(collation.name.lowercased())) { $0.remove(collation: collation) }
     }
 
     /// Adds a tokenizer to all connections, or replaces the one of that name for the tables that are opened from now on.
     ///
     /// Snapshots made before never get it.
     public func add(tokenizer: (some FTS5CustomTokenizer).Type) {
-        setUpConnections { $0.add(tokenizer: tokenizer) }
+        setUpConnections(.tokenizer(tokenizer.name.lowercased())) { $0.add(tokenizer: tokenizer) }
     }
 
-    private func setUpConnections(_ setup: @escaping @Sendable (Database) -> Void) {
-        readers.addSetup(setup)
-        writer.reentrantSync(setup)
+    private func setUpConnections(_ subject: LaterSetups.Subject, _ setup: @escaping @Sendable (Database) -> Void) {
+        readers.addSetup(subject, setup)
+        unsafeReentrantWrite(setup)
+    }
+}
+
+/// What the connections of a pool go through after their configured set-up, in the order in which it was asked for.
+///
+/// Of each subject, the latest counts.
+struct LaterSetups {
+    typealias Setup = @Sendable (Database) throws -> Void
+
+    /// How many set-ups were asked for up to some moment.
+    typealias Version = Int
+
+    /// Names are in lower case.
+    enum Subject: Hashable {
+        case function(String, argumentCount: CInt)
+        case collation(String)
+        case tokenizer(String)
+
+        static func function(_ function: DatabaseFunction) -> Subject {
+            .function(function.name.lowercased(), argumentCount: function.id.argumentCount)
+        }
+    }
+
+    private var setups: [(subject: Subject, version: Version, setup: Setup)] = []
+    private(set) var version: Version = 0
+
+    var count: Int { setups.count }
+
+    /// Answers what it replaces, for the caller to let go of it.
+    mutating func add(_ subject: Subject, _ setup: @escaping Setup) -> Setup? {
+        version += 1
+        let index = setups.firstIndex { $0.subject == subject }
+        let former = index.map { setups.remove(at: $0).setup }
+        setups.append((subject, version, setup))
+        return former
+    }
+
+    /// Those that a connection lacks which was set up at that version.
+    func missing(since version: Version) -> [Setup] {
+        setups.filter { $0.version > version }.map(\.setup)
     }
 }

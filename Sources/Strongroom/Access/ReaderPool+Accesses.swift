@@ -5,69 +5,103 @@ import Dispatch
 
 extension ReaderPool {
     /// Runs `block` with a reader, on the calling thread.
-    func sync<T>(_ block: (Database) throws -> T) throws -> T {
+    func sync<T>(_ haste: Haste, _ block: (Database) throws -> T) throws -> T {
         if isAccessed { reentrancyError("a reader of \(path)") }
-        let reader = try checkOut()
+        let reader = try checkOut(haste)
         defer { checkIn(reader) }
-        return try connection(of: reader).sync(block)
+        let accessPath = haste.accessPath
+        return try connection(of: reader, by: accessPath).sync(by: accessPath, block)
     }
 
     /// Runs `block` with the reader that the calling thread has, or another one.
-    func reentrantSync<T>(_ block: (Database) throws -> T) throws -> T {
-        guard isAccessed, let connection = connections.first(where: \.isAccessed) else { return try sync(block) }
+    func reentrantSync<T>(_ haste: Haste, _ block: (Database) throws -> T) throws -> T {
+        guard isAccessed, let connection = connections.first(where: \.isAccessed) else { return try sync(haste, block) }
         return try block(connection.accessed)
     }
 
-    /// Runs `block` with a reader later, or with the error that there is none.
-    func async(_ block: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+    /// Runs `block` with a reader later; `failure` with the error that it throws, or that there is none, once the reader is free.
+    func async(
+        _ block: @escaping @Sendable (Database) throws -> Void, orElse failure: @escaping @Sendable (any Error) -> Void)
+    {
         checkOut { [self] result in
             switch result {
             case .failure(let error):
-                DispatchQueue.global().async { block(.failure(error)) }
+                DispatchQueue.global().async { failure(error) }
             case .success(let reader):
-                reader.queue.async { self.run(block, on: reader) }
+                reader.queue.async { self.run(block, orElse: failure, on: reader) }
             }
         }
     }
 
-    private func run(_ block: (Result<Database, any Error>) -> Void, on reader: Reader) {
-        defer { checkIn(reader, isOnQueue: true) }
+    private func run(
+        _ block: (Database) throws -> Void, orElse failure: @escaping @Sendable (any Error) -> Void, on reader: Reader)
+    {
         do {
-            try connection(of: reader, isOnQueue: true).sync(isOnQueue: true) { block(.success($0)) }
+            defer { checkIn(reader) }
+            try connection(of: reader, by: .onQueue).sync(by: .onQueue, block)
         } catch {
-            block(.failure(error))
+            // Not on the reader's queue: the function may block for a read.
+            DispatchQueue.global().async { failure(error) }
+        }
+    }
+
+    /// Takes a reader that holds the state which the database has now, and runs `block` with it later.
+    ///
+    /// The state is taken on the calling thread, which has the writer: nothing that the reader does can have to wait for it.
+    func asyncInPresentState(_ haste: Haste, _ block: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        do {
+            let reader = try checkOut(haste)
+            do {
+                let connection = try connection(of: reader, by: .direct)
+                try connection.leavingOpen(by: .direct) { try $0.beginIsolation() }
+                reader.queue.async {
+                    connection.sync(by: .onQueue) { $0.endIsolation { block(.success($0)) } }
+                    self.checkIn(reader)
+                }
+            } catch {
+                checkIn(reader)
+                throw error
+            }
+        } catch {
+            DispatchQueue.global().async { block(.failure(error)) }
         }
     }
 
     /// Runs the job with a reader later, with the priority of the calling task.
     func async<Value>(_ job: AccessJob<Value>) {
         let priority = job.priority
-        if takesFastLane, let lane = FastLane() {
+        // The application's own queue may have other work to wait for.
+        if target == nil, let lane = FastLane(closedUntil: laneClosedUntil) {
             if let reader = checkOutOpenReader() {
-                return lane.run(priority: priority) { self.perform(job, on: reader, isOnQueue: false) }
+                return lane.run(priority: priority) { self.perform(job, on: reader, by: .queue) }
             }
             lane.leave()
         }
-        checkOut { [self] result in
+        let ticket = checkOut { [self] result in
             switch result {
             case .failure(let error):
                 job.fail(error)
             case .success(let reader):
-                reader.queue.async(priority: priority) { self.perform(job, on: reader, isOnQueue: true)?.wake() }
+                reader.queue.async(priority: priority) { self.perform(job, on: reader, by: .onQueue)?.wake() }
             }
         }
+        if let ticket { job.whenGivenUp { self.withdraw(ticket) } }
     }
 
     private func perform<Value>(
-        _ job: AccessJob<Value>, on reader: Reader, isOnQueue: Bool) -> AccessJob<Value>?
+        _ job: AccessJob<Value>, on reader: Reader, by path: AccessPath) -> AccessJob<Value>?
     {
-        defer { checkIn(reader, isOnQueue: isOnQueue) }
+        defer { checkIn(reader) }
         do {
-            let connection = try connection(of: reader, isOnQueue: isOnQueue)
-            return connection.sync(isOnQueue: isOnQueue, job.perform)
+            return try connection(of: reader, by: path).sync(by: path, job.perform)
         } catch {
             job.fail(error)
             return nil
         }
     }
+}
+
+extension ReaderPool.Haste {
+    /// Who has the writer stays on its thread: its reader's queue, and what is under it, may wait for the writer.
+    fileprivate var accessPath: AccessPath { self == .inLine ? .queue : .direct }
 }

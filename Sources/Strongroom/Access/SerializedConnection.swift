@@ -1,27 +1,46 @@
 import CStrongroom
 import Dispatch
+import Foundation
+
+/// How an access comes to its connection.
+enum AccessPath {
+    /// After all accesses that came before.
+    case queue
+
+    /// The calling thread works on the connection's queue already.
+    case onQueue
+
+    /// Past the queue, when the access that runs is over: for threads that the others in the queue may wait for.
+    case direct
+}
 
 /// Gives one thread after the other access to a connection.
 ///
-/// Sendable although ``Database`` is not: the connection is touched on `queue` only, which runs one access at a time.
+/// Sendable although ``Database`` is not: the connection is touched under `turn` only, and that of a reader by the one access that
+/// the reader belongs to.
 final class SerializedConnection: @unchecked Sendable {
     private let database: Database
     private let queue: DispatchQueue
+    private let target: TargetQueue?
+
+    /// Held by the access that runs: some come past the queue. Nil for readers.
+    private let turn: NSLock?
 
     /// How many of a pool's later set-ups the connection has gone through.
-    var appliedSetups = 0
+    var appliedSetups: LaterSetups.Version = 0
 
     /// Opens the connection on `queue`, whose label becomes the connection's name, and makes it ready for use.
     ///
-    /// - parameter isOnQueue: whether the calling thread works on `queue` already.
-    /// - parameter group: what the connections of one pool have in common.
+    /// - parameter target: where all accesses run, for nil on `queue` alone.
+    /// - parameter group: what the readers of one pool have in common; 0 for others.
     /// - parameter patience: milliseconds to wait for a lock where the configuration wants no waiting at all.
     /// - parameter prepare: what follows the configured set-up.
     init(
         path: String,
         configuration: Configuration,
         queue: DispatchQueue,
-        isOnQueue: Bool = false,
+        target: TargetQueue?,
+        by accessPath: AccessPath = .queue,
         group: UInt = 0,
         patience: CInt = 0,
         prepare: (Database) throws -> Void = { _ in }) throws
@@ -30,19 +49,36 @@ final class SerializedConnection: @unchecked Sendable {
         database.connection.pointee.group = group
         database.patience = patience
         self.queue = queue
+        self.target = target
+        turn = group == 0 ? NSLock() : nil
         do {
-            try sync(isOnQueue: isOnQueue) {
+            try sync(by: accessPath) {
+                requireEndOfSetups()
                 try $0.setUp()
                 try prepare($0)
+                $0.connection.pointee.is_set_up = true
             }
         } catch {
-            sync(isOnQueue: isOnQueue) { $0.abandon() }
+            retire()
             throw error
         }
     }
 
+    /// Stops a program whose set-up function opens a connection that calls the function again.
+    private func requireEndOfSetups() {
+        guard strongroom_nested_setups() > 16 else { return }
+        fatalError("""
+            Configuration.prepareDatabase opens \(database.description) again, and is called again each time. \
+            Use its db argument, and make snapshots and open databases elsewhere.
+            """)
+    }
+
     deinit {
-        // Nobody else holds the connection: the access can't have to wait.
+        retire()
+    }
+
+    /// Closes a connection that nobody else knows, or will ask for. What goes with it may use the database: this is no access.
+    func retire() {
         let former = strongroom_enter(database.connection)
         database.abandon()
         strongroom_exit(database.connection, former)
@@ -51,15 +87,33 @@ final class SerializedConnection: @unchecked Sendable {
     var configuration: Configuration { database.configuration }
 
     /// Whether the calling thread is inside an access to this connection.
-    var isAccessed: Bool { strongroom_has_access(database.connection) }
+    var isAccessed: Bool { strongroom_is_inside(database.connection) }
 
-    /// Runs `block` with access, after all accesses that came before.
+    /// Whether it is there in a function that must not use the connection.
+    var isBarred: Bool { isAccessed && !strongroom_has_access(database.connection) }
+
+    /// Runs `block` with access.
     ///
-    /// - parameter isOnQueue: whether the calling thread works on the connection's queue already.
     /// - precondition: the calling thread has no access yet.
-    func sync<T>(isOnQueue: Bool = false, _ block: (Database) throws -> T) rethrows -> T {
+    func sync<T>(by path: AccessPath = .queue, _ block: (Database) throws -> T) rethrows -> T {
         if isAccessed { reentrancyError(database.description) }
-        return isOnQueue ? try access(block) : try queue.sync { try access(block) }
+        return waits(path) ? try queue.sync { try access(by: path, block) } : try access(by: path, block)
+    }
+
+    /// Runs `block` with access, between two functions that run when the turn has come, and without access.
+    func sync<T>(between begin: () throws -> Void, and end: () -> Void, _ block: (Database) throws -> T) throws -> T {
+        if isAccessed { reentrancyError(database.description) }
+        func run() throws -> T {
+            try begin()
+            defer { end() }
+            return try access(by: .onQueue, block)
+        }
+        return waits(.queue) ? try queue.sync(execute: run) : try run()
+    }
+
+    /// Who is in the queue may wait for the target queue, which may be this thread's.
+    private func waits(_ path: AccessPath) -> Bool {
+        path == .queue && target?.isCurrent != true
     }
 
     /// Runs `block` with access, at once when the calling thread has it already.
@@ -69,12 +123,33 @@ final class SerializedConnection: @unchecked Sendable {
 
     /// Runs `block` with access, later.
     func async(_ block: @escaping @Sendable (Database) -> Void) {
-        queue.async { self.access(block) }
+        queue.async { self.access(by: .onQueue, block) }
+    }
+
+    /// Runs `block` with access, later, and `failure` with what it throws, after the access.
+    func async(_ block: @escaping @Sendable (Database) throws -> Void, orElse failure: @escaping @Sendable (any Error) -> Void) {
+        queue.async {
+            do {
+                try self.access(by: .onQueue, block)
+            } catch {
+                DispatchQueue.global().async { failure(error) }
+            }
+        }
     }
 
     /// Runs the job with access, later, with the priority of the calling task.
     func async<Value>(_ job: AccessJob<Value>) {
-        queue.async(priority: job.priority) { self.access(job.perform)?.wake() }
+        queue.async(priority: job.priority) { self.access(by: .onQueue, job.perform)?.wake() }
+    }
+
+    /// Runs `work` when its turn has come, later, without access: it asks for it with ``AccessPath/onQueue``.
+    func asyncOnQueue(priority: TaskPriority = .medium, _ work: @escaping @Sendable () -> Void) {
+        queue.async(priority: priority, work)
+    }
+
+    /// Runs `block` with access, and leaves open what it opens, for the next access.
+    func leavingOpen<T>(by path: AccessPath, _ block: (Database) throws -> T) rethrows -> T {
+        try access(by: path, leavesOpen: true, block)
     }
 
     /// The connection of the access that the calling thread is in.
@@ -126,13 +201,22 @@ final class SerializedConnection: @unchecked Sendable {
         strongroom_connection_resume(database.connection)
     }
 
-    private func access<T>(_ block: (Database) throws -> T) rethrows -> T {
+    private func access<T>(
+        by path: AccessPath, leavesOpen: Bool = false, _ block: (Database) throws -> T) rethrows -> T
+    {
+        guard let target, path != .direct else { return try accessNow(leavesOpen, block) }
+        return try target.sync { try accessNow(leavesOpen, block) }
+    }
+
+    private func accessNow<T>(_ leavesOpen: Bool, _ block: (Database) throws -> T) rethrows -> T {
+        turn?.lock()
         let former = strongroom_enter(database.connection)
         strongroom_connection_push(database.connection)
         defer {
-            database.endAccess()
+            if !leavesOpen { database.endAccess() }
             strongroom_connection_pop(database.connection)
             strongroom_exit(database.connection, former)
+            turn?.unlock()
         }
         return try block(database)
     }

@@ -39,12 +39,15 @@ public struct Configuration: Sendable {
     /// The derived keys that the connections of one access share; each connection for itself when nil.
     private(set) var keyring: Keyring?
 
-    /// The same settings, for the connections of a new access.
-    func sharingKeys() -> Configuration {
+    /// The same settings, for the connections of a new access, or for one more of an access that has derived keys already.
+    func sharingKeys(_ keyring: Keyring = Keyring()) -> Configuration {
         var configuration = self
-        configuration.keyring = Keyring()
+        configuration.keyring = keyring
         return configuration
     }
+
+    /// How files stay as they are while they are read; nil for connections that leave what SQLite leaves.
+    var trace: ReadingTrace?
 
     private(set) var setups: [@Sendable (Database) throws -> Void] = []
 
@@ -93,13 +96,17 @@ public struct Configuration: Sendable {
     public var readQoS: DispatchQoS { targetQueue?.qos ?? qos }
 
     /// The quality of service of writes.
-    public var writeQoS: DispatchQoS { (writeTargetQueue ?? targetQueue)?.qos ?? qos }
+    public var writeQoS: DispatchQoS { writerTargetQueue?.qos ?? qos }
 
     /// The queue under the connections' queues. Default: nil.
     public var targetQueue: DispatchQueue?
 
-    /// The queue under the writer's queue, instead of `targetQueue`. Default: nil.
+    /// The queue under the writer's queue, instead of `targetQueue`. Default: nil. Where ``readonly`` is set, nobody
+    /// writes, and it is not used.
     public var writeTargetQueue: DispatchQueue?
+
+    /// The queue under that of the connection that writes, or could.
+    var writerTargetQueue: DispatchQueue? { readonly ? targetQueue : writeTargetQueue ?? targetQueue }
 
     /// The default settings.
     public init() {}

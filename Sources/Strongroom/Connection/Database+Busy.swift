@@ -22,5 +22,6 @@ extension Database {
 private func callBusyCallback(_ context: UnsafeMutableRawPointer?, _ tries: CInt) -> CInt {
     let database = Unmanaged<Database>.fromOpaque(context!).takeUnretainedValue()
     if strongroom_connection_stops_wait(database.connection, tries) { return 0 }
-    return database.busyCallback?(Int(tries)) == true ? 1 : 0
+    // https://www.sqlite.org/c3ref/busy_handler.html: it must not use the connection.
+    return database.barred(in: "the busy callback") { database.busyCallback?(Int(tries)) == true } ? 1 : 0
 }

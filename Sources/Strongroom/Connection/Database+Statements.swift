@@ -14,16 +14,16 @@ extension Database {
                 resultCode: .SQLITE_MISUSE,
                 message: "Multiple statements found. To execute multiple statements, "
                     + "use Database.execute(sql:) or Database.allStatements(sql:) instead.",
-                sql: SQLText.showable(sql))
+                sql: SQLText.withoutKeys(sql))
         }
         return statement
     }
 
-    /// A new prepared statement, with the arguments of the literal.
+    /// A new prepared statement, with the arguments of the literal. Without any, it is to be given its arguments.
     public func makeStatement(literal sqlLiteral: SQL) throws -> Statement {
         let (sql, arguments) = try sqlLiteral.build(self)
         let statement = try makeStatement(sql: sql)
-        try statement.setArguments(arguments)
+        if !arguments.isEmpty { try statement.setArguments(arguments) }
         return statement
     }
 
@@ -38,11 +38,11 @@ extension Database {
         return statement
     }
 
-    /// The prepared statement of that literal's SQL, with its arguments.
+    /// The prepared statement of that literal's SQL, with its arguments. Without any, it is to be given its arguments.
     public func cachedStatement(literal sqlLiteral: SQL) throws -> Statement {
         let (sql, arguments) = try sqlLiteral.build(self)
         let statement = try cachedStatement(sql: sql)
-        try statement.setArguments(arguments)
+        if !arguments.isEmpty { try statement.setArguments(arguments) }
         return statement
     }
 
@@ -82,8 +82,8 @@ extension Database {
     /// log it with its errors.
     func compileNext(_ rest: inout UnsafeBufferPointer<CChar>) throws -> Statement? {
         while !rest.isEmpty {
-            if cipher.isPending { try settleKey(unlessSetUpBy: rest) }
             let text = SQLText(first: rest)
+            if cipher.isPending { try settleKey(before: text) }
             var length = text.length
             let sql = UnsafeBufferPointer(rebasing: rest.prefix(length))
             let statement = text.isBlank ? nil : try compile(sql, text, consumed: &length)
@@ -107,6 +107,7 @@ extension Database {
             code = sqlite3_prepare_v3(connection, sql.baseAddress, CInt(sql.count), 0, &pointer, &tail)
         }
         if text.secret != nil { compilation.carriesKey = true }
+        compilation.vacuumedSchema = text.isVacuum ? text.copiedSchema ?? "" : nil
         guard code == SQLITE_OK else { throw compilationError(code, sql, compilation) }
         if let tail, let start = sql.baseAddress { consumed = max(1, tail - start) }
         let statement = pointer.map { Statement(sqliteStatement: $0, database: self, compilation: compilation) }
@@ -202,10 +203,10 @@ extension Database {
         return SQLStatementCursor(self, sql: sql, arguments: arguments)
     }
 
-    /// A cursor on the statements of a literal, with their arguments.
+    /// A cursor on the statements of a literal, with their arguments. Without any, the statements are to be given theirs.
     public func allStatements(literal sqlLiteral: SQL) throws -> SQLStatementCursor {
         let (sql, arguments) = try sqlLiteral.build(self)
-        return try allStatements(sql: sql, arguments: arguments)
+        return try allStatements(sql: sql, arguments: arguments.isEmpty ? nil : arguments)
     }
 
     // MARK: - Around each run
@@ -218,13 +219,18 @@ extension Database {
     }
 
     private func checkRun(of statement: Statement) throws {
-        if transactionBlockDepth > 0, isAutocommit {
-            throw statement.error(.aborted)
+        if transactionBlockDepth > 0 {
+            // A program may end the transaction of a snapshot and begin another one, to see what is new.
+            if isAutocommit, !(configuration.readonly && statement.compilation.transaction == .begin) {
+                throw statement.error(.aborted)
+            }
+            transactions.isUntouched = false
         }
         if readOnlyDepth > 0, statement.mayWrite { throw statement.error(.readOnly) }
-        if recordedRegion != nil { recordedRegion?.formUnion(statement.databaseRegion) }
+        if recordedRegion != nil { recordedRegion?.formUnion(observedRegion(of: statement)) }
         if statement.compilation.transaction != nil { connection.pointee.ends_transaction = true }
         if observers.isActive, statement.hasEffects { observers.statementWillRun(statement, on: self) }
+        if statement.makesDatabases { holdFormat(for: statement) }
     }
 
     /// Draws the consequences of a run, and throws its failure.
@@ -248,6 +254,7 @@ extension Database {
 
     private func drawConsequences(of statement: Statement, isDone: Bool) {
         connection.pointee.ends_transaction = false
+        if statement.makesDatabases { releaseFormat(after: statement) }
         if statement.compilation.changesSchema { removeCachedStatements() }
         updateSchemaCache(after: statement)
         if observers.isActive { observers.statementDidRun(statement, isDone: isDone, on: self) }

@@ -69,7 +69,7 @@ extension Database {
     /// <https://www.sqlite.org/c3ref/trace_v2.html>
     public func trace(options: TracingOptions = .statement, _ trace: ((TraceEvent) -> Void)? = nil) {
         requireAccess()
-        tracer = trace.map { Tracer(publicArguments: configuration.publicStatementArguments, trace: $0) }
+        tracer = trace.map { Tracer(self, $0) }
         let context = tracer.map { Unmanaged.passUnretained($0).toOpaque() }
         let mask = tracer == nil ? 0 : UInt32(options.rawValue)
         let code = sqlite3_trace_v2(sqliteConnection, mask, mask == 0 ? nil : traceEvent, context)
@@ -87,12 +87,12 @@ extension Database {
 
 /// Turns what SQLite says into events.
 final class Tracer {
-    fileprivate let publicArguments: Bool
+    private unowned let database: Database
     private let trace: (Database.TraceEvent) -> Void
     fileprivate var isSilent = false
 
-    fileprivate init(publicArguments: Bool, trace: @escaping (Database.TraceEvent) -> Void) {
-        self.publicArguments = publicArguments
+    fileprivate init(_ database: Database, _ trace: @escaping (Database.TraceEvent) -> Void) {
+        self.database = database
         self.trace = trace
     }
 
@@ -112,8 +112,10 @@ final class Tracer {
     {
         if isSilent { return }
         if case .pragma = SQLText(sql).secret { return }
+        let publicArguments = database.configuration.publicStatementArguments
         let traced = Traced(statement, sql: SQLText.showable(sql), publicArguments: publicArguments)
-        tell(Database.TraceEvent.Statement(traced: traced))
+        // What it runs would be traced.
+        database.barred(in: "the function given to trace") { tell(Database.TraceEvent.Statement(traced: traced)) }
         traced.end()
     }
 }

@@ -77,13 +77,15 @@ extension Database {
     /// Runs `value` while writes throw `SQLITE_READONLY`.
     public func readOnly<T>(_ value: () throws -> T) throws -> T {
         requireAccess()
-        readOnlyDepth += 1
-        compiler.isReadOnly = true
-        defer {
-            readOnlyDepth -= 1
-            compiler.isReadOnly = readOnlyDepth > 0
-        }
+        setReadOnly(true)
+        defer { setReadOnly(false) }
         return try value()
+    }
+
+    /// Begins or ends a block where writes are refused.
+    func setReadOnly(_ isReadOnly: Bool) {
+        readOnlyDepth += isReadOnly ? 1 : -1
+        compiler.isReadOnly = readOnlyDepth > 0
     }
 
     func insideTransactionBlock<T>(_ operations: () throws -> T) rethrows -> T {
@@ -111,7 +113,7 @@ extension Database {
     }
 
     /// The error that led here is the one to throw.
-    private func rollbackAfterError() {
+    func rollbackAfterError() {
         try? rollbackWhateverRuns()
     }
 
@@ -154,6 +156,7 @@ extension Database {
         case .immediate: try run(.beginImmediate)
         case .exclusive: try run(.beginExclusive)
         }
+        transactions.kind = kind
     }
 
     private var defaultTransactionKind: TransactionKind {
@@ -205,6 +208,7 @@ extension Database {
         case nil:
             break
         case .begin:
+            transactions.isUntouched = true
             transactions.date = Result { try configuration.transactionClock.now(self) }
         case .commit:
             // Before anyone is told: who reads after asking for the count sees what it counts.
@@ -221,14 +225,16 @@ extension Database {
         case .rollback:
             transactionDidEnd(tellingObservers: !isReadOnlyNow, isCommitted: false)
         case .failure:
-            if observers.isActive { outsideOfBlocks { observers.transactionDidEnd(isCommitted: false, self) } }
+            // Who heard of nothing has nothing to take back.
+            guard observers.isActive, observers.hasTold else { break }
+            outsideOfBlocks { observers.transactionDidEnd(isCommitted: false, self) }
         }
     }
 
     /// Whether the connection, or the block around, allows nothing but reads. Of their transactions nobody is told.
     private var isReadOnlyNow: Bool { configuration.readonly || readOnlyDepth > 0 }
 
-    private func transactionDidEnd(tellingObservers isNews: Bool, isCommitted: Bool) {
+    func transactionDidEnd(tellingObservers isNews: Bool, isCommitted: Bool) {
         transactions.date = nil
         // Those that the callbacks register wait for the transaction after.
         let completions = transactions.completions
@@ -255,6 +261,7 @@ final class TransactionStatements {
     enum Command: Int, CaseIterable {
         case beginDeferred, beginImmediate, beginExclusive, commit, rollback
         case savepoint, release, rollbackToSavepoint
+        case holdState
 
         // Programs that look at the SQL of their transactions find what GRDB writes, the name of savepoints included.
         var sql: String {
@@ -267,6 +274,7 @@ final class TransactionStatements {
             case .savepoint: "SAVEPOINT grdb"
             case .release: "RELEASE SAVEPOINT grdb"
             case .rollbackToSavepoint: "ROLLBACK TRANSACTION TO SAVEPOINT grdb"
+            case .holdState: "PRAGMA main.data_version"
             }
         }
     }

@@ -74,14 +74,17 @@ public final class Database {
         self.schemaSource = configuration.schemaSource
         self.transactions = TransactionFollower(observers: observers)
         ErrorLog.connect()
-        try Self.checkURI(path)
+        let uri = SQLiteURI(path: path)
+        if uri?.carriesKey == true { throw DatabaseError.keyInURI }
         try Self.requireCreatable(path, configuration)
         var flags = SQLITE_OPEN_NOMUTEX
-        if path.hasPrefix("file:") { flags |= SQLITE_OPEN_URI }
-        flags |= configuration.readonly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        if uri != nil { flags |= SQLITE_OPEN_URI }
+        flags |= configuration.openingFlags
         var opened: UnsafeMutablePointer<strongroom_connection>?
         var message: UnsafeMutablePointer<CChar>?
-        let code = strongroom_connection_open(path, flags, nil, &opened, &message)
+        // SQLCipher takes names for URIs unasked.
+        let name = uri == nil && path.hasPrefix("file:") ? "./" + path : path
+        let code = strongroom_connection_open(name, flags, nil, &opened, &message)
         defer { sqlite3_free(message) }
         guard code == SQLITE_OK, let opened else {
             throw DatabaseError(
@@ -90,9 +93,11 @@ public final class Database {
         }
         connection = opened
         sqliteConnection = opened.pointee.db
+        observers.connection = opened
     }
 
     deinit {
+        openGate()
         if sqliteConnection != nil { strongroom_connection_abandon(connection) }
         strongroom_connection_free(connection)
     }
@@ -104,20 +109,12 @@ public final class Database {
         try check(compiler.install(on: openConnection))
         try setUpBusyMode()
         try setUpSwitches()
+        defer { releaseDefaults() }
+        try setUpTrace()
         try setUpEncryption()
         try explainingFailures {
             for setup in configuration.setups { try setup(self) }
             try untraced { try verifyEncryption() }
-        }
-    }
-
-    /// Refuses keys in the path, which goes into descriptions and error messages.
-    private static func checkURI(_ path: String) throws {
-        guard path.hasPrefix("file:"), let query = path.firstIndex(of: "?") else { return }
-        let parameters = path[query...].dropFirst().split(separator: "&").map { $0.prefix { $0 != "=" }.lowercased() }
-        if parameters.contains(where: ["key", "hexkey", "textkey"].contains) {
-            throw DatabaseError(
-                refusing: "a database URI can't carry a key", advice: "set Configuration.encryption, or call usePassphrase(_:)")
         }
     }
 
@@ -142,27 +139,43 @@ public final class Database {
 
     /// Closes the connection: `SQLITE_BUSY`, and the connection goes on, when a statement is still alive.
     func close() throws {
-        guard sqliteConnection != nil else { return }
+        guard let open = sqliteConnection else { return }
         forgetStatements()
+        // What goes with the connection may be the program's, and ask for it.
+        sqliteConnection = nil
         let code = strongroom_connection_close(connection)
         guard code == SQLITE_OK else {
-            throw DatabaseError(code, on: sqliteConnection)
+            sqliteConnection = open
+            let failure = DatabaseError(code, on: open)
+            logLivingStatements()
+            throw failure
         }
-        sqliteConnection = nil
+        observers.removeAll()
     }
 
     /// Closes the connection whatever is alive: statements that were kept can't be used anymore.
     func abandon() {
         guard sqliteConnection != nil else { return }
         forgetStatements()
-        strongroom_connection_abandon(connection)
         sqliteConnection = nil
+        strongroom_connection_abandon(connection)
+        observers.removeAll()
+    }
+
+    /// Tells who keeps the connection open.
+    private func logLivingStatements() {
+        var statement = sqlite3_next_stmt(sqliteConnection, nil)
+        while let living = statement {
+            let sql = SQLText.showable(String(cString: sqlite3_sql(living)))
+            ErrorLog.log(.SQLITE_BUSY, "unfinalized statement: \(sql)")
+            statement = sqlite3_next_stmt(sqliteConnection, living)
+        }
     }
 
     private func forgetStatements() {
         endCreation()
+        openGate()
         finishRuns()
-        observers.removeAll()
         removeCachedStatements()
         transactionStatements.removeAll()
     }
@@ -201,8 +214,21 @@ public final class Database {
         if !strongroom_has_access(connection) { noAccess("A database connection") }
     }
 
+    /// Runs a function of the program where SQLite allows no use of the connection: using it is a fatal error that names `place`.
+    func barred<T>(in place: StaticString, _ body: () throws -> T) rethrows -> T {
+        let former = strongroom_bar(connection, place.cString)
+        defer { strongroom_unbar(connection, former) }
+        return try body()
+    }
+
     @usableFromInline
     func noAccess(_ what: String) -> Never {
+        if strongroom_is_inside(connection), let place = connection.pointee.barred_in {
+            fatalError("""
+                \(what) of \(description) was used inside of \(String(cString: place)), where SQLite does not allow it. \
+                Use it before or after, or read through another connection: a DatabasePool has several.
+                """)
+        }
         fatalError("""
             \(what) of \(description) was used outside of its database access, or on another thread. \
             Use it only inside the function that got it from read, write, or their kin, and return values from there.
@@ -243,10 +269,22 @@ public final class Database {
     /// The version of SQLite inside SQLCipher, such as 3046001. <https://www.sqlite.org/c3ref/libversion.html>
     public static var sqliteLibVersionNumber: CInt { sqlite3_libversion_number() }
 
+    /// Whether the SQLite inside SQLCipher loses transactions where several connections write and one of them moves the write-ahead
+    /// log into the file: 3.7.0 to 3.51.2, except 3.44.6 and 3.50.7 and what follows in their series. SQLCipher has the fix from 4.14.
+    ///
+    /// Connections of Strongroom are fenced against it then; those of other programs that move the log are not. See <doc:Sharing>.
+    /// <https://www.sqlite.org/wal.html#walresetbug>
+    public static var libraryHasWALResetBug: Bool { strongroom_library_has_wal_reset_bug() }
+
     /// Whether SQLite has an option of <https://www.sqlite.org/compile.html>.
     static func isCompiled(with option: String) -> Bool { sqlite3_compileoption_used(option) != 0 }
 }
 
 extension Database: CustomStringConvertible, CustomDebugStringConvertible {
     public var debugDescription: String { "<Database: \(description)>" }
+}
+
+extension StaticString {
+    /// The text for C, which may keep it.
+    var cString: UnsafePointer<CChar> { UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) }
 }

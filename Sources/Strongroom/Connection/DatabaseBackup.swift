@@ -18,7 +18,9 @@ public struct DatabaseBackupProgress: Sendable {
 extension Database {
     /// Copies the whole database over another one.
     ///
-    /// Both databases are encrypted, with a key each and pages of the same size, or neither is.
+    /// Both databases are encrypted, with a key each, or neither is. Where their pages differ in size, or in the room for an HMAC, the rows
+    /// are written into a temporary database first, encrypted with a key that nobody knows, whose pages are then copied. A new destination
+    /// gets no more than the mode of the source; in the end a fresh connection opens it, which derives the key once more.
     ///
     /// - parameters:
     ///     - pagesPerStep: how many pages are copied at a time, all of them by default. Between two steps, other connections
@@ -37,24 +39,39 @@ extension Database {
         requireAccess()
         destDb.requireAccess()
         try destDb.requireLocks()
+        try destDb.limitMode(to: self)
+        if hasPages(like: destDb) {
+            try copyPages(to: destDb, pagesPerStep, progress)
+        } else {
+            try repaged(for: destDb, progress) { try $0.copyPages(to: destDb, pagesPerStep, progress) }
+        }
+        destDb.removeCachedStatements()
+        try destDb.requireOpensFromFiles()
+        try destDb.tellOfNewContent()
+    }
+
+    private func copyPages(
+        to destDb: Database, _ pagesPerStep: CInt, _ progress: ((DatabaseBackupProgress) throws -> Void)?) throws
+    {
         let destination = try destDb.openConnection
         guard let backup = sqlite3_backup_init(destination, "main", try openConnection, "main") else {
             throw DatabaseError(sqlite3_extended_errcode(destination), on: destination)
         }
         do {
-            try copy(backup, pagesPerStep, progress)
+            try copy(backup, pagesPerStep) { state in
+                // https://www.sqlite.org/c3ref/backup_finish.html: the destination must not be used before the end.
+                try destDb.barred(in: "the progress function of a backup into it") { try progress?(state) }
+            }
         } catch {
             // The step's failure comes again.
             sqlite3_backup_finish(backup)
             throw error
         }
         try destDb.check(sqlite3_backup_finish(backup))
-        destDb.removeCachedStatements()
-        try destDb.tellOfNewContent()
     }
 
     private func copy(
-        _ backup: OpaquePointer, _ pagesPerStep: CInt, _ progress: ((DatabaseBackupProgress) throws -> Void)?) throws
+        _ backup: OpaquePointer, _ pagesPerStep: CInt, _ progress: (DatabaseBackupProgress) throws -> Void) throws
     {
         while true {
             let code = sqlite3_backup_step(backup, pagesPerStep)
@@ -67,10 +84,10 @@ extension Database {
                 isCompleted: code == SQLITE_DONE)
             if state.isCompleted {
                 // All is copied: an error can't take it back.
-                try? progress?(state)
+                try? progress(state)
                 return
             }
-            try progress?(state)
+            try progress(state)
         }
     }
 }

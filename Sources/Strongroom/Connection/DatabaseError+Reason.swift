@@ -21,24 +21,33 @@ extension DatabaseError {
         private init(_ name: String) { description = name }
     }
 
-    /// The version of SQLCipher whose format the file has, from 1 to 4. Nil unless ``reason`` is ``Reason/olderFormat`` or ``Reason/newerFormat``.
-    public var formatVersion: Int? { details.formatVersion }
+    /// The version of SQLCipher whose format the file has, from 1 to 4. Nil unless ``reason`` is ``Reason/olderFormat``
+    /// or ``Reason/newerFormat``.
+    public var formatVersion: Int? { details?.formatVersion }
 
     /// The number of a page that is damaged, from 1. Nil where none is known.
-    public var damagedPage: Int? { details.damagedPage }
+    public var damagedPage: Int? { details?.damagedPage }
 
     /// Whether the connection that threw the error can go on. Where it can't, close it, and open the database again.
-    public var isConnectionUsable: Bool { details.isConnectionUsable }
+    public var isConnectionUsable: Bool { details?.isConnectionUsable ?? true }
 
     /// What is known of a failure beyond code and message.
-    struct Details: Sendable {
-        var reason: Reason?
-        var formatVersion: Int?
-        var damagedPage: Int?
-        var isConnectionUsable = true
+    final class Details: Sendable {
+        let reason: Reason?
+        let formatVersion: Int?
+        let damagedPage: Int?
+        let isConnectionUsable: Bool
         /// What happened, and what can be done about it.
-        var explanation: String?
-        var advice: String?
+        let explanation: String?
+        let advice: String?
+
+        init(
+            reason: Reason?, formatVersion: Int? = nil, damagedPage: Int? = nil, isConnectionUsable: Bool = true,
+            explanation: String? = nil, advice: String? = nil)
+        {
+            (self.reason, self.formatVersion, self.damagedPage) = (reason, formatVersion, damagedPage)
+            (self.isConnectionUsable, self.explanation, self.advice) = (isConnectionUsable, explanation, advice)
+        }
     }
 }
 
@@ -78,13 +87,16 @@ extension DatabaseError.Reason {
     /// The file is neither a database nor an encrypted one: a text, or too short.
     public static let notDatabase = Self("notDatabase")
 
-    /// The key fits the database, which has the format of an older SQLCipher than the settings say: see ``DatabaseError/formatVersion``.
+    /// The key fits the database, which has the format of an older SQLCipher than the settings say. See
+    /// ``DatabaseError/formatVersion``.
     public static let olderFormat = Self("olderFormat")
 
-    /// The key fits the database, which has the format of a newer SQLCipher than the settings say: see ``DatabaseError/formatVersion``.
+    /// The key fits the database, which has the format of a newer SQLCipher than the settings say. See
+    /// ``DatabaseError/formatVersion``.
     public static let newerFormat = Self("newerFormat")
 
-    /// A part of the database is damaged: see ``DatabaseError/damagedPage``. Every `SQLITE_CORRUPT` has this reason or a nearer one.
+    /// A part of the database is damaged. See ``DatabaseError/damagedPage``. Every `SQLITE_CORRUPT` has this reason or
+    /// a nearer one.
     public static let damaged = Self("damaged")
 
     /// The key is empty: SQLCipher would write clear text.
@@ -99,8 +111,14 @@ extension DatabaseError.Reason {
     /// Sorters and temporary tables would put clear text on the disk.
     public static let temporaryDataOnDisk = Self("temporaryDataOnDisk")
 
+    /// The format of a database was to change that has pages in another one, or is open.
+    public static let lateFormat = Self("lateFormat")
+
     /// A copy was to be written where there is a file already.
     public static let fileExists = Self("fileExists")
+
+    /// A connection that only reads misses the files of the write-ahead log, and can't create them.
+    public static let missingLog = Self("missingLog")
 
     // MARK: Changing the key
 
@@ -110,9 +128,12 @@ extension DatabaseError.Reason {
     /// The key was changed, and what came after failed: the new one opens the database.
     public static let keyChanged = Self("keyChanged")
 
-    /// An earlier change of key is not finished: pages encrypted with its new key wait in the write-ahead log for readers to end.
+    /// An earlier change of key is not finished: pages with its new key wait in the write-ahead log for readers to end.
     /// The key was not changed again. Try later.
     public static let checkpointPending = Self("checkpointPending")
+
+    /// The file has several names (hard links), and its log and its salt belong to one of them: the key was not changed.
+    public static let severalNames = Self("severalNames")
 
     // MARK: Accesses
 
@@ -142,10 +163,10 @@ extension DatabaseError: LocalizedError {
     public var errorDescription: String? { description }
 
     /// What happened: SQLite's message, unless more is known.
-    public var failureReason: String? { details.explanation ?? message }
+    public var failureReason: String? { details?.explanation ?? message }
 
     /// What to do about it, where that is known.
-    public var recoverySuggestion: String? { details.advice }
+    public var recoverySuggestion: String? { details?.advice }
 }
 
 extension DatabaseError {
@@ -155,8 +176,8 @@ extension DatabaseError {
         damagedPage: Int? = nil, isConnectionUsable: Bool = true)
     {
         self.init(code, nil, Details(
-            reason: reason, formatVersion: formatVersion, damagedPage: damagedPage, isConnectionUsable: isConnectionUsable,
-            explanation: explanation, advice: advice))
+            reason: reason, formatVersion: formatVersion, damagedPage: damagedPage,
+            isConnectionUsable: isConnectionUsable, explanation: explanation, advice: advice))
     }
 
     /// An error where SQLite was not asked: what was refused is the message.
@@ -164,13 +185,14 @@ extension DatabaseError {
         _ code: ResultCode = .SQLITE_MISUSE, refusing message: String, advice: String? = nil, reason: Reason? = nil,
         isConnectionUsable: Bool = true)
     {
-        self.init(code, message, Details(reason: reason ?? Reason(of: code), isConnectionUsable: isConnectionUsable, advice: advice))
+        self.init(code, message, Details(reason: reason, isConnectionUsable: isConnectionUsable, advice: advice))
     }
 
     /// The same error for that reason, unless it has one.
     func because(_ reason: Reason) -> DatabaseError {
+        guard self.reason == nil else { return self }
         var error = self
-        if error.reason == nil { error.details.reason = reason }
+        error.details = Details(reason: reason, explanation: details?.explanation, advice: details?.advice)
         return error
     }
 }

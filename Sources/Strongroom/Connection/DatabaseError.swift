@@ -18,7 +18,7 @@ public struct DatabaseError: Error, Sendable {
     public let message: String?
 
     /// What happened beyond the code; nil where nothing more is known.
-    public var reason: Reason? { details.reason }
+    public var reason: Reason? { details?.reason ?? Reason(of: extendedResultCode) }
 
     /// The statement that failed, without the values of its arguments.
     public let sql: String?
@@ -26,7 +26,9 @@ public struct DatabaseError: Error, Sendable {
     /// The arguments of the statement that failed. They may be secrets: keep them out of logs.
     public let arguments: StatementArguments?
 
-    var details: Details
+    /// What is known beyond code and message. A reference, because errors are handed from function to function where
+    /// speed counts.
+    var details: Details?
 
     private let publicStatementArguments: Bool
 
@@ -36,12 +38,11 @@ public struct DatabaseError: Error, Sendable {
         sql: String? = nil, arguments: StatementArguments? = nil, publicStatementArguments: Bool = false)
     {
         self.init(
-            resultCode, message, Details(reason: Reason(of: resultCode)), sql: sql, arguments: arguments,
-            publicStatementArguments: publicStatementArguments)
+            resultCode, message, nil, sql: sql, arguments: arguments, publicStatementArguments: publicStatementArguments)
     }
 
     init(
-        _ resultCode: ResultCode, _ message: String? = nil, _ details: Details,
+        _ resultCode: ResultCode, _ message: String?, _ details: Details?,
         sql: String? = nil, arguments: StatementArguments? = nil, publicStatementArguments: Bool = false)
     {
         extendedResultCode = resultCode
@@ -53,7 +54,8 @@ public struct DatabaseError: Error, Sendable {
 
     /// The same error, as that of a statement.
     func executing(
-        _ sql: String?, arguments: StatementArguments? = nil, publicStatementArguments: Bool = false, hidesMessage: Bool = false) -> DatabaseError
+        _ sql: String?, arguments: StatementArguments? = nil, publicStatementArguments: Bool = false,
+        hidesMessage: Bool = false) -> DatabaseError
     {
         DatabaseError(
             extendedResultCode, hidesMessage ? nil : message, details, sql: sql, arguments: arguments,
@@ -72,7 +74,8 @@ public struct DatabaseError: Error, Sendable {
 }
 
 extension DatabaseError: CustomStringConvertible {
-    /// Code, message and SQL, what happened and what to do about it; arguments only where the configuration made them public.
+    /// Code, message and SQL, what happened and what to do about it. Arguments only where the configuration made them
+    /// public.
     public var description: String {
         words(withArguments: publicStatementArguments)
     }
@@ -87,8 +90,8 @@ extension DatabaseError: CustomStringConvertible {
         if let message { text += ": \(message)" }
         if let sql { text += " - while executing `\(sql.trimmingSQL())`" }
         if withArguments, let arguments, !arguments.isEmpty { text += " with arguments \(arguments)" }
-        if let explanation = details.explanation { text += " - \(explanation)" }
-        if let advice = details.advice { text += ": \(advice)" }
+        if let explanation = details?.explanation { text += " - \(explanation)" }
+        if let advice = details?.advice { text += ": \(advice)" }
         return text
     }
 }
@@ -108,7 +111,7 @@ extension DatabaseError: CustomNSError {
 
 extension DatabaseError {
     /// What everybody gets from a connection that is closed.
-    static let closed = DatabaseError(.SQLITE_MISUSE, refusing: "Connection is closed", reason: .closed, isConnectionUsable: false)
+    static let closed = DatabaseError(refusing: "Connection is closed", reason: .closed, isConnectionUsable: false)
 
     /// What a write gets where only reads are allowed.
     static let readOnly = DatabaseError(resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database")

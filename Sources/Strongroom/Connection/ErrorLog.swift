@@ -3,7 +3,8 @@ import Foundation
 import Logging
 
 extension Database {
-    /// Gets SQLite's own log lines. <https://www.sqlite.org/errlog.html>
+    /// Gets SQLite's own log lines, and the statements that keep a connection from closing.
+    /// <https://www.sqlite.org/errlog.html>
     public typealias LogErrorFunction = @Sendable (_ resultCode: ResultCode, _ message: String) -> Void
 
     /// Called, on any thread, with what SQLite logs: failures, and notices such as the recovery of a journal.
@@ -46,11 +47,17 @@ enum ErrorLog {
     static func connect() {
         _ = isConnected
     }
+
+    /// - parameter line: what may be shown.
+    static func log(_ resultCode: ResultCode, _ line: @autoclosure () -> String) {
+        if let function { function(resultCode, line()) }
+    }
 }
 
 private func logLine(_ context: UnsafeMutableRawPointer?, _ code: CInt, _ message: UnsafePointer<CChar>?) {
-    guard let function = ErrorLog.function, let message else { return }
+    guard let message else { return }
     let resultCode = ResultCode(rawValue: code)
     let line = String(cString: message)
-    function(resultCode, SQLText.containsKey(line) ? "\(resultCode.errorString ?? "error") in a statement with a key" : line)
+    let isSecret = SQLText.containsKey(line)
+    ErrorLog.log(resultCode, isSecret ? "\(resultCode.errorString ?? "error") in a statement with a key" : line)
 }

@@ -1,7 +1,9 @@
+import CSQLCipher
+
 /// What can be told of an SQL statement from its text alone: where it ends, and whether it carries a key.
 ///
 /// SQLite's compiler knows better, but only of statements that compile: errors and logs show those that don't.
-struct SQLText {
+package struct SQLText {
     /// How a statement carries a key.
     enum Secret: Equatable {
         /// `PRAGMA key`, `rekey` and their kin.
@@ -32,6 +34,11 @@ struct SQLText {
 
     /// Which database `VACUUM … INTO` copies, in lowercase; nil for other statements.
     private(set) var copiedSchema: String?
+
+    /// The name of a `PRAGMA`, in lowercase and without quotes.
+    private(set) var pragma: String?
+
+    var isVacuum: Bool { verb == .vacuum }
 
     private var isTrigger = false
     private var verb = Verb.unknown
@@ -124,11 +131,14 @@ struct SQLText {
     /// The text of the tokens that matter, in lowercase; empty for all others, which may be long.
     private func text(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> String {
         guard start < end, verb != .other || isTrigger else { return "" }
-        if verb == .attach || verb == .vacuum || end - start <= 24 {
+        if verb == .attach || verb == .vacuum || end - start <= Self.longestWord {
             return String(decoding: bytes[start..<end], as: UTF8.self).lowercased()
         }
         return ""
     }
+
+    /// `cipher_default_plaintext_header_size` has 36 bytes.
+    private static let longestWord = 40
 
     // MARK: - Meaning
 
@@ -144,6 +154,7 @@ struct SQLText {
             if text != "temp", text != "temporary" { verb = .other }
         case .pragma:
             verb = .pragmaName
+            pragma = text
             if Self.keyPragmas.contains(text) { secret = .pragma(text) }
         case .pragmaName:
             // What came before the dot was the name of a schema.
@@ -151,10 +162,10 @@ struct SQLText {
             if text == "." { secret = nil }
         case .attach:
             if token == .word, text == "key", secret == nil { secret = .attachment(end) }
-            if token == .other, text.contains("key=") { secret = .uri("ATTACH") }
+            if token == .other, Self.isURIWithKey(text) { secret = .uri("ATTACH") }
         case .vacuum:
             if token == .word, text == "into" { copiedSchema = vacuumedSchema } else if copiedSchema == nil { vacuumedSchema = text }
-            if token == .other, text.contains("key=") { secret = .uri("VACUUM INTO") }
+            if token == .other, Self.isURIWithKey(text) { secret = .uri("VACUUM INTO") }
         case .other:
             break
         }
@@ -169,6 +180,11 @@ struct SQLText {
         case "vacuum": verb = .vacuum
         default: verb = .other
         }
+    }
+
+    /// Escapes are decoded, as SQLite does before SQLCipher looks for the key.
+    private static func isURIWithKey(_ text: String) -> Bool {
+        text.contains("key=") || SQLiteURI(text)?.carriesKey == true
     }
 
     static let keyPragmas: Set<String> = ["key", "hexkey", "textkey", "rekey", "hexrekey", "textrekey"]
@@ -198,12 +214,16 @@ extension SQLText {
 
     /// The SQL as errors and traces may show it: without surrounding space, without keys, and cut where it is very long.
     static func showable(_ sql: String) -> String {
+        withoutKeys(sql).trimmingSQL()
+    }
+
+    /// The SQL as it is but for its keys, and cut where it is very long.
+    static func withoutKeys(_ sql: String) -> String {
         guard sql.utf8.count <= longest else {
             return showable(String(decoding: sql.utf8.prefix(shown), as: UTF8.self)) + "…"
         }
         var sql = sql
-        let redacted = sql.withUTF8 { redact($0) }
-        return (redacted ?? sql).trimmingSQL()
+        return sql.withUTF8 { redact($0) } ?? sql
     }
 
     private static let longest = 1_000_000
@@ -230,7 +250,7 @@ extension SQLText {
 
     /// Whether `text`, such as a log line, contains a statement that carries a key.
     static func containsKey(_ text: String) -> Bool {
-        let lowercase = text.lowercased()
+        let lowercase = SQLiteURI.decoded(text.utf8).lowercased()
         guard lowercase.contains("key") else { return false }
         return lowercase.contains("key=") || ["pragma", "attach", "vacuum"].contains { verb in
             lowercase.ranges(of: verb).contains { SQLText(String(lowercase[$0.lowerBound...])).secret != nil }
@@ -252,4 +272,12 @@ extension String {
         else { return "" }
         return String(self[first...last])
     }
+}
+
+extension SQLText {
+    /// Whether the text ends with a statement's end. <https://www.sqlite.org/c3ref/complete.html>
+    package static func isComplete(_ sql: String) -> Bool { sqlite3_complete(sql) != 0 }
+
+    /// Whether there is nothing but space.
+    package static func isBlank(_ sql: String) -> Bool { sql.allSatisfy(\.isWhitespace) }
 }

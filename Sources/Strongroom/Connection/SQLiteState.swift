@@ -36,6 +36,24 @@ extension Database {
         try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_RESET_DATABASE, resets ? 1 : 0, nil))
     }
 
+    /// Whether closing, or a failed `ATTACH`, leaves the write-ahead log as it is.
+    /// <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfignockptonclose>
+    func leaveLogAtClosing(_ leaves: Bool = true) {
+        if let sqliteConnection { _ = strongroom_db_config(sqliteConnection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leaves ? 1 : 0, nil) }
+    }
+
+    /// The database that was attached last. <https://www.sqlite.org/c3ref/db_name.html>
+    var latestSchemaName: String? {
+        var name: String?, index: CInt = 2
+        while let next = sqlite3_db_name(sqliteConnection, index) { (name, index) = (String(cString: next), index + 1) }
+        return name
+    }
+
+    /// Where the database of that name has its file; nil without one. <https://www.sqlite.org/c3ref/db_filename.html>
+    func path(of schemaName: String) -> String? {
+        sqliteConnection.flatMap { sqlite3_db_filename($0, schemaName) }.flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
+    }
+
     /// The frames in the log, and how many of them are in the file. <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>
     func moveLog(_ kind: CheckpointMode, of schemaName: String?) throws -> (frames: CInt, moved: CInt) {
         var frames: CInt = -1

@@ -32,14 +32,17 @@ public final class Statement {
     /// Whether the statement is refused where only reads are allowed.
     let mayWrite: Bool
 
+    /// Whether the statement opens databases, or makes some: SQLCipher sets a key for each.
+    let makesDatabases: Bool
+
     /// Whether the statement changes rows, and neither the schema nor the state of the transaction.
     let changesRowsOnly: Bool
 
     /// Whether the statement can be kept for the next time: not when it changes what others were compiled against.
-    var isReusable: Bool { !compilation.changesSchema && !compilation.carriesKey }
+    var isReusable: Bool { !compilation.changesSchema && !compilation.carriesKey && !compilation.actsWhenCompiled }
 
     /// For each parameter its name without prefix, which is the number of `?NNN`; nil for `?`.
-    let parameterNames: [String?]
+    package let parameterNames: [String?]
 
     // Unchecked exclusivity: see `Database`.
 
@@ -74,6 +77,7 @@ public final class Statement {
         self.mayWrite = (compilation.writesUnseen || !isReadonly && !compilation.onlyAsks)
             && sqlite3_stmt_isexplain(sqliteStatement) == 0
         self.hasEffects = mayWrite || compilation.transaction != nil || compilation.changesSchema
+        self.makesDatabases = hasEffects && (compilation.attaches || compilation.vacuumedSchema != nil)
         self.changesRowsOnly = !isReadonly && !compilation.writesUnseen && !compilation.changesSchema
             && compilation.transaction == nil
         self.parameterNames = (0..<sqlite3_bind_parameter_count(sqliteStatement)).map {
@@ -345,7 +349,7 @@ public final class Statement {
     func error(_ error: DatabaseError, arguments: StatementArguments? = nil) -> DatabaseError {
         let hidesArguments = compilation.carriesKey || compilation.attaches
         // SQLite names the file that it can't attach by its URI, which may have a key in it.
-        let hidesMessage = hidesArguments && error.message?.contains("key=") == true
+        let hidesMessage = hidesArguments && error.message.map(SQLText.containsKey) == true
         return error.executing(
             database.showable(self),
             arguments: hidesArguments ? nil : arguments ?? boundArguments,

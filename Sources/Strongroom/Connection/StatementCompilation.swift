@@ -7,6 +7,9 @@ struct StatementCompilation {
     /// Columns read, by table. The empty name stands for all: the rows are counted, or read by their rowid.
     var reads: [String: Set<String>] = [:]
 
+    /// Names by which tables are read that the statement itself doesn't name: those of views, and of named subqueries.
+    var views: Set<String> = []
+
     /// Tables inserted into, deleted from, and updated (with the columns).
     var insertions: Set<String> = []
     var deletions: Set<String> = []
@@ -20,6 +23,12 @@ struct StatementCompilation {
 
     /// Whether the statement attaches a database: its arguments may have a key among them.
     var attaches = false
+
+    /// The database that the statement vacuums into a file, empty for one that it vacuums in place; nil for other statements.
+    var vacuumedSchema: String?
+
+    /// Whether the statement is a pragma that SQLCipher runs, and answers, while it is compiled: it says the same each time it runs.
+    var actsWhenCompiled = false
 
     /// Whether the statement writes although `sqlite3_stmt_readonly` doesn't know.
     var writesUnseen = false
@@ -60,13 +69,14 @@ struct StatementCompilation {
 final class CompilationObserver {
     private(set) var compilation = StatementCompilation()
 
-    /// Takes a `PRAGMA name = value` in place of SQLite, which then compiles a statement that does nothing.
-    var takesPragma: (_ name: String, _ value: String?) -> Bool = { _, _ in false }
+    /// Says for each pragma what becomes of it.
+    var verdict: (Pragma) -> PragmaVerdict = { _ in .run }
 
-    /// Answers for each `PRAGMA name = value` why it isn't allowed, or nil.
-    var refusalOfPragma: (_ name: String, _ value: String?) -> DatabaseError? = { _, _ in nil }
+    /// What a `VACUUM INTO` that runs is about to make.
+    var willCopy: ((_ filename: String) -> Void)?
 
-    private var isCompiling = false
+    /// Whether a statement is being compiled for the library; statements of C are their caller's.
+    private(set) var isCompiling = false
 
     /// Why the statement that was just compiled isn't allowed.
     private(set) var refusal: DatabaseError?
@@ -79,6 +89,9 @@ final class CompilationObserver {
 
     /// Whether nothing but reads is allowed now: some pragmas act while they are compiled.
     var isReadOnly = false
+
+    /// Whether the program's statements may write to no file at all.
+    var writesNowhere = false
 
     func install(on connection: SQLiteConnection) -> CInt {
         sqlite3_set_authorizer(connection, authorize, Unmanaged.passUnretained(self).toOpaque())
@@ -114,11 +127,15 @@ final class CompilationObserver {
         return compilation
     }
 
-    fileprivate func observe(_ action: CInt, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) -> CInt {
+    fileprivate func observe(
+        _ action: CInt, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
+        schema: UnsafePointer<CChar>?, by source: UnsafePointer<CChar>?) -> CInt
+    {
         defer { formerAction = action }
         switch action {
         case SQLITE_READ:
             guard let table = first.map(String.init(cString:)) else { break }
+            if let source { compilation.views.insert(String(cString: source)) }
             compilation.reads[table, default: []].insert(second.map(String.init(cString:)) ?? "")
         case SQLITE_INSERT:
             guard let table = first.map(String.init(cString:)) else { break }
@@ -140,13 +157,19 @@ final class CompilationObserver {
         case SQLITE_SAVEPOINT:
             observeSavepoint(first.map(String.init(cString:)) ?? "", second.map(String.init(cString:)) ?? "")
         case SQLITE_PRAGMA:
-            return observePragma(first.map { String(cString: $0).lowercased() } ?? "", second.map(String.init(cString:)))
+            return observe(Pragma(
+                name: first.map { String(cString: $0).lowercased() } ?? "", value: second.map(String.init(cString:)),
+                schema: schema.map { String(cString: $0).lowercased() }))
         case SQLITE_ATTACH, SQLITE_DETACH:
-            compilation.attaches = true
+            compilation.attaches = action == SQLITE_ATTACH
             compilation.changesSchema = true
+            if writesNowhere, isCompiling { return refuse(.readOnly) }
+            if let willCopy, let first { willCopy(String(cString: first)) }
         case SQLITE_FUNCTION:
             // It runs INSERT statements of its own.
             if second.map({ sqlite3_stricmp($0, "sqlcipher_export") == 0 }) == true { compilation.writesUnseen = true }
+            guard writesNowhere, isCompiling, let name = second.map({ String(cString: $0).lowercased() }) else { break }
+            if WritingSQL.functions.contains(name) { return refuse(.readOnly) }
         default:
             if Self.schemaActions.contains(action) { compilation.changesSchema = true }
         }
@@ -169,13 +192,26 @@ final class CompilationObserver {
         }
     }
 
-    private func observePragma(_ name: String, _ value: String?) -> CInt {
-        if SQLText.keyPragmas.contains(name) { compilation.carriesKey = true }
-        if takesPragma(name, value) { return SQLITE_IGNORE }
-        if name == "journal_mode", value == nil { compilation.onlyAsks = true }
-        if name == "optimize" { compilation.writesUnseen = true }
-        refusal = refusalOfPragma(name, value) ?? (isReadOnly && Self.rewritingPragmas.contains(name) ? .readOnly : nil)
-        return refusal == nil ? SQLITE_OK : SQLITE_DENY
+    private func observe(_ pragma: Pragma) -> CInt {
+        if SQLText.keyPragmas.contains(pragma.name) { compilation.carriesKey = true }
+        if pragma.name == "journal_mode", pragma.value == nil { compilation.onlyAsks = true }
+        if pragma.isSQLCiphers { compilation.actsWhenCompiled = true }
+        if pragma.name == "optimize" { compilation.writesUnseen = true }
+        switch verdict(pragma) {
+        case .ignore:
+            compilation.actsWhenCompiled = true
+            return SQLITE_IGNORE
+        case .refuse(let error): return refuse(error)
+        case .run: break
+        }
+        if isReadOnly, Self.rewritingPragmas.contains(pragma.name) { return refuse(.readOnly) }
+        if writesNowhere, isCompiling, !WritingSQL.isReading(pragma: pragma.name, value: pragma.value) { return refuse(.readOnly) }
+        return SQLITE_OK
+    }
+
+    private func refuse(_ error: DatabaseError) -> CInt {
+        refusal = error
+        return SQLITE_DENY
     }
 
     /// What rewrites the file while it is compiled, before anyone can see that it would.
@@ -203,5 +239,6 @@ private func authorize(
     _ trigger: UnsafePointer<CChar>?)
     -> CInt
 {
-    Unmanaged<CompilationObserver>.fromOpaque(context!).takeUnretainedValue().observe(action, first, second)
+    let observer = Unmanaged<CompilationObserver>.fromOpaque(context!).takeUnretainedValue()
+    return observer.observe(action, first, second, schema: schema, by: trigger)
 }

@@ -23,6 +23,12 @@ final class TransactionFollower {
     /// The date when the transaction began, or why it could not be told; nil outside of transactions.
     var date: Result<Date, any Error>?
 
+    /// Whether no statement of a transaction block has run since the transaction began.
+    @exclusivity(unchecked) var isUntouched = false
+
+    /// How the transaction of the block began.
+    @exclusivity(unchecked) var kind = Database.TransactionKind.deferred
+
     /// Whether the commit that was concluded last changed something, or could have.
     private(set) var didWrite = false
 
@@ -31,6 +37,9 @@ final class TransactionFollower {
 
     /// Who wants to know what the transaction changes.
     let observers: ObserverList
+
+    /// Whether SQLite tells of commits and rollbacks.
+    private(set) var isInstalled = false
 
     private var isInTransaction = false
     private var didCallCommitHook = false
@@ -42,12 +51,14 @@ final class TransactionFollower {
 
     func install(on connection: SQLiteConnection) {
         let context = Unmanaged.passUnretained(self).toOpaque()
+        isInstalled = true
         sqlite3_commit_hook(connection, transactionWillCommit, context)
         sqlite3_rollback_hook(connection, transactionDidRollBack, context)
     }
 
     /// For transactions that aren't the application's: hears of none until it is installed again.
     func uninstall(from connection: SQLiteConnection) {
+        isInstalled = false
         sqlite3_commit_hook(connection, nil, nil)
         sqlite3_rollback_hook(connection, nil, nil)
     }
@@ -85,6 +96,12 @@ final class TransactionFollower {
     fileprivate func didRollBack() {
         didCallRollbackHook = true
         endings &+= 1
+    }
+
+    /// The transaction has ended, and nobody is to be told: it begins again.
+    func didPause() {
+        endings &+= 1
+        isInTransaction = false
     }
 }
 

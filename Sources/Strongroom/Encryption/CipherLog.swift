@@ -9,21 +9,12 @@ enum CipherLog {
     static let sink: String? = strongroom_log_sink(forward).map { String(cString: $0) }
 
     static func start() {
-        _ = keeper
+        _ = started
     }
 
     /// Log settings made before the first keyed connection are lost, so one in memory comes first; it stays open.
-    nonisolated(unsafe) private static let keeper: UnsafeMutablePointer<strongroom_connection>? = {
-        var connection: UnsafeMutablePointer<strongroom_connection>?
-        var message: UnsafeMutablePointer<CChar>?
-        let code = strongroom_connection_open(":memory:", strongroom_open_flags, nil, &connection, &message)
-        if let message { strongroom_free(message) }
-        guard code == 0, let database = connection?.pointee.db else { return nil }
-        let key = [UInt8](repeating: 1, count: 1)
-        if strongroom_key(database, "main", key, 1) == 0 {
-            _ = strongroom_execute(database, "PRAGMA cipher_log = \(sink.map { "'\($0)'" } ?? "off")")
-        }
-        return connection
+    private static let started: Void = {
+        _ = strongroom_defaults_execute("PRAGMA cipher_log = \(sink.map { "'\($0)'" } ?? "off")")
     }()
 }
 

@@ -52,21 +52,6 @@ public struct CipherSettings: Hashable, Sendable {
             throw DatabaseError(refusing: "CipherSettings.kdfIterations is \(kdfIterations)", advice: "use 1 or more")
         }
     }
-
-    /// Statements that make a keyed connection follow, none for SQLCipher 4. The iterations are not among them: the key is
-    /// derived before SQLCipher sees it.
-    func statements(schema: String) -> [String] {
-        let defaults = CipherSettings.sqlcipher4
-        var statements: [String] = []
-        if pageSize != defaults.pageSize { statements.append("PRAGMA \(schema).cipher_page_size = \(pageSize)") }
-        if kdfAlgorithm != defaults.kdfAlgorithm { statements.append("PRAGMA \(schema).cipher_kdf_algorithm = PBKDF2_HMAC_\(kdfAlgorithm.spelling)") }
-        switch hmacAlgorithm {
-        case nil: statements.append("PRAGMA \(schema).cipher_use_hmac = OFF")
-        case defaults.hmacAlgorithm?: break
-        case let algorithm?: statements.append("PRAGMA \(schema).cipher_hmac_algorithm = HMAC_\(algorithm.spelling)")
-        }
-        return statements
-    }
 }
 
 extension CipherSettings.Algorithm {

@@ -6,16 +6,30 @@ final class CipherState {
     var derived: DerivedKey?
     /// Bytes of the file that aren't encrypted.
     var header = 0
-    /// The salt is with the caller, not beside the file.
-    var isSaltProvided = false
+    var saltPlace = SaltPlace.database
+    var isSaltProvided: Bool { saltPlace != .database }
 
     /// The file was empty, and the salt for its creation stands beside it, until the first commit.
     var isCreating = false
 
-    /// The passphrase was given and its derivation put off: statements like `PRAGMA kdf_iter` may still say how.
+    /// A key was given and its derivation put off: statements like `PRAGMA kdf_iter` may still say how.
     var isPending = false
-    /// Names of the pragmas that said so.
-    var setUpPragmas: Set<String> = []
+    /// The pragmas that said so.
+    var setUpPragmas: Set<FormatPragma> = []
+    /// The header that was asked for; an existing file has its own.
+    var requestedHeader: PlaintextHeader?
+    /// The format of the latest key, which is not derived in memory.
+    var settings = CipherSettings.sqlcipher4
+    /// Opening has come to its end: nothing can change the format any more.
+    var isSetUp = false
+    /// What the library itself says of the format needs no permission.
+    var isSayingFormat = false
+    /// Whether SQLCipher's defaults are held for this connection until it is set up.
+    var holdsDefaults = false
+    /// Why the connection can't go on as it was asked to.
+    var refusal: DatabaseError?
+    /// Keeps SQLite away from a file that the key doesn't fit.
+    var gate: OpaquePointer?
 
     /// The key of a `PRAGMA key` that is being compiled.
     var keyInSQL: DatabaseKey?
@@ -27,4 +41,19 @@ final class CipherState {
     var keyring = Keyring()
 
     var isKeyed: Bool { key != nil || derived != nil }
+
+    /// How pages are written.
+    var format: DatabaseFormat {
+        DatabaseFormat(settings: derived?.settings ?? settings, header: header, salt: derived?.salt)
+    }
+}
+
+/// Where the salt of a connection comes from.
+enum SaltPlace {
+    /// The file, or a file beside it.
+    case database
+    /// The plaintext header that the caller asked for.
+    case caller
+    /// The raw key, which carries it.
+    case key
 }

@@ -5,6 +5,7 @@ final class CopyProgress {
     private let report: ((EncryptionProgress) throws -> Void)?
     private let pageCount: Int
     private var completed = 0
+    private var phase = EncryptionProgress.Phase.writing
 
     init(pageCount: Int, _ report: ((EncryptionProgress) throws -> Void)?) {
         self.report = report
@@ -19,9 +20,15 @@ final class CopyProgress {
         try check()
     }
 
+    /// So many of the pages that were written are checked.
+    func check(completed count: Int) throws {
+        phase = .checking
+        try advance(to: count)
+    }
+
     /// Tells the same again, for a chance to stop.
     func check() throws {
-        try report?(EncryptionProgress(completedPageCount: completed, totalPageCount: pageCount))
+        try report?(EncryptionProgress(completedPageCount: completed, totalPageCount: pageCount, phase: phase))
     }
 
     func complete() throws {

@@ -31,14 +31,19 @@ extension Database {
         if try other.fileSize() == 0 {
             // Nothing is read yet: the format can be said after the key.
             try execute(sql: "ATTACH DATABASE ? AS \(quoted(schemaName)) KEY ''", arguments: [other.filePath])
-            return try attach(derived, header: other.cipher.header, schema: quoted(schemaName), key: schemaName)
+            return try holdingDefaults {
+                try attach(derived, header: other.cipher.header, schema: quoted(schemaName), key: schemaName)
+                try deriveBeforeFirstPage(of: schemaName)
+            }
         }
-        guard derived.settings.statements(schema: "main").isEmpty, other.cipher.header == 0 else {
+        guard derived.settings.hasStandardPages, other.cipher.header == 0 else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
                 \(other.path) can't be attached: SQLCipher attaches databases in its current format, without plaintext header, only
                 """)
         }
         let path = other.filePath
-        try check(derived.withSpec { strongroom_attach(try openConnection, path, schemaName, $0.baseAddress, CInt($0.count)) })
+        try holdingDefaults {
+            try check(derived.withSpec { strongroom_attach(try openConnection, path, schemaName, $0.baseAddress, CInt($0.count)) })
+        }
     }
 }

@@ -25,15 +25,16 @@ extension Database {
     /// Leaves the first 32 bytes of a new database readable, with the salt in a file beside it. Call it in
     /// ``Configuration/prepareDatabase(_:)``, after the passphrase; existing databases are opened as they are.
     ///
-    /// - throws: `SQLITE_MISUSE` without a key. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_plaintext_header_size>
+    /// - throws: `SQLITE_MISUSE` without a key, and once the database is open. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_plaintext_header_size>
     public func usePlaintextHeader() throws {
         guard cipher.isKeyed else {
             throw DatabaseError(refusing: "usePlaintextHeader() needs a key", advice: "call usePassphrase(_:) first")
         }
         guard try !isFileStored || fileSize() == 0 else { return }
+        guard cipher.isPending || canChangeFormat else { throw DatabaseError.lateFormat(FormatPragma.headerSize.rawValue) }
         try runCipherPragma("cipher_plaintext_header_size = 32")
-        cipher.setUpPragmas.insert("cipher_plaintext_header_size")
-        if !cipher.isPending { try prepareForPlaintextHeader(size: 32) }
+        cipher.setUpPragmas.insert(.headerSize)
+        cipher.isPending = true
     }
 
     // MARK: - Opening
@@ -41,8 +42,7 @@ extension Database {
     /// Prepares the connection for its key, before `prepareDatabase`.
     func setUpEncryption() throws {
         if let keyring = configuration.keyring { cipher.keyring = keyring }
-        compiler.takesPragma = { [unowned self] in takesKey(ofPragma: $0, value: $1) }
-        compiler.refusalOfPragma = { [unowned self] in refusal(ofPragma: $0, value: $1) }
+        compiler.verdict = { [unowned self] in verdict(on: $0) }
         // Sorters and temporary tables would spill clear text.
         try check(strongroom_execute(openConnection, "PRAGMA temp_store = MEMORY"))
         if let encryption = configuration.encryption {
@@ -55,19 +55,22 @@ extension Database {
     /// Reads the database for the first time, after `prepareDatabase`: the key is right or opening fails here.
     func verifyEncryption() throws {
         if cipher.isPending { try settleKey() }
-        try followPragmas()
         try requirePlausibleHeader(upTo: FileHeader.pageFormatEnd)
         do {
+            try requireFittingKey()
             if try !takeKey() { try readSchema() }
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) {
-            if try !followChangedFile() && !followFormerSalt() {
+            guard try followChangedFile() else {
                 try requirePlausibleHeader(upTo: FileHeader.count)
                 throw error
             }
+            try readSchema()
         }
         try requirePlausibleHeader(upTo: FileHeader.count)
         if cipher.isKeyed { try requireTemporaryDataInMemory() }
+        try deriveBeforeFirstPage()
         try removeLeftOvers()
+        cipher.isSetUp = true
     }
 
     /// Has SQLCipher derive what it was given, under conditions in which it isn't refused memory. True when the schema was read.
@@ -93,9 +96,14 @@ extension Database {
 
     func use(_ requested: DatabaseKey) throws {
         requireAccess()
-        try requireUsable(requested)
+        do {
+            try requireUsable(requested)
+        } catch {
+            if !cipher.isKeyed { refuseAll(with: error as? DatabaseError ?? .emptyKey) }
+            throw error
+        }
         let key = cipher.keyring.current(requested)
-        if let present = cipher.key, !cipher.isPending {
+        if let present = cipher.key {
             guard present.source.identity == key.source.identity else {
                 throw DatabaseError(
                     refusing: "the connection has another key already",
@@ -106,27 +114,32 @@ extension Database {
         // Of a library that isn't SQLCipher, no call may take the connection.
         try requireSQLCipher()
         CipherLog.start()
-        cipher.key = key
-        cipher.setUpPragmas = []
-        guard isFileStored else { return try useThrowawayKey() }
+        holdDefaults()
+        // Whatever fails from here on, nothing goes on without the key.
+        (cipher.key, cipher.isPending) = (key, true)
+        (cipher.setUpPragmas, cipher.refusal) = ([], nil)
+        guard isFileStored else { return try useThrowawayKey(.sqlcipher4) }
         // SQLCipher would work with this at the first read; the derived key takes its place before, once it is clear how to derive.
         if key.source.form == .raw {
             try useRawKey(key, salt: key.source.salt ?? fileHeader().salt ?? .random())
         } else {
             try key.source.withSecret { secret in
-                try secret.withBytes { try check(strongroom_key(openConnection, "main", $0.baseAddress, CInt($0.count))) }
+                try secret.withBytes { try give($0, format: .sqlcipher4, header: 0, schema: "main", name: "main") }
             }
         }
-        cipher.isPending = true
     }
 
-    /// Derives the pending key, unless the statement still says how to.
-    func settleKey(unlessSetUpBy sql: UnsafeBufferPointer<CChar>) throws {
-        guard !SetUpPragma.begins(sql) else { return }
+    /// Derives the pending key, unless the statement still says how to. Where that isn't seen, the key is derived again: nothing was read.
+    func settleKey(before statement: SQLText) throws {
+        guard !statement.isBlank else { return }
+        if let pragma = statement.pragma {
+            if cipher.key == nil ? SQLText.keyPragmas.contains(pragma) : FormatPragma.comesBeforeFirstRead(pragma) { return }
+        }
         try settleKey()
     }
 
     func settleKey() throws {
+        if let refusal = cipher.refusal { throw refusal }
         cipher.isPending = false
         do {
             let format = try formatInUse()
@@ -138,12 +151,17 @@ extension Database {
         }
     }
 
-    /// What the set-up has said, by way of pragmas.
+    /// What the set-up has said: SQLCipher knows best what it made of pragmas.
     func formatInUse() throws -> (settings: CipherSettings, header: PlaintextHeader?) {
-        if cipher.setUpPragmas.isEmpty { return (.sqlcipher4, nil) }
-        let size = try answer(to: "PRAGMA cipher_plaintext_header_size").flatMap { Int($0) } ?? 0
-        let salt = cipher.setUpPragmas.contains("cipher_salt") ? try answer(to: "PRAGMA cipher_salt").flatMap { hexBytes($0) } : nil
-        let header = size > 0 ? PlaintextHeader(size: size, salt: salt.map { .provided($0) } ?? .sidecar) : nil
+        if cipher.setUpPragmas.isEmpty { return (cipher.settings, cipher.requestedHeader) }
+        var header = cipher.requestedHeader
+        if cipher.setUpPragmas.contains(.headerSize) {
+            let size = try answer(to: "PRAGMA cipher_plaintext_header_size").flatMap { Int($0) } ?? 0
+            header = size == 0 ? nil : PlaintextHeader(size: size, salt: header?.salt ?? .sidecar)
+        }
+        if cipher.setUpPragmas.contains(.salt), let salt = try answer(to: "PRAGMA cipher_salt").flatMap({ hexBytes($0) }) {
+            header?.salt = .provided(salt)
+        }
         return (try settingsInUse(), header)
     }
 
@@ -162,22 +180,18 @@ extension Database {
         try settings.validate()
         try requireSQLCipher()
         CipherLog.start()
-        guard isFileStored else { return try useThrowawayKey() }
+        holdDefaults()
+        (cipher.settings, cipher.requestedHeader) = (settings, requestedHeader)
+        guard isFileStored else { return try useThrowawayKey(settings) }
         let location = try locateSalt(requestedHeader: requestedHeader)
-        cipher.isSaltProvided = location.isProvided
-        if try resumeRotatedKey(settings, location) { return }
+        cipher.saltPlace = location.place
+        let others = try otherSalts(than: location)
+        if try resumeKnownKey(settings, others) { return }
+        // Later connections of an access find beside the file, or among its keys, what the first one found in the log.
+        let isFirst = cipher.keyring.knownKey(for: cipher.key!, salt: location.salt, settings: settings) == nil
         try attach(derivedKey(salt: location.salt, settings: settings), header: location.header)
-        try followRotation()
-    }
-
-    /// Pragmas that come once the key is settled say how pages are written, and no longer how the key is derived.
-    private func followPragmas() throws {
-        guard let derived = cipher.derived, !cipher.setUpPragmas.isEmpty else { return }
-        var settings = derived.settings
-        let inUse = try settingsInUse()
-        (settings.pageSize, settings.hmacAlgorithm) = (inUse.pageSize, inUse.hmacAlgorithm)
-        guard settings != derived.settings else { return }
-        cipher.derived = DerivedKey(key: derived.key, salt: derived.salt, settings: settings)
+        try followOtherSalts(others, looksIntoLog: location.header == 0 && (isFirst || configuration.readonly))
+        try proveKey()
     }
 
     func derivedKey(salt: Salt, settings: CipherSettings) throws -> DerivedKey {
@@ -186,25 +200,26 @@ extension Database {
 
     func attach(_ derived: DerivedKey, header: Int) throws {
         try attach(derived, header: header, schema: "main", key: "main")
+        // It derives nothing from a key that is derived; programs that ask get the answer.
+        if derived.settings.kdfIterations != CipherSettings.sqlcipher4.kdfIterations {
+            try runCipherPragma("kdf_iter = \(derived.settings.kdfIterations)")
+        }
         cipher.derived = derived
         cipher.header = header
     }
 
     /// - parameter schema: the quoted name.
     func attach(_ derived: DerivedKey, header: Int, schema: String, key name: String) throws {
-        try check(derived.withSpec { strongroom_key(try openConnection, name, $0.baseAddress, CInt($0.count)) })
-        for statement in derived.settings.statements(schema: schema) { try check(strongroom_execute(openConnection, statement)) }
-        if header > 0 { try runCipherPragma("\(schema).cipher_plaintext_header_size = \(header)") }
+        try derived.withSpec { try give($0, format: derived.settings, header: header, schema: schema, name: name) }
     }
 
     /// For a database that only this connection will ever see: SQLite may spill a temporary one to the disk.
-    private func useThrowawayKey() throws {
-        try useRawKey(.random(), salt: .random())
+    private func useThrowawayKey(_ settings: CipherSettings) throws {
+        try useRawKey(.random(), salt: .random(), settings)
     }
 
-    private func useRawKey(_ key: DatabaseKey, salt: Salt) throws {
-        let derived = try Keyring().derivedKey(for: key, salt: salt, settings: .sqlcipher4)
-        try check(derived.withSpec { strongroom_key(try openConnection, "main", $0.baseAddress, CInt($0.count)) })
+    private func useRawKey(_ key: DatabaseKey, salt: Salt, _ settings: CipherSettings = .sqlcipher4) throws {
+        try attach(Keyring().derivedKey(for: key, salt: salt, settings: settings), header: 0, schema: "main", key: "main")
     }
 
     private func requireUsable(_ key: DatabaseKey) throws {
@@ -241,6 +256,9 @@ extension Database {
     }
 
     func runCipherPragma(_ pragma: String) throws {
+        let wasSaying = cipher.isSayingFormat
+        cipher.isSayingFormat = true
+        defer { cipher.isSayingFormat = wasSaying }
         try check(strongroom_execute(openConnection, "PRAGMA " + pragma))
     }
 }

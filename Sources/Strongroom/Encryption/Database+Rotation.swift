@@ -5,8 +5,24 @@ import Foundation
 public struct EncryptionProgress: Sendable, Equatable {
     public let completedPageCount: Int
     public let totalPageCount: Int
+    /// What is done with the pages. The count begins anew with each phase.
+    public var phase = Phase.writing
+
+    /// A part of the work.
+    public enum Phase: String, Sendable {
+        case writing, checking
+    }
 
     public var isCompleted: Bool { completedPageCount >= totalPageCount }
+}
+
+/// What a change of key has left of the former key. The new one opens the database in any case.
+public enum RotationOutcome: String, Sendable, Equatable {
+    /// Nothing: no page in the file, and no frame in the write-ahead log.
+    case complete
+    /// Pages in the file, or frames in the write-ahead log, because somebody reads them, or writes: the file alone, without its log, may still
+    /// open with the former key. The next opening without readers removes them, or `DatabaseWriter.finishKeyRotation()`.
+    case formerKeyRemains
 }
 
 extension Database {
@@ -15,38 +31,44 @@ extension Database {
     /// Other connections must be opened anew; those of the same queue or pool get the new key by themselves. See
     /// `DatabaseWriter.rotateKey(to:progress:)`, which does all of it.
     ///
-    /// - throws: `SQLITE_BUSY` when another connection writes, `SQLITE_FULL` and `SQLITE_IOERR` when the file can't grow; nothing has
-    ///   changed then. `SQLITE_MISUSE` for an empty passphrase, in a transaction, and without a present key. The reason
-    ///   ``DatabaseError/Reason/keyChanged`` tells failures that came after the change.
-    ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_rekey>
+    /// - throws: `SQLITE_BUSY` when another connection writes, `SQLITE_FULL` and `SQLITE_IOERR` when the file can't
+    ///   grow; nothing has changed then. `SQLITE_MISUSE` for an empty passphrase, without a present key, and in a
+    ///   transaction, unless it is the first thing in its block. The reason ``DatabaseError/Reason/keyChanged`` tells
+    ///   failures that came after the change. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_rekey>
     public func changePassphrase(_ passphrase: String) throws {
         try rotateKey(to: .passphrase(passphrase))
     }
 
     /// Changes the passphrase of the database, as bytes. See ``changePassphrase(_:)-(String)``.
-    public func changePassphrase(_ passphrase: Data) throws {
+    @discardableResult
+    public func changePassphrase(_ passphrase: Data) throws -> RotationOutcome {
         try rotateKey(to: .passphrase(passphrase))
     }
 
     /// Encrypts every page anew under `key`, in place and in one transaction, and believes in it only after the file was
-    /// opened with the new key and each page authenticated.
+    /// opened with the new key and each page authenticated, and after a connection that knows nothing else has opened it with that key.
     ///
     /// `progress` is called as pages are written; throwing from it stops the rotation, and nothing has changed.
     ///
-    /// - throws: errors whose ``DatabaseError/reason`` is `keyChanged` when the new key opens the database; after all others, the old one does.
-    func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws {
+    /// - throws: errors whose ``DatabaseError/reason`` is `keyChanged` when the new key opens the database. After all
+    ///   others, the old one does.
+    @discardableResult
+    func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome {
         do {
-            try changeKey(to: key, progress: progress)
+            return try outsideOfUntouchedTransaction {
+                try withoutObservers { try changeKey(to: key, progress: progress) }
+            }
         } catch let error as DatabaseError {
             // What fails after the change says so.
             throw error.because(.keyUnchanged)
         }
     }
 
-    private func changeKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)?) throws {
+    private func changeKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome {
         let old = try requireRotatable()
         let new = try newKey(key, replacing: old)
-        let attempt = RotationAttempt(totalPageCount: try pageCount, progress: progress)
+        let attempt = RotationAttempt(of: self, totalPageCount: try pageCount, progress: progress)
+        var outcome = RotationOutcome.formerKeyRemains
         try withWriteAheadLog {
             try beginRotation(from: old, to: new)
             let (report, verifier) = try rewritePages(from: old, to: new, attempt)
@@ -54,11 +76,40 @@ extension Database {
             cipher.keyring.replace(cipher.key!, by: key)
             cipher.key = key
             cipher.derived = new
+            cipher.saltPlace = key.source.salt != nil ? .key : cipher.saltPlace == .caller ? .caller : .database
             try verifyRotation(report, new, verifier)
             // What can't be finished now is finished by whoever opens the database next.
-            try? finishRotation()
+            if (try? finishRotation(waits: true)) == true { outcome = .complete }
+        }
+        do {
+            try requireOpening(bareEncryption)
+        } catch let error as DatabaseError {
+            throw DatabaseError(
+                error.extendedResultCode, .keyChanged, "the key was changed, but a connection that has nothing else does not open \(path) with it",
+                advice: error.failureReason)
         }
         try attempt.complete()
+        return outcome
+    }
+
+    /// What opens the database as it is now, with nothing but its files.
+    private var bareEncryption: Encryption {
+        let derived = cipher.derived!
+        let header = cipher.saltPlace == .caller ? PlaintextHeader(size: cipher.header, salt: .provided(derived.salt.bytes)) : nil
+        return Encryption(key: cipher.key!, settings: derived.settings, plaintextHeader: header)
+    }
+
+    /// Opens the database as its user will: from its files alone, by a connection to which nothing is handed over.
+    func requireOpening(_ encryption: Encryption, _ body: (Database) throws -> Void = { _ in }) throws {
+        var configuration = Configuration()
+        configuration.encryption = encryption
+        // Finishing what is pending is not its business.
+        configuration.readonly = true
+        configuration.busyMode = .timeout(10)
+        try Database(path: filePath, description: description + ".verification", configuration: configuration).withSoleAccess { database in
+            try database.explainingFailures { try database.setUpPlainly(derived: nil, header: 0) }
+            try body(database)
+        }
     }
 
     private func rewritePages(
@@ -69,7 +120,7 @@ extension Database {
         defer { _ = strongroom_rekey_cancel(sqliteConnection, rollback) }
         let oldFormat = try PageFormat(old, header: cipher.header), newFormat = try PageFormat(new, header: cipher.header)
         let verifier = FrameVerifier(log: filePath + "-wal", format: newFormat)
-        let report = try withoutObservers {
+        let report = try holdingDefaults {
             try attempt.run { context, callBack in
                 try old.withPageKey(oldFormat) { oldKey in
                     try new.withPageKey(newFormat) { newKey in
@@ -87,6 +138,8 @@ extension Database {
     /// open what the journal brings back.
     private func withWriteAheadLog(_ body: () throws -> Void) throws {
         let mode = try answer(to: "PRAGMA main.journal_mode") ?? "delete"
+        // Such a journal has pages of the old key.
+        if mode == "persist" { _ = try answer(to: "PRAGMA main.journal_mode = delete") }
         if mode != "wal" {
             let code = strongroom_execute(try openConnection, "PRAGMA main.journal_mode = wal")
             try check(code)
@@ -112,27 +165,36 @@ extension Database {
         requireAccess()
         guard let derived = cipher.derived, isFileStored else {
             throw DatabaseError(
-                refusing: "there is no key to change", advice: "encrypt the database with DatabaseFile.encrypt(path:to:encryption:)",
-                reason: .notEncrypted)
-        }
-        guard !isInsideTransaction else {
-            throw DatabaseError(refusing: "a key can't be changed inside a transaction", advice: "use writeWithoutTransaction")
+                refusing: "there is no key to change",
+                advice: "encrypt the database with DatabaseFile.encrypt(path:to:encryption:)", reason: .notEncrypted)
         }
         guard try answer(to: "PRAGMA main.locking_mode") == "normal" else {
             throw DatabaseError(
-                refusing: "a key can't be changed while the connection keeps all others out", advice: "set PRAGMA locking_mode = NORMAL")
+                refusing: "a key can't be changed while the connection keeps all others out",
+                advice: "set PRAGMA locking_mode = NORMAL")
         }
         guard !configuration.readonly else {
             throw DatabaseError(.SQLITE_READONLY, refusing: "a read-only connection can't change the key")
         }
         try SaltFile.requireWritable(.rotation, of: filePath)
+        try requireSingleName()
         return derived
+    }
+
+    /// The log, and the files with salts, belong to one name of a file: under another, it would be half a database.
+    func requireSingleName() throws {
+        let count = strongroom_link_count(filePath)
+        guard count < 2 else {
+            throw DatabaseError(
+                refusing: "\(path) has \(count) names (hard links), and its log and its salt belong to one of them",
+                advice: "remove the other names, or give each its own copy", reason: .severalNames)
+        }
     }
 
     private func newKey(_ key: DatabaseKey, replacing old: DerivedKey) throws -> DerivedKey {
         let salt: Salt
         if let own = key.source.salt { salt = own }
-        else if cipher.isSaltProvided { salt = old.salt }
+        else if cipher.saltPlace == .caller { salt = old.salt }
         else { salt = try .random() }
         return try cipher.keyring.derivedKey(for: key, salt: salt, settings: old.settings)
     }
@@ -140,7 +202,7 @@ extension Database {
     /// Takes the write lock and puts the new salt beside the file.
     private func beginRotation(from old: DerivedKey, to new: DerivedKey) throws {
         // The rest of an earlier rotation; the file can tell one pending salt only.
-        try finishRotation()
+        try finishRotation(waits: true)
         try requireRoom()
         let rollback = try rollbackStatement
         try check(strongroom_rekey_begin(openConnection))
@@ -193,8 +255,8 @@ extension Database {
     /// What to say when the old key is still the one.
     private func failure(_ report: strongroom_rekey_report, _ attempt: RotationAttempt, from old: DerivedKey) -> any Error {
         // Where this connection can't, another one can make sure that nothing of the new key is left.
-        if report.lost { try? withPlainConnection(derived: old, header: cipher.header) { try $0.finishRotation() } }
-        else { try? finishRotation() }
+        if report.lost { _ = try? withPlainConnection(derived: old, header: cipher.header) { try $0.finishRotation() } }
+        else { _ = try? finishRotation() }
         if let stopped = attempt.stopped, !report.lost { return stopped }
         let code = ResultCode(rawValue: report.result)
         // A page that SQLCipher can't decrypt stops it without a word.
@@ -229,9 +291,14 @@ extension Database {
     func setUpPlainly(derived: DerivedKey?, header: Int) throws {
         try check(compiler.install(on: openConnection))
         try setUpBusyMode()
+        defer { releaseDefaults() }
         try setUpEncryption()
-        if let derived { try attach(derived, header: header) }
+        if let derived {
+            holdDefaults()
+            try attach(derived, header: header)
+        }
         try takeKey()
+        cipher.isSetUp = true
     }
 
     /// Runs `body` with access to a connection that no queue knows, and closes it.
@@ -260,10 +327,12 @@ extension DerivedKey {
 private final class RotationAttempt {
     /// What the progress function threw.
     private(set) var stopped: (any Error)?
+    private let database: Database
     private let totalPageCount: Int
     private let progress: ((EncryptionProgress) throws -> Void)?
 
-    init(totalPageCount: Int, progress: ((EncryptionProgress) throws -> Void)?) {
+    init(of database: Database, totalPageCount: Int, progress: ((EncryptionProgress) throws -> Void)?) {
+        self.database = database
         self.totalPageCount = totalPageCount
         self.progress = progress
     }
@@ -276,7 +345,7 @@ private final class RotationAttempt {
         // Some pages are written twice.
         guard stopped == nil, count < totalPageCount else { return 0 }
         do {
-            try progress?(EncryptionProgress(completedPageCount: count, totalPageCount: totalPageCount))
+            try tell(count)
             return 0
         } catch {
             stopped = error
@@ -285,7 +354,14 @@ private final class RotationAttempt {
     }
 
     func complete() throws {
-        try progress?(EncryptionProgress(completedPageCount: totalPageCount, totalPageCount: totalPageCount))
+        try tell(totalPageCount)
+    }
+
+    private func tell(_ count: Int) throws {
+        // Half of the pages have the other key.
+        try database.barred(in: "the progress function of rotateKey") {
+            try progress?(EncryptionProgress(completedPageCount: count, totalPageCount: totalPageCount))
+        }
     }
 }
 

@@ -6,7 +6,7 @@ struct SaltLocation {
     var salt: Salt
     /// Bytes of the file that aren't encrypted.
     var header: Int
-    var isProvided = false
+    var place = SaltPlace.database
 }
 
 extension Database {
@@ -19,11 +19,12 @@ extension Database {
     }
 
     /// Through the connection's own file: opening and closing another one would drop the locks of this process.
-    func fileHeader() throws -> FileHeader {
-        let size = try fileSize()
+    func fileHeader(of schema: String = "main") throws -> FileHeader {
+        var size: Int64 = 0
+        try check(strongroom_database_size(openConnection, schema, &size))
         var bytes = [UInt8](repeating: 0, count: Int(min(size, Int64(FileHeader.count))))
         if !bytes.isEmpty {
-            try check(strongroom_database_read(openConnection, "main", &bytes, CInt(bytes.count), 0))
+            try check(strongroom_database_read(openConnection, schema, &bytes, CInt(bytes.count), 0))
         }
         return FileHeader(bytes: bytes, fileSize: size)
     }
@@ -39,16 +40,21 @@ extension Database {
         if header.hasPlaintextHeader { return try saltOfPlaintextHeader(requested, provided: provided) }
         guard let salt = header.salt else { throw DatabaseError.notDatabase(path, "it has only \(header.fileSize) bytes") }
         if requested != nil { throw DatabaseError.lateHeader(path) }
-        return SaltLocation(salt: provided ?? salt, header: 0, isProvided: provided != nil)
+        return provided ?? SaltLocation(salt: salt, header: 0)
     }
 
-    private func providedSalt(_ requested: PlaintextHeader?) throws -> Salt? {
-        if case .provided(let bytes)? = requested?.salt { return try Salt(bytes) }
-        return cipher.key?.source.salt
+    private func providedSalt(_ requested: PlaintextHeader?) throws -> SaltLocation? {
+        let size = requested?.size ?? 0
+        if case .provided(let bytes)? = requested?.salt { return SaltLocation(salt: try Salt(bytes), header: size, place: .caller) }
+        return cipher.key?.source.salt.map { SaltLocation(salt: $0, header: size, place: .key) }
     }
 
-    private func saltOfPlaintextHeader(_ requested: PlaintextHeader?, provided: Salt?) throws -> SaltLocation {
-        if let provided { return SaltLocation(salt: provided, header: requested?.size ?? 32, isProvided: true) }
+    private func saltOfPlaintextHeader(_ requested: PlaintextHeader?, provided: SaltLocation?) throws -> SaltLocation {
+        if var provided {
+            // A key carries no size: the salt file may.
+            if requested == nil { provided.header = try SaltFile.read(.permanent, of: filePath)?.header ?? 32 }
+            return provided
+        }
         guard let file = try SaltFile.read(.permanent, of: filePath) else {
             throw DatabaseError.missingSalt(path, beside: SaltFile.path(.permanent, of: filePath))
         }
@@ -69,28 +75,12 @@ extension Database {
 
     // MARK: - Former salts
 
-    /// True when the database has one of the former salts beside it, and the key fits: it was restored from an older
-    /// copy, or moved away while another one was created under its name, or a change of its header was killed. That
-    /// salt counts again, then.
-    func followFormerSalt() throws -> Bool {
-        guard let derived = cipher.derived, cipher.header > 0, !cipher.isSaltProvided else { return false }
-        let header = cipher.header
-        for former in try formerSalts() where former != SaltFile(salt: derived.salt, header: header) {
-            try attach(derivedKey(salt: former.salt, settings: derived.settings), header: former.header)
-            guard try canRead() else { continue }
-            // Where this user may not write it, each opening finds it again.
-            if !configuration.readonly { try? former.write(.permanent, of: filePath) }
-            return true
-        }
-        try attach(derived, header: header)
-        return false
-    }
-
-    /// Each costs a derivation where the key is wrong.
-    private func formerSalts() throws -> ArraySlice<SaltFile> {
+    /// What the database, or another one of its name, had before, the newest first. Each costs a derivation where the
+    /// key is wrong.
+    func formerSalts() throws -> ArraySlice<SaltFile> {
         var known: Set<SaltFile> = []
         let salts = try SaltFile.readAll(.permanent, of: filePath)
-        return salts.filter { known.insert($0).inserted }.prefix(SaltFile.rememberedCount)
+        return salts.filter { known.insert($0).inserted }.dropFirst().prefix(SaltFile.rememberedCount)
     }
 
     // MARK: - Creation
@@ -102,10 +92,10 @@ extension Database {
     }
 
     /// Everyone who finds the database empty takes the same salt, so that two processes can create it at once.
-    private func saltForCreation(_ requested: PlaintextHeader?, provided: Salt?) throws -> SaltLocation {
+    private func saltForCreation(_ requested: PlaintextHeader?, provided: SaltLocation?) throws -> SaltLocation {
         let size = requested?.size ?? 0
         if configuration.readonly { try requireNoLog() }
-        if let provided { return SaltLocation(salt: provided, header: size, isProvided: true) }
+        if let provided { return provided }
         let random = try Salt.random()
         if configuration.readonly { return SaltLocation(salt: random, header: size) }
         if size > 0 { try SaltFile.requireWritable(.permanent, of: filePath) }
@@ -129,22 +119,15 @@ extension Database {
             advice: "restore it from a backup, or remove \(path)-wal")
     }
 
-    /// Writes the salt beside the file before the file can lose it.
-    func prepareForPlaintextHeader(size: Int) throws {
-        try PlaintextHeader.validate(size: size)
-        guard let derived = cipher.derived, isFileStored else { return }
-        if !cipher.isSaltProvided { try SaltFile(salt: derived.salt, header: size).write(.permanent, of: filePath) }
-        cipher.header = size
-    }
-
-    /// True when the file has another salt or header than it had when we looked, and the key was set again: another
-    /// process created the database, or the first read rolled back a change of header that was killed.
+    /// True when the file has another salt or header than it had when we looked, and the key was set again: another process created
+    /// the database, or the first read rolled back a change of header that was killed.
     func followChangedFile() throws -> Bool {
         guard let derived = cipher.derived, !cipher.isSaltProvided, let location = try? locateSalt(requestedHeader: nil),
               location.salt != derived.salt || location.header != cipher.header
         else { return false }
         try attach(derivedKey(salt: location.salt, settings: derived.settings), header: location.header)
-        return try canRead()
+        try proveKey()
+        return true
     }
 
     // MARK: - Left-overs
@@ -175,26 +158,22 @@ extension Database {
         guard let key = cipher.key, let derived = cipher.derived else { return true }
         let file = SaltFile(salt: derived.salt, header: cipher.header)
         if cipher.header > 0, !cipher.isSaltProvided { try file.write(.permanent, of: filePath) }
-        let salt = cipher.isSaltProvided ? PlaintextHeader.SaltPlace.provided(derived.salt.bytes) : .sidecar
+        let salt = cipher.saltPlace == .caller ? PlaintextHeader.SaltPlace.provided(derived.salt.bytes) : .sidecar
         let header = cipher.header > 0 ? PlaintextHeader(size: cipher.header, salt: salt) : nil
         let location = try locateSalt(requestedHeader: header)
         guard SaltFile(salt: location.salt, header: location.header) == file else { return false }
         var plain = Configuration()
+        plain.encryption = Encryption(key: key, settings: derived.settings, plaintextHeader: header)
         plain.readonly = true
-        let fresh = try Database(path: filePath, description: description + ".verification", configuration: plain)
         do {
-            return try fresh.withSoleAccess { try $0.opens(with: key, cipher.keyring, derived.settings, header) }
+            let fresh = try Database(
+                path: filePath, description: description + ".verification",
+                // A derivation that was made already comes out the same.
+                configuration: plain.sharingKeys(cipher.keyring))
+            try fresh.withSoleAccess { try $0.setUpPlainly(derived: nil, header: 0) }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-            return true
+            // Who keeps all others out has read the salt from the files.
         }
-    }
-
-    private func opens(
-        with key: DatabaseKey, _ keyring: Keyring, _ settings: CipherSettings, _ header: PlaintextHeader?
-    ) throws -> Bool {
-        (cipher.key, cipher.keyring) = (key, keyring)
-        try check(compiler.install(on: openConnection))
-        try establishKey(settings, requestedHeader: header)
-        return try canRead()
+        return true
     }
 }

@@ -24,7 +24,7 @@ struct DatabaseCopy {
     private func copyAll() throws -> [String: Int] {
         let isWAL = try source.isWAL
         for pragma in ["encoding", "auto_vacuum"] { try carry(pragma) }
-        if target.cipher.derived == nil { try carry("page_size") }
+        if !target.cipher.isKeyed { try carry("page_size") }
         var counts: [String: Int] = [:]
         try target.execute(sql: "PRAGMA ignore_check_constraints = ON")
         try source.isolated { _ in

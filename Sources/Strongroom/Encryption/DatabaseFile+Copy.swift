@@ -6,7 +6,7 @@ extension DatabaseFile {
     ///
     /// Everything is kept: schema, rowids, autoincrement, full-text indexes, `user_version`, `application_id`, encoding and
     /// journal mode. `progress` may throw to stop; it is called in the middle of long statements and checks, too, and hears of the last page
-    /// when the copy is checked.
+    /// when the copy is checked. The files of the original and their folder stay as they are.
     ///
     /// - throws: `SQLITE_CANTOPEN` if `destination` exists, `SQLITE_NOTADB` if `path` isn't in clear text. Nothing is left behind.
     public static func encrypt(
@@ -34,26 +34,36 @@ extension DatabaseFile {
         _ path: String, _ old: Encryption?, to destination: String, _ new: Encryption?, _ progress: ((EncryptionProgress) throws -> Void)?
     ) throws {
         try requireAbsent(destination)
-        try withDatabase(path, old) { try copy($0, to: destination, new, progress) }
+        try reading(path: path, encryption: old, patience: 5) { try copy($0, to: destination, new, progress) }
     }
 
     /// Copies what a connection sees.
     static func copy(
         _ source: Database, to destination: String, _ new: Encryption?, _ progress: ((EncryptionProgress) throws -> Void)?
     ) throws {
-        try requireAbsent(destination)
-        // Of its own, so that two copies to one destination don't meet before the end; the second finds the name taken there.
-        let partial = try "\(destination).partial-\(hexadecimal(Salt.random().bytes.prefix(4)))"
-        do {
-            let copying = CopyProgress(pageCount: try source.pageCount, progress)
-            let counts = try withDatabase(partial, new) { try DatabaseCopy(from: source, to: $0, progress: copying).run() }
-            try withDatabase(partial, new) { copy in try copy.stopping(by: copying) { try verify(copy, counts, copying) } }
-            try copying.complete()
-            try give(partial, theName: destination)
-        } catch {
-            try? removeDatabase(partial)
-            throw error
+        let copying = CopyProgress(pageCount: try source.pageCount, progress)
+        try make(destination, as: new, from: source, copying) { partial in
+            try withDatabase(partial, new) { try DatabaseCopy(from: source, to: $0, progress: copying).run() }
         }
+    }
+
+    /// Has `write` make a copy, opens and checks it as its user will, from its files alone, and gives it its name.
+    ///
+    /// - parameter write: answers how many rows each table should have.
+    static func make(
+        _ destination: String, as encryption: Encryption?, from source: Database, _ progress: CopyProgress,
+        _ write: (_ path: String) throws -> [String: Int]
+    ) throws {
+        try requireAbsent(destination)
+        let staging = try CopyStaging(beside: destination)
+        defer { staging.remove() }
+        let original = source.isFileStored ? source.filePath : nil
+        try staging.create(like: original)
+        let counts = try write(staging.path)
+        try withDatabase(staging.path, encryption) { copy in try copy.stopping(by: progress) { try verify(copy, counts, progress) } }
+        try progress.complete()
+        try staging.takeMode(of: original)
+        try give(staging.path, theName: destination)
     }
 
     /// Neither the file nor what SQLite or Strongroom would take for a part of it.
@@ -69,7 +79,8 @@ extension DatabaseFile {
         (["", "-journal", "-wal", "-shm"] + SaltFile.Role.allCases.map(\.rawValue)).map { path + $0 }
     }
 
-    private static func withDatabase<T>(_ path: String, _ encryption: Encryption?, _ body: (Database) throws -> T) throws -> T {
+    /// A connection that knows what the user of the database does, and derives its key by itself.
+    static func withDatabase<T>(_ path: String, _ encryption: Encryption?, _ body: (Database) throws -> T) throws -> T {
         var configuration = Configuration()
         configuration.encryption = encryption
         configuration.foreignKeysEnabled = false
@@ -81,7 +92,8 @@ extension DatabaseFile {
     }
 
     private static func verify(_ database: Database, _ counts: [String: Int], _ progress: CopyProgress) throws {
-        let report = try database.integrityReport { _ in try progress.check() }
+        try progress.check(completed: 0)
+        let report = try database.integrityReport { try progress.check(completed: $0.completedPageCount) }
         guard (report.unauthenticPages ?? []).isEmpty, report.structureProblems.isEmpty else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the copy is damaged: \(report.structureProblems.first ?? "a page isn't authentic")")
         }
@@ -91,14 +103,15 @@ extension DatabaseFile {
     }
 
     /// Gives a finished database, which nobody has open, its name in the same folder, together with its salt. A salt
-    /// never takes the place of another, nor the database unless `replacing`; after a failure both names are as they were.
+    /// takes the place of no other, nor does the database unless `rename` has it; after a failure both names are as they
+    /// were.
     ///
     /// - throws: `SQLITE_CANTOPEN` where a name is taken.
-    package static func give(_ partial: String, theName destination: String, replacing: Bool = false) throws {
+    package static func give(_ partial: String, theName destination: String, by rename: (() throws -> Void)? = nil) throws {
         // The salt first: a database with a plaintext header is nothing without it.
         let salt = try giveSalt(of: partial, to: destination)
         do {
-            try move(partial, destination, replacing)
+            if let rename { try rename() } else { try move(partial, destination) }
         } catch {
             try salt?.remove(.permanent, of: destination)
             throw error
@@ -115,67 +128,15 @@ extension DatabaseFile {
         return salt
     }
 
-    private static func move(_ from: String, _ to: String, _ replacing: Bool) throws {
-        let error = strongroom_file_move(from, to, replacing)
+    private static func move(_ from: String, _ to: String) throws {
+        let error = strongroom_file_move(from, to)
         if error == EEXIST { throw exists(to) }
         guard error == 0 else {
             throw DatabaseError(resultCode: .SQLITE_IOERR, message: "can't rename \(from): \(String(cString: strerror(error)))")
-        }
-    }
-
-    private static func removeDatabase(_ path: String) throws {
-        for file in companions(of: path) {
-            guard strongroom_file_remove(file) == 0 else {
-                throw DatabaseError(resultCode: .SQLITE_IOERR, message: "can't remove \(file)")
-            }
         }
     }
 }
 
 func quoted(_ name: String) -> String {
     "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
-}
-
-extension Database {
-    /// Writes a copy without unused pages, which opens as the original does.
-    func vacuum(into filePath: String) throws {
-        // SQLCipher's VACUUM INTO hands on the key and the salt, and nothing that says how they are used.
-        guard let encryption = try encryptionBeyondDefaults() else {
-            return try execute(sql: "VACUUM INTO ?", arguments: [filePath])
-        }
-        try DatabaseFile.copy(self, to: filePath, encryption, nil)
-    }
-
-    /// Refuses the statement `VACUUM INTO` where nothing would open the copy, or everybody could.
-    ///
-    /// The copy gets the key of the main database, whichever database it is of, and SQLCipher's default format; or parts of that.
-    func requireReadableCopy(of schemaName: String) throws {
-        if !cipher.isKeyed, cipher.keepsTemporaryDataInMemory, schemaName != "main" {
-            throw DatabaseError(
-                refusing: "VACUUM INTO may write an attached database in clear text, as the main one is",
-                advice: "open it by itself and use vacuum(into:)")
-        }
-        guard let encryption = try encryptionBeyondDefaults() else { return }
-        // In memory, the key is one that nobody knows.
-        guard cipher.derived == nil || !encryption.settings.statements(schema: "main").isEmpty else { return }
-        throw DatabaseError(refusing: "VACUUM INTO would write a copy that no key opens", advice: "use vacuum(into:)")
-    }
-
-    /// Nil where the key and the salt tell everything.
-    private func encryptionBeyondDefaults() throws -> Encryption? {
-        guard let key = cipher.key else { return nil }
-        guard let derived = cipher.derived else {
-            // Nothing is derived in memory.
-            if let encryption = configuration.encryption { return encryption }
-            let format = try formatInUse()
-            return Encryption(key: key, settings: format.settings, plaintextHeader: format.header)
-        }
-        if derived.settings.statements(schema: "main").isEmpty, cipher.header == 0 { return nil }
-        var encryption = Encryption(key: key, settings: derived.settings)
-        if cipher.header > 0 {
-            encryption.plaintextHeader = PlaintextHeader(
-                size: cipher.header, salt: cipher.isSaltProvided ? .provided(Array(derived.salt.bytes)) : .sidecar)
-        }
-        return encryption
-    }
 }

@@ -25,14 +25,7 @@ extension DatabaseFile {
     /// SQLite's own tables are not counted. - throws: `SQLITE_NOTADB` for a wrong key, and what opening throws.
     /// <https://www.sqlite.org/pragma.html>
     public static func details(path: String, encryption: Encryption?) throws -> Details {
-        var configuration = Configuration()
-        configuration.encryption = encryption
-        configuration.readonly = true
-        configuration.busyMode = .timeout(5)
-        return try Database(path: path, description: "DatabaseFile.details", configuration: configuration).withSoleAccess { database in
-            try database.setUp()
-            return try database.details()
-        }
+        try reading(path: path, encryption: encryption) { try $0.details() }
     }
 }
 

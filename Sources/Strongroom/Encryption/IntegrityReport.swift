@@ -16,7 +16,9 @@ public struct IntegrityReport: Sendable, Equatable {
 
 extension Database {
     /// Checks pages, structure and foreign keys, on a connection that has read nothing before.
-    func integrityReport(progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> IntegrityReport {
+    func integrityReport(
+        pagesOnly: Bool = false, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> IntegrityReport
+    {
         let pages = try pageCount
         var report = IntegrityReport(unauthenticPages: nil, structureProblems: [], foreignKeyProblems: [], pageCount: pages)
         if let derived = cipher.derived, derived.settings.hmacAlgorithm != nil {
@@ -25,6 +27,7 @@ extension Database {
                 try progress?($0)
             }
         }
+        if pagesOnly { return report }
         report.structureProblems = structureProblems()
         // Foreign keys can't be followed through damaged pages.
         if report.structureProblems.isEmpty { report.foreignKeyProblems = try foreignKeyProblems() }

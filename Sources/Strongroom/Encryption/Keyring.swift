@@ -44,12 +44,13 @@ final class Keyring: @unchecked Sendable {
     // MARK: Derivation
 
     func derivedKey(for key: DatabaseKey, salt: Salt, settings: CipherSettings) throws -> DerivedKey {
-        try derivation(key, salt, settings).result()
+        DerivedKey(key: try derivation(key, salt, settings).result(), salt: salt, settings: settings)
     }
 
     /// The same, if it costs nothing.
     func knownKey(for key: DatabaseKey, salt: Salt, settings: CipherSettings) -> DerivedKey? {
-        lock.withLock { derivations.first { $0.matches(key, salt, settings) } }?.known
+        let known = lock.withLock { derivations.first { $0.matches(key, salt, settings) } }?.known
+        return known.map { DerivedKey(key: $0, salt: salt, settings: settings) }
     }
 
     /// How many times the passphrase function has run.
@@ -99,7 +100,7 @@ private final class Derivation: @unchecked Sendable {
     private let salt: Salt
     private let settings: CipherSettings
     private let lock = NSLock()
-    private var derived: DerivedKey?
+    private var derived: SecretBytes?
     private var runs = 0
 
     var runCount: Int { lock.withLock { runs } }
@@ -111,15 +112,17 @@ private final class Derivation: @unchecked Sendable {
     }
 
     func matches(_ key: DatabaseKey, _ salt: Salt, _ settings: CipherSettings) -> Bool {
-        self.salt == salt && self.settings == settings && isEqual(self.key.source.identity, key.source.identity)
+        // Pages have nothing to do with it.
+        self.salt == salt && self.settings.kdfIterations == settings.kdfIterations
+            && self.settings.kdfAlgorithm == settings.kdfAlgorithm && isEqual(self.key.source.identity, key.source.identity)
     }
 
-    var known: DerivedKey? { lock.withLock { derived } }
+    var known: SecretBytes? { lock.withLock { derived } }
 
-    func result() throws -> DerivedKey {
+    func result() throws -> SecretBytes {
         try lock.withLock {
             if let derived { return derived }
-            let derived = DerivedKey(key: try bytes(), salt: salt, settings: settings)
+            let derived = try bytes()
             self.derived = derived
             return derived
         }

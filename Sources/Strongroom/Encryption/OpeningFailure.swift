@@ -54,9 +54,19 @@ extension Database {
     /// Runs the end of opening; its failures say what is wrong with the file or the key.
     func explainingFailures(_ body: () throws -> Void) throws {
         do {
-            try body()
+            try leavingLog(body)
         } catch let error as DatabaseError where error.isUnexplained {
             throw try explanation(of: error)
+        }
+    }
+
+    /// A connection that doesn't open leaves the write-ahead log to those that do.
+    private func leavingLog(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch {
+            leaveLogAtClosing()
+            throw error
         }
     }
 
@@ -116,7 +126,7 @@ extension DatabaseError {
     /// Whether SQLite makes nothing of a file, and has no more to say of it than the code.
     fileprivate var isUnexplained: Bool {
         let isVague = [.SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CORRUPT, .SQLITE_IOERR].contains(resultCode)
-        return isVague && details.explanation == nil && message == extendedResultCode.errorString
+        return isVague && details?.explanation == nil && message == extendedResultCode.errorString
     }
 }
 

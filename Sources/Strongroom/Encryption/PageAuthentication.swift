@@ -28,14 +28,17 @@ struct PageAuthentication {
 
     private func check(_ progress: ((EncryptionProgress) throws -> Void)?) throws -> [Int] {
         let total = try database.pageCount
-        let log = isWAL ? try LogIndex(database, pageSize: format.pageSize, pageCount: total) : LogIndex()
+        // A log may tell any number: nothing is allocated for pages that are nowhere, and nobody looks for them all.
+        let present = try min(total, database.pagesInFiles(of: format.pageSize))
+        let log = isWAL ? try LogIndex(database, pageSize: format.pageSize, pageCount: present) : LogIndex()
         var bad: [Int] = []
         let page = UnsafeMutableRawBufferPointer.allocate(byteCount: format.pageSize, alignment: 8)
         defer { page.deallocate() }
-        for number in stride(from: 1, through: total, by: 1) where number != format.lockBytePage {
+        for number in stride(from: 1, through: present, by: 1) where number != format.lockBytePage {
             if try !isAuthentic(number, log, page) { bad.append(number) }
-            if number % 1024 == 0 { try progress?(EncryptionProgress(completedPageCount: number, totalPageCount: total)) }
+            if number % 1024 == 0 { try progress?(EncryptionProgress(completedPageCount: number, totalPageCount: total, phase: .checking)) }
         }
+        if present < total { bad.append(present + 1) }
         return bad
     }
 
@@ -54,6 +57,15 @@ struct PageAuthentication {
             if code == 0, format.isAuthentic(UnsafeRawBufferPointer(page), number: number) { return true }
         }
         return false
+    }
+}
+
+extension Database {
+    /// How many pages the file and its log can hold, at most; the one that SQLite never writes among them.
+    fileprivate func pagesInFiles(of pageSize: Int) throws -> Int {
+        var logSize: Int64 = 0
+        try check(strongroom_log_size(openConnection, &logSize))
+        return try Int(fileSize() / Int64(pageSize) + logSize / Int64(pageSize)) + 1
     }
 }
 

@@ -71,20 +71,31 @@ final class FrameVerifier: @unchecked Sendable {
 
 /// The first bytes of a database file, and what they say to someone without a key.
 struct FileHeader {
-    static let count = 100
+    /// SQLite's smallest page: its header has 100 bytes, and the root of the schema follows.
+    static let count = 512
     static let magic = Array("SQLite format 3\0".utf8)
 
-    /// At most 100; fewer in a shorter file.
+    /// At most 512; fewer in a shorter file.
     let bytes: [UInt8]
     let fileSize: Int64
 
     var startsLikeSQLite: Bool { bytes.starts(with: FileHeader.magic) }
 
-    /// Encrypted pages end with an IV and an HMAC, so their headers reserve room for it, and only theirs; the 20 bytes that SQLite
-    /// keeps at zero are ciphertext in nearly all of them.
+    /// The 20 bytes that SQLite keeps at zero are ciphertext behind all readable headers but one of 96 bytes. That one shows the room that
+    /// SQLCipher reserves in each page; where a clear file has as much, the root of its schema tells.
     var isClear: Bool {
-        guard startsLikeSQLite, bytes.count == FileHeader.count else { return false }
-        return bytes[20] < 16 && bytes[72..<92].allSatisfy { $0 == 0 }
+        guard startsLikeSQLite, bytes.count == FileHeader.count, bytes[72..<92].allSatisfy({ $0 == 0 }) else { return false }
+        return ![16, 48, 80].contains(bytes[20]) || hasClearRoot
+    }
+
+    /// Whether a b-tree page follows the header. <https://www.sqlite.org/fileformat.html#b_tree_pages>
+    private var hasClearRoot: Bool {
+        guard let pageSize, bytes[100] == 13 || bytes[100] == 5, bytes[107] <= 60 else { return false }
+        func number(at offset: Int) -> Int { Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) }
+        let usable = pageSize - Int(bytes[20]), freeBlock = number(at: 101), count = number(at: 103)
+        let content = number(at: 105) == 0 ? 65536 : number(at: 105), pointers = bytes[100] == 13 ? 108 : 112
+        guard pointers + 2 * count <= content, content <= usable, freeBlock == 0 || (content..<usable).contains(freeBlock) else { return false }
+        return stride(from: pointers, to: min(pointers + 2 * count, FileHeader.count), by: 2).allSatisfy { (content..<usable).contains(number(at: $0)) }
     }
 
     var hasPlaintextHeader: Bool { startsLikeSQLite && !isClear && bytes.count == FileHeader.count }

@@ -57,13 +57,35 @@ extension Database {
         }
     }
 
+    /// What the statement reads, but for views: what changes is what they read.
+    func observedRegion(of statement: Statement) -> DatabaseRegion {
+        let region = statement.databaseRegion, views = statement.compilation.views
+        if views.isEmpty { return region }
+        // In doubt, the name stays.
+        return (try? region.ignoringTables { try views.contains($0) && isView($0) }) ?? region
+    }
+
+    /// Whether a name is that of a view, and of no table in whatever schema.
+    private func isView(_ name: String) throws -> Bool {
+        try validateSchemaCache()
+        let relations = try schemaSearchOrder.compactMap { try contents(of: $0).relations[name.foldedSQLName] }
+        return !relations.isEmpty && relations.allSatisfy(\.isView)
+    }
+
     /// All kinds of changes that modify a region.
     private func eventKinds(of region: DatabaseRegion) throws -> [DatabaseEventKind] {
-        try (region.tableNames ?? allTableNames()).flatMap { table -> [DatabaseEventKind] in
+        try (region.tableNames ?? allTableNames()).flatMap { name -> [DatabaseEventKind] in
+            // Without a temporary table, there is no list of them.
+            let isTemporary = Self.temporarySchemaTables.contains(name.foldedSQLName)
+            if isTemporary, try !schemaSearchOrder.contains(.temp) { return [] }
+            // Observers compare names with those of the schema.
+            let table = try relation(name, in: nil)?.id.name ?? name
             let columns = try region.columnNames(of: table) ?? Set(columns(in: table).map(\.name))
             return [.insert(tableName: table), .delete(tableName: table), .update(tableName: table, columnNames: columns)]
         }
     }
+
+    private static let temporarySchemaTables: Set = ["sqlite_temp_master", "sqlite_temp_schema"]
 
     private func allTableNames() throws -> [String] {
         try String.fetchAll(self, sql: "SELECT name FROM pragma_table_list WHERE type <> 'view'")

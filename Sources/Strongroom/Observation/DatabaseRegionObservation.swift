@@ -50,7 +50,7 @@ public struct DatabaseRegionObservation: Sendable {
         } else {
             writer.asyncWriteWithoutTransaction(begin)
         }
-        return AnyDatabaseCancellable(cancel: subscription.cancel)
+        return subscription.cancellable(in: writer)
     }
 
     /// Waits until the writes that came before are done, and throws when the region can't be told.
@@ -59,7 +59,17 @@ public struct DatabaseRegionObservation: Sendable {
     {
         let subscription = RegionSubscription(onChange)
         try writer.unsafeReentrantWrite { try subscription.begin(regions, on: $0) }
-        return AnyDatabaseCancellable(cancel: subscription.cancel)
+        return subscription.cancellable(in: writer)
+    }
+}
+
+extension RegionSubscription {
+    /// Ends the observation. The writer is not kept alive by it.
+    fileprivate func cancellable(in writer: any DatabaseWriter) -> AnyDatabaseCancellable {
+        AnyDatabaseCancellable { [weak writer] in
+            self.cancel()
+            writer?.asyncWriteWithoutTransaction(self.end)
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+import CStrongroom
 import Foundation
 
 /// The transaction observers of one connection, and who of them is told what. Used with access to the connection only.
@@ -10,8 +11,14 @@ final class ObserverList {
     /// Whether there is anybody.
     @exclusivity(unchecked) private(set) var isActive = false
 
+    /// That of the database, which sets it when it opens.
+    var connection: UnsafeMutablePointer<strongroom_connection>!
+
     /// Whether the transaction has changes that SQLite knows nothing of.
     private(set) var wasToldOfChanges = false
+
+    /// Whether somebody was told of a row or of a commit that may still be undone.
+    @exclusivity(unchecked) private(set) var hasTold = false
 
     /// A statement that runs. SQL functions run statements inside of others.
     private struct Run {
@@ -39,7 +46,7 @@ final class ObserverList {
     // MARK: - Observers
 
     func add(_ observer: any TransactionObserver, _ extent: Database.TransactionObservationExtent) {
-        registrations.append(ObserverRegistration(observer, extent))
+        registrations.append(ObserverRegistration(observer, extent, on: connection))
     }
 
     func remove(_ observer: any TransactionObserver) {
@@ -104,6 +111,7 @@ final class ObserverList {
         guard savepoints.isEmpty else {
             return savepoints.append(.init(event: event.copy(), listeners: audience.listeners))
         }
+        hasTold = true
         for listener in audience.listeners { listener.tell(event, event.tableName) }
     }
 
@@ -197,6 +205,7 @@ final class ObserverList {
     }
 
     func forgetSavepoints() {
+        hasTold = false
         savepoints.removeAll()
     }
 
@@ -209,6 +218,9 @@ final class ObserverList {
     /// False when an observer refuses. A commit releases all savepoints.
     func transactionWillCommit() -> Bool {
         tellOfSavepoints()
+        hasTold = true
+        let barred = strongroom_bar(connection, ("databaseWillCommit" as StaticString).cString)
+        defer { strongroom_unbar(connection, barred) }
         do {
             for registration in registrations { try registration.observer?.databaseWillCommit() }
             return true
@@ -226,6 +238,7 @@ final class ObserverList {
     }
 
     func transactionDidEnd(isCommitted: Bool, _ db: Database) {
+        hasTold = false
         savepoints.removeAll()
         wasToldOfChanges = false
         let told = registrations

@@ -12,8 +12,15 @@ final class ObserverRegistration {
     /// Whether the observer wants to hear of no more changes before the next transaction.
     var isPaused = false
 
-    init(_ observer: any TransactionObserver, _ extent: Database.TransactionObservationExtent) {
+    /// Barred to the observer while it is told of changes, which it may be in the midst of a statement.
+    private let connection: UnsafeMutablePointer<strongroom_connection>
+
+    init(
+        _ observer: any TransactionObserver, _ extent: Database.TransactionObservationExtent,
+        on connection: UnsafeMutablePointer<strongroom_connection>)
+    {
         self.extent = extent
+        self.connection = connection
         livingObserver = observer
         keptObserver = extent == .observerLifetime ? nil : observer
         watchesRegion = observer is RegionObserver
@@ -39,7 +46,9 @@ final class ObserverRegistration {
     private func telling(_ tell: (any TransactionObserver) -> Void) {
         guard !isPaused, let observer else { return }
         let former = strongroom_set_told(Unmanaged.passUnretained(self).toOpaque())
+        let barred = strongroom_bar(connection, ("databaseDidChange" as StaticString).cString)
         tell(observer)
+        strongroom_unbar(connection, barred)
         _ = strongroom_set_told(former)
     }
 }

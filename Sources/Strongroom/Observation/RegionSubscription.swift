@@ -22,6 +22,11 @@ final class RegionSubscription: @unchecked Sendable {
         withExtendedLifetime(former) {}
     }
 
+    /// The next statements owe nothing to an observation that has ended.
+    func end(on db: Database) {
+        if let observer = observer.take() { db.observers.remove(observer) }
+    }
+
     func begin(_ regions: [any DatabaseRegionConvertible], on db: Database) throws {
         guard isActive else { return }
         _ = try db.openConnection

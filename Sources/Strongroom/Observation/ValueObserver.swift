@@ -17,10 +17,10 @@ struct ValueSink<Value: Sendable>: Sendable {
 
 /// One observation of a value, from its start until it is cancelled or fails.
 ///
-/// A value goes through three places: it is fetched with a connection, reduced on a queue of the observation's own, and
-/// notified where the scheduler says. Each place takes them in the order in which they come.
+/// A value goes through three places: it is fetched with a connection, reduced on a thread of Dispatch's, and notified where the
+/// scheduler says. Each place takes them in the order in which they come, one at a time.
 ///
-/// Sendable because its variables are used under `lock`, but for `reducer`, used on `reduceQueue`, and for `watch` and
+/// Sendable because its variables are used under `lock`, but for `reducer`, used by the one thread that reduces, and for `watch` and
 /// `isFetchingInWriter`, used with access to the connection that writes.
 final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     typealias Fetched = Reducer.Fetched
@@ -49,13 +49,16 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     private let events: ObservationEvents
     private let requiresWriteAccess: Bool
     private let fetch: @Sendable (Database) throws -> Fetched
-    private let reduceQueue = DispatchQueue(label: "Strongroom.ValueObservation")
     private var reducer: Reducer
 
     private let lock = NSLock()
     private var sink: ValueSink<Reducer.Value>?
     private var hasFailed = false
     private var fetchState = FetchState.idle
+
+    /// Whether a thread reduces, or is about to. What is fetched meanwhile waits for it.
+    private var isReducing = false
+    private var fetched: [Result<Fetched, any Error>] = []
 
     /// What the latest fetch has read, or the first one where that is all that counts.
     private var region: DatabaseRegion?
@@ -88,23 +91,26 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     /// - parameter isImmediate: whether the first value is notified before this returns.
     func start(isImmediate: Bool) {
+        // The first value is the first to be reduced, whatever is written as soon as it is fetched.
+        isReducing = isImmediate
+        let emit = isImmediate ? self.emitNow : self.emit
         switch source {
         case .constant(let reader):
             if isImmediate {
-                emitNow(Result { try reader.read { try fetch($0) } })
+                emit(Result { try reader.read { try fetch($0) } })
             } else {
-                reader.asyncRead { db in self.emit(Result { try self.fetch(db.get()) }) }
+                reader.asyncRead { db in emit(Result { try self.fetch(db.get()) }) }
             }
         case .writer(let writer):
             if isImmediate {
-                emitNow(writer.unsafeReentrantWrite(fetchInWriter))
+                emit(writer.unsafeReentrantWrite(fetchInWriter))
             } else {
-                writer.asyncWriteWithoutTransaction { self.emit(self.fetchInWriter($0)) }
+                writer.asyncWriteWithoutTransaction { emit(self.fetchInWriter($0)) }
             }
         case .pool(let pool):
             fetchState = .scheduled
             if isImmediate {
-                fetch(in: pool, emit: emitNow) { recorded in try pool.read { try recorded($0) } }
+                fetch(in: pool, emit: emit) { recorded in try pool.unsafeRead(recorded) }
             } else {
                 scheduleFetch(in: pool)
             }
@@ -119,7 +125,9 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         sink = nil
         lock.unlock()
         withExtendedLifetime(former) {}
-        if wasActive { for didCancel in events.didCancel { didCancel() } }
+        guard wasActive else { return }
+        stopWatching()
+        for didCancel in events.didCancel { didCancel() }
     }
 
     private var isActive: Bool {
@@ -157,6 +165,19 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         let watch = RegionObserver(region) { [weak self] in self?.regionDidChange($0) }
         self.watch = watch
         db.observers.add(watch, .observerLifetime)
+    }
+
+    /// The next statements owe nothing to an observation that has ended.
+    private func stopWatching() {
+        let writer: any DatabaseWriter
+        switch source {
+        case .constant: return
+        case .pool(let pool): writer = pool
+        case .writer(let source): writer = source
+        }
+        writer.asyncWriteWithoutTransaction { db in
+            if let watch = self.watch.take() { db.observers.remove(watch) }
+        }
     }
 
     /// A transaction changed the region.
@@ -215,11 +236,12 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     }
 
     private func scheduleFetch(in pool: DatabasePool) {
-        pool.asyncRead { db in
+        pool.asyncUnsafeRead { db in
             self.fetch(in: pool, emit: self.emit) { recorded in try recorded(db.get()) }
         }
     }
 
+    /// - parameter read: gives a connection that holds no state yet.
     private func fetch(
         in pool: DatabasePool,
         emit: (Result<Fetched, any Error>) -> Void,
@@ -229,10 +251,10 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         var commitCount: UInt64 = 0
         let result = Result {
             try read { db in
-                // In this order: no state is held yet.
+                // In this order: what is committed from now on counts as missed.
                 lock.withLock { fetchState = .running }
                 commitCount = pool.writer.commitCount
-                return try fetchRecording(db)
+                return try db.isolatedNow(fetchRecording)
             }
         }
         if case .success((_, let region?)) = result, isNews(region) {
@@ -260,16 +282,38 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     // MARK: - Values
 
-    private func emit(_ fetched: Result<Fetched, any Error>) {
-        reduceQueue.async {
-            guard let result = self.reduce(fetched) else { return }
-            let sink = self.lock.withLock { self.sink }
+    @Sendable private func emit(_ result: Result<Fetched, any Error>) {
+        let mustReduce = lock.withLock {
+            fetched.append(result)
+            defer { isReducing = true }
+            return !isReducing
+        }
+        if mustReduce { DispatchQueue.global().async(execute: reduceAll) }
+    }
+
+    /// Emits the first value, for which `isReducing` was set.
+    @Sendable private func emitNow(_ result: Result<Fetched, any Error>) {
+        if let value = reduce(result) { notify(value) }
+        let isOver = lock.withLock {
+            isReducing = !fetched.isEmpty
+            return fetched.isEmpty
+        }
+        if !isOver { DispatchQueue.global().async(execute: reduceAll) }
+    }
+
+    @Sendable private func reduceAll() {
+        while let next = nextFetched() {
+            guard let result = reduce(next) else { continue }
+            let sink = lock.withLock { self.sink }
             sink?.schedule { self.notify(result) }
         }
     }
 
-    private func emitNow(_ fetched: Result<Fetched, any Error>) {
-        if let result = reduceQueue.sync(execute: { reduce(fetched) }) { notify(result) }
+    private func nextFetched() -> Result<Fetched, any Error>? {
+        lock.withLock {
+            isReducing = !fetched.isEmpty
+            return fetched.isEmpty ? nil : fetched.removeFirst()
+        }
     }
 
     /// What is to be notified; nil for nothing.
@@ -279,6 +323,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
             return try reducer._value(fetched.get()).map { .success($0) }
         } catch {
             lock.withLock { hasFailed = true }
+            stopWatching()
             for didFail in events.didFail { didFail(error) }
             return .failure(error)
         }

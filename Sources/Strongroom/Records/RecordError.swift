@@ -19,7 +19,13 @@ extension TableRecord {
 
     /// The error that there is no row of that unique key.
     public static func recordNotFound(key: [String: (any DatabaseValueConvertible)?]) -> RecordError {
-        .recordNotFound(databaseTableName: databaseTableName, key: key.mapValues { $0?.databaseValue ?? .null })
+        let record = Self.self as? any EncodableRecord.Type
+        var stored: [String: DatabaseValue] = [:]
+        for (column, value) in key {
+            // What can't be stored is shown as it is.
+            stored[column] = (try? value.map { KeyValue($0) }?.stored(in: column, by: record)) ?? value?.databaseValue ?? .null
+        }
+        return .recordNotFound(databaseTableName: databaseTableName, key: stored)
     }
 
     /// The error that there is no row of that primary key; or why the primary key is not known.
@@ -45,7 +51,9 @@ extension TableRecord where Self: EncodableRecord {
         do {
             let container = try PersistenceContainer(self)
             let columns = try db.primaryKey(Self.databaseTableName).columns
-            return Self.recordNotFound(key: Dictionary(columns.map { ($0, container[$0]) }, uniquingKeysWith: { $1 }))
+            let values = columns.map { ($0, container.value(of: $0) ?? .null) }
+            return RecordError.recordNotFound(
+                databaseTableName: Self.databaseTableName, key: Dictionary(values, uniquingKeysWith: { $1 }))
         } catch {
             return error
         }

@@ -45,7 +45,7 @@ public struct PreparedRequest {
     var prefetch: ((Database, [Row]) throws -> Void)?
 
     /// What it would fetch for them, for those who want to see.
-    var associated: ((Database, [Row]) throws -> [(keyPath: String, queries: [SQLQuery])])?
+    var associated: ((Database, [Row]) throws -> [(keyPath: String, query: SQLQuery?)])?
 
     init(statement: Statement, adapter: (any RowAdapter)? = nil) {
         self.statement = statement

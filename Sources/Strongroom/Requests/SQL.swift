@@ -9,6 +9,7 @@ public struct SQL: Sendable {
     enum Element: Sendable {
         case text(String, StatementArguments)
         case expression(SQLExpression)
+        case list([SQLExpression])
         case selection(SQLSelection)
         case ordering(SQLOrdering)
         case subquery(SQLSubquery)
@@ -69,6 +70,7 @@ public struct SQL: Sendable {
             switch element {
             case .text(let sql, let arguments): writer.append(sql, arguments: arguments)
             case .expression(let expression): try expression.write(to: &writer)
+            case .list(let expressions): try writer.append(list: expressions, separator: ",")
             case .selection(let selection): try selection.write(to: &writer)
             case .ordering(let ordering): try ordering.write(to: &writer)
             case .subquery(let subquery): try subquery.write(to: &writer)

@@ -13,6 +13,9 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         case between(SQLExpression, SQLExpression, SQLExpression, isNegated: Bool)
         case like(SQLExpression, SQLExpression, escape: SQLExpression?, isNegated: Bool)
         case listed(SQLExpression, in: [SQLExpression], isNegated: Bool)
+
+        /// Several values that are compared as one. <https://www.sqlite.org/rowvalue.html>
+        case row([SQLExpression])
         case contained(SQLExpression, in: SQLSubquery, isNegated: Bool)
         case exists(SQLSubquery, isNegated: Bool)
         case subquery(SQLSubquery)
@@ -172,6 +175,26 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         }
     }
 
+    /// Whether columns have the values of one of the keys.
+    static func matching(_ keys: [[(column: String, value: DatabaseValue)]]) -> SQLExpression {
+        func equalities(_ key: [(column: String, value: DatabaseValue)]) -> SQLExpression {
+            .associative(.and, key.map { .equality(Column($0.column).sqlExpression, .equal, .value($0.value)) })
+        }
+        // SQLite has a limit for nested expressions, and no better plan for many of them.
+        if keys.count <= 100 { return .associative(.or, keys.map(equalities)) }
+        // NULL is in no list.
+        let groups = Dictionary(grouping: keys) { $0.map { [$0.column, $0.value.isNull ? "NULL" : ""] } }
+        return .associative(.or, groups.sorted { $0.key.description < $1.key.description }.map { _, keys in
+            let columns = keys[0].filter { !$0.value.isNull }.map { Column($0.column).sqlExpression }
+            let nulls = equalities(keys[0].filter(\.value.isNull))
+            if columns.isEmpty { return nulls }
+            let values = SQLSubquery(node: .values(keys.map { $0.map(\.value).filter { !$0.isNull } }))
+            let row = columns.count == 1 ? columns[0] : SQLExpression(node: .row(columns))
+            let listed = SQLExpression(node: .contained(row, in: values, isNegated: false))
+            return columns.count == keys[0].count ? listed : .associative(.and, [nulls, listed])
+        })
+    }
+
     /// The comparison with a truth value where this is one itself, or NULL.
     func constantTruth(isEqualTo truth: Bool) -> SQLExpression? {
         switch node {
@@ -248,7 +271,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         case .associative(_, let operands): operands.contains(where: \.isAggregate)
         case .between(let a, let b, let c, _): a.isAggregate || b.isAggregate || c.isAggregate
         case .listed(let element, _, _), .contained(let element, _, _): element.isAggregate
-        case .value, .column, .literal, .cast, .like, .exists, .subquery, .rowExists, .wholeRow: false
+        case .value, .column, .literal, .cast, .like, .exists, .subquery, .rowExists, .wholeRow, .row: false
         }
     }
 

@@ -150,7 +150,8 @@ public struct SQLInterpolation: StringInterpolationProtocol {
     ///
     /// - parameter tableAlias: the name of the table in the statement, if it has another.
     public mutating func appendInterpolation(columnsOf recordType: (some TableRecord).Type, tableAlias: String? = nil) {
-        let alias = TableAliasBase(aliasName: tableAlias ?? recordType.databaseTableName)
+        let tableName = recordType.databaseTableName
+        let alias = TableAliasBase(aliasName: tableAlias ?? tableName, tableName: tableName)
         for (index, selection) in recordType.databaseSelection.enumerated() {
             if index > 0 { appendLiteral(", ") }
             elements.append(.selection(alias[any: selection]))
@@ -161,10 +162,7 @@ public struct SQLInterpolation: StringInterpolationProtocol {
         // An empty list is no SQL but of SQLite's own: a query without rows is.
         if expressions.isEmpty { return appendLiteral("(SELECT NULL WHERE NULL)") }
         appendLiteral("(")
-        for (index, expression) in expressions.enumerated() {
-            if index > 0 { appendLiteral(",") }
-            elements.append(.expression(expression))
-        }
+        elements.append(.list(expressions))
         appendLiteral(")")
     }
 }

@@ -32,6 +32,9 @@ public struct SQLSubquery: SQLSubqueryable, Sendable {
 
         /// All of a table, which `IN` takes by its name.
         case table(String)
+
+        /// Rows of values, one at least.
+        case values([[DatabaseValue]])
     }
 
     let node: Node
@@ -44,9 +47,10 @@ public struct SQLSubquery: SQLSubqueryable, Sendable {
 
     func write(to writer: inout SQLWriter) throws {
         switch node {
-        case .literal(let sql): try sql.write(to: &writer)
+        case .literal(let sql): try writer.withUnknownTables { try sql.write(to: &$0) }
         case .query(let query): try query.write(to: &writer)
         case .table(let name): writer.append("SELECT * FROM " + name.quotedDatabaseIdentifier)
+        case .values(let rows): writer.append(rows: rows, columnCount: rows[0].count)
         }
     }
 

@@ -142,9 +142,10 @@ extension Database {
         return contents
     }
 
-    /// The rows of a query on a schema. Its statement is not kept: the result is.
+    /// The rows of a query on a schema. Its statement is not kept: the result is. The program did not ask: its trace
+    /// doesn't show it.
     func schemaRows(_ sql: String) throws -> [Row] {
-        try Row.fetchAll(makeStatement(sql: sql))
+        try untraced { try Row.fetchAll(makeStatement(sql: sql)) }
     }
 
     /// The rows of a pragma whose argument is the name of a table or an index.

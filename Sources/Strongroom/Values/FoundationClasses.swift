@@ -98,8 +98,6 @@ extension NSURL: DatabaseValueConvertible {
 extension NSNull: DatabaseValueConvertible {
     public var databaseValue: DatabaseValue { .null }
 
-    /// NULL, and nothing else.
-    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
-        dbValue.isNull ? NSNull() as? Self : nil
-    }
+    /// Nil, for NULL as well: no value is what a missing one is read as.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? { nil }
 }

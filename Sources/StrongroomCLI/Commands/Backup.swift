@@ -3,12 +3,18 @@ import Strongroom
 
 struct Backup: Reporting {
     static let configuration = CommandConfiguration(
-        abstract: "Make an encrypted copy of an encrypted database, with the same key.",
+        abstract: "Make an encrypted copy of an encrypted database, which opens as the original does.",
         discussion: """
             FILE may be in use and is not written to: the copy holds what was committed when it began. OUT appears when it is \
-            complete and was opened and checked, in the format of SQLCipher 4. Where a program crashed and left something to \
-            roll back, FILE is recovered first, as by any opening.
+            complete and was opened and checked; it has the key, the page size, the cipher settings and the plaintext header of \
+            FILE, and a salt of its own beside it where FILE has one.
             """)
+
+    static let examples = [
+        (line: "strongroom backup notes.db /srv/backup/notes.db", what: "copies a database in use"),
+        (line: "strongroom backup --progress json notes.db copy.db --passphrase-file key",
+         what: "tells programs how far it is"),
+    ]
 
     @Argument(help: "An encrypted database.", completion: .file())
     var file: String
@@ -24,16 +30,19 @@ struct Backup: Reporting {
     @Flag(help: "Replace OUT if it exists.")
     var force = false
 
+    var database: String? { file }
+
     func run() throws {
         let target = try Target(file, format)
         try target.requireEncrypted()
-        let out = try NewFile(path: destination, replacing: force)
-        let key = try passphrase.current(of: file).key
-        // A read-only connection can't roll back what a crash left.
-        let queue = try target.open(key, readonly: !target.inspection.hasRollbackJournal)
-        try out.fill(from: file, "copying", progress, quiet: output.quiet) { partial, progress in
-            try queue.vacuum(into: partial, encryption: Encryption(key: key), progress: progress)
-            try queue.close()
+        let out = try NewFile(destination, replacing: force, sources: [target.place])
+        let secret = try passphrase.secret(opening: target)
+        let original = try target.encryption(secret.key)
+        var copy = original
+        let size = try target.details(secret).plaintextHeaderSize
+        if size > 0, copy.plaintextHeader == nil { copy.plaintextHeader = PlaintextHeader(size: size) }
+        try out.fill(from: target.place, "copying", progress, quiet: output.quiet, secret) { partial, progress in
+            try DatabaseFile.migrate(path: target.place.path, to: partial, from: original, as: copy, progress: progress)
         }
         try output.done(Self.self, destination, [("source", .text(file))], text: "\(destination): copied and checked.")
     }

@@ -3,38 +3,76 @@ import Strongroom
 
 struct Check: Reporting {
     static let configuration = CommandConfiguration(
-        abstract: "Check every page of a database, its structure and its foreign keys.",
-        discussion: "Nothing is written. A clear database is checked without a passphrase.")
+        abstract: "Check every page of databases, their structure and their foreign keys.",
+        discussion: """
+            Nothing is written. A clear database is checked without a passphrase. Where pages are damaged, they are named, and the \
+            structure is left out: what it says would follow from them. Of several files the exit status is the worst.
+            """)
 
-    @Argument(help: "A database.", completion: .file())
-    var file: String
+    static let examples = [
+        (line: "strongroom check notes.db", what: "asks for the passphrase and reads every page"),
+        (line: "strongroom check --json *.db --passphrase-file key", what: "checks all of them, and tells programs"),
+    ]
+
+    @Argument(help: ArgumentHelp("Databases, with one passphrase.", valueName: "file"), completion: .file())
+    var files: [String]
 
     @OptionGroup var passphrase: PassphraseOptions
     @OptionGroup var format: FormatOptions
+    @OptionGroup var progress: ProgressOptions
     @OptionGroup var output: OutputOptions
 
+    var database: String? { files.count == 1 ? files[0] : nil }
+
     func run() throws {
-        let target = try Target(file, format)
-        try target.requireDatabase()
-        let key = target.isClear ? nil : try passphrase.current(of: file).key
-        let queue = try target.open(key, readonly: true)
-        let report = try attributing(to: file) { try queue.checkIntegrity() }
-        try attributing(to: file) { try queue.close() }
-        guard report.isIntact else {
-            if !output.json { for problem in problems(in: report) { try Console.output("\(file): \(problem)") } }
-            throw Failure(.damaged, file: file, "it is damaged", details: [("problems", .list(problems(in: report).map(JSON.text)))],
-                          remedy: "Keep a copy of it as it is, and restore from a backup")
-        }
-        let text = "\(file): ok, \(report.pageCount) pages"
-        if output.json {
-            try output.done(Self.self, file, [("pages", .count(report.pageCount))], text: text)
-        } else if !output.quiet {
-            try Console.output(text)
-        }
+        let several = try SeveralFiles(files, format) { try $0.requireDatabase() }
+        let reports = try several.report(passphrase, check)
+        try output.end(Self.self, reports) { "\($0) ok, \($1) not" }
     }
 
-    private func problems(in report: IntegrityReport) -> [String] {
-        (report.unauthenticPages ?? []).map { "page \($0) is not what was written with this key" }
-            + report.structureProblems + report.foreignKeyProblems
+    private func check(_ target: Target, _ secret: Secret?) throws -> FileReport {
+        let display = ProgressDisplay("checking", files: [(target.name, 1)], progress, quiet: output.quiet)
+        let report = try Interruption.deferred { interruption in
+            defer { display.clear() }
+            return try target.check(secret) { done in
+                try interruption.check()
+                display.show(target.name, done)
+            }
+        }
+        guard report.isIntact else { return damaged(target, report.problems) }
+        if !output.json, !output.quiet {
+            try Console.output("\(target.name): ok, \(counted(report.pageCount, "page"))")
+        }
+        return FileReport(file: target.name, members: [("pages", .count(report.pageCount))])
+    }
+
+    private func damaged(_ target: Target, _ problems: [String]) -> FileReport {
+        if !output.json { for problem in problems { try? Console.output("\(target.name): \(problem)") } }
+        return FileReport(file: target.name, failure: Failure(
+            .damaged, file: target.name, "it is damaged", details: [("problems", .list(problems.map(JSON.text)))],
+            remedy: "Keep a copy of it as it is, and restore from a backup"))
+    }
+}
+
+extension Target {
+    /// With a clear database's secret, which is none, or that of an encrypted one.
+    func check(
+        _ secret: Secret?, pagesOnly: Bool = false, _ progress: @escaping (EncryptionProgress) throws -> Void = { _ in }
+    ) throws -> IntegrityReport {
+        try attributing(to: name, opening: secret) {
+            let opening = try isClear ? nil : secret.map { try encryption($0.key) }
+            return try DatabaseFile.check(path: place.path, encryption: opening, pagesOnly: pagesOnly,
+                                          progress: progress)
+        }
+    }
+}
+
+extension IntegrityReport {
+    /// One sentence each.
+    var problems: [String] {
+        let pages = unauthenticPages ?? []
+        guard pages.isEmpty else { return pages.map { "page \($0) is not what was written with this key" } }
+        let structure = structureProblems.flatMap { $0.split(separator: "\n").map(String.init) }
+        return structure.filter { !$0.hasPrefix("***") } + foreignKeyProblems
     }
 }

@@ -1,8 +1,12 @@
 import ArgumentParser
 
-struct Completions: ParsableCommand {
+struct Completions: Documented {
     static let configuration = CommandConfiguration(
         abstract: "Write the completions of this program for a shell.")
+
+    static let examples = [
+        (line: "strongroom completions bash > ~/.local/share/bash-completion/completions/strongroom", what: "for bash"),
+    ]
 
     @Argument(help: "bash, zsh or fish.", completion: .list(["bash", "zsh", "fish"]))
     var shell: String

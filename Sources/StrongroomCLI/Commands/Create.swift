@@ -6,6 +6,12 @@ struct Create: Reporting {
         abstract: "Make a new, empty encrypted database.",
         discussion: "FILE is readable by its owner only.")
 
+    static let examples = [
+        (line: "strongroom create notes.db", what: "asks for a passphrase, twice"),
+        (line: "strongroom keygen key && strongroom create notes.db --raw-key-file key",
+         what: "with a random key instead"),
+    ]
+
     @Argument(help: "The database to make.", completion: .file())
     var file: String
 
@@ -19,6 +25,8 @@ struct Create: Reporting {
     @Flag(help: "Replace FILE if it exists.")
     var force = false
 
+    var database: String? { file }
+
     func validate() throws {
         guard plaintextHeader || format.saltFile == nil else {
             throw ValidationError("--salt-file goes with --plaintext-header: other databases make their own salt.")
@@ -26,21 +34,24 @@ struct Create: Reporting {
     }
 
     func run() throws {
-        let out = try NewFile(path: file, replacing: force)
-        let key = try passphrase.new(for: file).key
+        let out = try NewFile(file, replacing: force)
+        let header = plaintextHeader ? try format.header() ?? PlaintextHeader() : nil
         var configuration = Configuration()
-        configuration.encryption = Encryption(
-            key: key, settings: format.settings, plaintextHeader: plaintextHeader ? try format.header() ?? PlaintextHeader() : nil)
-        defer { out.discard() }
-        try attributing(to: file) {
-            let queue = try DatabaseQueue(path: out.partial, configuration: configuration)
-            // The first write makes the file; this one says nothing.
-            try queue.inDatabase { try $0.execute(sql: "PRAGMA user_version = 0") }
-            try queue.close()
-            // As its user will open it: from the files alone.
-            try DatabaseQueue(path: out.partial, configuration: configuration).close()
+        configuration.encryption = Encryption(key: try passphrase.new(for: file).key, settings: format.settings,
+                                              plaintextHeader: header)
+        try Interruption.deferred { interruption in
+            try out.make { partial in
+                try attributing(to: file) {
+                    let queue = try DatabaseQueue(path: partial, configuration: configuration)
+                    // The first write makes the file; this one says nothing.
+                    try queue.inDatabase { try $0.execute(sql: "PRAGMA user_version = 0") }
+                    try queue.close()
+                    // As its user will open it: from the files alone.
+                    try DatabaseQueue(path: partial, configuration: configuration).close()
+                }
+                try interruption.check()
+            }
         }
-        try out.publish()
         try output.done(Self.self, file, text: "\(file): created.")
     }
 }

@@ -6,6 +6,12 @@ struct Decrypt: Reporting {
         abstract: "Make a clear copy of an encrypted database.",
         discussion: "FILE is left as it is. Anyone who gets hold of OUT can read it, and deleting it does not erase it from a disk.")
 
+    static let examples = [
+        (line: "strongroom decrypt notes.db plain.db",
+         what: "asks for the passphrase, and whether clear text is meant"),
+        (line: "strongroom decrypt --yes notes.db plain.db --passphrase-file key", what: "in a script"),
+    ]
+
     @Argument(help: "An encrypted database.", completion: .file())
     var file: String
 
@@ -23,15 +29,17 @@ struct Decrypt: Reporting {
     @Flag(help: "Write clear text without asking; needed where there is no terminal to ask on.")
     var yes = false
 
+    var database: String? { file }
+
     func run() throws {
         let target = try Target(file, format)
         try target.requireEncrypted()
-        let out = try NewFile(path: destination, replacing: force)
+        let out = try NewFile(destination, replacing: force, sources: [target.place])
         Console.warning("\(destination) will be clear text: anyone who gets hold of it can read it")
         if !yes { try confirm() }
-        let encryption = target.encryption(try passphrase.current(of: file).key)
-        try out.fill(from: file, "decrypting", progress, quiet: output.quiet) { partial, progress in
-            try DatabaseFile.decrypt(path: file, to: partial, encryption: encryption, progress: progress)
+        let secret = try passphrase.secret(opening: target), encryption = try target.encryption(secret.key)
+        try out.fill(from: target.place, "decrypting", progress, quiet: output.quiet, secret) { partial, progress in
+            try DatabaseFile.decrypt(path: target.place.path, to: partial, encryption: encryption, progress: progress)
         }
         try output.done(Self.self, destination, [("source", .text(file))],
                         text: "\(destination): decrypted and checked. It is clear text.")
@@ -39,11 +47,13 @@ struct Decrypt: Reporting {
 
     private func confirm() throws {
         guard let terminal = Terminal() else {
-            throw Failure(.usage, file: destination, "it would be clear text, and there is no terminal to ask on; nothing was changed",
+            throw Failure(.usage, file: destination,
+                          "it would be clear text, and there is no terminal to ask on; nothing was changed",
                           remedy: "Give --yes if that is what you want")
         }
         guard try terminal.confirms("Write clear text to \(destination)?") else {
-            throw Failure(.other, file: destination, "not confirmed; nothing was changed")
+            throw Failure(.other, file: destination, "not confirmed; nothing was changed",
+                          remedy: "Type yes, or give --yes")
         }
     }
 }

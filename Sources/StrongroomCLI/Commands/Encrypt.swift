@@ -9,6 +9,12 @@ struct Encrypt: Reporting {
             readable by its owner only. Remember that PLAIN stays clear: remove it when OUT is in use.
             """)
 
+    static let examples = [
+        (line: "strongroom encrypt plain.db notes.db", what: "asks for a passphrase, twice"),
+        (line: "strongroom encrypt --page-size 8192 plain.db notes.db --passphrase-file key",
+         what: "with larger pages"),
+    ]
+
     @Argument(help: ArgumentHelp("A clear SQLite database.", valueName: "plain"), completion: .file())
     var source: String
 
@@ -17,18 +23,33 @@ struct Encrypt: Reporting {
 
     @OptionGroup var passphrase: PassphraseOptions
 
+    @Option(help: ArgumentHelp("The bytes in a page of OUT (default: 4096).", valueName: "bytes"))
+    var pageSize: Int?
+
+    @Flag(help: "Leave the first 32 bytes of OUT readable; the salt goes to OUT-salt.")
+    var plaintextHeader = false
+
     @OptionGroup var progress: ProgressOptions
     @OptionGroup var output: OutputOptions
 
     @Flag(help: "Replace OUT if it exists.")
     var force = false
 
+    var database: String? { destination }
+
+    func validate() throws {
+        if let pageSize { try FormatOptions.validate(pageSize: pageSize, of: "--page-size") }
+    }
+
     func run() throws {
-        try Target(source).requireClear()
-        let out = try NewFile(path: destination, replacing: force)
-        let key = try passphrase.new(for: destination).key
-        try out.fill(from: source, "encrypting", progress, quiet: output.quiet) { partial, progress in
-            try DatabaseFile.encrypt(path: source, to: partial, encryption: Encryption(key: key), progress: progress)
+        let target = try Target(source)
+        try target.requireClear()
+        let out = try NewFile(destination, replacing: force, sources: [target.place])
+        var encryption = Encryption(key: try passphrase.new(for: destination).key)
+        if let pageSize { encryption.settings.pageSize = pageSize }
+        if plaintextHeader { encryption.plaintextHeader = PlaintextHeader() }
+        try out.fill(from: target.place, "encrypting", progress, quiet: output.quiet) { partial, progress in
+            try DatabaseFile.encrypt(path: target.place.path, to: partial, encryption: encryption, progress: progress)
         }
         try output.done(Self.self, destination, [("source", .text(source))],
                         text: "\(destination): encrypted and checked. \(source) is still clear text.")

@@ -3,35 +3,45 @@ import Strongroom
 
 struct Info: Reporting {
     static let configuration = CommandConfiguration(
-        abstract: "Show what can be known of a database without its key, and more with it.",
+        abstract: "Show what can be known of databases without their key, and more with it.",
         discussion: """
-            The key is asked for with --unlock, or taken from where one of the options says. Nothing is written.
+            The key is asked for with --unlock, or taken from where one of the options says. Nothing is written. Of several files \
+            the exit status is the worst.
             """)
 
-    @Argument(help: "A database.", completion: .file())
-    var file: String
+    static let examples = [
+        (line: "strongroom info notes.db",
+         what: "without a key: whether it is encrypted, its size, what stands beside it"),
+        (line: "strongroom info notes.db --unlock", what: "asks for the passphrase and shows cipher, pages and schema"),
+    ]
+
+    @Argument(help: ArgumentHelp("Databases.", valueName: "file"), completion: .file())
+    var files: [String]
 
     @OptionGroup var passphrase: PassphraseOptions
     @OptionGroup var format: FormatOptions
     @OptionGroup var output: OutputOptions
 
-    @Flag(help: "Open the database and show what is in it, too.")
+    @Flag(help: "Open the databases and show what is in them, too.")
     var unlock = false
 
+    var database: String? { files.count == 1 ? files[0] : nil }
+
     func run() throws {
-        let target = try Target(file, format)
-        var facts = FileFacts(target)
-        if unlock || passphrase.isGiven {
-            try target.requireDatabase()
-            let secret = target.isClear ? nil : try passphrase.current(of: file)
-            let encryption = try secret.map { target.encryption(try $0.key) }
-            let details = try attributing(to: file) { try DatabaseFile.details(path: file, encryption: encryption) }
-            facts.add(details, target.settings, isClear: target.isClear, isRawKey: secret?.isUsedAsKey ?? false)
+        let isOpening = unlock || passphrase.isGiven
+        let several = try SeveralFiles(files, format) { if isOpening { try $0.requireDatabase() } }
+        var isFirst = true
+        let reports = try several.report(passphrase, isKeyWanted: isOpening) { target, secret in
+            var facts = FileFacts(target)
+            if isOpening {
+                let own = target.isClear ? nil : secret
+                facts.add(try target.details(own), target.settings, isClear: target.isClear,
+                          isRawKey: own?.isUsedAsKey ?? false)
+            }
+            if !output.json { try Console.output((isFirst ? "" : "\n") + facts.description) }
+            isFirst = false
+            return FileReport(file: target.name, members: facts.members)
         }
-        if output.json {
-            try output.done(Self.self, file, facts.members, text: "")
-        } else {
-            try Console.output(facts.description)
-        }
+        try output.end(Self.self, reports) { "\($0) shown, \($1) failed" }
     }
 }

@@ -7,28 +7,42 @@ struct Keygen: Reporting {
         abstract: "Make a random raw key, for --raw-key-file.",
         discussion: "The 64 hexadecimal digits go to OUT, readable by its owner only and never replaced, or to standard output.")
 
+    static let examples = [
+        (line: "strongroom keygen notes.key", what: "makes a key file"),
+        (line: "strongroom keygen | systemd-creds encrypt - notes.cred", what: "hands the key to another program"),
+    ]
+
     @Argument(help: ArgumentHelp("The file to make.", valueName: "out"), completion: .file())
     var destination: String?
 
     @OptionGroup var output: OutputOptions
 
+    var database: String? { nil }
+
     func run() throws {
+        if destination == "-" {
+            throw Failure(.usage, keyFile: "-", "a key file has another name; nothing was changed",
+                          remedy: "Without OUT, the key goes to standard output")
+        }
         let digits = try DatabaseKey.random().withUnsafeBytes { Secret(digitsOf: $0) }
         guard let destination else { return try show(digits) }
         // O_EXCL: a key that is replaced is a database that is lost.
         let descriptor = open(destination, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Failure(errno: errno, file: destination, doing: "making the key file") }
+        guard descriptor >= 0 else { throw Failure(errno: errno, keyFile: destination, doing: "making the key file") }
         defer { close(descriptor) }
         do {
             try Console.write(digits.bytes, to: descriptor, named: destination)
             try Console.write("\n", to: descriptor)
-            guard fsync(descriptor) == 0 else { throw Failure(errno: errno, file: destination, doing: "writing the key file") }
+            guard fsync(descriptor) == 0 else { throw Failure(errno: errno, keyFile: destination,
+                doing: "writing the key file") }
         } catch {
             // A part of a key is none.
             unlink(destination)
             throw error
         }
-        try output.done(Self.self, destination, text: "\(destination): a new raw key. Whoever has it opens the database; without it nobody does.")
+        try output.done(Self.self, destination, text: """
+            \(destination): a new raw key. Whoever has it opens the database; without it nobody does.
+            """)
     }
 
     /// In pieces: the digits never become a `String`, which nobody could wipe.

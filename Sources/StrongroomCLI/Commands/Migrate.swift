@@ -5,9 +5,16 @@ struct Migrate: Reporting {
     static let configuration = CommandConfiguration(
         abstract: "Bring a database into another encrypted format.",
         discussion: """
-            With OUT, a copy in the format of SQLCipher 4 with the same key is made and checked; FILE is left as it is, \
-            and --sqlcipher-version and --page-size say what it is. Without OUT, --plaintext-header changes FILE itself.
+            With OUT, a copy in the format of SQLCipher 4 with the same key is made and checked; FILE is left as it is. The formats \
+            of SQLCipher 1 to 4 are recognized; --page-size says where pages are not of their usual size. Without OUT, \
+            --plaintext-header changes FILE itself.
             """)
+
+    static let examples = [
+        (line: "strongroom migrate old.db new.db", what: "from the format of SQLCipher 1, 2 or 3 into today's"),
+        (line: "strongroom migrate notes.db --plaintext-header on",
+         what: "in place, for iOS to know it for a database"),
+    ]
 
     enum Header: String, ExpressibleByArgument, CaseIterable { case on, off }
 
@@ -39,6 +46,8 @@ struct Migrate: Reporting {
         guard newPageSize == nil else { throw ValidationError("--new-page-size needs OUT.") }
     }
 
+    var database: String? { file }
+
     private var header: PlaintextHeader? { plaintextHeader == .on ? PlaintextHeader() : nil }
 
     func run() throws {
@@ -47,22 +56,25 @@ struct Migrate: Reporting {
         if let destination {
             try copy(target, to: destination)
         } else {
-            let encryption = target.encryption(try passphrase.current(of: file).key)
-            try attributing(to: file) {
-                try DatabaseFile.setPlaintextHeader(header, path: file, encryption: encryption)
+            let secret = try passphrase.secret(opening: target)
+            try attributing(to: file, opening: secret) {
+                try DatabaseFile.setPlaintextHeader(header, path: target.place.path,
+                                                    encryption: target.encryption(secret.key))
             }
-            try output.done(Self.self, file, text: "\(file): plaintext header \(plaintextHeader == .on ? "on" : "off"), checked.")
+            try output.done(Self.self, file,
+                            text: "\(file): plaintext header \(plaintextHeader == .on ? "on" : "off"), checked.")
         }
     }
 
     private func copy(_ target: Target, to destination: String) throws {
-        let out = try NewFile(path: destination, replacing: force)
-        let key = try passphrase.current(of: file).key
+        let out = try NewFile(destination, replacing: force, sources: [target.place])
+        let (original, secret) = try passphrase.unlocking(file) { secret, _ in (try target.recognized(secret), secret) }
         var settings = CipherSettings.sqlcipher4
         if let newPageSize { settings.pageSize = newPageSize }
-        let new = Encryption(key: key, settings: settings, plaintextHeader: header)
-        try out.fill(from: file, "migrating", progress, quiet: output.quiet) { partial, progress in
-            try DatabaseFile.migrate(path: file, to: partial, from: target.encryption(key), as: new, progress: progress)
+        let old = original.encryption(try secret.key), new = Encryption(key: old.key, settings: settings,
+            plaintextHeader: header)
+        try out.fill(from: target.place, "migrating", progress, quiet: output.quiet, secret) { partial, progress in
+            try DatabaseFile.migrate(path: target.place.path, to: partial, from: old, as: new, progress: progress)
         }
         try output.done(Self.self, destination, [("source", .text(file))],
                         text: "\(destination): migrated and checked. \(file) is as it was.")

@@ -7,10 +7,20 @@ struct Query: Reporting {
         abstract: "Run SQL on a database.",
         discussion: """
             Without SQL, it is read from standard input, where no other user sees it. All statements see the database at one \
-            moment. Nothing is written unless --write is given; then all statements are one transaction: they take effect \
-            together after the last one, or none does. Statements that begin or end a transaction, and VACUUM, are refused. \
-            Blobs are shown as hexadecimal digits; a table's columns are as wide as its first 200 rows ask for.
+            moment. Nothing is written, to no file at all, unless --write is given; then all statements are one transaction: they \
+            take effect together after the last one, or none does. Statements that begin or end a transaction are refused; VACUUM \
+            and changes of the journal mode come alone. Blobs are shown as hexadecimal digits; a table's columns are as wide as \
+            its first 200 rows ask for.
             """)
+
+    static let examples = [
+        (line: "strongroom query notes.db 'SELECT count(*) FROM note'", what: "one number"),
+        (line: "strongroom query notes.db 'SELECT * FROM note WHERE id = :id' --bind id=7",
+         what: "with a value that is no SQL"),
+        (line: "strongroom query notes.db --output csv < report.sql > report.csv",
+         what: "SQL from a file, rows for a spreadsheet"),
+        (line: "strongroom query notes.db --write 'DELETE FROM note WHERE id = 7'", what: "changes the database"),
+    ]
 
     @Argument(help: "A database.", completion: .file())
     var file: String
@@ -23,60 +33,90 @@ struct Query: Reporting {
     @OptionGroup var output: OutputOptions
 
     @Option(name: .customLong("output"),
-            help: ArgumentHelp("How rows are written: table, csv, or jsonl, one object a line. --json means jsonl.", valueName: "form"))
+            help: ArgumentHelp("How rows are written: table, csv, or jsonl, one object a line. --json means jsonl.",
+                               valueName: "form"))
     var form = RowForm.table
+
+    @Option(help: ArgumentHelp("""
+        The value of a parameter such as :name, @name or $name, or 1 for the first ?; a number where it looks like one. Once for each.
+        """, valueName: "name=value"))
+    var bind: [String] = []
 
     @Flag(help: "Let the SQL change the database.")
     var write = false
 
+    var database: String? { file }
+
+    func validate() throws {
+        guard sql != nil || (try? passphrase.source.isStandardInput) != true else {
+            throw ValidationError("Standard input holds the key: give the SQL as an argument.")
+        }
+    }
+
     func run() throws {
+        let runner = SQLRunner(form: output.json ? .jsonl : form, bindings: try Bindings(bind))
         let target = try Target(file, format)
         try target.requireDatabase()
-        let key = target.isClear ? nil : try passphrase.current(of: file).key
-        let sql = self.sql ?? String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
-        let queue = try target.open(key, readonly: !write)
+        let secret = target.isClear ? nil : try passphrase.secret(opening: target)
+        let sql = self.sql ?? Self.standardInput()
         do {
-            let form = output.json ? RowForm.jsonl : form
-            if write {
-                try queue.write { try run(sql, $0, form) }
+            try write ? change(sql, target, secret, runner) : read(sql, target, secret, runner)
+        } catch var failure as Failure where failure.status == .other && failure.remedy == nil {
+            // All or nothing.
+            failure.happened += "; nothing was changed"
+            failure.remedy = "Check the SQL"
+            throw failure
+        }
+    }
+
+    private func change(_ sql: String, _ target: Target, _ secret: Secret?, _ runner: SQLRunner) throws {
+        try target.writing(secret) { queue in
+            if case .alone(let word) = StatementKind(sql) {
+                try queue.inDatabase { try runAlone(word, sql, $0, runner) }
             } else {
-                try queue.read { try run(sql, $0, form) }
+                try queue.write { try runner.run(sql, $0, check: refuse) }
             }
-            try queue.close()
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_READONLY && !write {
-            throw Failure(.other, file: file, "this SQL writes; nothing was changed", remedy: "Give --write if that is what you want")
-        } catch let error as DatabaseError {
-            throw Failure(error, file: file)
+        }
+    }
+
+    private static func standardInput() -> String {
+        if isatty(STDIN_FILENO) == 1 {
+            Console.message("Reading SQL from the terminal; Ctrl-D ends it. For a conversation: strongroom shell FILE")
+        }
+        return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
+    }
+
+    private func read(_ sql: String, _ target: Target, _ secret: Secret?, _ runner: SQLRunner) throws {
+        do {
+            try target.reading(secret) { db in try db.reading { try runner.run(sql, db, check: refuse) } }
+        } catch let failure as Failure where failure.isOfWriting {
+            throw Failure(.other, file: file, "this SQL writes; nothing was changed",
+                          remedy: "Give --write if that is what you want")
         }
     }
 
     /// All statements take effect together: none may end the transaction that they share.
-    private func refuseTransaction(_ sql: String) throws {
-        let words = Self.words(sql)
-        guard let first = words.first, ["BEGIN", "COMMIT", "END", "ROLLBACK"].contains(first), !words.contains("TO") else { return }
-        throw Failure(.other, file: file, "\(first) is refused, because all statements are one transaction; nothing was changed",
-                      remedy: "Leave it away; SAVEPOINT is there for a part that may fail")
-    }
-
-    /// The words of a statement in capitals, without comments; enough to know those that have nothing else.
-    private static func words(_ sql: String) -> [Substring] {
-        let pattern = #"--[^\n]*|/\*[\s\S]*?\*/"#
-        let bare = sql.replacingOccurrences(of: pattern, with: " ", options: .regularExpression).uppercased()
-        return bare.split { !$0.isLetter }.prefix(4).map { $0 }
-    }
-
-    private func run(_ sql: String, _ db: Database, _ form: RowForm) throws {
-        let statements = try db.allStatements(sql: sql)
-        while let statement = try statements.next() {
-            try refuseTransaction(statement.sql)
-            guard statement.columnCount > 0 else {
-                try statement.execute()
-                continue
-            }
-            var writer = try RowWriter(form, columns: statement.columnNames)
-            let rows = try Row.fetchCursor(statement)
-            while let row = try rows.next() { try writer.add(row.databaseValues.map(\.storage)) }
-            try writer.end()
+    private func refuse(_ statement: Statement) throws {
+        switch StatementKind(statement.sql) {
+        case .transaction(let word):
+            throw Failure(.other, file: file,
+                          "\(word) is refused, because all statements are one transaction; nothing was changed",
+                          remedy: "Leave it out; SAVEPOINT is there for a part that may fail")
+        case .alone(let word) where write:
+            throw Failure(.other, file: file, "\(word) can't be part of a transaction; nothing was changed",
+                          remedy: "Run it by itself")
+        default: break
         }
+    }
+
+    private func runAlone(_ word: String, _ sql: String, _ db: Database, _ runner: SQLRunner) throws {
+        var count = 0
+        let statements = try db.allStatements(sql: sql)
+        while try statements.next() != nil { count += 1 }
+        guard count == 1 else {
+            throw Failure(.other, file: file, "\(word) can't be part of a transaction; nothing was changed",
+                          remedy: "Run it by itself")
+        }
+        try runner.run(sql, db)
     }
 }

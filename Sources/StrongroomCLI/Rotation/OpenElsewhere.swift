@@ -9,40 +9,29 @@ struct OpenElsewhere: Sendable {
         var name: String
     }
 
-    private struct File: Hashable {
-        var device: UInt64
-        var number: UInt64
-
-        init?(_ path: String) {
-            var status = stat()
-            // Follows the link of /proc without opening the file: closing it would drop SQLite's locks.
-            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-            device = UInt64(truncatingIfNeeded: status.st_dev)
-            number = UInt64(truncatingIfNeeded: status.st_ino)
-        }
-    }
-
-    private var processes: [File: [Process]] = [:]
+    private var processes: [FileIdentity: [Process]] = [:]
 
     init() {
         let files = FileManager.default
         for entry in (try? files.contentsOfDirectory(atPath: "/proc")) ?? [] {
             guard let identifier = Int32(entry), identifier != getpid() else { continue }
             let folder = "/proc/\(entry)/fd"
-            for file in Set(((try? files.contentsOfDirectory(atPath: folder)) ?? []).compactMap({ File("\(folder)/\($0)") })) {
+            // The links of /proc are followed without opening the files.
+            let names = (try? files.contentsOfDirectory(atPath: folder)) ?? []
+            for file in Set(names.compactMap { FileIdentity("\(folder)/\($0)") }) {
                 processes[file, default: []].append(Process(identifier: identifier, name: Self.name(of: entry)))
             }
         }
     }
 
     func processes(having path: String) -> [Process] {
-        File(path).flatMap { processes[$0] } ?? []
+        FileIdentity(path).flatMap { processes[$0] } ?? []
     }
 
     /// The first of several names of one file counts.
     static func withoutDuplicates(_ paths: [String]) -> [String] {
-        var seen = Set<File>()
-        return paths.filter { path in File(path).map { seen.insert($0).inserted } ?? true }
+        var seen = Set<FileIdentity>()
+        return paths.filter { path in FileIdentity(path).map { seen.insert($0).inserted } ?? true }
     }
 
     private static func name(of process: String) -> String {

@@ -10,7 +10,8 @@ struct Room: Sendable {
         let pageSize = Int64(target.settings.pageSize)
         needed = target.inspection.size / pageSize * (pageSize + 32) + 4096
         var system = statvfs()
-        available = statvfs(target.path, &system) == 0 ? Int64(clamping: UInt64(system.f_bavail) * UInt64(system.f_frsize)) : .max
+        available = statvfs(target.place.path,
+                            &system) == 0 ? Int64(clamping: UInt64(system.f_bavail) * UInt64(system.f_frsize)) : .max
     }
 
     func require(for file: String) throws {

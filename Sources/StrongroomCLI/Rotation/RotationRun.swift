@@ -20,49 +20,68 @@ struct RotationRun {
     var hasChecked: Bool { steps.contains { $0.plan != nil } }
     /// A database that the old key does not open, but perhaps the new one.
     var hasUnopened: Bool { steps.contains { $0.failure?.status == .wrongKey } }
+    /// When the key opened none of the databases that it was tried on.
+    var refusalOfAll: Failure? {
+        guard !hasChecked, steps.allSatisfy({ $0.target == nil || $0.failure?.status == .wrongKey }) else { return nil }
+        return steps.lazy.compactMap(\.failure).first { $0.status == .wrongKey }
+    }
     var hasUnopenedPending: Bool { steps.contains { $0.failure?.status == .wrongKey && $0.wasPending } }
 
     /// Opens each database with the old key, and looks for what would be in the way.
-    mutating func check(_ old: DatabaseKey, writing: Bool, _ interruption: Interruption) {
-        let others = OpenElsewhere(), keepingOpen = writing && steps.count <= Self.mostOpen
+    mutating func check(_ keys: RotationKeys, isDry: Bool, waits: Bool, _ interruption: Interruption) {
+        let others = OpenElsewhere(), keepingOpen = steps.count <= Self.mostOpen
         steps = concurrently(steps, jobs: jobs) { step in
             guard case .found = step.state else { return step }
-            return step.continued(unless: interruption) {
-                .checked(try $0.plan(old, writing: writing, keepingOpen: keepingOpen, others))
+            var checked = step.continued(unless: interruption) { target in
+                .checked(
+                    try isDry ? target.dryPlan(keys, waits: waits, others, interruption)
+                        : target.plan(keys, keepingOpen: keepingOpen, others))
             }
+            if case .failed(let failure) = checked.state {
+                checked.state = .failed(failure.naming(isRawKey: keys.oldNoun == "key"))
+            }
+            return checked
         }
     }
 
     /// Changes the key of what was checked, and tries the new one where the old one did not fit.
     mutating func rotate(
-        from old: DatabaseKey, to new: DatabaseKey, _ interruption: Interruption, _ display: ProgressDisplay,
+        _ keys: RotationKeys, waits: Bool, _ interruption: Interruption, _ display: ProgressDisplay,
         _ tell: @escaping @Sendable (RotationStep) -> Void)
     {
         steps = concurrently(steps, jobs: jobs) { step in
-            var ended = step
-            switch step.state {
-            case .checked(let plan):
+            var ended = Self.finished(step, keys, isDry: false, waits: waits, interruption)
+            if case .checked(let plan) = step.state {
                 ended = step.continued(unless: interruption) {
-                    try $0.rotate(plan, from: old, to: new, interruption, display)
-                    return .rotated
+                    .rotated(try $0.rotate(plan, keys, waits: waits, interruption, display))
                 }
-            case .failed(let failure) where failure.status == .wrongKey:
-                let tried = step.continued(unless: interruption) { try $0.finish(new) }
-                // When neither opens it, what was said of the old one counts.
-                if tried.failure?.status != .wrongKey { ended = tried }
-            default:
-                break
             }
             tell(ended)
             return ended
         }
     }
 
-    /// Done, the one status of all failures, or "other" where they differ. An interruption goes before all.
+    /// Tries the new key where the old one did not fit, and changes nothing.
+    mutating func foresee(_ keys: RotationKeys, waits: Bool, _ interruption: Interruption) {
+        steps = concurrently(steps, jobs: jobs) { Self.finished($0, keys, isDry: true, waits: waits, interruption) }
+    }
+
+    private static func finished(
+        _ step: RotationStep, _ keys: RotationKeys, isDry: Bool, waits: Bool, _ interruption: Interruption) -> RotationStep
+    {
+        guard step.failure?.status == .wrongKey else { return step }
+        let tried = step.continued(unless: interruption) { try $0.finish(keys, isDry: isDry, waits: waits, interruption) }
+        // When neither opens it, what was said of the old one counts.
+        return tried.failure?.status == .wrongKey ? step : tried
+    }
+
+    /// Done, the one status of all failures, or "other" where they differ. An interruption goes before all; before "done"
+    /// goes a former key that remains.
     var status: Status {
         let failures = Set(steps.compactMap(\.failure?.status))
         if failures.contains(.interrupted) { return .interrupted }
-        return failures.count > 1 ? .other : failures.first ?? .done
+        if failures.count > 1 { return .other }
+        return failures.first ?? steps.map(\.status).first { $0 != .done } ?? .done
     }
 }
 

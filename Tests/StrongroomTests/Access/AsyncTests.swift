@@ -334,7 +334,7 @@ struct AsyncTests {
         let isAsked = Gate(), hasGoneOn = Gate(), isChecked = Gate()
         let isAlive = Shared(false)
         let task = Task {
-            try await awaitAccess(keepsSuccess: true, { _ in }, schedule: { (job: AccessJob<Void>) in
+            try await awaitAccess({ _ in }, schedule: { (job: AccessJob<Void>) in
                 let witness = Witness()
                 witness.job = job
                 isAsked.open()

@@ -123,6 +123,17 @@ struct SnapshotTests {
         #expect(error?.resultCode == .SQLITE_ABORT)
     }
 
+    @Test("goes on with the present state when a program ends its transaction and begins another one")
+    func beginningAnew() throws {
+        let fixture = try PoolFixture()
+        let snapshot = try fixture.pool.makeSnapshot()
+        try fixture.pool.write { try $0.insertWine() }
+        #expect(try snapshot.read { try $0.countWines() } == 0)
+        try snapshot.read { try $0.execute(sql: "ROLLBACK; BEGIN TRANSACTION") }
+        #expect(try snapshot.read { try $0.countWines() } == 1)
+        #expect(throws: DatabaseError.self) { try snapshot.read { try $0.insertWine() } }
+    }
+
     @Test("closes, and refuses to read then")
     func close() throws {
         let snapshot = try PoolFixture().pool.makeSnapshot()

@@ -18,6 +18,17 @@ struct StatementTests {
         try #require(throws: DatabaseError.self) { try body() }
     }
 
+    @Test("of several is refused, and the error has the SQL as it was given")
+    func several() throws {
+        try withDatabase { db in
+            let sql = "SELECT 1; SELECT 2;"
+            let error = #expect(throws: DatabaseError.self) { try db.makeStatement(sql: sql) }
+            #expect(error?.resultCode == .SQLITE_MISUSE)
+            #expect(error?.sql == sql)
+            #expect(error?.description.hasSuffix("while executing `SELECT 1; SELECT 2`") == true)
+        }
+    }
+
     @Test("shows its SQL without what surrounds it")
     func sql() throws {
         try withTable { db throws in
@@ -61,6 +72,10 @@ struct StatementTests {
         try withTable { db throws in
             let failure = try error { _ = try db.makeStatement(sql: "SELECT 1; PRAGMA synchronous = OFF") }
             #expect(failure.resultCode == .SQLITE_MISUSE)
+            #expect(failure.sql == "SELECT 1; PRAGMA synchronous = OFF")
+            let closed = try error { _ = try db.makeStatement(sql: "SELECT 1; PRAGMA key = 'secret'; SELECT 2;") }
+            #expect(closed.sql == "SELECT 1;PRAGMA key = '…'; SELECT 2;")
+            #expect(closed.description.hasSuffix("SELECT 2`"))
             // The second statement was not even compiled: that pragma acts when it is.
             #expect(try Int.fetchOne(db, sql: "PRAGMA synchronous") == 2)
         }

@@ -86,6 +86,22 @@ struct TraceTests {
         #expect(lines.value == [])
     }
 
+    @Test("leaves out what the library asks of the schema, between the statements that it makes and before")
+    func alterations() throws {
+        let lines = try traced { db in
+            try db.create(table: "author") { $0.autoIncrementedPrimaryKey("id") }
+            try db.alter(table: "t") { t in
+                t.add(column: "b")
+                t.add(column: "authorId").references("author")
+            }
+        }
+        #expect(lines == [
+            #"CREATE TABLE "author" ("id" INTEGER PRIMARY KEY AUTOINCREMENT)"#,
+            #"ALTER TABLE "t" ADD COLUMN "b""#,
+            #"ALTER TABLE "t" ADD COLUMN "authorId" REFERENCES "author"("id")"#,
+        ])
+    }
+
     @Test("tells savepoints by the name that they have in GRDB")
     func savepoints() throws {
         let lines = try traced { db in
@@ -112,6 +128,29 @@ struct TraceTests {
             guard case .statement(let statement) = $0 else { return "" }
             return "\(statement.sql) \(statement.expandedSQL) \(statement)"
         } == ["INSERT INTO t VALUES (?) INSERT INTO t VALUES ('it''s') INSERT INTO t VALUES (?)"])
+    }
+
+    @Test("shows empty data as an empty blob")
+    func emptyBlob() throws {
+        try withDatabase { db throws in
+            var seen: [String] = []
+            db.trace { seen.append($0.expandedDescription) }
+            _ = try Row.fetchOne(db, sql: "SELECT ?", arguments: [Data()])
+            db.trace(nil)
+            #expect(seen == ["SELECT x''"])
+            #expect(try String.fetchOne(db, sql: "SELECT typeof(?)", arguments: [Data()]) == "blob")
+        }
+    }
+
+    @Test("tells what an insertion needs to know of the schema before the insertion")
+    func schemaQuestions() throws {
+        try withRecords { db throws in
+            var last = ""
+            db.trace { last = $0.description }
+            try Note(text: "x").insert(db)
+            db.trace(nil)
+            #expect(last == #"INSERT INTO "note" ("text") VALUES (?)"#)
+        }
     }
 
     @Test("tells triggers as comments")

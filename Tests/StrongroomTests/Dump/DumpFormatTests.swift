@@ -61,6 +61,11 @@ struct DumpFormatTests {
         #expect(try dump(Self.blobs, .list()) == "\né'\n\u{FFFD}\u{12}\n")
     }
 
+    @Test("shows blobs that are as long as UUIDs as such, in the debug format")
+    func uuids() throws {
+        #expect(try dump("SELECT x'6BA7B8109DAD11D180B400C04FD430C8', 'x'", .debug()) == "6BA7B810-9DAD-11D1-80B4-00C04FD430C8|x\n")
+    }
+
     @Test("shows numbers as Swift does")
     func numbers() throws {
         let sql: SQL = "SELECT 1, 1.0, 1e100, 1e15, -9223372036854775808, 1e999, -1e999"

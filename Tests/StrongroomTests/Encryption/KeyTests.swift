@@ -99,6 +99,26 @@ struct KeyTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)).isEmpty)
     }
 
+    @Test("answers how it was derived, on all connections", arguments: [true, false])
+    func iterations(declared: Bool) throws {
+        let folder = try TemporaryFolder()
+        var configuration = declared ? Configuration() : .encrypted()
+        if declared {
+            configuration.encryption = Encryption(
+                key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000))
+        }
+        let pool = try DatabasePool(path: folder.path("db.sqlite"), configuration: configuration)
+        let answer = { (db: Database) throws in try Int.fetchOne(db, sql: "PRAGMA kdf_iter") }
+        #expect(try pool.read(answer) == 1000)
+        #expect(try pool.write(answer) == 1000)
+        try pool.rotateKey(to: .passphrase("new"))
+        #expect(try pool.read(answer) == 1000)
+        #expect(try pool.write(answer) == 1000)
+        try pool.close()
+        let count = "SELECT count(*) FROM sqlite_master;"
+        #expect(try stockShell(folder.path("db.sqlite"), key: "new", setUp: "PRAGMA kdf_iter = 1000;", count) == ["0"])
+    }
+
     @Test("from a provider that gives nothing is refused")
     func emptyProvider() throws {
         let folder = try TemporaryFolder()

@@ -56,15 +56,23 @@ struct NoParkedThreadsTests {
         isQueueFree.pass()
     }
 
-    @Test("The one read that may run on a thread of other tasks is alone there, and not soon after one that took long")
+    @Test("The one read that may run on a thread of other tasks is alone there, and not soon after one of its database that took long")
     func lane() async {
         await #expect(processExitsWith: .success) {
-            guard strongroom_lane_enter(), !strongroom_lane_enter() else { exit(3) }
-            strongroom_lane_leave(1000)
-            guard strongroom_lane_enter() else { exit(4) }
-            // Closed for fifty seconds.
-            strongroom_lane_leave(1_000_000_000)
-            guard !strongroom_lane_enter() else { exit(5) }
+            var (slow, other): (UInt64, UInt64) = (0, 0)
+            guard strongroom_lane_enter(&slow), !strongroom_lane_enter(&slow), !strongroom_lane_enter(&other) else { exit(3) }
+            strongroom_lane_leave(&slow, 1000)
+            guard strongroom_lane_enter(&slow) else { exit(4) }
+            let start = DispatchTime.now()
+            strongroom_lane_leave(&slow, 10_000_000_000)
+            guard !strongroom_lane_enter(&slow) else { exit(5) }
+            // Other databases have nothing to do with it, and no pause is longer than a second.
+            guard strongroom_lane_enter(&other) else { exit(6) }
+            strongroom_lane_leave(&other, 0)
+            while !strongroom_lane_enter(&slow) {
+                guard DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds < 10_000_000_000 else { exit(7) }
+                usleep(10_000)
+            }
         }
     }
 }

@@ -66,6 +66,41 @@ struct TransactionObserverTests {
         }
     }
 
+    @Test("A statement outside of transactions that fails before anything was told is not told either")
+    func failureWithoutChange() throws {
+        try withTables { db, recorder in
+            try db.execute(sql: "INSERT INTO wine (id, name) VALUES (1, 'Chinon')")
+            _ = recorder.take()
+            recorder.refusal = Refusal()
+            let sql = "INSERT INTO wine (name) VALUES ('Chinon')"
+            let error = #expect(throws: DatabaseError.self) { try db.execute(sql: sql) }
+            #expect(error?.resultCode == .SQLITE_CONSTRAINT)
+            #expect(recorder.take() == [])
+        }
+    }
+
+    @Test("Changes that the program tells of bear the name that the table has in the schema")
+    func canonicalNames() throws {
+        try withTables { db, recorder in
+            recorder.observes = { $0.tableName == "wine" }
+            try db.notifyChanges(in: Table("WINE"))
+            #expect(recorder.take() == ["change", "will commit", "commit"])
+        }
+    }
+
+    @Test("The list of temporary tables changes only where there is one")
+    func temporarySchema() throws {
+        try withTables { db, recorder in
+            recorder.observes = { $0.tableName == "sqlite_temp_master" }
+            try db.notifyChanges(in: Table("sqlite_temp_master"))
+            #expect(!recorder.take().contains("change"))
+            try db.execute(sql: "CREATE TEMPORARY TABLE scratch(a)")
+            _ = recorder.take()
+            try db.notifyChanges(in: Table("sqlite_temp_master"))
+            #expect(recorder.take().contains("change"))
+        }
+    }
+
     @Test("A transaction that may only read is not told")
     func reads() throws {
         try withEncryptedQueue { queue in

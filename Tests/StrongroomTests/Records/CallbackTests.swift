@@ -4,7 +4,6 @@ import Testing
 /// Notes each callback.
 private final class Diary {
     var entries: [String] = []
-    var isInsertSkipped = false
 }
 
 private struct Witness: MutablePersistableRecord {
@@ -34,7 +33,7 @@ private struct Witness: MutablePersistableRecord {
     }
     func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws {
         note("aroundInsert")
-        if !diary.isInsertSkipped { _ = try insert() }
+        _ = try insert()
         note("end of aroundInsert")
     }
 
@@ -122,15 +121,57 @@ struct CallbackTests {
         }
     }
 
-    @Test("that skip the insertion stop the program")
-    func skipping() async {
-        await #expect(processExitsWith: .failure) {
-            try withRecords { db throws in
-                let diary = Diary()
-                diary.isInsertSkipped = true
-                var witness = Witness(diary: diary)
-                try witness.insert(db)
+    @Test("that skip what they are around, or keep its error for themselves, are refused", arguments: [true, false])
+    func skipping(isCalled: Bool) throws {
+        try withRecords { db throws in
+            try db.execute(sql: """
+                INSERT INTO player VALUES (1, 'Arthur', NULL);
+                CREATE TRIGGER guardian BEFORE DELETE ON player BEGIN SELECT RAISE(ABORT, 'no'); END;
+                """)
+            for callback in ["aroundSave", "aroundInsert", "aroundUpdate", "aroundDelete"] {
+                // The name is taken: to insert and to update fail, too.
+                let record = Careless(id: callback == "aroundInsert" ? 1 : 2, callback: callback, isCalled: isCalled)
+                let error = #expect(throws: DatabaseError.self) {
+                    switch callback {
+                    case "aroundDelete": try Careless(id: 1, callback: callback, isCalled: isCalled).delete(db)
+                    case "aroundUpdate": try record.update(db)
+                    default: try record.insert(db)
+                    }
+                }
+                #expect(error?.resultCode == .SQLITE_MISUSE)
+                #expect(error?.message?.contains("Careless.\(callback) has to call") == true)
             }
         }
+    }
+}
+
+/// Ends one callback as if nothing had happened.
+private struct Careless: PersistableRecord {
+    static let databaseTableName = "player"
+    var id: Int64
+    let callback: String
+    let isCalled: Bool
+
+    func encode(to container: inout PersistenceContainer) {
+        container["id"] = id
+        container["name"] = "Arthur"
+    }
+
+    private func call(_ name: String, _ action: () throws -> Void) throws {
+        if name != callback { return try action() }
+        if isCalled { try? action() }
+    }
+
+    func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws {
+        try call("aroundSave") { _ = try save() }
+    }
+    func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws {
+        try call("aroundInsert") { _ = try insert() }
+    }
+    func aroundUpdate(_ db: Database, columns: Set<String>, update: () throws -> PersistenceSuccess) throws {
+        try call("aroundUpdate") { _ = try update() }
+    }
+    func aroundDelete(_ db: Database, delete: () throws -> Bool) throws {
+        try call("aroundDelete") { _ = try delete() }
     }
 }

@@ -116,6 +116,70 @@ struct CodableRecordTests {
         }
     }
 
+    @Test("tell their parts by which keys they were reached")
+    func codingPath() throws {
+        struct Part: Decodable {
+            var path: [String]
+            var inner: [String]?
+            enum CodingKeys: CodingKey { case inner }
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.container(keyedBy: CodingKeys.self)
+                path = decoder.codingPath.map(\.stringValue)
+                #expect(container.codingPath.count == path.count)
+                inner = try container.decodeIfPresent(Part.self, forKey: .inner)?.path
+            }
+        }
+        struct Whole: Decodable, FetchableRecord {
+            var outer: Part
+            var path: [String]
+            enum CodingKeys: CodingKey { case outer }
+            init(from decoder: any Decoder) throws {
+                path = decoder.codingPath.map(\.stringValue)
+                outer = try decoder.container(keyedBy: CodingKeys.self).decode(Part.self, forKey: .outer)
+            }
+        }
+        try withDatabase { db throws in
+            let adapter = ScopeAdapter(["outer": ScopeAdapter(base: EmptyRowAdapter(), scopes: ["inner": RangeRowAdapter(0..<1)])])
+            let whole = try #require(try Whole.fetchOne(db, sql: "SELECT 1 AS a", adapter: adapter))
+            #expect(whole.path == [])
+            #expect(whole.outer.path == ["outer"])
+            #expect(whole.outer.inner == ["outer", "inner"])
+        }
+    }
+
+    @Test("encode and decode another record beside their own properties, in that record's way")
+    func wrapped() throws {
+        struct Score: Codable, FetchableRecord, EncodableRecord {
+            var value: Int
+            init(value: Int) { self.value = value }
+            init(row: Row) { value = row["points"] }
+            func encode(to container: inout PersistenceContainer) { container["points"] = value }
+        }
+        struct Named<Base: Codable>: Codable, FetchableRecord, EncodableRecord {
+            var base: Base
+            var name: String
+            enum CodingKeys: CodingKey { case name }
+            init(base: Base, name: String) { (self.base, self.name) = (base, name) }
+            init(from decoder: any Decoder) throws {
+                name = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .name)
+                base = try decoder.singleValueContainer().decode(Base.self)
+            }
+            func encode(to encoder: any Encoder) throws {
+                var single = encoder.singleValueContainer()
+                try single.encode(base)
+                var container = encoder.container(keyedBy: CodingKeys.self)
+                try container.encode(name, forKey: .name)
+            }
+        }
+        let named = Named(base: Score(value: 7), name: "a")
+        #expect(try named.databaseDictionary == ["points": 7.databaseValue, "name": "a".databaseValue])
+        try withDatabase { db throws in
+            let all = try Named<Score>.fetchAll(db, sql: "SELECT 7 AS points, 'a' AS name UNION ALL SELECT 8, 'b'")
+            #expect(all.map(\.base.value) == [7, 8])
+            #expect(all.map(\.name) == ["a", "b"])
+        }
+    }
+
     @Test("encode and decode as their superclass, too")
     func classes() throws {
         class Base: Codable {

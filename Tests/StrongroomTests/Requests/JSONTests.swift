@@ -148,4 +148,13 @@ struct JSONTests {
             #expect(read == ["[1,2]", #"{"Nantes":1,"Tours":2}"#])
         }
     }
+
+    @Test("leaves NULL as it is in other JSON")
+    func null() throws {
+        try withRecords { db throws in
+            let array = Database.jsonArray([DatabaseValue.null.asJSON, "[1]".databaseValue.asJSON])
+            #expect(try sql(db, array).hasPrefix("JSON_ARRAY(NULL, JSON"))
+            #expect(try String.fetchOne(db, SQLRequest<String>(literal: "SELECT \(array)")) == "[null,[1]]")
+        }
+    }
 }

@@ -264,4 +264,42 @@ struct ChangingRequestTests {
             #expect(try Player.fetchAll(db).map(\.score) == [1, 9])
         }
     }
+
+    @Test("go by the aliases of their table where other tables are joined, and return rows")
+    func joinedAliases() throws {
+        struct Member: Codable, FetchableRecord, TableRecord {
+            static let player = belongsTo(Player.self, using: ForeignKey(["playerId"], to: ["id"]))
+            static let databaseTableName = "member"
+            var id: Int
+        }
+        try withPlayers { db throws in
+            try db.execute(sql: """
+                CREATE TABLE member (id INTEGER PRIMARY KEY, playerId INTEGER);
+                INSERT INTO member VALUES (1, 1), (2, 2), (3, NULL);
+                """)
+            let m = TableAlias<Member>(name: "m")
+            let request = Member.aliased(m).joining(required: Member.player.filter(id > 1))
+            let deletion = try statements(db) { () throws in #expect(try request.deleteAndFetchAll(db).map(\.id) == [2]) }.last
+            #expect(deletion == #"""
+                DELETE FROM "member" WHERE "id" IN (SELECT "m"."id" FROM "member" "m" \#
+                JOIN "player" ON ("player"."id" = "m"."playerId") AND ("player"."id" > ?)) RETURNING *
+                """#)
+            let namesakes: SQLRequest<Int> = "SELECT COUNT(*) FROM player WHERE player.id = \(m[Column("playerId")])"
+            let others = Member.aliased(m).joining(optional: Member.player)
+            #expect(try others.updateAll(db, Column("playerId").set(to: namesakes.sqlExpression)) == 2)
+            #expect(try Int.fetchAll(db, sql: "SELECT playerId FROM member ORDER BY id") == [1, 0])
+        }
+    }
+
+    @Test("leave alone rows that have the same value in a column that hides the rowid")
+    func hiddenRowID() throws {
+        try withDatabase { db throws in
+            try db.execute(sql: """
+                CREATE TABLE thing (name TEXT PRIMARY KEY, rowid INTEGER); INSERT INTO thing VALUES ('a', 1), ('b', 1);
+                """)
+            let things = Table("thing").all().aliased(TableAlias(name: "t"))
+            #expect(try things.order(name).limit(1).deleteAll(db) == 1)
+            #expect(try String.fetchAll(db, sql: "SELECT name FROM thing") == ["b"])
+        }
+    }
 }

@@ -123,4 +123,63 @@ struct SQLLiteralTests {
             #expect(try Array(statements.map { try Int.fetchOne($0)! }) == [1, 2])
         }
     }
+
+    @Test("without interpolated values leaves the arguments to who runs its statements")
+    func argumentsAfterwards() throws {
+        try withDatabase { db throws in
+            try db.makeStatement(literal: "CREATE TABLE player (name TEXT, score INTEGER)").execute()
+            try db.makeStatement(literal: "INSERT INTO player VALUES (?, ?)").execute(arguments: ["Arthur", 10])
+            try db.cachedStatement(literal: "INSERT INTO player VALUES (:name, :score)")
+                .execute(arguments: ["name": "Barbara", "score": 20])
+            let statements = try db.allStatements(literal: """
+                SELECT name FROM player WHERE score > ?; SELECT name FROM player WHERE score < ?
+                """)
+            let names = try Array(statements.map { try String.fetchAll($0, arguments: [15]) })
+            #expect(names == [["Barbara"], ["Arthur"]])
+            let statement = try db.makeStatement(literal: "SELECT name FROM player WHERE name = ?")
+            #expect(throws: DatabaseError.self) { try String.fetchAll(statement) }
+            #expect(throws: DatabaseError.self) { try db.execute(literal: "DELETE FROM player WHERE name = ?") }
+        }
+    }
+
+    @Test("qualifies its columns by the alias of the request, and those of queries in it by nothing")
+    func aliases() throws {
+        try withRecords { db throws in
+            try db.execute(sql: "INSERT INTO player VALUES (1, 'Arthur', 10), (2, 'Barbara', 20)")
+            let alias = TableAlias(name: "p"), score = Column("score")
+            let best: SQLRequest<Int> = "SELECT MAX(\(score)) FROM \(Player.self)"
+            let request = Player.aliased(alias).filter(literal: "\(score) = (\(best))")
+            #expect(try sql(db, request) == #"""
+                SELECT "p".* FROM "player" "p" WHERE "p"."score" = (SELECT MAX("score") FROM "player")
+                """#)
+            #expect(try request.fetchAll(db).map(\.name) == ["Barbara"])
+            let listed: SQLRequest<Int> = "SELECT \(score) FROM \(Player.self) AS other WHERE other.name < \(alias[Column("name")])"
+            #expect(try Player.aliased(alias).filter(listed.exists()).fetchAll(db).map(\.name) == ["Barbara"])
+        }
+    }
+
+    @Test("means the table around it by an alias without a name, inside of a query that is text")
+    func namelessAlias() throws {
+        try withRecords { db throws in
+            try db.execute(sql: "INSERT INTO player VALUES (1, 'Arthur', 10), (2, 'Paris', 20)")
+            try Place(country: "FR", code: 75, name: "Paris").insert(db)
+            let alias = TableAlias<Player>()
+            let namesake: SQLRequest<Int> = "SELECT 1 FROM place WHERE place.name = \(alias.name)"
+            #expect(try Player.aliased(alias).filter(namesake.exists()).fetchAll(db).map(\.id) == [2])
+        }
+    }
+
+    @Test("takes the columns of a record that selects all but some, whatever the alias of its table")
+    func columnsOfAlias() throws {
+        struct Anonymous: TableRecord {
+            static let databaseTableName = "player"
+            static var databaseSelection: [any SQLSelectable] { [.allColumns(excluding: ["name"])] }
+        }
+        try withRecords { db throws in
+            let (text, _) = try SQL("SELECT \(columnsOf: Anonymous.self, tableAlias: "p") FROM player p").build(db)
+            #expect(text == #"SELECT "p"."id", "p"."score" FROM player p"#)
+            let own = try SQL("SELECT \(columnsOf: Anonymous.self) FROM player").build(db).sql
+            #expect(own == #"SELECT "player"."id", "player"."score" FROM player"#)
+        }
+    }
 }

@@ -57,6 +57,22 @@ struct CursorTests {
         #expect(seen == [2, 4, 6, 4, 1, 12])
     }
 
+    @Test("that iterates in its own way does so for collections, and for cursors made of it")
+    func ownForEach() throws {
+        final class Squares: Cursor {
+            func next() -> Int? { nil }
+            func forEach(_ body: (Int) throws -> Void) throws {
+                for number in 1...3 { try body(number * number) }
+            }
+        }
+        #expect(try Array(Squares()) == [1, 4, 9])
+        #expect(try Set(Squares()) == [1, 4, 9])
+        #expect(try Dictionary(grouping: Squares(), by: { $0 % 2 }) == [1: [1, 9], 0: [4]])
+        #expect(try Array(Squares().map { $0 + 1 }) == [2, 5, 10])
+        #expect(try Array(Squares().filter { $0 > 1 }) == [4, 9])
+        #expect(try Array(Squares().enumerated()).map { [$0, $1] } == [[0, 1], [1, 4], [2, 9]])
+    }
+
     @Test("flattens sequences and cursors, empty ones included")
     func flattening() throws {
         #expect(try Array(numbers(3).flatMap { Array(repeating: $0, count: $0 - 1) }) == [2, 3, 3])

@@ -40,3 +40,17 @@ func withEncryptedQueue<T>(
     try queue.close()
     return result
 }
+
+/// Runs `body` while relative paths begin in that folder.
+func inFolder(_ path: String, _ body: () throws -> Void) throws {
+    let former = FileManager.default.currentDirectoryPath
+    try #require(FileManager.default.changeCurrentDirectoryPath(path))
+    defer { _ = FileManager.default.changeCurrentDirectoryPath(former) }
+    try body()
+}
+
+/// Who may do what with a file; nil without one.
+func permissions(of path: String) -> mode_t? {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+}

@@ -178,10 +178,10 @@ struct FoundationClassesTests {
         #expect(NSURL.fromDatabaseValue("https://example.com".databaseValue)?.absoluteString == "https://example.com")
     }
 
-    @Test("NSNull is NULL, and reads from nothing else")
+    @Test("NSNull is NULL, and is read from nothing")
     func null() throws {
         #expect(try stored(NSNull()).isNull)
-        #expect(NSNull.fromDatabaseValue(.null) != nil)
+        #expect(NSNull.fromDatabaseValue(.null) == nil)
         #expect(NSNull.fromDatabaseValue(0.databaseValue) == nil)
     }
 }

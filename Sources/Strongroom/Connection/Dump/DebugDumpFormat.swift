@@ -1,6 +1,7 @@
 import Foundation
 
-/// One line for each row, for human eyes: blobs that are no text appear as hexadecimal SQL literals.
+/// One line for each row, for human eyes: blobs that are no text appear as UUIDs where they are as long as one, or else as
+/// hexadecimal SQL literals.
 ///
 /// ```text
 /// Arthur|500
@@ -36,7 +37,7 @@ public struct DebugDumpFormat: DumpFormat, Sendable {
 
     private func text(_ value: DatabaseValue) -> String {
         if case .blob(let data) = value.storage {
-            return String(data: data, encoding: .utf8) ?? data.hexadecimalLiteral
+            return String(data: data, encoding: .utf8) ?? UUID.fromDatabaseValue(value)?.uuidString ?? data.hexadecimalLiteral
         }
         return value.plainText(nullValue: nullValue)
     }

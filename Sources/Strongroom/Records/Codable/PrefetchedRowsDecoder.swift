@@ -1,14 +1,13 @@
 /// Decodes a list of records from rows that were fetched for another row.
 struct PrefetchedRowsDecoder: Decoder {
     let rows: [Row]
+    let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any]
     let element: PartOfRow
 
-    var codingPath: [any CodingKey] { [] }
-
-    /// Makes the record of one row.
+    /// Makes the record of one row, which has a place in the list.
     struct PartOfRow {
-        let decode: (any Decodable.Type, Row) throws -> any Decodable
+        let decode: (any Decodable.Type, Row, ListPlace) throws -> any Decodable
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { Container(decoder: self) }
@@ -18,14 +17,14 @@ struct PrefetchedRowsDecoder: Decoder {
 
     private var onlyLists: DecodingError {
         .dataCorrupted(DecodingError.Context(
-            codingPath: [], debugDescription: "Prefetched rows are a list: use an array or a set of records"))
+            codingPath: codingPath, debugDescription: "Prefetched rows are a list: use an array or a set of records"))
     }
 
     struct Container: UnkeyedDecodingContainer {
         let decoder: PrefetchedRowsDecoder
         var currentIndex = 0
 
-        var codingPath: [any CodingKey] { [] }
+        var codingPath: [any CodingKey] { decoder.codingPath }
         var count: Int? { decoder.rows.count }
         var isAtEnd: Bool { currentIndex == decoder.rows.count }
 
@@ -33,10 +32,10 @@ struct PrefetchedRowsDecoder: Decoder {
 
         mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
             guard !isAtEnd else { throw decoder.onlyLists }
-            let row = decoder.rows[currentIndex]
+            let index = currentIndex
             currentIndex += 1
             // The same type.
-            return try decoder.element.decode(type, row) as! T
+            return try decoder.element.decode(type, decoder.rows[index], ListPlace(index)) as! T
         }
 
         mutating func nestedContainer<NestedKey: CodingKey>(
@@ -47,4 +46,15 @@ struct PrefetchedRowsDecoder: Decoder {
         mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw decoder.onlyLists }
         mutating func superDecoder() throws -> any Decoder { throw decoder.onlyLists }
     }
+}
+
+/// A place in a list as a coding key, for the paths of errors.
+struct ListPlace: CodingKey {
+    let index: Int
+    var intValue: Int? { index }
+    var stringValue: String { "Index \(index)" }
+
+    init(_ index: Int) { self.index = index }
+    init(intValue: Int) { index = intValue }
+    init?(stringValue: String) { nil }
 }

@@ -35,6 +35,9 @@ final class RecordDecoder: Decoder {
     let recordType: Any.Type
     private let record: (any FetchableRecord.Type)?
 
+    /// The keys that lead to the part of a record that is decoded; none for the record itself.
+    let codingPath: [any CodingKey]
+
     /// Whether the row is an element of a list, which may be a single value.
     fileprivate var isElement = false
 
@@ -54,14 +57,14 @@ final class RecordDecoder: Decoder {
     /// The keyed container, once it was asked for.
     @exclusivity(unchecked) private var knownContainer: AnyKnownContainer?
 
-    var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { record?.databaseDecodingUserInfo ?? [:] }
 
     /// - parameter record: whose strategies count.
-    private init(_ type: Any.Type, record: (any FetchableRecord.Type)?, row: Row) {
+    private init(_ type: Any.Type, record: (any FetchableRecord.Type)?, row: Row, codingPath: [any CodingKey] = []) {
         lentRow = .passUnretained(row)
         self.recordType = type
         self.record = record
+        self.codingPath = codingPath
         readers = Array(repeating: nil, count: row.count)
         keyedColumns = record?.databaseColumnDecodingStrategy.keyText.map { keyText in
             Dictionary(
@@ -87,23 +90,27 @@ final class RecordDecoder: Decoder {
     }
 
     /// A part of a record, from a row that it may share with others.
-    private func part<T: Decodable>(_ type: T.Type, from row: Row, insteadOf key: (any CodingKey)? = nil) throws -> T {
+    private func part<T: Decodable>(
+        _ type: T.Type, from row: Row, at path: @autoclosure () -> [any CodingKey], insteadOf key: (any CodingKey)? = nil) throws -> T
+    {
         if let record = type as? any FetchableRecord.Type {
             // The types are the same.
             return try record.init(row: row) as! T
         }
-        let decoder = RecordDecoder(type, record: record, row: row)
+        let decoder = RecordDecoder(type, record: record, row: row, codingPath: path())
         decoder.missingKey = key
         return try decoder.decode(type)
     }
 
     /// An element of a list: a part of a record, or the value of the leftmost column, as in `select(\.title)`.
-    private func element<T: Decodable>(_ type: T.Type, from row: Row) throws -> T {
-        if type is any FetchableRecord.Type { return try part(type, from: row) }
+    private func element<T: Decodable>(
+        _ type: T.Type, from row: Row, at path: @autoclosure () -> [any CodingKey]) throws -> T
+    {
+        if type is any FetchableRecord.Type { return try part(type, from: row, at: path()) }
         if type is any DatabaseValueConvertible.Type {
             return try ColumnReader<T>.make(record: record, column: row.columns.names[0]).read(row, at: 0)
         }
-        let decoder = RecordDecoder(type, record: record, row: row)
+        let decoder = RecordDecoder(type, record: record, row: row, codingPath: path())
         decoder.isElement = true
         return try decoder.decode(type)
     }
@@ -133,7 +140,7 @@ final class RecordDecoder: Decoder {
         if let missingKey {
             let keys = row.prefetchedRows.keys.sorted()
             throw DecodingError.keyNotFound(missingKey, DecodingError.Context(
-                codingPath: [],
+                codingPath: codingPath,
                 debugDescription: keys.isEmpty
                     ? "No available prefetched rows"
                     : "Available keys for prefetched rows: \(keys)"))
@@ -146,7 +153,7 @@ final class RecordDecoder: Decoder {
     }
 
     fileprivate func unsupported(_ reason: String) -> DecodingError {
-        .dataCorrupted(DecodingError.Context(codingPath: [], debugDescription: reason))
+        .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: reason))
     }
 
     // MARK: - Columns
@@ -194,25 +201,28 @@ final class RecordDecoder: Decoder {
             return try reader(type, at: index).read(row, at: index)
         }
         if let scope = row.scopesTree[key.stringValue] {
-            return try part(type, from: scope)
+            return try part(type, from: scope, at: codingPath + [key])
         }
         if let rows = row.prefetchedRows[key.stringValue] {
-            let element = PrefetchedRowsDecoder.PartOfRow { type, row in
-                func decode<Part: Decodable>(_ type: Part.Type) throws -> any Decodable { try self.element(type, from: row) }
+            let path = codingPath + [key]
+            let element = PrefetchedRowsDecoder.PartOfRow { type, row, place in
+                func decode<Part: Decodable>(_ type: Part.Type) throws -> any Decodable {
+                    try self.element(type, from: row, at: path + [place])
+                }
                 return try decode(type)
             }
-            return try T(from: PrefetchedRowsDecoder(rows: rows, userInfo: userInfo, element: element))
+            return try T(from: PrefetchedRowsDecoder(rows: rows, codingPath: path, userInfo: userInfo, element: element))
         }
         if type is any ExpressibleByNilLiteral.Type { return try missing(key, as: type) }
         if hasMainRecord {
             throw DecodingError.keyNotFound(key, DecodingError.Context(
-                codingPath: [], debugDescription: "No such key: \(mainKey) or \(key.stringValue)"))
+                codingPath: codingPath, debugDescription: "No such key: \(mainKey) or \(key.stringValue)"))
         }
         if type is any DatabaseValueConvertible.Type { return try missing(key, as: type) }
         // The main record of a joined row has no scope: its columns are the row's own. There is one such record.
         hasMainRecord = true
         mainKey = key.stringValue
-        return try part(type, from: row, insteadOf: key)
+        return try part(type, from: row, at: codingPath + [key], insteadOf: key)
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: some CodingKey) throws -> T? {
@@ -221,7 +231,7 @@ final class RecordDecoder: Decoder {
             return try reader(type, at: index).read(row, at: index)
         }
         if let scope = row.scopesTree[key.stringValue] {
-            return scope.containsNonNullValue ? try part(type, from: scope) : nil
+            return scope.containsNonNullValue ? try part(type, from: scope, at: codingPath + [key]) : nil
         }
         if row.prefetchedRows[key.stringValue] != nil { return try decode(type, forKey: key) }
         return nil
@@ -281,7 +291,7 @@ private struct RecordDecodingContainer<Key: CodingKey>: KeyedDecodingContainerPr
         lentDecoder = .passUnretained(decoder)
     }
 
-    var codingPath: [any CodingKey] { [] }
+    var codingPath: [any CodingKey] { decoder.codingPath }
     var allKeys: [Key] { decoder.keys() }
 
     func contains(_ key: Key) -> Bool {
@@ -364,11 +374,15 @@ private struct RecordDecodingContainer<Key: CodingKey>: KeyedDecodingContainerPr
 private struct WrappedRecordDecodingContainer: SingleValueDecodingContainer {
     let decoder: RecordDecoder
 
-    var codingPath: [any CodingKey] { [] }
+    var codingPath: [any CodingKey] { decoder.codingPath }
 
     func decodeNil() -> Bool { !decoder.row.containsNonNullValue }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        if let record = type as? any FetchableRecord.Type {
+            // The types are the same.
+            return try record.init(row: decoder.row) as! T
+        }
         if type is any DatabaseValueConvertible.Type {
             if decoder.isElement { return try decoder.leftmost(type) }
             if let key = decoder.missingKey { throw decoder.missingColumn(key) }

@@ -149,6 +149,7 @@ private struct WrappedRecordEncodingContainer: SingleValueEncodingContainer {
     func encodeNil() throws { throw notARecord("nil") }
 
     func encode<T: Encodable>(_ value: T) throws {
+        if let record = value as? any EncodableRecord { return try record.encode(to: &encoder.container) }
         if value is any DatabaseValueConvertible { throw notARecord(value) }
         try value.encode(to: encoder)
     }

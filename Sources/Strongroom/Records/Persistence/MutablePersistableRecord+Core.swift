@@ -37,7 +37,7 @@ extension MutablePersistableRecord {
             success = saved
             return saved
         }
-        guard let success else { Self.stopNotCalled("aroundSave", "save") }
+        guard let success else { throw Self.notDone("aroundSave", "save") }
         didSave(success)
     }
 
@@ -53,7 +53,7 @@ extension MutablePersistableRecord {
             success = inserted
             return inserted
         }
-        guard let success else { Self.stopNotCalled("aroundInsert", "insert") }
+        guard let success else { throw Self.notDone("aroundInsert", "insert") }
         didInsert(success)
         return PersistenceSuccess(success)
     }
@@ -70,13 +70,16 @@ extension MutablePersistableRecord {
             success = updated
             return updated
         }
-        guard let success else { Self.stopNotCalled("aroundUpdate", "update") }
+        guard let success else { throw Self.notDone("aroundUpdate", "update") }
         didUpdate(success)
         return success
     }
 
-    static func stopNotCalled(_ callback: String, _ function: String) -> Never {
-        fatalError("\(Self.self).\(callback) has to call the function that it gets: \(function)().")
+    /// The error of a callback that did not let happen what it is around, or kept an error for itself.
+    static func notDone(_ callback: String, _ function: String) -> DatabaseError {
+        DatabaseError(
+            resultCode: .SQLITE_MISUSE,
+            message: "\(Self.self).\(callback) has to call the function that it gets, and to throw its error: try \(function)()")
     }
 
     // MARK: - Ways to save
@@ -92,8 +95,11 @@ extension MutablePersistableRecord {
     {
         try insertWithCallbacks(db) { record in
             let writer = try RecordWriter(db, record)
-            try saving.run(writer.insertStatement(onConflict: conflictResolution, returning: saving.selection))
-            return try writer.insertionSuccess(rowID: db.lastInsertedRowID)
+            let statement = try writer.insertStatement(onConflict: conflictResolution, returning: saving.selection)
+            // Before the insertion: who traces it finds it to be the latest statement.
+            let rowIDColumn = try writer.rowIDColumn()
+            try saving.run(statement)
+            return InsertionSuccess(rowID: db.lastInsertedRowID, rowIDColumn: rowIDColumn, encoded: writer.container)
         }
     }
 
@@ -128,12 +134,13 @@ extension MutablePersistableRecord {
             guard let statement = try writer.updateStatement(
                 onConflict: conflictResolution, columns: columns, returning: saving.selection)
             else { throw try notFound() }
+            let changes = ChangeCount(db, inTable: writer.tableName)
             do {
                 try saving.run(statement)
             } catch is NoRow {
                 throw try notFound()
             }
-            if db.changesCount == 0 { throw try notFound() }
+            if try changes.ofLatestStatement() == 0 { throw try notFound() }
             return PersistenceSuccess(updated: writer.container)
         }
     }
@@ -152,12 +159,6 @@ extension MutablePersistableRecord {
                 return try record.insertInside(db, conflictResolution, saving)
             }
         }
-    }
-}
-
-extension RecordWriter {
-    func insertionSuccess(rowID: Int64) throws -> InsertionSuccess {
-        try InsertionSuccess(rowID: rowID, rowIDColumn: rowIDColumn(), encoded: container)
     }
 }
 

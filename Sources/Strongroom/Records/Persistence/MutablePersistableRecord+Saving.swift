@@ -182,15 +182,17 @@ extension MutablePersistableRecord {
             deleted = hasDeleted
             return hasDeleted
         }
-        guard let deleted else { Self.stopNotCalled("aroundDelete", "delete") }
+        guard let deleted else { throw Self.notDone("aroundDelete", "delete") }
         didDelete(deleted: deleted)
         return deleted
     }
 
     private func deleteWithoutCallbacks(_ db: Database) throws -> Bool {
-        guard let statement = try RecordWriter(db, self).deleteStatement() else { return false }
+        let writer = try RecordWriter(db, self)
+        guard let statement = try writer.deleteStatement() else { return false }
+        let changes = ChangeCount(db, inTable: writer.tableName)
         try statement.run()
-        return db.changesCount > 0
+        return try changes.ofLatestStatement() > 0
     }
 
     /// Whether there is a row of the record's primary key.

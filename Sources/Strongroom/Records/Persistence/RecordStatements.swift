@@ -188,10 +188,10 @@ struct RecordWriter {
         }
     }
 
-    /// The column that is another name of the rowid; nil when there is none.
+    /// The column that is another name of the rowid; nil when there is none, as in a view.
     func rowIDColumn() throws -> String? {
         if let known = statements.rowIDColumn { return known }
-        let column = try db.primaryKey(tableName).rowIDColumn
+        let column = try db.primaryKey(of: db.existingRelation(tableName, in: nil))?.rowIDColumn
         statements.rowIDColumn = column
         return column
     }

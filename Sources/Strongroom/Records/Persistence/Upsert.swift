@@ -102,7 +102,7 @@ extension MutablePersistableRecord {
                 let rowID: Int64 = if hasRowID, let row { row[row.count - 1] } else { 0 }
                 value = try fetch(row)
                 try cursor.run.complete()
-                return try writer.insertionSuccess(rowID: rowID)
+                return try InsertionSuccess(rowID: rowID, rowIDColumn: writer.rowIDColumn(), encoded: writer.container)
             }
         }
         return value!

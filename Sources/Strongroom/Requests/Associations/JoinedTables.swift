@@ -190,7 +190,12 @@ struct JoinedTables {
     /// Hangs the rows of joined tables on those of the first one; nil where there is nothing to hang or to hide.
     func adapter(for statement: Statement, _ db: Database) throws -> (any RowAdapter)? {
         guard tables.count > 1 else { return nil }
-        let isSelected = try tables.map { try !$0.relation.selection(db).isEmpty || !$0.relation.prefetches.isEmpty }
+        let isSelected = try tables.indices.map { index in
+            let relation = tables[index].relation
+            if try !relation.selection(db).isEmpty { return true }
+            // What belongs to a row that foreign keys lead to is found by the first row.
+            return !relation.prefetches.isEmpty && !path(to: index).allSatisfy(\.condition.isForeignKey)
+        }
         guard isSelected.dropFirst().contains(true) else { return nil }
         let counts = try columnCounts(of: statement, db)
         let starts = counts.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1) }

@@ -2,10 +2,18 @@
 public struct SQLAssociation: Sendable {
     struct Step: Sendable {
         var key: AssociationKey
+        let isToMany: Bool
         var condition: SQLJoinCondition
 
         /// What is read of the table that the step leads to.
         var query: SQLQuery
+
+        var keyName: String { isToMany ? key.pluralName : key.singularName }
+
+        /// Whether both lead to the same table in the same way.
+        func isSameWay(as other: Step) -> Bool {
+            condition.isSame(as: other.condition) && query.relation.source.tableName == other.query.relation.source.tableName
+        }
     }
 
     /// One step at least.
@@ -15,7 +23,7 @@ public struct SQLAssociation: Sendable {
     let isToMany: Bool
 
     init(key: AssociationKey, condition: SQLJoinCondition, query: SQLQuery, isToMany: Bool) {
-        steps = [Step(key: key, condition: condition, query: query)]
+        steps = [Step(key: key, isToMany: isToMany, condition: condition, query: query)]
         self.isToMany = isToMany
     }
 
@@ -26,10 +34,16 @@ public struct SQLAssociation: Sendable {
         if let key { destination.key = .given(key, isPlural: isToMany) }
     }
 
-    /// Whether both associations are one step to the same table.
+    /// Whether both associations lead to the same table in the same steps.
     func isSameWay(as other: SQLAssociation) -> Bool {
-        steps.count == 1 && other.steps.count == 1 && steps[0].condition.isSame(as: other.steps[0].condition)
-            && destination.query.relation.source.tableName == other.destination.query.relation.source.tableName
+        steps.count == other.steps.count && zip(steps, other.steps).allSatisfy { $0.isSameWay(as: $1) }
+    }
+
+    /// Whether both associations go the same way, by the same keys, up to a step before the last one of each.
+    func sharesWay(with other: SQLAssociation, to step: Int) -> Bool {
+        step < min(steps.count, other.steps.count) - 1 && zip(steps, other.steps).prefix(step + 1).allSatisfy {
+            $0.keyName == $1.keyName && $0.isSameWay(as: $1)
+        }
     }
 
     /// The way that begins where the joins do.
@@ -40,7 +54,7 @@ public struct SQLAssociation: Sendable {
             query.relation = join.relation
             query.relation.joins = []
             query.relation.prefetches = []
-            return Step(key: .given(join.key, isPlural: false), condition: join.condition, query: query)
+            return Step(key: .given(join.key, isPlural: false), isToMany: false, condition: join.condition, query: query)
         }, at: 0)
         return association
     }
@@ -49,6 +63,10 @@ public struct SQLAssociation: Sendable {
     var destination: Step {
         get { steps[steps.count - 1] }
         set { steps[steps.count - 1] = newValue }
+    }
+
+    mutating func setRelation(_ relation: SQLRelation, at step: Int) {
+        steps[step].query.relation = relation
     }
 
     mutating func changeRelations(_ change: (inout SQLRelation) -> Void) {

@@ -93,6 +93,7 @@ extension SQLRelation {
         // What the program joins once more comes after all the rest.
         var merged = joins.remove(at: index)
         if join.kind == .required { merged.kind = .required }
+        merged.condition = join.condition
         merged.obstacle = merged.obstacle ?? join.obstacle
         merged.relation.merge(join.relation)
         joins.insert(merged, at: inPlace ? index : joins.endIndex)
@@ -112,9 +113,26 @@ extension SQLRelation {
     }
 
     mutating func add(_ prefetch: SQLPrefetch, inPlace: Bool = false) {
-        guard let index = prefetches.firstIndex(where: { $0.key == prefetch.key }) else { return prefetches.append(prefetch) }
+        var prefetch = prefetch
+        sharePivots(with: &prefetch)
+        guard let index = prefetches.firstIndex(where: { $0.key == prefetch.key && $0.pivotKeys == prefetch.pivotKeys }) else {
+            return prefetches.append(prefetch)
+        }
         let former = prefetches.remove(at: index)
         prefetches.insert(former.merged(with: prefetch) ?? prefetch, at: inPlace ? index : prefetches.endIndex)
+    }
+
+    /// Makes tables one that stand between here and what is fetched, where they have the same key on the same way: conditions
+    /// on one are conditions on the other.
+    private mutating func sharePivots(with prefetch: inout SQLPrefetch) {
+        for step in prefetch.pivotKeys.indices {
+            let sharing = prefetches.indices.filter { prefetches[$0].association.sharesWay(with: prefetch.association, to: step) }
+            guard let first = sharing.first else { return }
+            var shared = prefetches[first].association.steps[step].query.relation
+            shared.merge(prefetch.association.steps[step].query.relation)
+            prefetch.setPivot(shared, at: step)
+            for index in sharing { prefetches[index].setPivot(shared, at: step) }
+        }
     }
 }
 

@@ -17,27 +17,36 @@ struct SQLPrefetch: Sendable {
         return merged
     }
 
+    /// The keys of the tables between.
+    var pivotKeys: [String] { association.steps.dropLast().map(\.keyName) }
+
+    mutating func setPivot(_ relation: SQLRelation, at step: Int) {
+        association.setRelation(relation, at: step)
+    }
+
     /// Fetches what belongs to `rows`, and hangs it on them.
     ///
-    /// - parameter path: the joins that lead to the row that counts.
-    func fetch(for rows: [Row], at path: [SQLJoin], _ db: Database) throws {
+    /// - parameters:
+    ///     - origin: the query that gave the rows.
+    ///     - path: the joins that lead to the row that counts.
+    func fetch(for rows: [Row], of origin: SQLQuery, at path: [SQLJoin], _ db: Database) throws {
         guard !rows.isEmpty else { return }
         let way = way(along: path)
         let columns = try way.prefetch.association.steps[0].condition.columns(db)
         let keys = try rows.map { try Self.key(of: $0, at: way.keyPath, columns.map(\.left)) }
-        let found = try way.prefetch.fetch(Set(keys.compactMap { $0 }).sorted(by: Self.isOrdered), columns.map(\.right), db)
+        let query = try way.prefetch.query(for: keys, of: way.keyPath.isEmpty ? origin : nil, columns, db)
+        let found = try query.map { try Self.fetch($0, columns.map(\.right), db) } ?? [:]
         for (row, key) in zip(rows, keys) {
             row.prefetchedRows.insert(key.flatMap { found[$0] } ?? [], forKey: way.prefetch.key, at: path.map(\.key))
         }
     }
 
-    /// The queries of what belongs to `rows`: one, unless there are too many keys.
-    func queries(for rows: [Row], at path: [SQLJoin], _ db: Database) throws -> [SQLQuery] {
+    /// The query of what belongs to `rows`; nil where nothing can.
+    func query(for rows: [Row], of origin: SQLQuery, at path: [SQLJoin], _ db: Database) throws -> SQLQuery? {
         let way = way(along: path)
         let columns = try way.prefetch.association.steps[0].condition.columns(db)
-        let keys = try rows.compactMap { try Self.key(of: $0, at: way.keyPath, columns.map(\.left)) }
-        return way.prefetch.batches(of: Set(keys).sorted(by: Self.isOrdered), columns: columns.count, db)
-            .map(way.prefetch.query)
+        let keys = try rows.map { try Self.key(of: $0, at: way.keyPath, columns.map(\.left)) }
+        return try way.prefetch.query(for: keys, of: way.keyPath.isEmpty ? origin : nil, columns, db)
     }
 
     /// What the first row refers to says enough, so that nothing need be selected of the rows between.
@@ -74,37 +83,51 @@ struct SQLPrefetch: Sendable {
         return false
     }
 
-    private func fetch(
-        _ keys: [[DatabaseValue]], _ columns: [String], _ db: Database) throws -> [[DatabaseValue]: [Row]]
-    {
+    private static func fetch(_ query: SQLQuery, _ columns: [String], _ db: Database) throws -> [[DatabaseValue]: [Row]] {
         let pivots = columns.map(SQLAssociation.originColumn)
         var found: [[DatabaseValue]: [Row]] = [:]
-        for some in batches(of: keys, columns: columns.count, db) {
-            for row in try query(for: some).prepared(db).allRows(db) {
-                let origin = row.unadapted
-                found[pivots.map { origin[$0] }, default: []].append(row)
-            }
+        for row in try query.prepared(db).allRows(db) {
+            let origin = row.unadapted
+            found[pivots.map { origin[$0] }, default: []].append(row)
         }
         return found
     }
 
-    /// As many keys as one statement takes, each.
-    private func batches(of keys: [[DatabaseValue]], columns: Int, _ db: Database) -> [[[DatabaseValue]]] {
-        // Half of what a statement takes: the association has arguments of its own.
-        let size = max(1, db.maximumStatementArgumentCount / 2 / max(1, columns))
-        return stride(from: 0, to: keys.count, by: size).map { Array(keys[$0..<min($0 + size, keys.count)]) }
+    /// The query for the rows that belong to some keys.
+    ///
+    /// - parameter origin: the query that gave the keys, which need not be repeated then; nil where it can't tell them.
+    private func query(
+        for keys: [[DatabaseValue]?], of origin: SQLQuery?, _ columns: [(left: String, right: String)],
+        _ db: Database) throws -> SQLQuery?
+    {
+        let keys = Set(keys.compactMap { $0 }).sorted(by: Self.isOrdered)
+        guard !keys.isEmpty else { return nil }
+        if columns.count > 1, let origin, try origin.givesSameRowsAgain(db) {
+            return query(forKeysOf: origin.selecting(columns.map(\.left)))
+        }
+        return query(for: keys)
     }
 
     private func query(for keys: [[DatabaseValue]]) -> SQLQuery {
         association.query(selectingOrigins: true) { _, columns in
             if columns.count == 1 { return .list(Column(columns[0].right).sqlExpression, in: keys.map { .value($0[0]) }) }
-            return .associative(.or, keys.map { key in
-                .associative(.and, zip(columns, key).map {
-                    .equality(Column($0.right).sqlExpression, .equal, .value($1))
-                })
-            })
+            return .matching(keys.map { key in zip(columns, key).map { (column: $0.right, value: $1) } })
         }
     }
+
+    private func query(forKeysOf origin: SQLQuery) -> SQLQuery {
+        let keys = SQLSubquery(node: .table(Self.originTable))
+        var query = association.query(selectingOrigins: true) { _, columns in
+            let row = SQLExpression(node: .row(columns.map { Column($0.right).sqlExpression }))
+            return SQLExpression(node: .contained(row, in: keys, isNegated: false))
+        }
+        query.relation.define(SQLCommonTable(
+            name: Self.originTable, columns: nil, isRecursive: false, query: SQLSubquery(node: .query(origin))))
+        return query
+    }
+
+    /// GRDB's name.
+    private static let originTable = "grdb_base"
 
     /// What the rows are fetched from, whatever rows they are for.
     func databaseRegion(at path: [SQLJoin], _ db: Database) throws -> DatabaseRegion {
@@ -127,12 +150,12 @@ extension SQLQuery {
         var request = try PreparedRequest(statement: statement, adapter: tables.adapter(for: statement, db))
         if prefetches.isEmpty { return request }
         request.prefetch = { db, rows in
-            for (path, prefetch) in prefetches { try prefetch.fetch(for: rows, at: path, db) }
+            for (path, prefetch) in prefetches { try prefetch.fetch(for: rows, of: self, at: path, db) }
         }
         request.associated = { db, rows in
             try prefetches.map { path, prefetch in
                 let keyPath = (path.map(\.key) + [prefetch.key]).joined(separator: ".")
-                return (keyPath, try prefetch.queries(for: rows, at: path, db))
+                return (keyPath, try prefetch.query(for: rows, of: self, at: path, db))
             }
         }
         return request
@@ -144,5 +167,58 @@ extension SQLQuery {
         let statement = try db.reusableStatement { try write(tables, to: &$0) }
         narrowRegion(of: statement, tables)
         return statement.databaseRegion
+    }
+}
+
+extension SQLQuery {
+    /// The same rows, some columns of them only.
+    func selecting(_ columns: [String]) -> SQLQuery {
+        var query = self
+        query.isDistinct = false
+        query.relation = relation.unselected
+        query.relation.selection = [{ _ in columns.map { Column($0).sqlSelection } }]
+        if limit == nil { query.relation.removeOrder() }
+        return query
+    }
+
+    /// Whether the query, with another selection, is certain to give the same rows once more: a limit needs a unique order for
+    /// that, and no condition may use a name that the selection gives.
+    fileprivate func givesSameRowsAgain(_ db: Database) throws -> Bool {
+        guard grouping == nil, having.isEmpty, try relation.selectsColumnsOnly(db) else { return false }
+        if limit == nil { return true }
+        guard relation.joins.isEmpty, !isDistinct else { return false }
+        let key = try db.primaryKey(relation.source.tableName).columns
+        let order = try relation.ordering(db, isReversed: false) { key.map { Column($0).sqlOrdering } }
+        let columns = Set(order.compactMap { $0.columnName?.foldedSQLName })
+        return key.allSatisfy { columns.contains($0.foldedSQLName) }
+    }
+}
+
+extension SQLRelation {
+    fileprivate func selectsColumnsOnly(_ db: Database) throws -> Bool {
+        try selection(db).allSatisfy(\.isColumns) && joins.allSatisfy { try $0.relation.selectsColumnsOnly(db) }
+    }
+}
+
+extension SQLSelection {
+    /// Whether columns are selected under their own names, or under one that only prefetching gives.
+    fileprivate var isColumns: Bool {
+        switch node {
+        case .allColumns, .allColumnsExcluding: true
+        case .expression(let expression): expression.columnName != nil
+        case .named(_, let name): name.hasPrefix(SQLAssociation.originColumn(""))
+        case .qualified(let selection, _): selection.isColumns
+        case .literal: false
+        }
+    }
+}
+
+extension SQLOrdering {
+    fileprivate var columnName: String? {
+        switch node {
+        case .expression(let expression), .term(let expression, _): expression.columnName
+        case .qualified(let ordering, _): ordering.columnName
+        case .literal: nil
+        }
     }
 }

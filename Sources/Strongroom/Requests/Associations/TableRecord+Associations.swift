@@ -114,12 +114,11 @@ extension TableRecord where Self: EncodableRecord {
         let record = Result { try databaseDictionary }
         return QueryInterfaceRequest(association.sqlAssociation.query { _, columns in
             let values = try record.get()
-            let conditions = columns.map { columns in
-                let value = values.first { $0.key.foldedSQLName == columns.left.foldedSQLName }?.value ?? .null
-                if value.isNull { return SQLExpression.value(false.databaseValue) }
-                return .equality(Column(columns.right).sqlExpression, .equal, .value(value))
+            let key = columns.map { columns in
+                let value = values.first { $0.key.foldedSQLName == columns.left.foldedSQLName }?.value
+                return (column: columns.right, value: value ?? .null)
             }
-            return .associative(.and, conditions)
+            return key.contains(where: \.value.isNull) ? .value(false.databaseValue) : .matching([key])
         })
     }
 }

@@ -82,7 +82,7 @@ extension SQLExpression {
     /// <https://www.sqlite.org/json1.html#value_arguments>
     var jsonArgument: SQLExpression {
         switch node {
-        case .json(let base): .function(Self.jsonFunction, [base])
+        case .json(let base): base.isNull ? base : .function(Self.jsonFunction, [base])
         case .qualified(let base, let alias): SQLExpression(node: .qualified(base.jsonArgument, alias))
         default: self
         }

@@ -12,6 +12,10 @@ extension SQLExpression {
         case .comparison(let lhs, let comparison, let rhs): try Self.write(lhs, comparison.rawValue, rhs, to: &writer)
         case .associative(let op, let operands): try writer.append(operands, separator: " \(op.sql) ") { try $0.writeOperand(to: &$1) }
         case .between, .like, .listed, .contained, .exists, .isZero: try writeCondition(to: &writer)
+        case .row(let values):
+            writer.append("(")
+            try writer.append(values, separator: ", ") { try $0.write(to: &$1) }
+            writer.append(")")
         case .subquery(let subquery): try subquery.writeInParentheses(to: &writer)
         case .function(let call): try call.write(to: &writer)
         case .cast(let operand, let storageClass):
@@ -45,7 +49,7 @@ extension SQLExpression {
         case .listed(let element, let values, let isNegated):
             try element.writeOperand(to: &writer)
             writer.append(isNegated ? " NOT IN (" : " IN (")
-            try writer.append(values, separator: ", ") { try $0.write(to: &$1) }
+            try writer.append(list: values, separator: ", ")
             writer.append(")")
         case .contained(let element, let subquery, let isNegated):
             try element.writeOperand(to: &writer)
@@ -78,7 +82,7 @@ extension SQLExpression {
 
     private var isTight: Bool {
         switch node {
-        case .value, .column, .wholeRow, .function, .cast, .subquery: true
+        case .value, .column, .wholeRow, .function, .cast, .subquery, .row: true
         case .qualified(let base, _), .json(let base): base.isTight
         default: false
         }

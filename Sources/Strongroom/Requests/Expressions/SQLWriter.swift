@@ -107,6 +107,18 @@ struct SQLWriter {
         return try write(&self)
     }
 
+    /// Writes a query that is SQL text: columns without an alias are those of the tables that it names.
+    mutating func withUnknownTables(_ write: (inout SQLWriter) throws -> Void) rethrows {
+        let outer = current
+        current = nil
+        depth += 1
+        defer {
+            depth -= 1
+            current = outer
+        }
+        try write(&self)
+    }
+
     /// The table whose columns need no alias.
     var innermostSource: SQLSource? { current?.source }
 
@@ -133,9 +145,10 @@ struct SQLWriter {
                     resultCode: .SQLITE_MISUSE,
                     message: "unknown table alias: use it with aliased(_:) in the same request, or name it: TableAlias(name: …)")
             }
-            return Scope(current?.source ?? SQLSource(tableName: name), name: name, depth: depth)
+            let source = alias.tableName.map { SQLSource(tableName: $0) } ?? current?.source
+            return Scope(source ?? SQLSource(tableName: name), name: name, depth: depth)
         }
-        if scope.depth == depth || scope.source.name != nil { return scope }
+        if scope.depth == depth || scope.name != nil && scope.source.name != nil { return scope }
         guard !scopes.contains(where: { $0.depth > scope.depth && $0.visibleName == scope.visibleName }) else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
@@ -147,14 +160,17 @@ struct SQLWriter {
         return Scope(scope.source, name: scope.name ?? scope.source.tableName, depth: depth)
     }
 
-    /// Whether an aliased row is there: its key is not NULL.
+    /// Whether an aliased row is there: not all of what tells the rows apart is NULL.
     mutating func appendExistence(of alias: TableAliasBase, isNegated: Bool) throws {
         guard let source = scopes.last(where: { $0.source.aliases.contains(alias) })?.source else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE, message: "unknown table alias: use it with aliased(_:) in the same request")
         }
-        let key = try db.primaryKey(source.tableName).columns[0]
-        try qualified(by: alias) { $0.append(column: key) }
-        sql += isNegated ? " IS NULL" : " IS NOT NULL"
+        let isKeyKnown = try db.knowsPrimaryKey(ofTable: source.tableName)
+        let columns = try isKeyKnown
+            ? db.keyOfRows(inTable: source.tableName)
+            : db.columns(in: source.tableName).map(\.name)
+        let conditions = columns.map { SQLExpression.comparison(Column($0).sqlExpression, isNegated ? .is : .isNot, .null) }
+        try qualified(by: alias) { try SQLExpression.associative(isNegated ? .and : .or, conditions).write(to: &$0) }
     }
 }

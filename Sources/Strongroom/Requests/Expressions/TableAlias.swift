@@ -5,8 +5,12 @@ public class TableAliasBase: @unchecked Sendable {
     /// The name in SQL; nil to let the request choose.
     let name: String?
 
-    init(aliasName: String?) {
+    /// The table, where the alias stands for one that the writer of the SQL doesn't know.
+    let tableName: String?
+
+    init(aliasName: String?, tableName: String? = nil) {
         self.name = aliasName
+        self.tableName = tableName
     }
 
     /// The expression with the columns of this table.

@@ -1,4 +1,5 @@
-// Deleting and updating the rows of a request. Requests with a limit or groups change the rows they would fetch.
+// Deleting and updating the rows of a request. Requests with a limit or groups change the rows they would fetch. The rows of a
+// view are those that its triggers change.
 
 extension QueryInterfaceRequest {
     // MARK: - Delete
@@ -6,8 +7,10 @@ extension QueryInterfaceRequest {
     /// Deletes the rows; returns how many they were.
     @discardableResult
     public func deleteAll(_ db: Database) throws -> Int {
-        try db.reusableStatement { try query.writeDelete(to: &$0) }.execute()
-        return db.changesCount
+        let statement = try db.reusableStatement { try query.writeDelete(to: &$0) }
+        let changes = ChangeCount(db, inTable: databaseTableName)
+        try statement.execute()
+        return try changes.ofLatestStatement()
     }
 
     /// A statement that deletes the rows, and returns what is selected of them.
@@ -29,8 +32,9 @@ extension QueryInterfaceRequest {
         _ assignments: [ColumnAssignment]) throws -> Int
     {
         guard let statement = try updateStatement(db, conflictResolution, assignments, returning: []) else { return 0 }
+        let changes = ChangeCount(db, inTable: databaseTableName)
         try statement.execute()
-        return db.changesCount
+        return try changes.ofLatestStatement()
     }
 
     /// Updates the rows; returns how many they were.

@@ -25,7 +25,7 @@ extension TableRequest where Self: FilteredRequest {
     ///
     /// Fetching throws `SQLITE_MISUSE` when the primary key has several columns.
     public func filter(key: some DatabaseValueConvertible) -> Self {
-        let value = key.databaseValue
+        let value = KeyValue(key)
         return value.isNull ? none() : filter(keyValues: [value])
     }
 
@@ -33,7 +33,7 @@ extension TableRequest where Self: FilteredRequest {
     ///
     /// Fetching throws `SQLITE_MISUSE` when the primary key has several columns.
     public func filter<Keys>(keys: Keys) -> Self where Keys: Collection, Keys.Element: DatabaseValueConvertible {
-        let values = keys.map(\.databaseValue)
+        let values = keys.map { KeyValue($0) }
         return values.isEmpty ? none() : filter(keyValues: values)
     }
 
@@ -50,20 +50,34 @@ extension TableRequest where Self: FilteredRequest {
     /// Fetching throws `SQLITE_MISUSE` when no unique index has exactly the columns of one.
     public func filter(keys: [[String: (any DatabaseValueConvertible)?]]) -> Self {
         guard !keys.isEmpty else { return none() }
-        let keys = keys.map { $0.mapValues { $0?.databaseValue ?? .null } }
-        let tableName = databaseTableName
+        let keys = keys.map { $0.mapValues { $0.map { KeyValue($0) } ?? .value(.null) } }
+        let (tableName, record) = (databaseTableName, Self.storedRecord)
         return filterWhenConnected { db in
-            try SQLExpression.associative(.or, keys.map { try db.predicate(uniqueKey: $0, inTable: tableName) })
+            let keys = try keys.map { key in
+                try Dictionary(uniqueKeysWithValues: key.map { try ($0, $1.stored(in: $0, by: record)) })
+            }
+            return try db.predicate(uniqueKeys: keys, inTable: tableName)
         }
     }
 
-    private func filter(keyValues values: [DatabaseValue]) -> Self {
+    private func filter(keyValues values: [KeyValue]) -> Self {
         let tableName = databaseTableName
+        let record = values.allSatisfy(\.isPlain) ? nil : Self.storedRecord
         return filterWhenConnected { db in
-            let column = try Column(db.singleKeyColumn(ofTable: tableName))
-            return SQLExpression.list(column.sqlExpression, in: values.map { .value($0) })
+            let column = try db.singleKeyColumn(ofTable: tableName)
+            return try SQLExpression.list(
+                Column(column).sqlExpression, in: values.map { .value(try $0.stored(in: column, by: record)) })
         }
     }
+
+    /// The type of the request's records, if they can be stored.
+    private static var storedRecord: (any EncodableRecord.Type)? {
+        (Self.self as? any TypedRequest.Type)?.storedRecord
+    }
+}
+
+extension TypedRequest {
+    fileprivate static var storedRecord: (any EncodableRecord.Type)? { RowDecoder.self as? any EncodableRecord.Type }
 }
 
 extension TableRequest where Self: FilteredRequest & TypedRequest, RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConvertible {
@@ -109,20 +123,24 @@ extension Database {
         return columns[0]
     }
 
-    fileprivate func predicate(uniqueKey key: [String: DatabaseValue], inTable tableName: String) throws -> SQLExpression {
-        let names = Array(key.keys)
+    /// The condition for the rows of some unique keys.
+    fileprivate func predicate(uniqueKeys keys: [[String: DatabaseValue]], inTable tableName: String) throws -> SQLExpression {
         let primaryKey = try? primaryKey(tableName)
+        for names in Set(keys.map { Set($0.keys) }) { try requireUniqueKey(Array(names), inTable: tableName, primaryKey) }
+        // In the order of the primary key, then of the alphabet: the same columns give the same SQL.
+        let order = (primaryKey?.columns ?? []).map(\.foldedSQLName)
+        func rank(_ name: String) -> (Int, String) { (order.firstIndex(of: name.foldedSQLName) ?? order.count, name) }
+        return .matching(keys.map { key in
+            key.sorted { rank($0.key) < rank($1.key) }.map { (column: $0.key, value: $0.value) }
+        })
+    }
+
+    private func requireUniqueKey(_ names: [String], inTable tableName: String, _ primaryKey: PrimaryKeyInfo?) throws {
         let isRowID = names.count == 1 && names[0].foldedSQLName == "rowid" && primaryKey?.tableHasRowID ?? false
         guard try isRowID || table(tableName, hasUniqueKey: names) else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
                 message: "table \(tableName) has no unique key on column(s) \(names.sorted().joined(separator: ", "))")
         }
-        // In the order of the primary key, then of the alphabet: the same columns give the same SQL.
-        let order = (primaryKey?.columns ?? []).map(\.foldedSQLName)
-        func rank(_ name: String) -> (Int, String) { (order.firstIndex(of: name.foldedSQLName) ?? order.count, name) }
-        return .associative(.and, key.sorted { rank($0.key) < rank($1.key) }.map { name, value in
-            .equality(Column(name).sqlExpression, .equal, .value(value))
-        })
     }
 }

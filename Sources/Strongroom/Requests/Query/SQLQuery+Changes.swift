@@ -2,10 +2,12 @@ extension SQLQuery {
     /// `DELETE` of the query's rows. <https://www.sqlite.org/lang_delete.html>
     func writeDelete(returning selection: [SQLSelection] = [], to writer: inout SQLWriter) throws {
         try JoinedTables.write(relation.commonTables, to: &writer)
-        try writer.withSource(relation.source) { writer in
+        let isFiltered = tellsRowsByFilter(isReturning: !selection.isEmpty)
+        let table = changedTable(isFiltered: isFiltered)
+        try writer.withTables([table]) { writer in
             writer.append("DELETE FROM ")
-            writeChangedTable(to: &writer)
-            try writeChangedRows(isReturning: !selection.isEmpty, to: &writer)
+            Self.write(table, to: &writer)
+            try writeChangedRows(isFiltered: isFiltered, to: &writer)
             try Self.writeReturning(selection, to: &writer)
         }
     }
@@ -18,39 +20,47 @@ extension SQLQuery {
         to writer: inout SQLWriter) throws
     {
         try JoinedTables.write(relation.commonTables, to: &writer)
-        try writer.withSource(relation.source) { writer in
+        let isFiltered = tellsRowsByFilter(isReturning: !selection.isEmpty)
+        let table = changedTable(isFiltered: isFiltered)
+        try writer.withTables([table]) { writer in
             writer.append("UPDATE ")
             writer.append(conflictResolution.sqlClause)
-            writeChangedTable(to: &writer)
+            Self.write(table, to: &writer)
             writer.append(" SET ")
             try writer.append(assignments, separator: ", ") { try $0.write(to: &$1) }
-            try writeChangedRows(isReturning: !selection.isEmpty, to: &writer)
+            try writeChangedRows(isFiltered: isFiltered, to: &writer)
             try Self.writeReturning(selection, to: &writer)
         }
     }
 
-    private func writeChangedTable(to writer: inout SQLWriter) {
-        writer.append(relation.source.tableName.quotedDatabaseIdentifier)
-        guard let name = relation.source.name, name != relation.source.tableName else { return }
+    /// The table under its alias; under its own name where a query for the keys of the rows has the alias.
+    private func changedTable(isFiltered: Bool) -> NamedTable {
+        NamedTable(relation.source, name: isFiltered ? relation.source.name : nil)
+    }
+
+    private static func write(_ table: NamedTable, to writer: inout SQLWriter) {
+        writer.append(table.source.tableName.quotedDatabaseIdentifier)
+        guard let name = table.name, name != table.source.tableName else { return }
         writer.append(" AS " + name.quotedDatabaseIdentifier)
     }
 
+    /// Whether a filter tells the rows, with a limit perhaps.
+    private func tellsRowsByFilter(isReturning: Bool) -> Bool {
+        guard grouping == nil, having.isEmpty, relation.joins.isEmpty else { return false }
+        // What is returned would stand between the filter and the limit.
+        return limit == nil || !isReturning && relation.source.name == nil && Self.canLimitChanges
+    }
+
     /// The filter; or the keys of the rows, where a filter can't tell them.
-    private func writeChangedRows(isReturning: Bool, to writer: inout SQLWriter) throws {
-        if grouping == nil, having.isEmpty, relation.joins.isEmpty {
-            if limit == nil { return try writeFilter(to: &writer) }
-            // What is returned would stand between the filter and the limit.
-            if !isReturning, relation.source.name == nil, Self.canLimitChanges {
-                try writeFilter(to: &writer)
-                return try writeOrdering(JoinedTables(relation, writer.db), to: &writer)
-            }
+    private func writeChangedRows(isFiltered: Bool, to writer: inout SQLWriter) throws {
+        if isFiltered {
+            try writeFilter(to: &writer)
+            if limit != nil { try writeOrdering(JoinedTables(relation, writer.db), to: &writer) }
+            return
         }
         let key = try writer.db.keyOfRows(inTable: relation.source.tableName)
-        var rows = self
-        rows.isDistinct = false
-        rows.relation = relation.unselected
+        var rows = selecting(key)
         rows.relation.commonTables = []
-        rows.relation.selection = [{ _ in key.map { Column($0).sqlSelection } }]
         writer.append(key.count == 1 ? " WHERE " : " WHERE (")
         writer.append(key, separator: ", ") { $1.append(column: $0) }
         writer.append(key.count == 1 ? " IN (" : ") IN (")
@@ -73,6 +83,9 @@ extension Database {
     /// The columns that tell apart the rows of a table best: one if there is one, and never NULL.
     func keyOfRows(inTable tableName: String) throws -> [String] {
         let key = try primaryKey(tableName)
-        return key.isRowID || !key.tableHasRowID ? key.columns : [Column.rowID.name]
+        if key.isRowID || !key.tableHasRowID { return key.columns }
+        // A column may hide the rowid.
+        let names = try rowIDNames(of: existingRelation(tableName, in: nil))
+        return names.first.map { [$0] } ?? key.columns
     }
 }

@@ -21,7 +21,7 @@ extension RangeReplaceableCollection {
     /// Appends all elements that are left in the cursor; those that came before an error stay.
     @inlinable
     public mutating func append(contentsOf newElements: some Cursor<Element>) throws {
-        while let element = try newElements.next() { append(element) }
+        try newElements.forEach { append($0) }
     }
 }
 
@@ -43,7 +43,7 @@ extension Set {
     /// Inserts the elements that are left in the cursor.
     @inlinable
     public mutating func formUnion(_ cursor: some Cursor<Element>) throws {
-        while let element = try cursor.next() { insert(element) }
+        try cursor.forEach { insert($0) }
     }
 
     /// The elements of the set and those that are left in the cursor.
@@ -64,9 +64,7 @@ extension Set {
     @inlinable
     public func intersection(_ cursor: some Cursor<Element>) throws -> Set<Element> {
         var common: Set<Element> = []
-        while let element = try cursor.next() {
-            if contains(element) { common.insert(element) }
-        }
+        try cursor.forEach { if contains($0) { common.insert($0) } }
         return common
     }
 }
@@ -87,9 +85,7 @@ extension Dictionary {
         where Value == [C.Element]
     {
         self.init(minimumCapacity: minimumCapacity)
-        while let element = try cursor.next() {
-            self[try keyForValue(element), default: []].append(element)
-        }
+        try cursor.forEach { self[try keyForValue($0), default: []].append($0) }
     }
 
     /// The pairs of the cursor.
@@ -106,7 +102,7 @@ extension Dictionary {
     @inlinable
     public init(minimumCapacity: Int, uniqueKeysWithValues keysAndValues: some Cursor<(Key, Value)>) throws {
         self.init(minimumCapacity: minimumCapacity)
-        while let (key, value) = try keysAndValues.next() {
+        try keysAndValues.forEach { key, value in
             precondition(
                 updateValue(value, forKey: key) == nil,
                 "a key comes twice in the cursor. Group the elements with Dictionary(grouping:by:), or make the keys unique.")

@@ -67,7 +67,10 @@ public final class EnumeratedCursor<Base: Cursor>: Cursor {
 
     @inlinable
     public func forEach(_ body: ((Int, Base.Element)) throws -> Void) throws {
-        while let element = try next() { try body(element) }
+        try base.forEach { element in
+            defer { number += 1 }
+            try body((number, element))
+        }
     }
 }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 extension DatabaseMigrator {
     // MARK: - Migrating
 
@@ -34,7 +36,12 @@ extension DatabaseMigrator {
         }
     }
 
+    /// Without the configuration's schema source: it describes the schema that the migrations are to bring about.
     private func migrate(_ db: Database, upTo target: String) throws {
+        try db.withSchemaSource(nil) { try run(db, upTo: target) }
+    }
+
+    private func run(_ db: Database, upTo target: String) throws {
         guard let end = registered.firstIndex(where: { $0.identifier == target }) else {
             fatalError("The migration \"\(target)\" is unknown: register it before migrating up to it.")
         }
@@ -95,7 +102,7 @@ extension DatabaseMigrator {
 
     /// Whether the schema is not what the registered migrations that ran would make of an empty database.
     ///
-    /// They run in a database in memory, to see. Data does not count.
+    /// They run in a temporary file with the same configuration, to see. Data does not count.
     ///
     /// - throws: what a migration throws there.
     public func hasSchemaChanges(_ db: Database) throws -> Bool {
@@ -120,8 +127,16 @@ extension DatabaseMigrator {
         configuration.targetQueue = nil
         configuration.writeTargetQueue = nil
         configuration.observesSuspensionNotifications = false
-        let queue = try DatabaseQueue(configuration: configuration)
+        configuration.readonly = false
+        // A file, because set-up may do what can't be done in memory.
+        let files = FileManager.default
+        let folder = files.temporaryDirectory.appendingPathComponent("Strongroom-\(UUID().uuidString)")
+        try files.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        defer { try? files.removeItem(at: folder) }
+        let path = folder.appendingPathComponent("schema.sqlite").path
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
         try migrator.migrate(queue, upTo: target)
+        defer { try? queue.close() }
         return try queue.read(Self.schema)
     }
 

@@ -52,7 +52,8 @@ public struct DatabaseMigrator: Sendable {
 
     /// Adds a migration that takes the place of former ones, which are not registered anymore.
     ///
-    /// - parameter mergedIdentifiers: the former migrations; once this one has run, they are forgotten.
+    /// - parameter mergedIdentifiers: the former migrations; once this one has run, they are forgotten. The one that
+    ///   this one has the name of may be among them, and stays.
     /// - parameter migrate: gets those of them that ran in this database, and does what the others would have done.
     public mutating func registerMigration(
         _ identifier: String, foreignKeyChecks: ForeignKeyChecks = .deferred,
@@ -63,7 +64,7 @@ public struct DatabaseMigrator: Sendable {
         if known.contains(identifier) {
             fatalError("The migration \"\(identifier)\" is registered twice: give each migration an identifier of its own.")
         }
-        if let merged = mergedIdentifiers.first(where: { $0 == identifier || known.contains($0) }) {
+        if let merged = mergedIdentifiers.first(where: known.contains) {
             fatalError("""
                 The migration "\(identifier)" merges "\(merged)", which is registered: a merged migration is not to be \
                 registered anymore, and the one that merges it needs a new identifier.
@@ -71,7 +72,7 @@ public struct DatabaseMigrator: Sendable {
         }
         registered.append(Migration(
             identifier: identifier,
-            mergedIdentifiers: mergedIdentifiers,
+            mergedIdentifiers: mergedIdentifiers.subtracting([identifier]),
             foreignKeyChecks: migrationChecks(foreignKeyChecks),
             migrate: migrate))
     }

@@ -79,4 +79,18 @@ struct CommonTableTests {
             #expect(try Book.fetchCount(db) == 2)
         }
     }
+
+    @Test("A common table that is joined twice by the same key goes by the latest condition")
+    func latestCondition() throws {
+        try withLibrary { (db) throws in
+            let prices = CommonTableExpression(named: "prices", sql: "SELECT price FROM book")
+            func dearer(than ratio: Int) -> JoinAssociation<Book, Row> {
+                Book.association(to: prices) { $0["price"] > $1["price"] * ratio }
+            }
+            let request = Book.with(prices).joining(required: dearer(than: 1)).joining(required: dearer(than: 2))
+            #expect(try request.fetchCount(db) == 0)
+            let reversed = Book.with(prices).joining(required: dearer(than: 2)).joining(required: dearer(than: 1))
+            #expect(try reversed.fetchCount(db) == 6)
+        }
+    }
 }

@@ -166,4 +166,28 @@ struct MoreAssociationTests {
         try await notified.reaches([1, 1])
         cancellable.cancel()
     }
+
+    @Test("A row that may be missing is there where anything of what tells rows apart is not NULL")
+    func existenceOfAnyTable() throws {
+        try withLibrary { (db) throws in
+            try db.execute(sql: """
+                CREATE TABLE edition (bookId INTEGER, year INTEGER, PRIMARY KEY (bookId, year)) WITHOUT ROWID;
+                CREATE TABLE shelf (name TEXT PRIMARY KEY, bookId INTEGER);
+                CREATE VIEW rarity AS SELECT NULL AS note, id AS bookId FROM book WHERE id = 1;
+                INSERT INTO edition VALUES (1, 1851); INSERT INTO shelf VALUES (NULL, 1);
+                """)
+            func conditions(_ table: String) throws -> String {
+                let book = ForeignKey(["bookId"], to: ["id"]), alias = TableAlias()
+                let association = Book.hasOne(Table(table), using: book).aliased(alias)
+                let request = Book.joining(optional: association).filter(alias.exists)
+                let text = try sql(db, request)
+                #expect(try Book.joining(optional: association).filter(!alias.exists).fetchCount(db) == 3)
+                #expect(try request.fetchAll(db).map(\.id) == [1])
+                return String(text[text.range(of: "WHERE ")!.upperBound...])
+            }
+            #expect(try conditions("edition") == #"("edition"."bookId" IS NOT NULL) OR ("edition"."year" IS NOT NULL)"#)
+            #expect(try conditions("shelf") == #""shelf"."rowid" IS NOT NULL"#)
+            #expect(try conditions("rarity") == #"("rarity"."note" IS NOT NULL) OR ("rarity"."bookId" IS NOT NULL)"#)
+        }
+    }
 }

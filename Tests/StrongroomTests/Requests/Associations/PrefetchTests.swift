@@ -185,4 +185,37 @@ struct PrefetchTests {
             #expect(try author.request(for: Author.books.filter { $0.price < 10 }).deleteAll(db) == 1)
         }
     }
+
+    @Test("Tables between, of the same key on the same way, have all conditions of each other")
+    func sharedPivots() throws {
+        try withLibrary { (db) throws in
+            func awards(_ condition: SQLExpression, book: String = "books") -> HasManyThroughAssociation<Author, Award> {
+                Author.hasMany(Award.self, through: Author.books.filter(condition).forKey(book), using: Book.awards)
+            }
+            let cheap = Column("price") < 9, long = Column("title") != "Typee"
+            let shared = Author.including(all: awards(cheap).forKey("cheap")).including(all: awards(long).forKey("long"))
+            let row = try #require(try Row.fetchOne(db, shared.filter(key: 2)))
+            #expect(row.prefetchedRows["cheap"]?.count == 1 && row.prefetchedRows["long"]?.count == 1)
+            let first = try #require(try Row.fetchOne(db, shared.filter(key: 1)))
+            #expect(first.prefetchedRows["cheap"] == [] && first.prefetchedRows["long"] == [])
+            let apart = Author.including(all: awards(cheap, book: "cheapBooks").forKey("cheap"))
+                .including(all: awards(long, book: "longBooks").forKey("long"))
+            let other = try #require(try Row.fetchOne(db, apart.filter(key: 1)))
+            #expect(other.prefetchedRows["cheap"] == [] && other.prefetchedRows["long"]?.count == 2)
+        }
+    }
+
+    @Test("What belongs to a joined row of which nothing is selected hangs on the row itself")
+    func unselectedPath() throws {
+        try withLibrary { (db) throws in
+            let request = Book.joining(optional: Book.author.including(all: Author.awards)).order(Column("id"))
+            let row = try #require(try Row.fetchOne(db, request))
+            #expect(row.scopes.isEmpty)
+            #expect(row.prefetchedRows["awards"]?.count == 2)
+            #expect(row.debugDescription == """
+                ▿ [id:1 authorId:1 title:"Moby Dick" price:10]
+                  + awards: 2 rows
+                """)
+        }
+    }
 }

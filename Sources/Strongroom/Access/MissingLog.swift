@@ -1,0 +1,26 @@
+import Foundation
+
+extension Configuration {
+    private static let codesOfMissingLog: [ResultCode] = [
+        .SQLITE_CANTOPEN, .SQLITE_READONLY_DIRECTORY, .SQLITE_READONLY_CANTINIT,
+    ]
+
+    /// Opens a connection. What keeps one that only reads from a database in WAL mode is told with the remedy.
+    ///
+    /// <https://www.sqlite.org/wal.html#readonly>
+    func explainingMissingLog<T>(at path: String, _ open: () throws -> T) throws -> T {
+        do {
+            return try open()
+        } catch let error as DatabaseError where readonly && Self.codesOfMissingLog.contains(error.extendedResultCode) {
+            let files = FileManager.default
+            var isFolder: ObjCBool = false
+            guard files.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue, files.isReadableFile(atPath: path),
+                !["-wal", "-shm"].allSatisfy({ files.fileExists(atPath: path + $0) })
+            else { throw error }
+            throw DatabaseError(
+                error.extendedResultCode, .missingLog,
+                "\(path) has a write-ahead log, whose files -wal and -shm are missing, and this process can't create them",
+                advice: "keep the database open in the process that writes, or let it set Configuration.persistentWAL")
+        }
+    }
+}

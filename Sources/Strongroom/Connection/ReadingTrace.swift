@@ -1,0 +1,62 @@
+import CSQLCipher
+import CStrongroom
+import Foundation
+
+/// How a connection that reads leaves the files of a database and their folder as they were.
+///
+/// A read-only connection makes the log and the index that a database in WAL mode lacks, and can't remove them. One that
+/// may write removes what it made when it closes, and would checkpoint a log that somebody else left.
+/// <https://www.sqlite.org/wal.html#read_only_databases>
+enum ReadingTrace {
+    /// Without a log: SQLite removes the one that it makes.
+    case removed
+    /// Beside a log that nobody uses: the index is in memory, and the log stays. Keeps everyone else out.
+    case alone
+    /// Beside others, who keep their log; and where a rollback must be left to somebody who may write.
+    case readOnly
+
+    /// The ways to read a database, to be tried in turn while one of them is busy.
+    static func ways(ofReading path: String) -> [ReadingTrace] {
+        if access(path, W_OK) != 0 || strongroom_size_of_file(path + "-journal") > 0 { return [.readOnly] }
+        return strongroom_size_of_file(path + "-wal") == -1 ? [.removed] : [.alone, .readOnly]
+    }
+}
+
+extension Configuration {
+    var openingFlags: CInt {
+        guard readonly else { return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE }
+        return trace == nil || trace == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+    }
+}
+
+extension Database {
+    /// Before the first read.
+    func setUpTrace() throws {
+        guard let trace = configuration.trace else { return }
+        try check(strongroom_execute(openConnection, "PRAGMA query_only = 1"))
+        guard trace == .alone else { return }
+        try check(strongroom_execute(openConnection, "PRAGMA locking_mode = EXCLUSIVE"))
+        try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nil))
+    }
+}
+
+/// What SQL could write by, and to other files than the database, although it only reads.
+enum WritingSQL {
+    /// They write, load code, or change what others rely on.
+    static let functions: Set = ["load_extension", "sqlcipher_export", "writefile", "edit", "fts3_tokenizer"]
+
+    /// Whether a pragma asks, or changes the connection alone.
+    static func isReading(pragma name: String, value: String?) -> Bool {
+        value == nil ? !acting.contains(name) : asking.contains(name)
+    }
+
+    /// Without a value, they act.
+    private static let acting: Set = ["optimize", "incremental_vacuum", "wal_checkpoint", "cipher_migrate"]
+
+    /// With a value, they name what they ask for, or how this connection reads.
+    private static let asking: Set = [
+        "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list", "foreign_key_check",
+        "integrity_check", "quick_check", "case_sensitive_like", "cache_size", "busy_timeout", "reverse_unordered_selects",
+        "automatic_index", "analysis_limit", "threads", "mmap_size", "cache_spill", "cell_size_check",
+    ]
+}

@@ -1,0 +1,61 @@
+/// The name of a database as SQLite reads it where names may be URIs. <https://www.sqlite.org/uri.html>
+struct SQLiteURI {
+    /// With escapes decoded.
+    let path: String
+    let parameters: [(name: String, value: String)]
+
+    /// Nil for a name that is no URI.
+    init?(_ name: String) {
+        guard name.hasPrefix("file:") else { return nil }
+        var rest = Array(name.utf8.dropFirst("file:".utf8.count))[...]
+        if rest.starts(with: Array("//".utf8)) { rest = rest.dropFirst(2).drop { $0 != UInt8(ascii: "/") } }
+        rest = rest.prefix { $0 != UInt8(ascii: "#") }
+        let path = rest.prefix { $0 != UInt8(ascii: "?") }
+        self.path = SQLiteURI.decoded(path)
+        parameters = rest.dropFirst(path.count + 1).split(separator: UInt8(ascii: "&")).map { parameter in
+            let name = parameter.prefix { $0 != UInt8(ascii: "=") }
+            return (SQLiteURI.decoded(name), SQLiteURI.decoded(parameter.dropFirst(name.count + 1)))
+        }
+    }
+
+    /// Nil for the path of a file. A URI begins with `file:/`, or is of a database in memory: any other name is one
+    /// that a file may have.
+    init?(path: String) {
+        guard let uri = SQLiteURI(path) else { return nil }
+        let isInMemory = uri.path == ":memory:" || uri.parameters.contains { $0 == ("mode", "memory") }
+        guard isInMemory || path.hasPrefix("file:/") else { return nil }
+        self = uri
+    }
+
+    /// Whether SQLCipher takes a key from it; names go into descriptions and error messages.
+    var carriesKey: Bool {
+        parameters.contains { ["key", "hexkey", "textkey"].contains($0.name.lowercased()) }
+    }
+
+    /// The file that SQLite opens under a name.
+    static func path(of name: String) -> String {
+        SQLiteURI(name)?.path ?? name
+    }
+
+    /// An escape of zero ends the text.
+    static func decoded(_ text: some Collection<UInt8>) -> String {
+        var bytes: [UInt8] = [], rest = Array(text)[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%"), let high = rest.first.flatMap({ nibble(hexDigit: $0) }),
+                  let low = rest.dropFirst().first.flatMap({ nibble(hexDigit: $0) })
+            else {
+                bytes.append(byte)
+                continue
+            }
+            guard high << 4 | low != 0 else { break }
+            bytes.append(high << 4 | low)
+            rest = rest.dropFirst(2)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension DatabaseError {
+    static let keyInURI = DatabaseError(
+        refusing: "a database URI can't carry a key", advice: "set Configuration.encryption, or call usePassphrase(_:)")
+}

@@ -1,0 +1,80 @@
+import CStrongroom
+
+// The format is said to each connection. What can't be said to one, such as the mask of HMAC keys, belongs to the
+// process, and is held at SQLCipher 4's while keys are set and derived.
+
+extension Database {
+    /// Sets a key, and says the whole format: nothing of it comes from SQLCipher's defaults.
+    ///
+    /// - parameter schema: the quoted name.
+    func give(
+        _ key: UnsafeRawBufferPointer, format settings: CipherSettings, header: Int, schema: String, name: String
+    ) throws {
+        try check(strongroom_key(openConnection, name, key.baseAddress, CInt(key.count)))
+        // What is so already isn't said: after a first read, SQLCipher has forgotten what it would derive the key
+        // from again.
+        for (pragma, value) in settings.pragmas(header: header) {
+            let pragma = "\(schema).\(pragma)"
+            if try answer(to: "PRAGMA " + pragma) != value { try runCipherPragma("\(pragma) = \(value)") }
+        }
+    }
+
+    /// Has SQLCipher derive the HMAC key of an empty file now, and not at the first commit, when other code may have
+    /// changed the mask.
+    func deriveBeforeFirstPage() throws {
+        if cipher.derived != nil { try deriveBeforeFirstPage(of: "main") }
+    }
+
+    func deriveBeforeFirstPage(of schema: String) throws {
+        guard path(of: schema) != nil, try fileHeader(of: schema).fileSize == 0 else { return }
+        try check(strongroom_execute(openConnection, "PRAGMA \(quoted(schema)).cipher_integrity_check"))
+    }
+
+    /// From the key on until the database is set up, keys that are set and derived get SQLCipher 4's defaults, whatever
+    /// other code in the process has made of them.
+    func holdDefaults() {
+        guard !cipher.holdsDefaults, !cipher.isSetUp else { return }
+        cipher.holdsDefaults = true
+        strongroom_defaults_hold()
+    }
+
+    func releaseDefaults() {
+        guard cipher.holdsDefaults else { return }
+        cipher.holdsDefaults = false
+        strongroom_defaults_release()
+    }
+
+    /// Runs `body` with these defaults.
+    func holdingDefaults<T>(_ body: () throws -> T) rethrows -> T {
+        strongroom_defaults_hold()
+        defer { strongroom_defaults_release() }
+        return try body()
+    }
+
+    // MARK: - Statements that open databases, or make some
+
+    /// What `VACUUM` and `ATTACH` open has a key of its own, set by SQLCipher.
+    func holdFormat(for statement: Statement) {
+        if mayGiveKey(statement) { strongroom_defaults_hold() }
+        // A wrong key closes the database again, and must not change its files.
+        if statement.compilation.attaches { leaveLogAtClosing() }
+        guard let source = statement.compilation.vacuumedSchema.flatMap(path(of:)) else { return }
+        // A copy gets no more than the mode of the original. Nobody reads it in between: SQLite takes an empty file
+        // as it is.
+        compiler.willCopy = { filename in _ = strongroom_copy_create(SQLiteURI.path(of: filename), source) }
+    }
+
+    func releaseFormat(after statement: Statement) {
+        compiler.willCopy = nil
+        if statement.compilation.attaches {
+            leaveLogAtClosing(false)
+            if let schema = latestSchemaName { try? deriveBeforeFirstPage(of: schema) }
+        }
+        if mayGiveKey(statement) { strongroom_defaults_release() }
+    }
+
+    /// A clear database has no key to hand on.
+    private func mayGiveKey(_ statement: Statement) -> Bool {
+        statement.compilation.attaches || cipher.isKeyed
+    }
+}

@@ -1,0 +1,66 @@
+extension DatabaseFile {
+    /// Runs `body` on a connection that only reads. The files of the database and their folder are as they were when it
+    /// ends.
+    ///
+    /// - parameter path: where the database is, symlinks resolved.
+    /// - parameter isShort: a log that nobody uses may be read with everyone else kept out.
+    /// - parameter stop: called in the middle of statements; what it throws stops them, and is thrown on.
+    /// - throws: `SQLITE_READONLY_ROLLBACK` where a program that was killed left something to roll back.
+    package static func reading<T>(
+        path: String, encryption: Encryption?, patience: Double = 2, isShort: Bool = true,
+        stop: (() throws -> Void)? = nil, _ body: (Database) throws -> T
+    ) throws -> T {
+        var configuration = Configuration().sharingKeys()
+        configuration.encryption = encryption
+        configuration.readonly = true
+        var ways = ReadingTrace.ways(ofReading: path).filter { isShort || $0 != .alone }
+        while true {
+            let trace = ways.removeFirst()
+            configuration.trace = trace
+            configuration.busyMode = ways.isEmpty ? .timeout(patience) : .immediateError
+            let database = try Database(path: path, description: "DatabaseFile.reading", configuration: configuration)
+            let result = try database.withSoleAccess { try $0.readWithoutTrace(isLast: ways.isEmpty, stop, body) }
+            if let result { return result }
+        }
+    }
+}
+
+extension Database {
+    /// Nil where somebody else is in the way of opening and there is another way to try.
+    fileprivate func readWithoutTrace<T>(
+        isLast: Bool, _ stop: (() throws -> Void)?, _ body: (Database) throws -> T) throws -> T?
+    {
+        defer { abandon() }
+        do {
+            try setUp()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && !isLast {
+            return nil
+        }
+        compiler.writesNowhere = true
+        return try stopping(by: CopyProgress(pageCount: 0, stop.map { stop in { _ in try stop() } })) { try body(self) }
+    }
+}
+
+extension DatabaseFile {
+    /// Checks every page of a database, its structure and its foreign keys; its files are as they were when it ends.
+    ///
+    /// - parameter pagesOnly: leaves structure and foreign keys out.
+    package static func check(
+        path: String, encryption: Encryption?, pagesOnly: Bool = false,
+        progress: ((EncryptionProgress) throws -> Void)? = nil
+    ) throws -> IntegrityReport {
+        try reading(path: path, encryption: encryption) { database in
+            let watch = CopyProgress(pageCount: try database.pageCount, progress)
+            let report = try database.stopping(by: watch) {
+                try database.integrityReport(pagesOnly: pagesOnly) { try watch.check(completed: $0.completedPageCount) }
+            }
+            try watch.complete()
+            return report
+        }
+    }
+}
+
+extension Database {
+    /// Runs `body` on one state of the database, with nothing but reads allowed.
+    package func reading<T>(_ body: () throws -> T) throws -> T { try isolated { _ in try body() } }
+}

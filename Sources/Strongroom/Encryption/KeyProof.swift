@@ -1,0 +1,80 @@
+import CStrongroom
+import Foundation
+
+// A key proves itself on page 1 before SQLite reads: SQLite would recover a log and roll back a journal under any
+// key, and a wrong key must change no file.
+
+extension Database {
+    /// Whether the key fits page 1, in the file or where recovery would take it from. True where nobody can tell.
+    func keyFits() throws -> Bool {
+        guard let derived = cipher.derived, isFileStored else { return true }
+        let format = try PageFormat(derived, header: cipher.header)
+        // Without an HMAC, a header leaves nothing to prove.
+        guard format.authenticates || cipher.header == 0 else { return true }
+        // Others may be writing the page at this moment: only a page that stays so belongs to another key.
+        for attempt in 0..<5 {
+            if attempt > 0 { usleep(1000) }
+            let size = try fileSize()
+            let pages = PageReader(self, pageSize: format.pageSize, fileSize: size)
+            if try size == 0 || pages.isAuthentic(1, format) { return true }
+            if hasFirstPageElsewhere({ $0.count == format.pageSize && format.isAuthentic($0, number: 1) }) { return true }
+        }
+        return false
+    }
+
+    /// Throws what the first read would, without reading.
+    func requireFittingKey() throws {
+        if cipher.gate == nil, try cipher.isKeyed || isReadableWithoutKey() { return }
+        throw DatabaseError(resultCode: .SQLITE_NOTADB)
+    }
+
+    /// Whether the file is in clear text, or none of ours to judge.
+    private func isReadableWithoutKey() throws -> Bool {
+        guard isFileStored else { return true }
+        let header = try fileHeader()
+        if header.fileSize == 0 || header.startsLikeSQLite && !header.hasPlaintextHeader { return true }
+        // The program may have set a key by itself, in C.
+        return try answer(to: "PRAGMA cipher_provider") != nil
+            || hasFirstPageElsewhere { $0.starts(with: FileHeader.magic) }
+    }
+
+    /// Shows each committed page 1 of the write-ahead log, and that of the rollback journal, until one fits.
+    func hasFirstPageElsewhere(_ fits: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+        withoutActuallyEscaping(fits) { fits in
+            let check = FirstPageCheck(fits)
+            return withExtendedLifetime(check) {
+                strongroom_first_page_elsewhere(filePath, { context, page, size in
+                    let check = Unmanaged<FirstPageCheck>.fromOpaque(context!).takeUnretainedValue()
+                    return check.fits(UnsafeRawBufferPointer(start: page, count: Int(size)))
+                }, Unmanaged.passUnretained(check).toOpaque())
+            }
+        }
+    }
+
+    // MARK: - The gate
+
+    /// Keeps SQLite away from the file unless the key that was given fits.
+    func proveKey() throws {
+        openGate()
+        if try !keyFits() { closeGate() }
+    }
+
+    /// From now on, SQLite gets `SQLITE_NOTADB` when it wants to lock the file.
+    private func closeGate() {
+        cipher.gate = sqliteConnection.flatMap { strongroom_gate_close($0) }
+    }
+
+    /// Before the file is closed, too.
+    func openGate() {
+        strongroom_gate_open(cipher.gate)
+        cipher.gate = nil
+    }
+}
+
+private final class FirstPageCheck {
+    let fits: (UnsafeRawBufferPointer) -> Bool
+
+    init(_ fits: @escaping (UnsafeRawBufferPointer) -> Bool) {
+        self.fits = fits
+    }
+}

@@ -1,0 +1,181 @@
+import ArgumentParser
+import Foundation
+
+/// A page of the manual, in the macros of mdoc(7): one for the program, one for each command.
+struct ManualPage {
+    private let tool: ToolHelp.Command
+    private let root: ToolHelp.Command
+    private let examples: [(line: String, what: String)]
+    private var isRoot: Bool { tool.commandName == root.commandName }
+
+    static func all() throws -> [ManualPage] {
+        let root = try ToolHelp.current().command
+        let documented = StrongroomCommand.configuration.subcommands.filter { $0.configuration.shouldDisplay }
+        let pages = documented.compactMap { command in
+            root.subcommands?.first { $0.commandName == command._commandName }
+                .map { ManualPage(tool: $0, root: root, examples: (command as? any Documented.Type)?.examples ?? []) }
+        }
+        return [ManualPage(tool: root, root: root, examples: [])] + pages
+    }
+
+    private var name: String { isRoot ? root.commandName : root.commandName + "-" + tool.commandName }
+    var fileName: String { name + ".1" }
+
+    var text: String {
+        let parts = [head, synopsis, description, isRoot ? commands : options, isRoot ? environment : "", files,
+                     exitStatus, exampleLines, seeAlso]
+        return parts.filter { !$0.isEmpty }.joined(separator: "\n") + "\n"
+    }
+
+    // MARK: - Sections
+
+    private var head: String {
+        """
+        .Dd $Mdocdate$
+        .Dt \(name.uppercased()) 1
+        .Os
+        .Sh NAME
+        .Nm \(name)
+        .Nd \(Self.escaped(Self.withoutStop(tool.abstract ?? "")).lowercasedFirst)
+        """
+    }
+
+    private var synopsis: String {
+        guard !isRoot else { return ".Sh SYNOPSIS\n.Nm strongroom\n.Ar command\n.Op Ar options\n.Ar argument ..." }
+        let arguments = (tool.arguments ?? []).filter { $0.kind == "positional" }.map { argument in
+            let word = Self.escaped(argument.valueName ?? "") + (argument.isRepeating ? " ..." : "")
+            return argument.isOptional ? ".Op Ar \(word)" : ".Ar \(word)"
+        }
+        return ([".Sh SYNOPSIS", ".Nm strongroom \(tool.commandName)",
+                 ".Op Ar options"] + arguments).joined(separator: "\n")
+    }
+
+    private var description: String {
+        let texts = [tool.abstract, tool.discussion].compactMap { $0 }.filter { !$0.isEmpty }
+        let paragraphs = texts.flatMap { $0.components(separatedBy: "\n\n") }
+        return ".Sh DESCRIPTION\n" + paragraphs.map(Self.paragraph).joined(separator: "\n.Pp\n")
+    }
+
+    private var commands: String {
+        let shown = (root.subcommands ?? []).filter { $0.shouldDisplay != false && $0.commandName != "help" }
+        let lines = shown.map { ".It Xr strongroom-\($0.commandName) 1\n\(Self.escaped($0.abstract ?? ""))" }
+        return Self.list("COMMANDS", lines)
+    }
+
+    private var options: String {
+        let shown = (tool.arguments ?? []).filter { $0.shouldDisplay && $0.kind != "positional" }
+        let lines = shown.map { argument in
+            let names = (argument.names ?? []).map { ($0.kind == "short" ? "\\-" : "\\-\\-") + Self.escaped($0.name) }
+            let value = argument.kind == "option" ? " Ar \(Self.escaped(argument.valueName ?? "value"))" : ""
+            let help = [argument.abstract,
+                        argument.defaultValue.map { "The default is \($0)." }].compactMap { $0 }.joined(separator: " ")
+            return ".It Sy \(names.joined(separator: ", "))\(value)\n\(Self.paragraph(help))"
+        }
+        return Self.list("OPTIONS", lines)
+    }
+
+    private var environment: String {
+        let variables = [
+            ("STRONGROOM_PASSPHRASE_FILE", "The file that holds the passphrase, where no option says otherwise."),
+            ("STRONGROOM_PASSPHRASE_COMMAND", "A line for the shell that writes the passphrase."),
+            ("STRONGROOM_NEW_PASSPHRASE_FILE", "The file that holds the new passphrase of a rotation."),
+            ("STRONGROOM_NEW_PASSPHRASE_COMMAND", "A line for the shell that writes it."),
+        ]
+        return Self.list("ENVIRONMENT", variables.map { ".It Ev \($0)\n\($1)" })
+    }
+
+    private var files: String {
+        """
+        .Sh FILES
+        .Bl -tag -width Ds
+        .It Pa FILE\\-wal , FILE\\-shm , FILE\\-journal
+        What SQLite keeps beside a database in use; they belong to it.
+        .It Pa FILE\\-salt
+        The salt of a database with a plaintext header. Back it up with the database: without it no passphrase opens it.
+        .It Pa FILE\\-salt\\-next
+        A rotation is under way, or was interrupted: the same command once more ends it.
+        .It Pa .strongroom\\-*
+        A folder in which a copy grows. The next command that makes a copy in the same folder removes what a killed one left.
+        .El
+        """
+    }
+
+    private var exitStatus: String {
+        let meanings = [
+            ("0", "done"), ("1", "failed, for a reason without a number of its own"), ("2", "wrong usage"),
+            ("10", "no such file"), ("11", "busy: another program is using the database"), ("12", "wrong key"),
+            ("13", "damaged"), ("14", "disk full"),
+            ("15", "rotate: the new key opens it, and another program still reads pages of the former one"),
+            ("130", "interrupted"),
+        ]
+        return Self.list("EXIT STATUS", meanings.map { ".It \($0)\n\($1)" })
+    }
+
+    private var exampleLines: String {
+        guard !examples.isEmpty else { return "" }
+        let lines = examples.map { ".Bd -literal\n\(Self.escaped($0.line))\n.Ed\n\(Self.escaped($0.what))." }
+        return ".Sh EXAMPLES\n" + lines.joined(separator: "\n.Pp\n")
+    }
+
+    private var seeAlso: String {
+        isRoot ? ".Sh SEE ALSO\n.Xr sqlite3 1" : ".Sh SEE ALSO\n.Xr strongroom 1"
+    }
+
+    // MARK: - Text
+
+    private static func list(_ title: String, _ items: [String]) -> String {
+        ([".Sh " + title, ".Bl -tag -width Ds"] + items + [".El"]).joined(separator: "\n")
+    }
+
+    /// A sentence a line, as mdoc likes it.
+    private static func paragraph(_ text: String) -> String {
+        escaped(text.replacing("\n", with: " ")).replacing(". ", with: ".\n")
+    }
+
+    private static func escaped(_ text: String) -> String {
+        let plain = text.replacing("\\", with: "\\e").replacing("-", with: "\\-")
+        return plain.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.hasPrefix(".") || $0.hasPrefix("'") ? "\\&" + $0 : String($0) }.joined(separator: "\n")
+    }
+
+    private static func withoutStop(_ text: String) -> String { text.hasSuffix(".") ? String(text.dropLast()) : text }
+}
+
+extension String {
+    fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+}
+
+/// What the argument parser tells of the commands, which its own manual is made of.
+struct ToolHelp: Decodable {
+    let command: Command
+
+    struct Command: Decodable {
+        let commandName: String
+        let abstract: String?
+        let discussion: String?
+        let shouldDisplay: Bool?
+        let subcommands: [Command]?
+        let arguments: [Argument]?
+    }
+
+    struct Argument: Decodable {
+        let kind: String
+        let shouldDisplay: Bool
+        let isOptional: Bool
+        let isRepeating: Bool
+        let names: [Name]?
+        let preferredName: Name?
+        let valueName: String?
+        let defaultValue: String?
+        let abstract: String?
+    }
+
+    struct Name: Decodable {
+        let kind: String
+        let name: String
+    }
+
+    static func current() throws -> ToolHelp {
+        try JSONDecoder().decode(ToolHelp.self, from: Data(StrongroomCommand._dumpHelp().utf8))
+    }
+}

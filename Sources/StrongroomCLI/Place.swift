@@ -1,0 +1,64 @@
+import Foundation
+
+/// A file that an argument names. The library gets its absolute path, which SQLite takes neither for a URI nor for a
+/// database in memory, with the symlinks resolved that lead to what stands beside it.
+struct Place: Sendable, Hashable {
+    /// As it was given, for people.
+    let name: String
+    let path: String
+
+    init(_ name: String) throws {
+        guard !name.isEmpty else {
+            throw Failure(.usage, "an empty name names no file; nothing was changed", remedy: "Check the arguments")
+        }
+        self.name = name
+        path = Self.resolved(name) ?? Self.byFolder(name)
+    }
+
+    /// The folder that it is in.
+    var folder: String { Self.split(path).folder }
+
+    /// What SQLite and Strongroom keep beside a database and take for a part of it.
+    static let companions = ["-journal", "-wal", "-shm", "-salt", "-salt-new", "-salt-next"]
+
+    var companions: [String] { Self.companions.map { path + $0 } }
+
+    private static func resolved(_ name: String) -> String? {
+        guard let path = realpath(name, nil) else { return nil }
+        defer { free(path) }
+        return String(cString: path)
+    }
+
+    /// Of a file that is not there yet.
+    private static func byFolder(_ name: String) -> String {
+        let (folder, last) = split(name)
+        let here = FileManager.default.currentDirectoryPath
+        let absolute = resolved(folder) ?? (folder.hasPrefix("/") ? folder : here + "/" + folder)
+        return (absolute == "/" ? "" : absolute) + "/" + last
+    }
+
+    private static func split(_ name: String) -> (folder: String, last: String) {
+        guard let slash = name.lastIndex(of: "/") else { return (".", name) }
+        let folder = name[..<slash]
+        return (folder.isEmpty ? "/" : String(folder), String(name[name.index(after: slash)...]))
+    }
+}
+
+/// What tells one file from another, whatever its names.
+struct FileIdentity: Hashable, Sendable {
+    private let device: UInt64
+    private let number: UInt64
+    let linkCount: Int
+    let isRegular: Bool
+
+    /// Nil where there is no file.
+    init?(_ path: String) {
+        var status = stat()
+        // Without opening the file: closing it would drop SQLite's locks.
+        guard stat(path, &status) == 0 else { return nil }
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        number = UInt64(truncatingIfNeeded: status.st_ino)
+        linkCount = Int(status.st_nlink)
+        isRegular = status.st_mode & S_IFMT == S_IFREG
+    }
+}

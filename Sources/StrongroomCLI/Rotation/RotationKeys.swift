@@ -1,0 +1,19 @@
+import Strongroom
+
+/// The two keys of a rotation, and what messages call them.
+struct RotationKeys: Sendable {
+    let old: DatabaseKey
+    let oldNoun: String
+    private(set) var new: DatabaseKey?
+    private(set) var newNoun = "passphrase"
+
+    init(old: Secret) throws {
+        self.old = try old.key
+        oldNoun = old.shortNoun
+    }
+
+    mutating func add(new: Secret) throws {
+        self.new = try new.key
+        newNoun = new.shortNoun
+    }
+}

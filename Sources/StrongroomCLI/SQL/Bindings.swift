@@ -1,0 +1,37 @@
+import Strongroom
+
+/// The values of `--bind name=value`, for the parameters of statements.
+struct Bindings {
+    private var values: [String: DatabaseValue] = [:]
+
+    /// - throws: `ValidationError`-like text for what is no binding.
+    init(_ options: [String]) throws {
+        for option in options {
+            let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, !parts[0].isEmpty else {
+                throw Failure(.usage, "--bind takes name=value, and \(option) is not; nothing was changed",
+                              remedy: "Write --bind name=value")
+            }
+            let name = [":", "@", "$"].contains(parts[0].prefix(1)) ? parts[0].dropFirst() : parts[0]
+            values[String(name)] = Self.value(String(parts[1]))
+        }
+    }
+
+    /// A number where the text is just how it is written; else the text.
+    private static func value(_ text: String) -> DatabaseValue {
+        if let integer = Int64(text), String(integer) == text { return integer.databaseValue }
+        if let real = Double(text), String(real) == text { return real.databaseValue }
+        return text.databaseValue
+    }
+
+    func arguments(of statement: Statement) throws -> StatementArguments {
+        StatementArguments(try statement.parameterNames.enumerated().map { index, name in
+            let name = name ?? "\(index + 1)"
+            guard let value = values[name] else {
+                throw Failure(.usage, "the parameter \(name) has no value; nothing was changed",
+                              remedy: "Give --bind \(name)=VALUE")
+            }
+            return value
+        })
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Strongroom
+
+/// Runs statements one after the other, and writes the rows of those that have any.
+struct SQLRunner {
+    var form: RowForm
+    var bindings: Bindings
+
+    /// - parameter check: refuses statements before they run.
+    func run(_ sql: String, _ db: Database, check: (Statement) throws -> Void = { _ in }) throws {
+        let statements = try db.allStatements(sql: sql)
+        while let statement = try statements.next() {
+            try check(statement)
+            if !statement.parameterNames.isEmpty { try statement.setArguments(bindings.arguments(of: statement)) }
+            try run(statement)
+        }
+    }
+
+    private func run(_ statement: Statement) throws {
+        guard statement.columnCount > 0 else { return try statement.execute() }
+        var writer = try RowWriter(form, columns: statement.columnNames)
+        let rows = try Row.fetchCursor(statement)
+        while let row = try rows.next() { try writer.add(row.databaseValues.map(\.storage)) }
+        try writer.end()
+    }
+}
+
+/// What a statement is, from its first words.
+enum StatementKind {
+    case transaction(String)
+    /// It can't be part of a transaction, such as VACUUM and a change of journal mode.
+    case alone(String)
+    case other
+
+    init(_ sql: String) {
+        let words = Self.words(sql)
+        switch words.first {
+        case let word? where Self.boundaries.contains(word) && !words.contains("TO"): self = .transaction(word)
+        case "VACUUM"?: self = .alone("VACUUM")
+        case "PRAGMA"? where Self.lonelyPragmas.contains(words[1]): self = .alone("PRAGMA \(words[1])")
+        default: self = .other
+        }
+    }
+
+    private static let boundaries: Set = ["BEGIN", "COMMIT", "END", "ROLLBACK"]
+    private static let lonelyPragmas: Set = ["JOURNAL_MODE", "WAL_CHECKPOINT"]
+
+    /// In capitals, without comments; enough to know statements that have nothing else.
+    private static func words(_ sql: String) -> [String] {
+        let comment = #"--[^\n]*|/\*[\s\S]*?\*/"#
+        let bare = sql.replacingOccurrences(of: comment, with: " ", options: .regularExpression).uppercased()
+        let words = bare.split { !$0.isLetter && $0 != "_" }.prefix(4).map(String.init)
+        guard words.first == "PRAGMA" else { return words }
+        // The name, without that of a schema before it.
+        let name = bare.drop { $0 != "P" }.dropFirst("PRAGMA".count).split { "=(;".contains($0) }.first ?? ""
+        let last = String(name.split { ". \t\n".contains($0) }.last ?? "")
+        return ["PRAGMA", last.trimmingCharacters(in: CharacterSet(charactersIn: "\"'`[]"))]
+    }
+}

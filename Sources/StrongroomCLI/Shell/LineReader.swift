@@ -1,0 +1,35 @@
+import Foundation
+
+/// Lines of standard input, as long as no signal comes.
+struct LineReader {
+    let interruption: Interruption
+    private var pending: [UInt8] = []
+    private var isAtEnd = false
+
+    init(_ interruption: Interruption) { self.interruption = interruption }
+
+    /// Nil at the end. The last line may lack its newline.
+    mutating func next() throws -> String? {
+        while true {
+            if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+                defer { pending.removeFirst(end + 1) }
+                return String(decoding: pending[..<end], as: UTF8.self)
+            }
+            guard !isAtEnd else {
+                defer { pending = [] }
+                return pending.isEmpty ? nil : String(decoding: pending, as: UTF8.self)
+            }
+            try readMore()
+        }
+    }
+
+    private mutating func readMore() throws {
+        var watched = [STDIN_FILENO, interruption.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        _ = poll(&watched, 2, -1)
+        try interruption.check()
+        guard watched[0].revents != 0 else { return }
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = read(STDIN_FILENO, &bytes, bytes.count)
+        if count > 0 { pending += bytes[..<count] } else { isAtEnd = true }
+    }
+}

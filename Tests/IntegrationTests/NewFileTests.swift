@@ -1,0 +1,228 @@
+import Foundation
+import Testing
+
+@Suite("Databases that commands make")
+struct NewFileTests {
+    let scratch: Scratch
+    let source: String
+    let secret: String
+
+    init() async throws {
+        scratch = try Scratch()
+        source = try await scratch.encryptedDatabase("source.db", passphrase: "right")
+        secret = try scratch.secret("right")
+    }
+
+    func backup(to out: String, _ more: String...) async throws -> Outcome {
+        try await strongroom(["backup", source, out, "--passphrase-file", secret] + more)
+    }
+
+    /// The program in the folder of the databases.
+    func here(_ arguments: String..., input: String = "") async throws -> Outcome {
+        let program = try Program(built: "strongroom").executable.path
+        let line = "cd '\(scratch.folder.path)' && exec '\(program)' \"$@\""
+        var shell = try Program("sh", "-c", line, "strongroom")
+        shell.arguments += arguments
+        return try await shell.run(input: input)
+    }
+
+    @Test("may have names of one character",
+          arguments: [["create", "x"], ["backup", "source.db", "x"], ["decrypt", "source.db", "x", "--yes"]])
+    func shortName(_ arguments: [String]) async throws {
+        let program = try Program(built: "strongroom").executable.path
+        var shell = try Program("sh", "-c", "cd '\(scratch.folder.path)' && exec '\(program)' \"$@\"", "strongroom")
+        shell.arguments += arguments + ["--passphrase-file", secret]
+        let outcome = try await shell.run()
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try scratch.names() == ["secret", "source.db", "x"])
+    }
+
+    @Test("are refused where the name is none of a file", arguments: [
+        ("-", "standard output"), (":memory:", "in memory"), ("file:x.db", "URI"), ("file:///tmp/x.db?mode=rwc",
+            "URI"), ("", "empty name"),
+    ])
+    func noFile(_ name: String, _ words: String) async throws {
+        let before = try scratch.snapshot()
+        let outcome = try await here("create", name, "--passphrase-file", secret, "--force")
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains(words), "\(outcome.errors)")
+        #expect(try scratch.snapshot() == before)
+    }
+
+    @Test("are never the source itself, by whatever name",
+          arguments: ["source.db", "link", "hard", "./source.db", "source.db-wal", "source.db-salt"])
+    func itself(_ out: String) async throws {
+        try FileManager.default.createSymbolicLink(atPath: scratch.path("link"), withDestinationPath: source)
+        try FileManager.default.linkItem(atPath: source, toPath: scratch.path("hard"))
+        let before = try scratch.snapshot()
+        for more in [[], ["--force"]] {
+            for command in ["backup", "migrate", "decrypt"] {
+                let outcome = try await strongroom(
+                    [command, source, scratch.path(out), "--passphrase-file",
+                     secret] + more + (command == "decrypt" ? ["--yes"] : []))
+                #expect(outcome.status == 1)
+                #expect(outcome.errors.contains("taken for a part of") || outcome.errors.contains("it is \(source) itself"), "\(outcome.errors)")
+            }
+        }
+        #expect(try scratch.snapshot() == before)
+    }
+
+    @Test("name themselves and not the source when they can't be made", arguments: [
+        ("nowhere/out.db", Int32(10), "its folder does not exist"), ("secret/out.db", 10, "its folder does not exist"),
+    ])
+    func namedInErrors(_ out: String, _ status: Int32, _ words: String) async throws {
+        let outcome = try await backup(to: scratch.path(out))
+        #expect(outcome.status == status)
+        #expect(outcome.errors.hasPrefix("strongroom: \(scratch.path(out)): \(words)"), "\(outcome.errors)")
+    }
+
+    @Test("name themselves when the disk is full", .enabled(if: SmallDisk.isAvailable))
+    func fullDisk() async throws {
+        let disk = scratch.path("disk"), program = try Program(built: "strongroom").executable.path
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        try await StockShell(path: source,
+                             passphrase: "right").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(1200000));")
+        let outcome = try await SmallDisk.run(
+            size: "1m", on: disk, "'\(program)' backup '\(source)' '\(disk)/out.db' --passphrase-file '\(secret)'; echo $?; ls -A '\(disk)'")
+        #expect(outcome.output == "14\n")
+        #expect(outcome.errors.contains("strongroom: \(disk)/out.db: the disk is full"), "\(outcome.errors)")
+    }
+
+    @Test("replace no file that another program has open, forced or not, in both journal modes",
+          arguments: ["delete", "wal"])
+    func inUse(_ mode: String) async throws {
+        let out = try await scratch.encryptedDatabase("out.db", passphrase: "right")
+        let shell = StockShell(path: out, passphrase: "right")
+        try await shell.run("PRAGMA journal_mode = \(mode);")
+        let holder = try await shell.holding("SELECT count(*) FROM book;")
+        let before = try scratch.snapshot()
+        let outcome = try await backup(to: out, "--force")
+        let after = try scratch.snapshot()
+        holder.endInput()
+        _ = await holder.outcome()
+        #expect(outcome.status == 11, "\(outcome.errors)")
+        #expect(outcome.errors.contains("another program has it open"))
+        #expect(after == before)
+    }
+
+    @Test("leave the log of the old database where the replacement fails", .enabled(if: SmallDisk.isAvailable))
+    func failingReplacement() async throws {
+        let out = try await scratch.databaseWithLog("out.db", passphrase: "right", keepingIndex: false)
+        let before = try scratch.snapshot(), program = try Program(built: "strongroom").executable.path
+        // A file that something is mounted on can't be renamed over.
+        let outcome = try await SmallDisk.run(size: "1m", on: "/mnt", """
+            touch '\(scratch.folder.path)/mount' && rm '\(scratch.folder.path)/mount'
+            mount --bind '\(out)' '\(out)' && '\(program)' backup '\(source)' '\(out)' --force --passphrase-file '\(secret)'; echo $?
+            """)
+        #expect(outcome.output == "1\n", "\(outcome.errors)")
+        #expect(outcome.errors.contains("replacing it failed"), "\(outcome.errors)")
+        #expect(try scratch.snapshot() == before)
+        #expect(try await StockShell(path: out, passphrase: "right").run("SELECT count(*) FROM author;") == "3")
+    }
+
+    @Test("give their folder back what a killed run left of it, clear text first of all")
+    func leftOvers() async throws {
+        try await StockShell(path: source, passphrase: "right").run("""
+            CREATE TABLE bulk (a);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) INSERT INTO bulk SELECT zeroblob(1000) FROM n;
+            """)
+        let running = try Program(
+            built: "strongroom", "decrypt", source, scratch.path("clear.db"), "--yes", "--passphrase-file", secret, "--progress", "json").start()
+        try await running.waitForErrors("\"percent\":20")
+        kill(running.process.processIdentifier, SIGKILL)
+        _ = await running.outcome()
+        #expect(try scratch.names().contains { $0.hasPrefix(".strongroom-") })
+        // Another command, for another file.
+        #expect(try await strongroom("create", scratch.path("new.db"), "--passphrase-file", secret).status == 0)
+        #expect(try scratch.names() == ["new.db", "secret", "source.db"])
+    }
+
+    @Test("give a database its log back where a run was killed before it replaced it", arguments: [true, false])
+    func killedReplacing(isReplaced: Bool) async throws {
+        let out = try await scratch.databaseWithLog("database.db", passphrase: "right", keepingIndex: false)
+        let before = try scratch.snapshot(), folder = scratch.path(".strongroom-killed")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try FileManager.default.moveItem(atPath: out + "-wal", toPath: folder + "/-database.db-wal")
+        // The new database stands there as long as it has not taken the place of the old one.
+        if !isReplaced { try scratch.write(Data("new".utf8), to: ".strongroom-killed/database") }
+        #expect(try await strongroom("create", scratch.path("new.db"), "--passphrase-file", secret).status == 0)
+        var expected = before
+        if isReplaced { expected["database.db-wal"] = nil }
+        #expect(try scratch.snapshot(leavingOut: ["new.db"]) == expected)
+    }
+
+    @Test("leave the folder of a run that is at work alone")
+    func atWork() async throws {
+        try await StockShell(path: source, passphrase: "right").run("""
+            CREATE TABLE bulk (a);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) INSERT INTO bulk SELECT zeroblob(1000) FROM n;
+            """)
+        let running = try Program(
+            built: "strongroom", "backup", source, scratch.path("copy.db"), "--passphrase-file", secret, "--progress", "json").start()
+        try await running.waitForErrors("\"percent\":5")
+        kill(running.process.processIdentifier, SIGSTOP)
+        #expect(try await strongroom("create", scratch.path("new.db"), "--passphrase-file", secret).status == 0)
+        kill(running.process.processIdentifier, SIGCONT)
+        let outcome = await running.outcome()
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try scratch.names() == ["copy.db", "new.db", "secret", "source.db"])
+    }
+
+    @Test("don't touch what another program made meanwhile, its salt least of all", arguments: [
+        ["create", "OUT", "--plaintext-header"], ["migrate", "FILE", "OUT", "--plaintext-header", "on"], ["encrypt",
+            "CLEAR", "OUT", "--plaintext-header"],
+    ])
+    func race(_ command: [String]) async throws {
+        let out = scratch.path("out.db"), clear = try await scratch.clearDatabase(), pipe = scratch.path("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let words = command.map { ["OUT": out, "FILE": source, "CLEAR": clear][$0] ?? $0 }
+        var program = try Program(built: "strongroom")
+        program.arguments = words + ["--passphrase-file", pipe]
+        let running = try program.start()
+        // It has looked for the file, and waits for its key.
+        let writer = try await running.writing(to: pipe)
+        #expect(try await strongroom("create", out, "--plaintext-header", "--passphrase-file", secret).status == 0)
+        let before = try scratch.snapshot(leavingOut: ["pipe"])
+        writer.write(Data("right".utf8))
+        try writer.close()
+        let outcome = await running.outcome()
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("exists already"), "\(outcome.errors)")
+        #expect(try scratch.snapshot(leavingOut: ["pipe"]) == before)
+        #expect(try await strongroom("verify-key", out, "--passphrase-file", secret).status == 0)
+    }
+}
+
+@Suite("Backups")
+struct BackupFormatTests {
+    let scratch: Scratch
+    let secret: String
+
+    init() throws {
+        scratch = try Scratch()
+        secret = try scratch.secret("right")
+    }
+
+    @Test("open as the original does, in every format", arguments: ForeignFormat.all.filter { !$0.isRaw })
+    func formats(_ format: ForeignFormat) async throws {
+        let path = scratch.path("foreign.db"), copy = scratch.path("copy.db")
+        try await StockShell(path: path, passphrase: "right").run(format.pragmas + Scratch.sampleSQL)
+        let outcome = try await strongroom(["backup", path, copy, "--passphrase-file", secret] + format.options)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try await StockShell(path: copy,
+                                     passphrase: "right").run(format.pragmas + Scratch.sampleQuery) == Scratch.sampleAnswer)
+    }
+
+    @Test("have the plaintext header of the original, and a salt beside them")
+    func header() async throws {
+        let path = scratch.path("header.db"), copy = scratch.path("copy.db")
+        #expect(try await strongroom("create", path, "--plaintext-header", "--page-size", "8192", "--passphrase-file",
+                                     secret).status == 0)
+        let outcome = try await strongroom("backup", path, copy, "--passphrase-file", secret)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try scratch.names() == ["copy.db", "copy.db-salt", "header.db", "header.db-salt", "secret"])
+        let info = try await strongroom("info", copy, "--json", "--passphrase-file", secret).object
+        #expect(info["plaintextHeaderSize"] as? Int == 32)
+        #expect(info["pageSize"] as? Int == 8192)
+    }
+}

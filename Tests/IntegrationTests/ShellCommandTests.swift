@@ -1,0 +1,244 @@
+import Foundation
+import Testing
+
+@Suite("strongroom shell, vacuum and query with values")
+struct ShellCommandTests {
+    let scratch: Scratch
+    let database: String
+    let key: [String]
+
+    init() async throws {
+        scratch = try Scratch()
+        database = try await scratch.encryptedDatabase(passphrase: "right")
+        key = ["--passphrase-file", try scratch.secret("right")]
+    }
+
+    func shell(_ lines: String, _ more: String...) async throws -> Outcome {
+        try await strongroom(["shell", database] + key + more, input: lines)
+    }
+
+    func query(_ arguments: String...) async throws -> Outcome {
+        try await strongroom(["query", database] + arguments + key)
+    }
+
+    @Test("runs statements over several lines, and lines with a dot")
+    func statements() async throws {
+        let outcome = try await shell(".mode csv\nSELECT count(*) AS n\n  FROM book;\n.tables\nSELECT 1; SELECT 2;\n")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output == "n\n300\nauthor\nbook\n1\n1\n2\n2\n")
+    }
+
+    @Test("shows the schema, of all or of one table")
+    func schema() async throws {
+        let all = try await shell(".schema\n").output, one = try await shell(".schema AUTHOR\n").output
+        #expect(one == "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL);\n")
+        #expect(all.contains(one) && all.contains("CREATE TABLE book"))
+    }
+
+    @Test("writes nothing without --write, and takes effect with it")
+    func writing() async throws {
+        let before = try scratch.snapshot()
+        let refused = try await shell("DELETE FROM book;\n")
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("Give --write"))
+        #expect(try scratch.snapshot() == before)
+        let outcome = try await shell("BEGIN;\nDELETE FROM book WHERE id > 10;\nCOMMIT;\nSELECT count(*) AS n FROM book;\n", "--write")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output.contains("10"))
+    }
+
+    @Test("a dump makes the same database anew, blobs, counters and full-text tables too")
+    func dump() async throws {
+        try await StockShell(path: database, passphrase: "right").run("""
+            CREATE TABLE odd ("a b" TEXT, c BLOB, d REAL);
+            INSERT INTO odd VALUES ('it''s' || char(10) || 'two lines', x'00ff', 0.1), (NULL, NULL, 1e300);
+            CREATE TABLE counted (id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO counted VALUES (7); DELETE FROM counted;
+            CREATE VIRTUAL TABLE words USING fts5(text); INSERT INTO words VALUES ('one'), ('two');
+            CREATE INDEX byTitle ON book(title); CREATE VIEW v AS SELECT 1;
+            CREATE TRIGGER t AFTER DELETE ON odd BEGIN DELETE FROM counted; END;
+            """)
+        let outcome = try await shell(".dump\n")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        try scratch.write(Data(outcome.output.utf8), to: "dump.sql")
+        let copy = StockShell(path: scratch.path("copy.db"))
+        try await copy.run(".dbconfig defensive off\n.output stdout\n.read '\(scratch.path("dump.sql"))'")
+        let questions = Scratch.sampleQuery + """
+            SELECT group_concat(quote("a b") || quote(c) || quote(d)) FROM odd; SELECT seq FROM sqlite_sequence;
+            SELECT count(*) FROM words WHERE words MATCH 'two'; SELECT count(*) FROM sqlite_master; PRAGMA integrity_check;
+            """
+        #expect(try await copy.run(questions) == StockShell(path: database, passphrase: "right").run(questions))
+    }
+
+    @Test("imports a CSV file into a new table and into one that is there, all rows or none")
+    func importing() async throws {
+        try scratch.write(Data("name,note\nA,\"one, \"\"two\"\"\nthree\"\nB,\n".utf8), to: "new.csv")
+        try scratch.write(Data("C,c\nD\n".utf8), to: "bad.csv")
+        let new = scratch.path("new.csv"), bad = scratch.path("bad.csv")
+        #expect(try await shell(".import \(new) fresh\n").status == 1)
+        let outcome = try await shell(".import \(new) fresh\n.mode jsonl\nSELECT * FROM fresh;\n", "--write")
+        #expect(outcome.output == "2 rows imported\n{\"name\":\"A\",\"note\":\"one, \\\"two\\\"\\nthree\"}\n{\"name\":\"B\",\"note\":\"\"}\n")
+        let refused = try await shell(".import \(bad) fresh\n", "--write")
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("row 2 has 1 value for 2 columns; nothing was changed"), "\(refused.errors)")
+        #expect(try await query("SELECT count(*) AS n FROM fresh", "--output", "csv").output == "n\n2\n")
+    }
+
+    @Test("ends at the first error where nobody types, and goes on where somebody does",
+          .enabled(if: PseudoTerminal.isAvailable))
+    func errors() async throws {
+        let outcome = try await shell("SELECT nothing;\nSELECT 1;\n")
+        #expect(outcome.status == 1)
+        #expect(outcome.output.isEmpty)
+        let terminal = try PseudoTerminal()
+        var program = try Program(built: "strongroom", "shell", database)
+        program.arguments += key
+        let running = try terminal.start(program)
+        try terminal.expect("read-only; --write lets SQL change it")
+        try terminal.expect("strongroom> ")
+        terminal.type("SELECT nonsense;\n")
+        try terminal.expect("no such column: nonsense")
+        try terminal.expect("strongroom> ")
+        terminal.type("SELECT\n")
+        try terminal.expect("...> ")
+        terminal.type("count(*) AS books FROM book;\n")
+        try terminal.expect("300")
+        terminal.type(".nosuch\n")
+        try terminal.expect(".help lists what there is")
+        terminal.type("\u{4}")
+        #expect(await running.outcome().status == 0, "\(terminal.transcript())")
+    }
+
+    @Test("values go to named parameters and to numbered ones", arguments: [
+        ("SELECT :a AS v", ["--bind", "a=it's"], "it's"), ("SELECT ? || ? AS v", ["--bind", "1=x", "--bind", "2=y"],
+            "xy"),
+        ("SELECT typeof(@n) AS v", ["--bind", "@n=7"], "integer"), ("SELECT typeof($n) AS v", ["--bind", "n=007"],
+            "text"),
+        ("SELECT count(*) AS v FROM book WHERE id <= :n", ["--bind", "n=12"], "12"), ("SELECT :a AS v",
+            ["--bind", "a="], ""),
+    ])
+    func binding(_ sql: String, _ options: [String], _ expected: String) async throws {
+        let outcome = try await strongroom(["query", database, sql, "--output", "csv"] + options + key)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(outcome.output == "v\n\(expected)\n")
+    }
+
+    @Test("a parameter without a value, and what is no value, are a wrong usage",
+          arguments: [[], ["--bind", "b=1"], ["--bind", "nothing"]])
+    func noValue(_ options: [String]) async throws {
+        let outcome = try await strongroom(["query", database, "SELECT :a"] + options + key)
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("--bind"))
+    }
+
+    @Test("query --write runs VACUUM and a change of journal mode, each by itself")
+    func alone() async throws {
+        try await StockShell(path: database, passphrase: "right").run("DELETE FROM book;")
+        let before = try scratch.bytes("encrypted.sqlite").count
+        let vacuum = try await query("-- now\nVACUUM", "--write")
+        #expect(vacuum.status == 0, "\(vacuum.errors)")
+        #expect(try scratch.bytes("encrypted.sqlite").count < before)
+        let wal = try await query("PRAGMA main.journal_mode = wal", "--write")
+        #expect(wal.status == 0, "\(wal.errors)")
+        #expect(wal.output.contains("wal"))
+        let mixed = try await query("DELETE FROM author; VACUUM", "--write")
+        #expect(mixed.status == 1)
+        #expect(mixed.errors.contains("Run it by itself"))
+        #expect(try await query("SELECT count(*) AS n FROM author", "--output", "csv").output == "n\n2\n")
+    }
+
+    @Test("vacuum gives unused pages back, and the database stays as it is encrypted")
+    func vacuum() async throws {
+        try await StockShell(path: database, passphrase: "right").run("DELETE FROM book WHERE id > 10;")
+        let before = try scratch.bytes("encrypted.sqlite").count
+        let outcome = try await strongroom(["vacuum", database, "--json"] + key)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let after = try scratch.bytes("encrypted.sqlite").count
+        #expect(after < before)
+        #expect(try outcome.object["pagesBefore"] as? Int == before / 4096)
+        #expect(try outcome.object["pages"] as? Int == after / 4096)
+        #expect(try await StockShell(path: database, passphrase: "right").run("SELECT count(*) FROM book;") == "10")
+        #expect(try scratch.names() == ["encrypted.sqlite", "secret"])
+    }
+
+    @Test("vacuum ends with 11 beside a reader")
+    func vacuumBusy() async throws {
+        let holder = try await StockShell(path: database,
+                                          passphrase: "right").holding("BEGIN; SELECT count(*) FROM book;")
+        let outcome = try await strongroom(["vacuum", database] + key)
+        holder.endInput()
+        _ = await holder.outcome()
+        #expect(outcome.status == 11, "\(outcome.errors)")
+    }
+}
+
+@Suite("What commands say of their work")
+struct ProgressTests {
+    let scratch: Scratch
+    let secret: String
+
+    init() throws {
+        scratch = try Scratch()
+        secret = try scratch.secret("right")
+    }
+
+    func events(_ outcome: Outcome) throws -> [(phase: String, percent: Int)] {
+        try outcome.errors.split(separator: "\n").filter { $0.hasPrefix("{") }.map {
+            let object = try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+            return (try #require(object["phase"] as? String), try #require(object["percent"] as? Int))
+        }
+    }
+
+    func isRising(_ percents: [Int]) -> Bool { zip(percents, percents.dropFirst()).allSatisfy { $0 <= $1 } }
+
+    @Test("a copy is written, then checked, and each has a progress of its own", arguments: ["encrypt", "backup"])
+    func phases(_ command: String) async throws {
+        let bulk = "CREATE TABLE bulk (a); INSERT INTO bulk SELECT zeroblob(900) FROM generate_series(1, 60000);"
+        let source = command == "encrypt" ? try await scratch.clearDatabase() : try await scratch.encryptedDatabase(passphrase: "right")
+        try await StockShell(path: source, passphrase: command == "encrypt" ? nil : "right").run(bulk)
+        let outcome = try await strongroom(command, source, scratch.path("out.db"), "--passphrase-file", secret,
+                                           "--progress", "json")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let events = try events(outcome), checking = events.filter { $0.phase == "checking" }.map(\.percent)
+        #expect(events.map(\.phase) == events.map(\.phase).sorted(by: >))
+        #expect(isRising(events.filter { $0.phase == "writing" }.map(\.percent)))
+        #expect(isRising(checking))
+        #expect(checking.contains { (20...80).contains($0) })
+        #expect(checking.last == 100)
+    }
+
+    @Test("check has progress")
+    func check() async throws {
+        let path = try await scratch.encryptedDatabase(passphrase: "right")
+        try await StockShell(path: path,
+                             passphrase: "right").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(30000000));")
+        let outcome = try await strongroom("check", path, "--passphrase-file", secret, "--progress", "json")
+        let events = try events(outcome)
+        #expect(events.allSatisfy { $0.phase == "checking" })
+        #expect(events.contains { (20...80).contains($0.percent) })
+        #expect(isRising(events.map(\.percent)) && events.last?.percent == 100)
+    }
+
+    @Test("check names damaged pages, a sentence each, and nothing that follows from them")
+    func damagedPages() async throws {
+        let path = try await scratch.encryptedDatabase(passphrase: "right")
+        for page in [3, 5] { try scratch.damage("encrypted.sqlite", at: (page - 1) * 4096 + 1000) }
+        let outcome = try await strongroom("check", path, "--passphrase-file", secret)
+        #expect(outcome.status == 13)
+        let sentences = [3, 5].map { "page \($0) is not what was written with this key" }
+        #expect(outcome.output == sentences.map { "\(path): \($0)\n" }.joined())
+        let json = try await strongroom("check", path, "--passphrase-file", secret, "--json").object
+        #expect(json["problems"] as? [String] == sentences)
+    }
+
+    @Test("encrypt makes pages of another size, and a plaintext header")
+    func encryptOptions() async throws {
+        let clear = try await scratch.clearDatabase(), out = scratch.path("out.db")
+        let outcome = try await strongroom("encrypt", clear, out, "--plaintext-header", "--page-size", "8192",
+                                           "--passphrase-file", secret)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try scratch.names() == ["clear.sqlite", "out.db", "out.db-salt", "secret"])
+        let info = try await strongroom("info", out, "--json", "--passphrase-file", secret).object
+        #expect(info["pageSize"] as? Int == 8192)
+        #expect(info["plaintextHeaderSize"] as? Int == 32)
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+
+extension Scratch {
+    /// Names and bytes of all there is, but for what `leavingOut` names.
+    func snapshot(leavingOut names: Set<String> = []) throws -> [String: Data] {
+        try Dictionary(uniqueKeysWithValues: self.names().filter { !names.contains($0) }.map { ($0, try bytes($0)) })
+    }
+
+    func copy(_ name: String, to other: String) throws {
+        try FileManager.default.copyItem(atPath: path(name), toPath: path(other))
+    }
+
+    /// A database in WAL mode whose log a killed program left: the newest row is only in there.
+    func databaseWithLog(_ name: String = "left.db", passphrase: String,
+                         keepingIndex: Bool = true) async throws -> String {
+        let live = try await encryptedDatabase("live.db", passphrase: passphrase)
+        let shell = StockShell(path: live, passphrase: passphrase)
+        try await shell.run("PRAGMA journal_mode = wal;")
+        let writer = try await shell.holding("INSERT INTO author VALUES (3, 'Ibn Khaldun');")
+        for ending in ["", "-wal"] + (keepingIndex ? ["-shm"] : []) { try copy("live.db" + ending, to: name + ending) }
+        writer.endInput()
+        _ = await writer.outcome()
+        try FileManager.default.removeItem(atPath: live)
+        return path(name)
+    }
+
+    /// A database with the journal of a program that was killed while it wrote.
+    func databaseWithJournal(_ name: String = "torn.db", passphrase: String) async throws -> String {
+        let live = try await encryptedDatabase("live.db", passphrase: passphrase)
+        // The cache is too small for the transaction: pages reach the file before it ends.
+        let writer = try await StockShell(path: live, passphrase: passphrase)
+            .holding("PRAGMA cache_size = 2; BEGIN; UPDATE book SET title = title || ' (second edition)', cover = zeroblob(200);")
+        for ending in ["", "-journal"] { try copy("live.db" + ending, to: name + ending) }
+        writer.endInput()
+        _ = await writer.outcome()
+        try FileManager.default.removeItem(atPath: live)
+        return path(name)
+    }
+}
