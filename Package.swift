@@ -65,7 +65,9 @@ let package = Package(
         .executableTarget(name: "NotesApp", dependencies: ["Strongroom"], path: "Tests/NotesApp"),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Strongroom", "CSQLCipher", "StrongroomCLI", "DemoWorkload", "SharingWorkload", "NotesApp"]),
+            dependencies: [
+                "Strongroom", "CSQLCipher", "CStrongroomFaults", "StrongroomCLI", "DemoWorkload", "SharingWorkload", "NotesApp",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,4 @@
-// The provider under SQLCipher, memory for secrets, and small files that are on the disk when they say so.
+// The provider under SQLCipher, and memory for secrets.
 
 #if __linux__
 #define _GNU_SOURCE 1
@@ -6,15 +6,9 @@
 
 #include "strongroom_crypto.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #if __APPLE__
@@ -103,97 +97,4 @@ void strongroom_secret_free(void *bytes, size_t size) {
     strongroom_wipe(bytes, length);
     munlock(bytes, length);
     munmap(bytes, length);
-}
-
-// MARK: Small files
-
-static int sync_directory(const char *path) {
-    char directory[4096];
-    const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) : 0;
-    if (length >= sizeof directory) return ENAMETOOLONG;
-    if (!slash) { strcpy(directory, "."); }
-    else if (length == 0) { strcpy(directory, "/"); }
-    else { memcpy(directory, path, length); directory[length] = 0; }
-    int fd = open(directory, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return errno;
-    // Some file systems can't sync a directory and say EINVAL; there is nothing else to do about them.
-    int result = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
-    close(fd);
-    return result;
-}
-
-static int write_and_sync(int fd, const void *bytes, size_t size) {
-    const char *at = bytes;
-    while (size > 0) {
-        ssize_t n = write(fd, at, size);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return n < 0 ? errno : EIO;
-        at += n; size -= (size_t)n;
-    }
-    return fsync(fd) == 0 ? 0 : errno;
-}
-
-int strongroom_file_write(const char *path, const void *bytes, size_t size, bool exclusive) {
-    char temporary[4096];
-    if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= (int)sizeof temporary) return ENAMETOOLONG;
-    int fd = mkstemp(temporary);   // mode 0600
-    if (fd < 0) return errno;
-    int result = write_and_sync(fd, bytes, size);
-    if (close(fd) != 0 && result == 0) result = errno;
-    if (result == 0) {
-        if (exclusive) { if (link(temporary, path) != 0) result = errno; }
-        else if (rename(temporary, path) != 0) { result = errno; }
-    }
-    if (result != 0 || exclusive) unlink(temporary);
-    return result != 0 ? result : sync_directory(path);
-}
-
-int strongroom_file_remove(const char *path) {
-    if (unlink(path) != 0) return errno == ENOENT ? 0 : errno;
-    return sync_directory(path);
-}
-
-int strongroom_file_move(const char *from, const char *to) {
-    struct stat file;
-    if (link(from, to) == 0) {
-        if (unlink(from) != 0) return errno;
-    } else {
-        // File systems without links; nothing else is as sure.
-        if (errno != EPERM && errno != EOPNOTSUPP) return errno;
-        if (lstat(to, &file) == 0) return EEXIST;
-        if (rename(from, to) != 0) return errno;
-    }
-    return sync_directory(to);
-}
-
-int strongroom_file_read(const char *path, void *bytes, size_t capacity) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return -errno;
-    size_t count = 0;
-    while (count < capacity) {
-        ssize_t n = read(fd, (char *)bytes + count, capacity - count);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) { int error = errno; close(fd); return -error; }
-        if (n == 0) break;
-        count += (size_t)n;
-    }
-    close(fd);
-    return (int)count;
-}
-
-int64_t strongroom_size_of_file(const char *path) {
-    struct stat file;
-    if (stat(path, &file) != 0) return -1;
-    return S_ISDIR(file.st_mode) ? -2 : (int64_t)file.st_size;
-}
-
-int64_t strongroom_file_room(const char *path, int64_t *largest_file) {
-    struct statvfs system;
-    struct rlimit limit;
-    int64_t room = INT64_MAX;
-    if (statvfs(path, &system) == 0) room = (int64_t)system.f_bavail * (int64_t)system.f_frsize;
-    *largest_file = INT64_MAX;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) *largest_file = (int64_t)limit.rlim_cur;
-    return room;
 }

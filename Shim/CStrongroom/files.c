@@ -1,220 +1,259 @@
-// The files of a connection, watched: what holds a lock is known, and reading or writing stops where SQLite asks nobody.
+// Small files beside a database, which processes and users share: regular files only, waited for within bounds, with
+// the owner and the mode of the database, and on the disk when they say so.
 
-#include "CStrongroom.h"
+#if __linux__
+#define _GNU_SOURCE 1
+#endif
 
+#include "strongroom_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
-typedef struct strongroom_file {
-    sqlite3_io_methods methods;
-    const sqlite3_io_methods *original;
-    strongroom_connection *connection;
-    struct strongroom_file *database;   // itself, or the database that a log or journal belongs to
-    struct strongroom_file *next;
-    bool is_main, has_log;
-    int level;                          // SQLITE_LOCK_NONE and up
-    uint32_t log_locks;                 // those of the shared memory that nobody else can have at a time
-} strongroom_file;
+// MARK: Opening
 
-// The system's own file comes first, so that whoever replaces its methods finds it where it belongs; then this.
-enum { most_file = 1024 };
+/// A descriptor, or a negated errno.
+static int open_regular(const char *path, int flags, mode_t mode) {
+    struct stat found;
+    // Opening a device or a FIFO can have effects of its own, and can wait.
+    if (lstat(path, &found) == 0 && !S_ISREG(found.st_mode)) return -STRONGROOM_NOT_A_FILE;
+    int fd = open(path, flags | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, mode);
+    if (fd < 0) return errno == ELOOP ? -STRONGROOM_NOT_A_FILE : -errno;
+    if (fstat(fd, &found) == 0 && S_ISREG(found.st_mode)) return fd;
+    close(fd);
+    return -STRONGROOM_NOT_A_FILE;
+}
 
-static strongroom_file *watched(sqlite3_file *file) { return (strongroom_file *)((char *)file + most_file); }
-
-static void count_locks(strongroom_connection *connection) {
-    uint32_t locks = 0;
-    for (strongroom_file *file = connection->databases; file != NULL; file = file->next) {
-        // Readers of a log leave a mark that keeps nobody out.
-        if (file->level > (file->has_log ? SQLITE_LOCK_SHARED : SQLITE_LOCK_NONE)) locks++;
-        if (file->log_locks != 0) locks++;
+/// Without O_CREAT where the file exists: in a folder with the sticky bit, Linux would refuse the file of another user.
+static int open_or_create(const char *path) {
+    for (int tries = 0; tries < 100; tries++) {
+        int fd = open_regular(path, O_RDWR, 0);
+        if (fd != -ENOENT) return fd;
+        fd = open_regular(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+        if (fd != -EEXIST) return fd;
     }
-    __atomic_store_n(&connection->locks, locks, __ATOMIC_RELEASE);
+    return -EBUSY;
 }
 
-// MARK: - Methods
+enum { patience = 5000, nap = 5 };   // milliseconds
 
-static int watched_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset) {
-    strongroom_file *self = watched(file);
-    int result = self->original->xRead(file, bytes, size, offset);
-    // SQLCipher decrypts what was read, whatever the answer, and would take other bytes for damage.
-    return result == SQLITE_OK ? strongroom_stops_file(self->connection, false) : result;
-}
-
-static int watched_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset) {
-    strongroom_file *self = watched(file);
-    int stopped = strongroom_stops_file(self->connection, self->database == self && self->has_log);
-    return stopped != SQLITE_OK ? stopped : self->original->xWrite(file, bytes, size, offset);
-}
-
-static int watched_lock(sqlite3_file *file, int level) {
-    strongroom_file *self = watched(file);
-    int result = self->original->xLock(file, level);
-    if (result != SQLITE_OK) return result;
-    if (level > self->level) self->level = level;
-    count_locks(self->connection);
-    return SQLITE_OK;
-}
-
-static int watched_unlock(sqlite3_file *file, int level) {
-    strongroom_file *self = watched(file);
-    int result = self->original->xUnlock(file, level);
-    if (level < self->level) self->level = level;
-    count_locks(self->connection);
-    return result;
-}
-
-static int watched_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
-    strongroom_file *self = watched(file);
-    int result = self->original->xShmLock(file, offset, count, flags);
-    if (result != SQLITE_OK || (flags & SQLITE_SHM_EXCLUSIVE) == 0) return result;
-    uint32_t locks = ((1u << count) - 1) << offset;
-    if (flags & SQLITE_SHM_LOCK) self->log_locks |= locks;
-    else self->log_locks &= ~locks;
-    count_locks(self->connection);
-    return SQLITE_OK;
-}
-
-static void forget(strongroom_file *self) {
-    for (strongroom_file **link = &self->connection->databases; *link != NULL; link = &(*link)->next) {
-        if (*link != self) continue;
-        *link = self->next;
-        break;
+/// Writers hold the lock for as long as the file is not whole. The system lets go of it when they end, whatever ends
+/// them.
+static int lock(int fd, int kind) {
+    for (int waited = 0; flock(fd, kind | LOCK_NB) != 0; waited += nap) {
+        // Some file systems know no locks; what is read is checked all the same.
+        if (errno != EWOULDBLOCK && errno != EINTR) return 0;
+        if (waited >= patience) return EBUSY;
+        usleep(nap * 1000);
     }
+    return 0;
 }
 
-static int watched_close(sqlite3_file *file) {
-    strongroom_file *self = watched(file);
-    int result = self->original->xClose(file);
-    if (self->database == self) forget(self);
-    else self->database->has_log = false;
-    count_locks(self->connection);
+/// Whether the file still has its name: another process may have removed it before it was locked.
+static bool has_name(int fd, const char *path) {
+    struct stat file, named;
+    if (fstat(fd, &file) != 0 || lstat(path, &named) != 0) return false;
+    return file.st_dev == named.st_dev && file.st_ino == named.st_ino;
+}
+
+// MARK: Reading and writing
+
+/// The count of bytes, or a negated errno.
+static ssize_t read_all(int fd, void *bytes, size_t capacity) {
+    size_t count = 0;
+    while (count < capacity) {
+        ssize_t n = pread(fd, (char *)bytes + count, capacity - count, (off_t)count);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return -errno;
+        if (n == 0) break;
+        count += (size_t)n;
+    }
+    return (ssize_t)count;
+}
+
+static int write_and_sync(int fd, size_t offset, const void *bytes, size_t size) {
+    if (ftruncate(fd, (off_t)offset) != 0) return errno;
+    const char *at = bytes;
+    while (size > 0) {
+        ssize_t n = pwrite(fd, at, size, (off_t)offset);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return n < 0 ? errno : EIO;
+        at += n; offset += (size_t)n; size -= (size_t)n;
+    }
+    return fsync(fd) == 0 ? 0 : errno;
+}
+
+static int sync_directory(const char *path) {
+    char directory[4096];
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    if (length >= sizeof directory) return ENAMETOOLONG;
+    if (!slash) { strcpy(directory, "."); }
+    else if (length == 0) { strcpy(directory, "/"); }
+    else { memcpy(directory, path, length); directory[length] = 0; }
+    int fd = open(directory, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return errno;
+    // Some file systems can't sync a directory and say EINVAL; there is nothing else to do about them.
+    int result = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
+    close(fd);
     return result;
 }
 
-// MARK: - Opening
-
-static _Thread_local strongroom_connection *opening;
-
-void strongroom_set_opening(strongroom_connection *connection) { opening = connection; }
-
-static void watch(sqlite3_file *file, strongroom_connection *connection) {
-    strongroom_file *self = watched(file);
-    self->original = file->pMethods;
-    self->methods = *file->pMethods;
-    self->methods.xRead = watched_read;
-    self->methods.xWrite = watched_write;
-    self->connection = connection;
-    file->pMethods = &self->methods;
+int strongroom_file_read(const char *path, bool settled, void *bytes, size_t capacity) {
+    int fd = open_regular(path, O_RDONLY, 0);
+    if (fd < 0) return fd;
+    int locked = settled ? lock(fd, LOCK_SH) : 0;
+    ssize_t count = locked == 0 ? read_all(fd, bytes, capacity) : -locked;
+    close(fd);
+    return (int)count;
 }
 
-static void watch_database(sqlite3_file *file) {
-    strongroom_file *self = watched(file);
-    watch(file, opening);
-    self->database = self;
-    self->is_main = opening->databases == NULL;
-    self->methods.xClose = watched_close;
-    self->methods.xLock = watched_lock;
-    self->methods.xUnlock = watched_unlock;
-    if (self->methods.iVersion >= 2) self->methods.xShmLock = watched_shm_lock;
-    self->next = opening->databases;
-    opening->databases = self;
-}
-
-static void watch_companion(sqlite3_file *file, const char *path, bool is_log) {
-    strongroom_file *database = watched(sqlite3_database_file_object(path));
-    if (database->connection == NULL) return;
-    watch(file, database->connection);
-    watched(file)->database = database;
-    if (!is_log) return;
-    watched(file)->methods.xClose = watched_close;
-    database->has_log = true;
-    count_locks(database->connection);
-}
-
-typedef struct { sqlite3_vfs vfs; sqlite3_vfs *base; char name[32]; } watching_vfs;
-
-static sqlite3_vfs *behind(sqlite3_vfs *vfs) { return ((watching_vfs *)vfs)->base; }
-
-static int open_file(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *file, int flags, int *flags_out) {
-    *watched(file) = (strongroom_file){ 0 };
-    int result = behind(vfs)->xOpen(behind(vfs), path, file, flags, flags_out);
-    if (result != SQLITE_OK || path == NULL) return result;
-    if ((flags & SQLITE_OPEN_MAIN_DB) != 0 && opening != NULL) watch_database(file);
-    if ((flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) != 0) watch_companion(file, path, (flags & SQLITE_OPEN_WAL) != 0);
-    return SQLITE_OK;
-}
-
-// Everything else is the base's.
-static int delete(sqlite3_vfs *vfs, const char *path, int sync) { return behind(vfs)->xDelete(behind(vfs), path, sync); }
-static int access_file(sqlite3_vfs *vfs, const char *path, int flags, int *result) { return behind(vfs)->xAccess(behind(vfs), path, flags, result); }
-static int full_path(sqlite3_vfs *vfs, const char *path, int size, char *full) { return behind(vfs)->xFullPathname(behind(vfs), path, size, full); }
-static void *dl_open(sqlite3_vfs *vfs, const char *path) { return behind(vfs)->xDlOpen(behind(vfs), path); }
-static void dl_error(sqlite3_vfs *vfs, int size, char *message) { behind(vfs)->xDlError(behind(vfs), size, message); }
-static void (*dl_sym(sqlite3_vfs *vfs, void *library, const char *name))(void) { return behind(vfs)->xDlSym(behind(vfs), library, name); }
-static void dl_close(sqlite3_vfs *vfs, void *library) { behind(vfs)->xDlClose(behind(vfs), library); }
-static int randomness(sqlite3_vfs *vfs, int size, char *bytes) { return behind(vfs)->xRandomness(behind(vfs), size, bytes); }
-static int sleep_for(sqlite3_vfs *vfs, int microseconds) { return behind(vfs)->xSleep(behind(vfs), microseconds); }
-static int current_time(sqlite3_vfs *vfs, double *time) { return behind(vfs)->xCurrentTime(behind(vfs), time); }
-static int current_time64(sqlite3_vfs *vfs, sqlite3_int64 *time) { return behind(vfs)->xCurrentTimeInt64(behind(vfs), time); }
-static int last_error(sqlite3_vfs *vfs, int size, char *message) { return behind(vfs)->xGetLastError(behind(vfs), size, message); }
-
-static void watch_vfs(watching_vfs *self, sqlite3_vfs *base, int number) {
-    snprintf(self->name, sizeof self->name, "strongroom.%d", number);
-    self->base = base;
-    self->vfs = (sqlite3_vfs) {
-        .iVersion = base->iVersion < 2 ? 1 : 2, .szOsFile = most_file + (int)sizeof(strongroom_file), .mxPathname = base->mxPathname,
-        .zName = self->name, .xOpen = open_file, .xDelete = delete, .xAccess = access_file, .xFullPathname = full_path, .xDlOpen = dl_open,
-        .xDlError = dl_error, .xDlSym = dl_sym, .xDlClose = dl_close, .xRandomness = randomness, .xSleep = sleep_for,
-        .xCurrentTime = current_time, .xGetLastError = last_error, .xCurrentTimeInt64 = current_time64,
-    };
-    // What isn't known by its name is not there: connections go without.
-    if (sqlite3_vfs_register(&self->vfs, 0) != SQLITE_OK) self->base = NULL;
-}
-
-const char *strongroom_watched_vfs(const char *name) {
-    enum { most = 8 };
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static watching_vfs known[most];
-    sqlite3_vfs *base = sqlite3_vfs_find(name);
-    if (base == NULL || base->szOsFile > most_file) return name;
-    pthread_mutex_lock(&lock);
-    int i = 0;
-    while (i < most && known[i].base != NULL && known[i].base != base) i++;
-    if (i < most && known[i].base == NULL) watch_vfs(&known[i], base, i);
-    bool is_known = i < most && known[i].base == base;
-    pthread_mutex_unlock(&lock);
-    return is_known ? known[i].name : name;
-}
-
-// MARK: - Journals
-
-static bool reads_take_locks(strongroom_connection *connection, bool attached) {
-    for (strongroom_file *file = connection->databases; file != NULL; file = file->next)
-        if (!file->has_log && (file->is_main || attached)) return true;
-    return false;
-}
-
-static int read_schema(sqlite3 *db, const char *schema) {
-    char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master LIMIT 1", schema);
-    int result = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(db, sql, NULL, NULL, NULL);
-    sqlite3_free(sql);
+/// EAGAIN unless the file has its name and these contents.
+static int require_contents(int fd, const char *path, const void *expected, size_t size) {
+    if (!has_name(fd, path)) return EAGAIN;
+    char *bytes = malloc(size + 1);
+    if (!bytes) return ENOMEM;
+    ssize_t count = read_all(fd, bytes, size + 1);
+    int result = count < 0 ? (int)-count : (size_t)count == size && memcmp(bytes, expected, size) == 0 ? 0 : EAGAIN;
+    free(bytes);
     return result;
 }
 
-/// Another process may have given a file a log since it was read.
-static int look_again(sqlite3 *db) {
-    sqlite3_stmt *schemas = NULL;
-    int result = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &schemas, NULL);
-    while (result == SQLITE_OK && sqlite3_step(schemas) == SQLITE_ROW)
-        result = read_schema(db, (const char *)sqlite3_column_text(schemas, 1));
-    sqlite3_finalize(schemas);
+/// As SQLite has it for journals. Where the owner or the group can't be that of the database, the file is open to
+/// fewer than it.
+static void resemble(int fd, const char *database) {
+    struct stat model, file;
+    if (stat(database, &model) != 0) return;
+    if (fchown(fd, model.st_uid, model.st_gid) != 0) (void)!fchown(fd, (uid_t)-1, model.st_gid);
+    if (fstat(fd, &file) != 0) return;
+    mode_t mode = model.st_mode & 0666;
+    if (file.st_gid != model.st_gid) mode &= ~(mode_t)(S_IRGRP | S_IWGRP);
+    // Some file systems have one mode for all files.
+    (void)fchmod(fd, mode);
+}
+
+int strongroom_file_extend(const char *path, const char *database, const void *expected, size_t expected_size,
+                           size_t kept, const void *bytes, size_t size) {
+    int fd = open_or_create(path);
+    if (fd < 0) return -fd;
+    int result = lock(fd, LOCK_EX);
+    if (result == 0) result = require_contents(fd, path, expected, expected_size);
+    if (result == 0) {
+        resemble(fd, database);
+        result = write_and_sync(fd, kept, bytes, size);
+        // Nobody relies on it yet. What can't be undone is taken for what it is: not whole.
+        if (result != 0) (void)!(kept == 0 ? unlink(path) : ftruncate(fd, (off_t)kept));
+        if (result == 0 && kept == 0) result = sync_directory(path);
+    }
+    if (close(fd) != 0 && result == 0) result = errno;
     return result;
 }
 
-bool strongroom_reads_take_locks(strongroom_connection *connection, bool attached) {
-    if (!reads_take_locks(connection, attached)) return false;
-    if (!sqlite3_get_autocommit(connection->db)) return true;
-    uint32_t former = strongroom_narrow(connection, STRONGROOM_REACH_WAITS);
-    int result = look_again(connection->db);
-    strongroom_restore_reach(connection, former);
-    return result != SQLITE_OK || reads_take_locks(connection, attached);
+int strongroom_file_remove_if(const char *path, const void *expected, size_t expected_size) {
+    int fd = open_regular(path, O_RDWR, 0);
+    if (fd == -EACCES || fd == -EROFS) fd = open_regular(path, O_RDONLY, 0);
+    if (fd == -ENOENT) return 0;
+    if (fd < 0) return -fd;
+    int result = lock(fd, LOCK_EX);
+    if (result == 0) result = require_contents(fd, path, expected, expected_size);
+    if (result == 0 && unlink(path) != 0 && errno != ENOENT) result = errno;
+    close(fd);
+    return result != 0 ? result : sync_directory(path);
+}
+
+int strongroom_file_remove(const char *path) {
+    if (unlink(path) != 0) return errno == ENOENT ? 0 : errno;
+    return sync_directory(path);
+}
+
+// MARK: Names
+
+static int rename_exclusively(const char *from, const char *to) {
+#if __APPLE__
+    return renamex_np(from, to, RENAME_EXCL) == 0 ? 0 : errno;
+#elif defined(RENAME_NOREPLACE)
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0 ? 0 : errno;
+#else
+    (void)from; (void)to;
+    return ENOSYS;
+#endif
+}
+
+/// Whether the file system, the system or a sandbox knows no such call.
+static bool is_refusal(int error) {
+    return error == EPERM || error == EINVAL || error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP
+        || error == EMLINK;
+}
+
+static int link_exclusively(const char *from, const char *to) {
+    if (link(from, to) != 0) return errno;
+    return unlink(from) == 0 ? 0 : errno;
+}
+
+/// Takes the name by an empty file first, which is locked as SQLite locks what it writes, so that nobody makes a
+/// database of it.
+static int replace_placeholder(const char *from, const char *to) {
+    int fd = open(to, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) return errno;
+    struct flock bytes = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512 };
+    struct stat file;
+    (void)fcntl(fd, F_SETLK, &bytes);
+    int result = fstat(fd, &file) == 0 && file.st_size == 0 ? 0 : EEXIST;
+    if (result == 0 && rename(from, to) != 0) {
+        result = errno;
+        (void)unlink(to);
+    }
+    close(fd);
+    return result;
+}
+
+int strongroom_file_move(const char *from, const char *to) {
+    int result = rename_exclusively(from, to);
+    if (is_refusal(result)) result = link_exclusively(from, to);
+    if (is_refusal(result)) result = replace_placeholder(from, to);
+    return result != 0 ? result : sync_directory(to);
+}
+
+bool strongroom_file_exists(const char *path) {
+    struct stat file;
+    return lstat(path, &file) == 0;
+}
+
+int64_t strongroom_size_of_file(const char *path) {
+    struct stat file;
+    if (stat(path, &file) != 0) return -1;
+    return S_ISDIR(file.st_mode) ? -2 : (int64_t)file.st_size;
+}
+
+bool strongroom_is_regular_file(const char *path) {
+    struct stat file;
+    return stat(path, &file) == 0 && S_ISREG(file.st_mode);
+}
+
+int64_t strongroom_file_room(const char *path, int64_t *largest_file) {
+    struct statvfs system;
+    struct rlimit limit;
+    int64_t room = INT64_MAX;
+    if (statvfs(path, &system) == 0) room = (int64_t)system.f_bavail * (int64_t)system.f_frsize;
+    *largest_file = INT64_MAX;
+    bool is_limited = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    if (is_limited) *largest_file = (int64_t)limit.rlim_cur;
+    return room;
+}
+
+char *strongroom_real_path(const char *path) {
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    char *real = vfs ? sqlite3_malloc(vfs->mxPathname + 1) : NULL;
+    // The extended code says that a symbolic link was followed.
+    if (real && (vfs->xFullPathname(vfs, path, vfs->mxPathname + 1, real) & 0xff) == SQLITE_OK) return real;
+    sqlite3_free(real);
+    return NULL;
 }

@@ -19,6 +19,8 @@ extension Failure {
     init(_ error: DatabaseError, file: String) {
         if let version = error.formatVersion {
             self.init(otherFormat: version, file: file)
+        } else if let known = Failure(sidecar: error, file: file) {
+            self = known
         } else if let known = error.reason.flatMap({ Failure(reason: $0, file: file) }) {
             self = known
         } else if error.isWrongKeyError {
@@ -31,15 +33,24 @@ extension Failure {
         }
     }
 
+    /// What is wrong beside the database, or with its readable bytes: the library knows the cure. Nil for anything else.
+    private init?(sidecar error: DatabaseError, file: String) {
+        let status: Status
+        switch error.reason {
+        case .damagedSalt, .contradictoryHeader: status = .damaged
+        case .unfitSaltFile, .nameTooLong: status = .other
+        default: return nil
+        }
+        let advice = error.recoverySuggestion.map { $0.prefix(1).uppercased() + $0.dropFirst() }
+        self.init(status, file: file, "\(error.failureReason ?? ""); nothing was changed", remedy: advice)
+    }
+
     /// Nil for what the code tells as well.
     init?(reason: DatabaseError.Reason, file: String) {
         switch reason {
         case .missingSalt:
             self.init(.other, file: file, "its header is plaintext and its salt is missing; nothing was changed",
                       remedy: "Put \(shellQuoted(file + "-salt")) back, or give the salt with --salt-file")
-        case .damagedSalt:
-            self.init(.damaged, file: file, "its salt file is damaged; nothing was changed",
-                      remedy: "Restore \(shellQuoted(file + "-salt")) from a backup, or give the salt with --salt-file")
         case .wrongSalt:
             self.init(.wrongKey, file: file, "the key fits and the salt does not; nothing was changed",
                       remedy: "Check --salt-file")

@@ -117,16 +117,11 @@ struct NewFile {
 
     // MARK: - Publishing
 
-    /// The salt first: a database with a plaintext header is nothing without it.
     private func publish(from folder: WorkFolder) throws {
-        let salt = folder.database + "-salt", hasSalt = Self.exists(salt)
-        if hasSalt { try put(salt, at: place.path + "-salt") }
         do {
-            try replaces ? replace(from: folder) : put(folder.database, at: place.path)
-        } catch {
-            // It was put where nothing was.
-            if hasSalt { unlink(place.path + "-salt") }
-            throw error
+            try DatabaseFile.give(folder.database, theName: place.path, by: replaces ? { try replace(from: folder) } : nil)
+        } catch let error as DatabaseError {
+            throw error.reason == .fileExists ? Self.taken(place.name) : Failure(error, file: place.name)
         }
         try syncFolder()
     }
@@ -139,28 +134,6 @@ struct NewFile {
         let number = errno
         folder.putBack(companions)
         throw Failure(errno: number, file: place.name, doing: "replacing it", remedy: "It is as it was")
-    }
-
-    /// Gives a file its name, and never takes one that somebody else took meanwhile.
-    private func put(_ file: String, at path: String) throws {
-        if link(file, path) == 0 {
-            unlink(file)
-            return
-        }
-        switch errno {
-        case EEXIST: throw Self.taken(path == place.path ? place.name : path)
-        case EPERM, ENOTSUP, EOPNOTSUPP, EMLINK, ENOSYS: break
-        case let number: throw Failure(errno: number, file: place.name, doing: "naming it")
-        }
-        // Where there are no links, an empty file keeps the name until the rename.
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw errno == EEXIST ? Self.taken(path) : Failure(errno: errno, file: place.name,
-            doing: "naming it") }
-        close(descriptor)
-        guard rename(file, path) != 0 else { return }
-        let number = errno
-        unlink(path)
-        throw Failure(errno: number, file: place.name, doing: "naming it")
     }
 
     private func syncFolder() throws {

@@ -11,6 +11,7 @@
 #include "strongroom_controls.h"
 #include "strongroom_crypto.h"
 #include "strongroom_fence.h"
+#include "strongroom_files.h"
 #include "strongroom_formats.h"
 #include "strongroom_fulltext.h"
 #include "strongroom_signals.h"

@@ -1,5 +1,5 @@
-// What the encryption room needs from C: the provider that SQLCipher itself stands on, memory for secrets, files that are
-// synced before they count, the page format of SQLCipher, and the calls of SQLCipher whose results need watching.
+// What the encryption room needs from C: the provider that SQLCipher itself stands on, memory for secrets, the page format of
+// SQLCipher, and the calls of SQLCipher whose results need watching.
 
 #ifndef STRONGROOM_CRYPTO_H
 #define STRONGROOM_CRYPTO_H
@@ -26,20 +26,6 @@ bool strongroom_equal(const void *a, const void *b, size_t size);
 void *strongroom_secret_allocate(size_t size);
 void strongroom_secret_free(void *bytes, size_t size);
 void strongroom_wipe(void *bytes, size_t size);
-
-// MARK: Small files. Zero or an errno. Data and directory entry are on the disk when they return.
-
-/// With `exclusive` the file appears whole or not at all, and EEXIST says that another process was first.
-int strongroom_file_write(const char *path, const void *bytes, size_t size, bool exclusive);
-int strongroom_file_remove(const char *path);
-/// Gives a file another name, in one directory; EEXIST if it is taken.
-int strongroom_file_move(const char *from, const char *to);
-/// The count of bytes read, at most `capacity`, or a negated errno. Never for a database that this process may have open.
-int strongroom_file_read(const char *path, void *bytes, size_t capacity);
-/// The size of a file without opening it; -1 without one, -2 for a directory.
-int64_t strongroom_size_of_file(const char *path);
-/// Free bytes beside `path`, and the largest file that this process may write; INT64_MAX where nothing is known.
-int64_t strongroom_file_room(const char *path, int64_t *largest_file);
 
 // MARK: The open connection's own file: closing another descriptor of it would drop this process's locks.
 

@@ -72,6 +72,17 @@ int64_t strongroom_faults_syncs(void);
 /// Lets the syncs of this thread fail with EIO after `after` of them went well. Negative: none.
 void strongroom_faults_fail_syncs(int64_t after);
 
+// MARK: Names and users
+
+/// Refuses this thread hard links and renames that replace nothing, as many file systems do.
+void strongroom_faults_refuse_names(bool refusing);
+
+/// How many of them were refused to this thread; negative where they can't be.
+int64_t strongroom_faults_refused_names(void);
+
+/// Opens files with the rights of `user` on this thread, which only root can ask for; false where that can't be had.
+bool strongroom_faults_use_files_as(uint32_t user);
+
 // MARK: Memory
 
 /// Puts an allocator in front of SQLite's, in a process that has not used SQLite yet. Answers a SQLite result code.

@@ -39,10 +39,10 @@ public struct Configuration: Sendable {
     /// The derived keys that the connections of one access share; each connection for itself when nil.
     private(set) var keyring: Keyring?
 
-    /// The same settings, for the connections of a new access.
-    func sharingKeys() -> Configuration {
+    /// The same settings, for the connections of a new access, or for one more of an access that has derived keys already.
+    func sharingKeys(_ keyring: Keyring = Keyring()) -> Configuration {
         var configuration = self
-        configuration.keyring = Keyring()
+        configuration.keyring = keyring
         return configuration
     }
 

@@ -201,6 +201,7 @@ extension Database {
             // Before anyone is told: who reads after asking for the count sees what it counts.
             let isNews = transactions.didWrite || observers.wasToldOfChanges
             if isNews { strongroom_count_commit(connection) }
+            if cipher.isCreating { endCreation() }
             var isRefused = false
             if !transactions.didWrite, observers.isActive, !isReadOnlyNow {
                 // SQLite calls no hook for a transaction that changed nothing: observers hear of it all the same, and

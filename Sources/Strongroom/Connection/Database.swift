@@ -76,6 +76,7 @@ public final class Database {
         ErrorLog.connect()
         let uri = SQLiteURI(path: path)
         if uri?.carriesKey == true { throw DatabaseError.keyInURI }
+        try Self.requireCreatable(path, configuration)
         var flags = SQLITE_OPEN_NOMUTEX
         if uri != nil { flags |= SQLITE_OPEN_URI }
         flags |= configuration.openingFlags
@@ -172,7 +173,7 @@ public final class Database {
     }
 
     private func forgetStatements() {
-        removeCreationSalt()
+        endCreation()
         openGate()
         finishRuns()
         removeCachedStatements()

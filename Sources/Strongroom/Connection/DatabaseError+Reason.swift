@@ -66,6 +66,15 @@ extension DatabaseError.Reason {
     /// The file beside the database that holds its salt can't be understood.
     public static let damagedSalt = Self("damagedSalt")
 
+    /// The file beside the database that would hold its salt is no regular file, or this user may not read or write it.
+    public static let unfitSaltFile = Self("unfitSaltFile")
+
+    /// The readable header of the database says something else than the settings: they are others, or it was changed.
+    public static let contradictoryHeader = Self("contradictoryHeader")
+
+    /// The name of the database leaves no room for those of the files beside it.
+    public static let nameTooLong = Self("nameTooLong")
+
     /// A plaintext header was asked for, and the database is encrypted from its first byte.
     public static let missingPlaintextHeader = Self("missingPlaintextHeader")
 

@@ -9,7 +9,7 @@ final class CipherState {
     var saltPlace = SaltPlace.database
     var isSaltProvided: Bool { saltPlace != .database }
 
-    /// The file was empty, and the salt for its creation stands beside it.
+    /// The file was empty, and the salt for its creation stands beside it, until the first commit.
     var isCreating = false
 
     /// A key was given and its derivation put off: statements like `PRAGMA kdf_iter` may still say how.

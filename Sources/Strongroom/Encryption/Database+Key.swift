@@ -55,13 +55,18 @@ extension Database {
     /// Reads the database for the first time, after `prepareDatabase`: the key is right or opening fails here.
     func verifyEncryption() throws {
         if cipher.isPending { try settleKey() }
+        try requirePlausibleHeader(upTo: FileHeader.pageFormatEnd)
         do {
             try requireFittingKey()
             if try !takeKey() { try readSchema() }
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) {
-            guard try followChangedFile() else { throw error }
+            guard try followChangedFile() else {
+                try requirePlausibleHeader(upTo: FileHeader.count)
+                throw error
+            }
             try readSchema()
         }
+        try requirePlausibleHeader(upTo: FileHeader.count)
         if cipher.isKeyed { try requireTemporaryDataInMemory() }
         try deriveBeforeFirstPage()
         try removeLeftOvers()

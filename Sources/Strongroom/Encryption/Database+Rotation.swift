@@ -182,6 +182,7 @@ extension Database {
         guard !configuration.readonly else {
             throw DatabaseError(.SQLITE_READONLY, refusing: "a read-only connection can't change the key")
         }
+        try SaltFile.requireWritable(.rotation, of: filePath)
         try requireSingleName()
         return derived
     }

@@ -61,14 +61,45 @@ extension Database {
         return SaltLocation(salt: file.salt, header: file.header)
     }
 
+    /// Compares the first `end` bytes of a readable header with what the settings determine: SQLCipher authenticates
+    /// none of them, and SQLite believes them all.
+    func requirePlausibleHeader(upTo end: Int) throws {
+        guard let derived = cipher.derived, cipher.header > 0 else { return }
+        let header = try fileHeader()
+        guard header.hasPlaintextHeader else { return }
+        // One of the former salts may come with a shorter header.
+        let clear = cipher.isSaltProvided ? cipher.header : try formerSalts().map(\.header).reduce(cipher.header, min)
+        guard let problem = header.contradiction(to: derived.settings, upTo: min(end, clear)) else { return }
+        throw DatabaseError.contradictoryHeader(path, problem)
+    }
+
+    // MARK: - Former salts
+
+    /// What the database, or another one of its name, had before, the newest first. Each costs a derivation where the
+    /// key is wrong.
+    func formerSalts() throws -> ArraySlice<SaltFile> {
+        var known: Set<SaltFile> = []
+        let salts = try SaltFile.readAll(.permanent, of: filePath)
+        return salts.filter { known.insert($0).inserted }.dropFirst().prefix(SaltFile.rememberedCount)
+    }
+
     // MARK: - Creation
+
+    /// Refuses a name before SQLite makes a file of it.
+    static func requireCreatable(_ path: String, _ configuration: Configuration) throws {
+        guard configuration.encryption != nil, !configuration.readonly, !path.hasPrefix("file:") else { return }
+        if !strongroom_file_exists(path) { try SaltFile.requireName(of: path) }
+    }
 
     /// Everyone who finds the database empty takes the same salt, so that two processes can create it at once.
     private func saltForCreation(_ requested: PlaintextHeader?, provided: SaltLocation?) throws -> SaltLocation {
         let size = requested?.size ?? 0
+        if configuration.readonly { try requireNoLog() }
         if let provided { return provided }
         let random = try Salt.random()
         if configuration.readonly { return SaltLocation(salt: random, header: size) }
+        if size > 0 { try SaltFile.requireWritable(.permanent, of: filePath) }
+        try SaltFile.requireName(of: filePath)
         cipher.isCreating = true
         let agreed = try SaltFile(salt: random, header: size).agree(.creation, of: filePath)
         let header = try fileHeader()
@@ -78,6 +109,14 @@ extension Database {
         }
         if size > 0 { try SaltFile(salt: agreed.salt, header: size).write(.permanent, of: filePath) }
         return SaltLocation(salt: agreed.salt, header: size)
+    }
+
+    /// Of an empty database SQLite removes the write-ahead log, even for those who only read.
+    private func requireNoLog() throws {
+        guard strongroom_file_exists(filePath + "-wal") else { return }
+        throw DatabaseError(
+            .SQLITE_CORRUPT, .damaged, "\(path) is empty, although it has a write-ahead log",
+            advice: "restore it from a backup, or remove \(path)-wal")
     }
 
     /// True when the file has another salt or header than it had when we looked, and the key was set again: another process created
@@ -98,12 +137,43 @@ extension Database {
         guard cipher.derived != nil, !configuration.readonly, isFileStored, try fileSize() > 0 else { return }
         try SaltFile.remove(.creation, of: filePath)
         cipher.isCreating = false
+        try SaltFile.removeUnfinished(.rotation, of: filePath)
         try finishRotation()
     }
 
-    /// At closing, when the database that this connection found empty has got its first page. The next opening would do the same.
-    func removeCreationSalt() {
+    /// After the first transaction that this connection committed to an empty file, and at closing: a program may end
+    /// without it.
+    ///
+    /// The agreement stays where the database doesn't open without it; the next opening looks again.
+    func endCreation() {
         guard cipher.isCreating, let size = try? fileSize(), size > 0 else { return }
+        cipher.isCreating = false
+        guard (try? opensFromFiles()) == true else { return }
         try? SaltFile.remove(.creation, of: filePath)
+    }
+
+    /// Whether a fresh connection, which knows the key and the settings, finds the salt and the header by itself, and
+    /// reads.
+    private func opensFromFiles() throws -> Bool {
+        guard let key = cipher.key, let derived = cipher.derived else { return true }
+        let file = SaltFile(salt: derived.salt, header: cipher.header)
+        if cipher.header > 0, !cipher.isSaltProvided { try file.write(.permanent, of: filePath) }
+        let salt = cipher.saltPlace == .caller ? PlaintextHeader.SaltPlace.provided(derived.salt.bytes) : .sidecar
+        let header = cipher.header > 0 ? PlaintextHeader(size: cipher.header, salt: salt) : nil
+        let location = try locateSalt(requestedHeader: header)
+        guard SaltFile(salt: location.salt, header: location.header) == file else { return false }
+        var plain = Configuration()
+        plain.encryption = Encryption(key: key, settings: derived.settings, plaintextHeader: header)
+        plain.readonly = true
+        do {
+            let fresh = try Database(
+                path: filePath, description: description + ".verification",
+                // A derivation that was made already comes out the same.
+                configuration: plain.sharingKeys(cipher.keyring))
+            try fresh.withSoleAccess { try $0.setUpPlainly(derived: nil, header: 0) }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            // Who keeps all others out has read the salt from the files.
+        }
+        return true
     }
 }

@@ -70,7 +70,7 @@ extension DatabaseFile {
 
     /// Neither the file nor what SQLite or Strongroom would take for a part of it.
     private static func requireAbsent(_ path: String) throws {
-        for file in companions(of: path) where strongroom_size_of_file(file) != -1 { throw exists(file) }
+        for file in companions(of: path) where strongroom_file_exists(file) { throw exists(file) }
     }
 
     private static func exists(_ path: String) -> DatabaseError {
@@ -104,17 +104,30 @@ extension DatabaseFile {
         }
     }
 
-    /// The salt first: a database with a plaintext header is nothing without it.
-    private static func give(_ partial: String, theName destination: String) throws {
-        let salt = SaltFile.path(.permanent, of: destination)
-        let hasSalt = try SaltFile.read(.permanent, of: partial) != nil
-        if hasSalt { try move(SaltFile.path(.permanent, of: partial), salt) }
+    /// Gives a finished database, which nobody has open, its name in the same folder, together with its salt. A salt
+    /// takes the place of no other, nor does the database unless `rename` has it; after a failure both names are as they
+    /// were.
+    ///
+    /// - throws: `SQLITE_CANTOPEN` where a name is taken.
+    package static func give(_ partial: String, theName destination: String, by rename: (() throws -> Void)? = nil) throws {
+        // The salt first: a database with a plaintext header is nothing without it.
+        let salt = try giveSalt(of: partial, to: destination)
         do {
-            try move(partial, destination)
+            if let rename { try rename() } else { try move(partial, destination) }
         } catch {
-            if hasSalt { _ = strongroom_file_remove(salt) }
+            try salt?.remove(.permanent, of: destination)
             throw error
         }
+        try salt?.remove(.permanent, of: partial)
+    }
+
+    /// Writes the salt that is beside one database beside another, where there may be none. Nil without one.
+    private static func giveSalt(of partial: String, to destination: String) throws -> SaltFile? {
+        guard let salt = try SaltFile.read(.permanent, of: partial) else { return nil }
+        let name = SaltFile.path(.permanent, of: destination)
+        guard !strongroom_file_exists(name), try salt.agree(.permanent, of: destination, like: partial) == salt
+        else { throw exists(name) }
+        return salt
     }
 
     private static func move(_ from: String, _ to: String) throws {

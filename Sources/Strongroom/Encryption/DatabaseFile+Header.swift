@@ -75,20 +75,24 @@ extension Database {
         if cipher.header > 0, let present, present.header != header.size {
             try next.write(.rotation, of: filePath)
         } else if header.salt == .sidecar {
-            try keep(next)
+            try next.write(.permanent, of: filePath)
         }
     }
 
     /// Once the first page is written, the file beside it tells of that one only, or goes.
     private func settle(_ header: PlaintextHeader?, salt: Salt) throws {
-        if let header, header.salt == .sidecar { try keep(SaltFile(salt: salt, header: header.size)) } else { try removeSaltFile() }
+        if let header, header.salt == .sidecar {
+            try SaltFile(salt: salt, header: header.size).write(.permanent, of: filePath)
+        } else {
+            try removeSaltFile()
+        }
         try SaltFile.remove(.rotation, of: filePath)
     }
 
     /// Only a salt that stands somewhere else may go: former ones open backups of the time before, others other databases.
     private func removeSaltFile() throws {
-        guard let file = try SaltFile.read(.permanent, of: filePath), file.formerSalts.isEmpty, file.salt == cipher.derived?.salt else { return }
-        try SaltFile.remove(.permanent, of: filePath)
+        guard let salt = cipher.derived?.salt else { return }
+        try SaltFile(salt: salt, header: 0).remove(.permanent, of: filePath)
     }
 
     /// After a change that failed: the salt of a file that is encrypted from its first byte stands in it.

@@ -40,10 +40,20 @@ public enum DatabaseFile {
     ///
     /// - throws: `SQLITE_CANTOPEN` when the file can't be read. <https://www.sqlite.org/fileformat.html>
     public static func inspect(path: String) throws -> Inspection {
-        let size = strongroom_size_of_file(path)
-        guard size >= 0 else { return Inspection(path: path, kind: size == -2 ? .notDatabase : .absent, header: nil) }
+        let path = realPath(path)
+        guard strongroom_is_regular_file(path) else {
+            let isAbsent = strongroom_size_of_file(path) == -1
+            return Inspection(path: path, kind: isAbsent ? .absent : .notDatabase, header: nil)
+        }
         let header = try withUnusedConnection(path) { try $0.fileHeader() }
         return Inspection(path: path, kind: kind(of: header), header: header)
+    }
+
+    /// Where SQLite puts the files beside a database, and looks for them: symbolic links don't count.
+    static func realPath(_ path: String) -> String {
+        guard let real = strongroom_real_path(path) else { return path }
+        defer { strongroom_free(real) }
+        return String(cString: real)
     }
 
     private static func kind(of header: FileHeader) -> Inspection.Kind {
@@ -73,7 +83,7 @@ extension DatabaseFile.Inspection {
             walSize: log >= 0 ? log : nil,
             hasRollbackJournal: journal > 0,
             salt: kind == .encrypted ? header?.salt?.bytes : kind == .plaintextHeader ? file?.salt.bytes : nil,
-            hasSaltFile: strongroom_size_of_file(SaltFile.path(.permanent, of: path)) >= 0,
-            isRotationPending: strongroom_size_of_file(SaltFile.path(.rotation, of: path)) >= 0)
+            hasSaltFile: SaltFile.exists(.permanent, of: path),
+            isRotationPending: SaltFile.exists(.rotation, of: path))
     }
 }

@@ -37,6 +37,12 @@ extension DatabaseError {
             advice: "restore that file, or give the salt with PlaintextHeader(salt: .provided(…))")
     }
 
+    static func contradictoryHeader(_ path: String, _ problem: String) -> DatabaseError {
+        DatabaseError(
+            .SQLITE_NOTADB, .contradictoryHeader, "the readable header of \(path) doesn't fit: \(problem)",
+            advice: "open the database with the settings that it was created with, or restore it from a backup")
+    }
+
     static func lateHeader(_ path: String) -> DatabaseError {
         DatabaseError(
             .SQLITE_NOTADB, .missingPlaintextHeader, "\(path) is encrypted from its first byte",

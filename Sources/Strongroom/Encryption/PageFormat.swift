@@ -100,16 +100,43 @@ struct FileHeader {
 
     var hasPlaintextHeader: Bool { startsLikeSQLite && !isClear && bytes.count == FileHeader.count }
 
-    /// Nil where the header is encrypted, or shows no size that pages can have.
+    /// Nil where the header is encrypted, and where it shows what no page size is.
     var pageSize: Int? {
         guard startsLikeSQLite, bytes.count >= 18 else { return nil }
-        let shown = Int(bytes[16]) << 8 | Int(bytes[17]), size = shown == 1 ? 65536 : shown
-        return (512...65536).contains(size) && size.nonzeroBitCount == 1 ? size : nil
+        let isSize = (512...65536).contains(shownPageSize) && shownPageSize.nonzeroBitCount == 1
+        return isSize ? shownPageSize : nil
+    }
+
+    private var shownPageSize: Int {
+        let size = Int(bytes[16]) << 8 | Int(bytes[17])
+        return size == 1 ? 65536 : size
     }
 
     /// Nil where a clear header stands in its place.
     var salt: Salt? {
         bytes.count >= Salt.count && !startsLikeSQLite ? try? Salt(bytes.prefix(Salt.count)) : nil
+    }
+
+    /// Up to here the header says how pages are laid out.
+    static let pageFormatEnd = 24
+
+    /// Why the first `end` bytes can't be those of a database with these settings, in words; nil where they can.
+    func contradiction(to settings: CipherSettings, upTo end: Int) -> String? {
+        func number(at offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
+        let reserve = strongroom_page_reserve(CInt(settings.hmacAlgorithm?.rawValue ?? 0))
+        let rules: [(end: Int, holds: () -> Bool, words: () -> String)] = [
+            (18, { shownPageSize == settings.pageSize },
+             { "it says pages of \(shownPageSize) bytes, the settings \(settings.pageSize)" }),
+            (20, { (1...2).contains(bytes[18]) && (1...2).contains(bytes[19]) }, { "it has an unknown version" }),
+            // SQLCipher keeps what it would reserve without being told the algorithm.
+            (21, { bytes[20] >= reserve && [16, 48, 80].contains(bytes[20]) },
+             { "it reserves \(bytes[20]) bytes in each page, the settings \(reserve)" }),
+            (24, { bytes[21..<24].elementsEqual([64, 32, 32]) }, { "its payload fractions are not those of SQLite" }),
+            (48, { number(at: 44) <= 4 }, { "it has an unknown schema format" }),
+            (60, { number(at: 56) <= 3 }, { "it has an unknown text encoding" }),
+            (92, { bytes[72..<92].allSatisfy { $0 == 0 } }, { "what SQLite leaves empty is not" }),
+        ]
+        return rules.first { $0.end <= min(end, bytes.count) && !$0.holds() }?.words()
     }
 
     var looksLikeText: Bool {

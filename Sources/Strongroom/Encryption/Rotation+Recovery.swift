@@ -10,9 +10,7 @@ extension Database {
     func otherSalts(than location: SaltLocation) throws -> [SaltFile] {
         var others: [SaltFile] = []
         if let next = try SaltFile.read(.rotation, of: filePath) { others.append(next) }
-        if location.header > 0, location.place == .database, let file = try SaltFile.read(.permanent, of: filePath) {
-            others += file.formerSalts.map { SaltFile(salt: $0, header: file.header) }
-        }
+        if location.header > 0, location.place == .database { others += try formerSalts() }
         return others.filter { $0.salt != location.salt || $0.header != location.header }
     }
 
@@ -76,7 +74,7 @@ extension Database {
     @discardableResult
     func finishRotation(waits: Bool = false) throws -> Bool {
         guard let derived = cipher.derived, let next = try SaltFile.read(.rotation, of: filePath) else { return true }
-        let present = SaltFile(salt: derived.salt, header: cipher.header), hasCommitted = next.opensTheSame(as: present)
+        let present = SaltFile(salt: derived.salt, header: cipher.header), hasCommitted = next == present
         guard try hasCommitted ? emptyLog(waits: waits) : forgetFailure(derived) else { return false }
         // Under the write lock nobody else rotates.
         let rollback = try rollbackStatement
@@ -86,7 +84,7 @@ extension Database {
         if hasCommitted {
             if cipher.header == 0, try fileHeader().salt != derived.salt { return false }
             let isBeside = try cipher.saltPlace != .caller || SaltFile.read(.permanent, of: filePath) != nil
-            if cipher.header > 0, isBeside { try keep(present) }
+            if cipher.header > 0, isBeside { try present.write(.permanent, of: filePath) }
         }
         try SaltFile.remove(.rotation, of: filePath)
         return true
@@ -95,13 +93,6 @@ extension Database {
     func finishKeyRotation() throws -> RotationOutcome {
         try stops.refuseLocks()
         return try finishRotation(waits: true) ? .complete : .formerKeyRemains
-    }
-
-    /// Writes the salt and the header beside the file, with the salts that were there before.
-    func keep(_ file: SaltFile) throws {
-        let former = try SaltFile.read(.permanent, of: filePath)
-        let next = former?.followed(by: file.salt, header: file.header) ?? file
-        if next != former { try next.write(.permanent, of: filePath) }
     }
 
     /// Before the salt of a change that failed goes, nothing may be left that needs it.

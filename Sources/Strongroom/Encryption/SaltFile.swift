@@ -8,12 +8,16 @@ import Foundation
 ///     Strongroom salt 1
 ///     salt 8b0f…
 ///     header 32
-///     former 51c2…
 ///     check 5d41402a
 ///
-/// `former` lines, newest first, are the salts that the database had before its key changed: they open backups of that time. `header` is the count of bytes at the start of the database that aren't encrypted; `check` tells a torn or edited file. Files
-/// appear whole or not at all, with mode 0600, and are on the disk before the database relies on them.
-struct SaltFile: Equatable {
+/// `header` is the count of bytes at the start of the database that aren't encrypted; `check` tells an edited file.
+/// Another salt comes behind, as three more lines, and counts from then on: what stands in the file is never
+/// overwritten, so that a crash leaves either the salt before or the one after, and a database that was moved away or
+/// restored finds its own among the former ones.
+///
+/// Whoever writes holds the lock of the file until it is whole and on the disk. What is not whole when the lock is
+/// free was left by a process that was killed: nothing has relied on it.
+struct SaltFile: Hashable {
     enum Role: String, CaseIterable {
         /// The salt of a database with a plaintext header, for as long as the database lives.
         case permanent = "-salt"
@@ -25,9 +29,9 @@ struct SaltFile: Equatable {
 
     var salt: Salt
     var header: Int
-    /// What the database had before, newest first.
-    var formerSalts: [Salt] = []
-    static let mostFormerSalts = 16
+
+    /// How many of the salts in a file are tried where a key doesn't fit.
+    static let rememberedCount = 16
 
     static func path(_ role: Role, of database: String) -> String {
         database + role.rawValue
@@ -35,103 +39,167 @@ struct SaltFile: Equatable {
 
     // MARK: Reading
 
-    /// Nil if there is none.
+    /// The salt that counts; nil if there is none.
     static func read(_ role: Role, of database: String) throws -> SaltFile? {
-        let path = path(role, of: database)
-        var buffer = [UInt8](repeating: 0, count: 1024)
-        let count = buffer.withUnsafeMutableBytes { strongroom_file_read(path, $0.baseAddress, $0.count) }
-        if count == -ENOENT || count == -ENOTDIR { return nil }
-        guard count >= 0 else { throw failure("read", path, errno: -count) }
-        guard let file = SaltFile(text: String(decoding: buffer.prefix(Int(count)), as: UTF8.self)) else {
-            throw DatabaseError(
-                .SQLITE_CORRUPT, refusing: "the salt file \(path) is damaged",
-                advice: "restore it from a backup, or give the salt with PlaintextHeader(salt: .provided(…))", reason: .damagedSalt)
+        try readAll(role, of: database).first
+    }
+
+    /// The salt that counts, and before it the former ones, the newest first.
+    static func readAll(_ role: Role, of database: String) throws -> [SaltFile] {
+        let content = try settledContent(role, of: database)
+        // Nobody empties the file of a database that lives.
+        if role == .permanent, content.isUnfinished, !content.bytes.isEmpty || exists(role, of: database) {
+            throw damage(role, of: database, content)
         }
-        return file
+        return content.salts.reversed()
     }
 
-    init(salt: Salt, header: Int, formerSalts: [Salt] = []) {
-        self.salt = salt
-        self.header = header
-        self.formerSalts = formerSalts
+    /// Whether the name is taken, by whatever it is.
+    static func exists(_ role: Role, of database: String) -> Bool {
+        strongroom_file_exists(path(role, of: database))
     }
 
-    /// The same salt and header for the database, whatever came before.
-    func opensTheSame(as other: SaltFile) -> Bool { salt == other.salt && header == other.header }
-
-    /// The next file of a database that had this one: nothing that opens an older backup is forgotten.
-    func followed(by salt: Salt, header: Int) -> SaltFile {
-        let former = ([self.salt] + formerSalts).filter { $0 != salt }
-        return SaltFile(salt: salt, header: header, formerSalts: Array(former.prefix(Self.mostFormerSalts)))
+    /// Waits for whoever is writing the file at this moment.
+    private static func settledContent(_ role: Role, of database: String) throws -> SaltText {
+        let content = try content(role, of: database, settled: false)
+        return content.isUnfinished ? try self.content(role, of: database, settled: true) : content
     }
 
-    private init?(text: String) {
-        let lines = text.split(separator: "\n")
-        guard (4...4 + SaltFile.mostFormerSalts).contains(lines.count), lines[0] == SaltFile.title,
-              let salt = SaltFile.value("salt", lines[1]).flatMap({ Salt(hex: $0) }),
-              let header = SaltFile.value("header", lines[2]).flatMap({ Int($0) }),
-              // Anyone can compute the check: what follows relies on the size.
-              header == 0 || PlaintextHeader.isValid(size: header),
-              let check = SaltFile.value("check", lines[lines.count - 1])
-        else { return nil }
-        let former = lines[3..<lines.count - 1].compactMap { line in SaltFile.value("former", line).flatMap { Salt(hex: $0) } }
-        guard former.count == lines.count - 4 else { return nil }
-        self.init(salt: salt, header: header, formerSalts: former)
-        guard let rightCheck = self.check, check == rightCheck else { return nil }
-    }
-
-    private static let title = "Strongroom salt 1"
-
-    private static func value(_ name: String, _ line: Substring) -> Substring? {
-        line.hasPrefix(name + " ") ? line.dropFirst(name.count + 1) : nil
+    /// Without bytes if there is none.
+    private static func content(_ role: Role, of database: String, settled: Bool) throws -> SaltText {
+        let path = path(role, of: database)
+        var buffer: [UInt8] = [], count: CInt = 0
+        for capacity in [4096, SaltText.largest + 1] where count == buffer.count {
+            buffer = [UInt8](repeating: 0, count: capacity)
+            count = strongroom_file_read(path, settled, &buffer, capacity)
+            // A name that is too long is nobody's.
+            if [ENOENT, ENOTDIR, ENAMETOOLONG].contains(-count) { return SaltText(bytes: []) }
+            guard count >= 0 else { throw failure("read", path, error: -count) }
+        }
+        let content = SaltText(bytes: Array(buffer.prefix(Int(count))))
+        guard !content.isDamaged else { throw damage(role, of: database, content) }
+        return content
     }
 
     // MARK: Writing
 
+    /// Puts this salt into the file, behind what it holds already.
     func write(_ role: Role, of database: String) throws {
-        let path = SaltFile.path(role, of: database)
-        let error = put(path, exclusive: false)
-        guard error == 0 else { throw SaltFile.failure("write", path, errno: error) }
+        _ = try settle(role, of: database) { $0.salts.last == self }
     }
 
     /// Writes the file unless another connection or process was first; answers the one that counts.
-    func agree(_ role: Role, of database: String) throws -> SaltFile {
+    ///
+    /// - parameter model: whose owner and mode the file gets; by default the database.
+    func agree(_ role: Role, of database: String, like model: String? = nil) throws -> SaltFile {
+        try settle(role, of: database, like: model) { !$0.salts.isEmpty }
+    }
+
+    /// Extends the file unless it is settled already; answers the salt that counts.
+    private func settle(
+        _ role: Role, of database: String, like model: String? = nil, unless isSettled: (SaltText) -> Bool
+    ) throws -> SaltFile {
         let path = SaltFile.path(role, of: database)
-        while true {
-            let error = put(path, exclusive: true)
-            if error == 0 { return self }
-            guard error == EEXIST else { throw SaltFile.failure("write", path, errno: error) }
-            if let existing = try SaltFile.read(role, of: database) { return existing }
-            // Somebody else removed it in between, after the database was created.
+        return try SaltFile.untilUnchanged(path) { () -> SaltFile? in
+            let content = try SaltFile.settledContent(role, of: database)
+            if let last = content.salts.last, isSettled(content) { return last }
+            let kept = content.wholeCount, lines = try content.lines(adding: self)
+            let error = strongroom_file_extend(
+                path, model ?? database, content.bytes, content.bytes.count, kept, lines, lines.count)
+            if error == EAGAIN { return nil }
+            guard error == 0 else { throw SaltFile.failure("write", path, error: error) }
+            return self
         }
     }
 
+    /// Throws what ``write(_:of:)`` would, before anything else is written.
+    static func requireWritable(_ role: Role, of database: String) throws {
+        try requireName(of: database)
+        _ = try settledContent(role, of: database)
+    }
+
+    /// Refuses a database whose name leaves no room for those of its salt files.
+    static func requireName(of database: String) throws {
+        let room = Int(NAME_MAX) - Role.allCases.map(\.rawValue.utf8.count).max()!
+        let name = database.utf8.split(separator: UInt8(ascii: "/")).last ?? "".utf8[...]
+        guard name.count > room else { return }
+        throw DatabaseError(
+            .SQLITE_CANTOPEN, refusing: "the name of \(database) is too long for the files beside it",
+            advice: "use \(room) bytes at most, not \(name.count)", reason: .nameTooLong)
+    }
+
+    // MARK: Removing
+
+    /// Removes a file that was needed once. One that can't be read, or holds something else than salts, is left alone.
     static func remove(_ role: Role, of database: String) throws {
+        try remove(role, of: database) { _ in true }
+    }
+
+    /// Removes the file if it holds this salt and no other, which an older copy of the database could need.
+    func remove(_ role: Role, of database: String) throws {
+        try SaltFile.remove(role, of: database) { $0.salts.allSatisfy { $0.salt == salt } }
+    }
+
+    /// Removes what a killed process has left of a file that it was writing.
+    static func removeUnfinished(_ role: Role, of database: String) throws {
+        try remove(role, of: database, if: \.isUnfinished)
+    }
+
+    private static func remove(_ role: Role, of database: String, if isSuperseded: (SaltText) -> Bool) throws {
+        guard exists(role, of: database) else { return }
         let path = path(role, of: database)
-        let error = strongroom_file_remove(path)
-        guard error == 0 else { throw failure("remove", path, errno: error) }
+        try untilUnchanged(path) { () -> Void? in
+            guard let content = try? settledContent(role, of: database), isSuperseded(content) else { return () }
+            let error = strongroom_file_remove_if(path, content.bytes, content.bytes.count)
+            if error == EAGAIN { return nil }
+            guard error == 0 else { throw failure("remove", path, error: error) }
+            return ()
+        }
     }
 
-    private func put(_ path: String, exclusive: Bool) -> CInt {
-        guard let check else { return EIO }
-        let text = Array("\(SaltFile.title)\n\(content)check \(check)\n".utf8)
-        return text.withUnsafeBytes { strongroom_file_write(path, $0.baseAddress, $0.count, exclusive) }
+    /// Looks again for as long as others change the file in between.
+    private static func untilUnchanged<T>(_ path: String, _ attempt: () throws -> T?) throws -> T {
+        for _ in 0..<1000 {
+            if let result = try attempt() { return result }
+        }
+        throw failure("write", path, error: EBUSY)
+    }
+}
+
+// MARK: - Errors
+
+extension SaltFile {
+    private static func failure(_ verb: String, _ path: String, error: CInt) -> DatabaseError {
+        let what = "can't \(verb) the salt file \(path): ", why = String(cString: strerror(error))
+        switch error {
+        case ENOSPC, EDQUOT: return DatabaseError(.SQLITE_FULL, refusing: what + why)
+        case EBUSY: return DatabaseError(.SQLITE_BUSY, refusing: what + "another process is writing it")
+        case EACCES:
+            return DatabaseError(
+                .SQLITE_IOERR, refusing: what + why, advice: "check its owner and mode", reason: .unfitSaltFile)
+        case CInt(STRONGROOM_NOT_A_FILE):
+            return DatabaseError(
+                .SQLITE_CANTOPEN,
+                refusing: what + "it is not a regular file, but a symbolic link, a folder, a pipe or a device",
+                advice: "move it away", reason: .unfitSaltFile)
+        default: return DatabaseError(.SQLITE_IOERR, refusing: what + why)
+        }
     }
 
-    private var content: String {
-        "salt \(salt.hex)\nheader \(header)\n" + formerSalts.map { "former \($0.hex)\n" }.joined()
+    private static func damage(_ role: Role, of database: String, _ content: SaltText) -> DatabaseError {
+        let state = content.bytes.isEmpty ? "empty" : "damaged"
+        return DatabaseError(
+            .SQLITE_CORRUPT, refusing: "the salt file \(path(role, of: database)) is \(state)", advice: role.cure,
+            reason: .damagedSalt)
     }
+}
 
-    /// Nil where the provider refuses.
-    private var check: String? {
-        var digest = [UInt8](repeating: 0, count: 32)
-        let text = Array(content.utf8)
-        guard strongroom_hmac(STRONGROOM_SHA256, SaltFile.title, SaltFile.title.utf8.count, text, text.count, &digest) == 0 else { return nil }
-        return hexadecimal(digest.prefix(4))
-    }
-
-    private static func failure(_ verb: String, _ path: String, errno: CInt) -> DatabaseError {
-        let code: ResultCode = errno == ENOSPC ? .SQLITE_FULL : .SQLITE_IOERR
-        return DatabaseError(resultCode: code, message: "can't \(verb) the salt file \(path): \(String(cString: strerror(errno)))")
+extension SaltFile.Role {
+    fileprivate var cure: String {
+        switch self {
+        case .permanent: "restore it from a backup, or give the salt with PlaintextHeader(salt: .provided(…))"
+        case .creation: "delete it, the database was not created with it"
+        case .rotation: "move it away; if the database opens then, delete it, otherwise restore it from a backup"
+        }
     }
 }

@@ -32,10 +32,11 @@ enum OpeningLock {
     static func lockFile(of path: String) -> String { path + "-lock" }
 
     static func hold<T>(for purpose: Purpose, at path: String, _ body: () throws -> T) throws -> T {
-        guard let descriptor = try open(lockFile(of: path), for: purpose) else { return try body() }
+        let file = lockFile(of: DatabaseFile.realPath(path))
+        guard let descriptor = try open(file, for: purpose) else { return try body() }
         defer { close(descriptor) }
         while flock(descriptor, purpose == .writing ? LOCK_EX : LOCK_SH) != 0 {
-            guard errno == EINTR else { throw failure("lock", lockFile(of: path), errno) }
+            guard errno == EINTR else { throw failure("lock", file, errno) }
         }
         return try body()
     }
@@ -43,9 +44,10 @@ enum OpeningLock {
     /// Nil where a reader can't have a lock file and no writer has made one: there is nobody to agree with.
     private static func open(_ file: String, for purpose: Purpose) throws -> CInt? {
         // Reading is enough to lock a file, and another user may have made it.
-        var descriptor = Foundation.open(file, O_RDONLY | O_CREAT | O_CLOEXEC, 0o644)
+        let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC
+        var descriptor = Foundation.open(file, flags | O_CREAT, 0o644)
         if descriptor < 0, purpose == .reading, [EACCES, EROFS, ENOENT].contains(errno) {
-            descriptor = Foundation.open(file, O_RDONLY | O_CLOEXEC)
+            descriptor = Foundation.open(file, flags)
             if descriptor < 0, errno == ENOENT { return nil }
         }
         guard descriptor >= 0 else { throw failure("open", file, errno) }

@@ -46,6 +46,8 @@ struct Create: Reporting {
                     // The first write makes the file; this one says nothing.
                     try queue.inDatabase { try $0.execute(sql: "PRAGMA user_version = 0") }
                     try queue.close()
+                    // As its user will open it: from the files alone.
+                    try DatabaseQueue(path: partial, configuration: configuration).close()
                 }
                 try interruption.check()
             }

@@ -212,8 +212,8 @@ struct RotationEndTests {
             try queue.rotateKey(to: .passphrase(next))
             try queue.close()
         }
-        let file = try #require(try SaltFile.read(.permanent, of: path))
-        #expect(file.formerSalts.count == 2)
+        let file = try SaltFile.readAll(.permanent, of: path)
+        #expect(file.count == 3)
         #expect(try Self.count(path, Self.configuration(.passphrase("third"))) == 30)
         for name in names.dropLast() {
             try FileManager.default.removeItem(atPath: path)
@@ -223,17 +223,17 @@ struct RotationEndTests {
             try pool.close()
             #expect(found == 30)
             #expect(throws: DatabaseError.self) { try Self.count(path, Self.configuration(.passphrase("third"))) }
-            #expect(try SaltFile.read(.permanent, of: path) == file)
+            #expect(try SaltFile.readAll(.permanent, of: path) == file)
         }
         // The backup goes on as any other database.
         let queue = try DatabaseQueue(path: path, configuration: Self.configuration(.passphrase("second")))
         try queue.rotateKey(to: .passphrase("fourth"))
         try queue.close()
         #expect(try Self.count(path, Self.configuration(.passphrase("fourth"))) == 30)
-        #expect(try SaltFile.read(.permanent, of: path)?.formerSalts.count == 3)
+        #expect(try SaltFile.readAll(.permanent, of: path).count == 4)
     }
 
-    @Test("keeps the former salts when the header goes, and not more than sixteen of them")
+    @Test("keeps the former salts when the header goes")
     func formerSalts() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let encryption = Encryption(key: try .random(), plaintextHeader: PlaintextHeader())
@@ -243,9 +243,9 @@ struct RotationEndTests {
         for _ in 0..<20 { try queue.rotateKey(to: .random()) }
         try queue.rotateKey(to: encryption.key)
         try queue.close()
-        #expect(try SaltFile.read(.permanent, of: path)?.formerSalts.count == SaltFile.mostFormerSalts)
+        #expect(try SaltFile.readAll(.permanent, of: path).count == 22)
         try DatabaseFile.setPlaintextHeader(nil, path: path, encryption: encryption)
-        #expect(try SaltFile.read(.permanent, of: path)?.formerSalts.count == SaltFile.mostFormerSalts)
+        #expect(try SaltFile.readAll(.permanent, of: path).count == 22)
         configuration.encryption?.plaintextHeader = nil
         #expect(try Self.count(path, configuration) == 30)
     }

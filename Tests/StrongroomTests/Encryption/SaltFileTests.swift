@@ -57,6 +57,7 @@ struct SaltFileTests {
         #expect(try SaltFile.read(.permanent, of: path) == nil)
         try second.write(.creation, of: path)
         #expect(try SaltFile.read(.creation, of: path) == second)
+        #expect(try SaltFile.readAll(.creation, of: path) == [second, first])
     }
 
     @Test("that was changed anywhere is damaged, or says the same")
@@ -96,11 +97,12 @@ struct SaltFileTests {
         try queue.write { try $0.execute(sql: "CREATE TABLE t(a)") }
         try queue.close()
         let file = try #require(try SaltFile.read(.permanent, of: path))
+        let before = try Data(contentsOf: URL(fileURLWithPath: path + "-salt"))
         try SaltFile(salt: file.salt, header: size).write(.permanent, of: path)
         let error = #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }
         #expect(error?.resultCode == .SQLITE_CORRUPT)
         #expect(error?.reason == .damagedSalt)
-        try file.write(.permanent, of: path)
+        try before.write(to: URL(fileURLWithPath: path + "-salt"))
         _ = try DatabaseQueue(path: path, configuration: configuration)
     }
 }

@@ -1,0 +1,49 @@
+// Small files beside a database, and the names of databases.
+
+#ifndef STRONGROOM_FILES_H
+#define STRONGROOM_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "../../CSQLCipher/sqlcipher.h"
+
+// Zero is success; anything else an errno, or this: a symbolic link, a folder, a FIFO, a device, a socket.
+enum { STRONGROOM_NOT_A_FILE = 10000 };
+
+/// The count of bytes read, at most `capacity`, or a negated error. `settled` waits for whoever writes the file now,
+/// for five seconds before it is EBUSY. Never for a database that this process may have open.
+int strongroom_file_read(const char *path, bool settled, void *bytes, size_t capacity);
+
+/// Puts `bytes` behind the first `kept` bytes of a file, which is created if need be, unless it holds something else
+/// than `expected` by now: EAGAIN. It has the owner and the mode of `database` then. Data and directory entry are on
+/// the disk when this returns; after a failure the file is as it was, or not whole.
+int strongroom_file_extend(const char *path, const char *database, const void *expected, size_t expected_size,
+                           size_t kept, const void *bytes, size_t size);
+
+/// Removes a file unless it holds something else than `expected` by now: EAGAIN.
+int strongroom_file_remove_if(const char *path, const void *expected, size_t expected_size);
+
+/// Removes a file, whatever it holds.
+int strongroom_file_remove(const char *path);
+
+/// Gives a file another name, in one directory; EEXIST if it is taken.
+int strongroom_file_move(const char *from, const char *to);
+
+/// Whether the name is taken, by whatever it is.
+bool strongroom_file_exists(const char *path);
+
+/// The size of a file without opening it; -1 without one, -2 for a directory.
+int64_t strongroom_size_of_file(const char *path);
+
+/// Whether there is a file behind the name, and behind its symbolic links: opening anything else could wait.
+bool strongroom_is_regular_file(const char *path);
+
+/// Free bytes beside `path`, and the largest file that this process may write; INT64_MAX where nothing is known.
+int64_t strongroom_file_room(const char *path, int64_t *largest_file);
+
+/// The path that SQLite gives the files beside a database: absolute, with symbolic links resolved; NULL without
+/// memory, and where they can't be. To be freed with strongroom_free.
+char *strongroom_real_path(const char *path);
+
+#endif

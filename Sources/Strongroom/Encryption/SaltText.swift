@@ -1,0 +1,90 @@
+import CStrongroom
+
+/// The content of a salt file: a title, and three lines for each salt.
+struct SaltText {
+    let bytes: [UInt8]
+    /// In the order of the file: the last one counts.
+    private(set) var salts: [SaltFile] = []
+    /// The title and the salts, in bytes; what follows was being written when a process was killed.
+    private(set) var wholeCount = 0
+    /// What is there, or was, is not a salt file.
+    private(set) var isDamaged = false
+
+    /// No salt is there, but perhaps the beginning of one.
+    var isUnfinished: Bool { salts.isEmpty && !isDamaged }
+
+    /// Bytes; some ten thousand changes of key.
+    static let largest = 1 << 20
+
+    private static let title = "Strongroom salt 1"
+    private static let newLine = UInt8(ascii: "\n")
+
+    init(bytes: [UInt8]) {
+        self.bytes = bytes
+        guard bytes.count <= SaltText.largest else {
+            isDamaged = true
+            return
+        }
+        var lines = bytes.split(separator: SaltText.newLine, omittingEmptySubsequences: false)[...]
+        // Before its data, a file may get its size: a power cut leaves zeros.
+        guard bytes.contains(where: { $0 != 0 }), let first = lines.popFirst() else { return }
+        guard first.elementsEqual(SaltText.title.utf8) else {
+            isDamaged = !lines.isEmpty || !SaltText.title.utf8.starts(with: first.prefix { $0 != 0 })
+            return
+        }
+        while lines.count >= 3, let salt = SaltText.salt(lines.prefix(3).map { String(decoding: $0, as: UTF8.self) }) {
+            salts.append(salt)
+            wholeCount = min(lines[lines.startIndex + 2].endIndex + 1, bytes.count)
+            lines.removeFirst(3)
+        }
+        isDamaged = !SaltText.isTorn(lines)
+    }
+
+    /// Whether these lines are the beginning of a salt, or nothing.
+    private static func isTorn(_ lines: ArraySlice<ArraySlice<UInt8>>) -> Bool {
+        guard let last = lines.last, lines.count <= 3 else { return lines.isEmpty }
+        for (line, name) in zip(lines, ["salt ", "header ", "check "]) {
+            let isWhole = line.endIndex != last.endIndex
+            let start = line.prefix { $0 != 0 }
+            guard isWhole ? line.starts(with: name.utf8) : zip(start, name.utf8).allSatisfy(==) else { return false }
+        }
+        // A third line that is as long as a check is one, and was found wrong.
+        return lines.count < 3 || last.prefix { $0 != 0 }.count < "check 01234567".utf8.count
+    }
+
+    private static func salt(_ lines: [String]) -> SaltFile? {
+        guard let salt = value("salt", lines[0]).flatMap({ Salt(hex: $0) }),
+              let header = value("header", lines[1]).flatMap({ Int($0) }),
+              // Anyone can compute the check: what follows relies on the size.
+              header == 0 || PlaintextHeader.isValid(size: header),
+              let check = value("check", lines[2])
+        else { return nil }
+        let file = SaltFile(salt: salt, header: header)
+        return check == self.check(file).map { $0[...] } ? file : nil
+    }
+
+    private static func value(_ name: String, _ line: String) -> Substring? {
+        line.hasPrefix(name + " ") ? line.dropFirst(name.utf8.count + 1) : nil
+    }
+
+    // MARK: Writing
+
+    /// What follows the whole lines of the file, for `file` to count.
+    func lines(adding file: SaltFile) throws -> [UInt8] {
+        guard let check = SaltText.check(file) else {
+            throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the cryptographic provider refuses HMAC-SHA256")
+        }
+        let title = wholeCount == 0 ? SaltText.title + "\n" : bytes[wholeCount - 1] == SaltText.newLine ? "" : "\n"
+        return Array((title + SaltText.content(file) + "check \(check)\n").utf8)
+    }
+
+    private static func content(_ file: SaltFile) -> String { "salt \(file.salt.hex)\nheader \(file.header)\n" }
+
+    /// Nil where the provider refuses.
+    private static func check(_ file: SaltFile) -> String? {
+        var digest = [UInt8](repeating: 0, count: 32)
+        let text = Array(content(file).utf8)
+        let result = strongroom_hmac(STRONGROOM_SHA256, title, title.utf8.count, text, text.count, &digest)
+        return result != 0 ? nil : hexadecimal(digest.prefix(4))
+    }
+}
