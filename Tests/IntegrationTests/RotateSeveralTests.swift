@@ -270,7 +270,7 @@ struct RotateResumeTests {
     func zeroPageSize() async throws {
         let damaged = try await scratch.encryptedDatabase("damaged.sqlite", passphrase: "old")
         let secret = ["--passphrase-file", scratch.path("old.key")]
-        #expect(try await strongroom(["migrate", damaged, scratch.path("header.sqlite"), "--plaintext-header"] + secret).status == 0)
+        #expect(try await strongroom(["migrate", damaged, scratch.path("header.sqlite"), "--plaintext-header", "on"] + secret).status == 0)
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: scratch.path("header.sqlite")))
         try file.seek(toOffset: 16)
         try file.write(contentsOf: [0, 0])
@@ -278,6 +278,7 @@ struct RotateResumeTests {
         let outcome = try await strongroom(["rotate", scratch.path("header.sqlite"), database, "--json"] + keys)
         let files = try #require(try outcome.object["files"] as? [[String: Any]])
         #expect(files.map { $0["outcome"] as? String } == ["failed", "rotated"])
+        #expect(files[0]["status"] as? Int == 13)
         #expect(try await StockShell(path: database, passphrase: "new").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 

@@ -77,6 +77,9 @@ extension Database {
         if header.isClear { return .clearText(path) }
         if header.looksLikeText { return .notDatabase(path, "it begins like a text") }
         if header.fileSize < 512 { return .notDatabase(path, "it has only \(header.fileSize) bytes") }
+        if header.hasPlaintextHeader, header.pageSize == nil {
+            return DatabaseError(.SQLITE_CORRUPT, .damaged, "the header of \(path) shows no size that pages can have", damagedPage: 1)
+        }
         let pages = PageReader(self, pageSize: derived.settings.pageSize, fileSize: header.fileSize)
         let format = try PageFormat(derived, header: cipher.header)
         if let damage = try explanationOfDamage(error, pages, format) { return damage }
