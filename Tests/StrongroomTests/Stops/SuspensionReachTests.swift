@@ -130,8 +130,9 @@ struct LongWorkTests {
     }
 
     /// The error of a task that is stopped by its own progress.
-    private func error(_ kind: StopKind, _ writer: any DatabaseWriter, _ work: @escaping @Sendable (@Sendable () -> Void) async throws -> Void)
-        async throws -> (any Error)?
+    private func error(
+        _ kind: StopKind, _ writer: any DatabaseWriter,
+        _ work: @escaping @Sendable (_ stop: @escaping @Sendable () -> Void) async throws -> Void) async throws -> (any Error)?
     {
         let task = Shared<Task<Void, any Error>?>(nil)
         let mayBegin = Gate()
