@@ -176,23 +176,28 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
     }
 
     /// Whether columns have the values of one of the keys.
-    static func matching(_ keys: [[(column: String, value: DatabaseValue)]]) -> SQLExpression {
-        func equalities(_ key: [(column: String, value: DatabaseValue)]) -> SQLExpression {
-            .associative(.and, key.map { .equality(Column($0.column).sqlExpression, .equal, .value($0.value)) })
-        }
+    static func matching(_ keys: [Key]) -> SQLExpression {
         // SQLite has a limit for nested expressions, and no better plan for many of them.
-        if keys.count <= 100 { return .associative(.or, keys.map(equalities)) }
-        // NULL is in no list.
+        if keys.count <= 100 { return .associative(.or, keys.map(equality)) }
         let groups = Dictionary(grouping: keys) { $0.map { [$0.column, $0.value.isNull ? "NULL" : ""] } }
-        return .associative(.or, groups.sorted { $0.key.description < $1.key.description }.map { _, keys in
-            let columns = keys[0].filter { !$0.value.isNull }.map { Column($0.column).sqlExpression }
-            let nulls = equalities(keys[0].filter(\.value.isNull))
-            if columns.isEmpty { return nulls }
-            let values = SQLSubquery(node: .values(keys.map { $0.map(\.value).filter { !$0.isNull } }))
-            let row = columns.count == 1 ? columns[0] : SQLExpression(node: .row(columns))
-            let listed = SQLExpression(node: .contained(row, in: values, isNegated: false))
-            return columns.count == keys[0].count ? listed : .associative(.and, [nulls, listed])
-        })
+        return .associative(.or, groups.sorted { $0.key.description < $1.key.description }.map { listed($0.value) })
+    }
+
+    typealias Key = [(column: String, value: DatabaseValue)]
+
+    private static func equality(_ key: Key) -> SQLExpression {
+        .associative(.and, key.map { .equality(Column($0.column).sqlExpression, .equal, .value($0.value)) })
+    }
+
+    /// The condition for keys that are NULL in the same columns: NULL is in no list.
+    private static func listed(_ keys: [Key]) -> SQLExpression {
+        let nulls = keys[0].filter(\.value.isNull)
+        let columns = keys[0].filter { !$0.value.isNull }.map { Column($0.column).sqlExpression }
+        if columns.isEmpty { return equality(nulls) }
+        let values = SQLSubquery(node: .values(keys.map { $0.map(\.value).filter { !$0.isNull } }))
+        let row = columns.count == 1 ? columns[0] : SQLExpression(node: .row(columns))
+        let listed = SQLExpression(node: .contained(row, in: values, isNegated: false))
+        return nulls.isEmpty ? listed : .associative(.and, [equality(nulls), listed])
     }
 
     /// The comparison with a truth value where this is one itself, or NULL.
