@@ -120,6 +120,7 @@ struct NewFile {
     /// The salt first: a database with a plaintext header is nothing without it.
     private func publish(from folder: WorkFolder) throws {
         let salt = folder.database + "-salt", hasSalt = Self.exists(salt)
+        for file in [folder.database] + (hasSalt ? [salt] : []) { try makePrivate(file) }
         if hasSalt { try put(salt, at: place.path + "-salt") }
         do {
             try replaces ? replace(from: folder) : put(folder.database, at: place.path)
@@ -139,6 +140,11 @@ struct NewFile {
         let number = errno
         folder.putBack(companions)
         throw Failure(errno: number, file: place.name, doing: "replacing it", remedy: "It is as it was")
+    }
+
+    /// Whatever the mode of the original, what is new is its owner's alone.
+    private func makePrivate(_ file: String) throws {
+        guard chmod(file, 0o600) == 0 else { throw Failure(errno: errno, file: place.name, doing: "making it private") }
     }
 
     /// Gives a file its name, and never takes one that somebody else took meanwhile.
