@@ -118,6 +118,8 @@ struct NewFile {
     // MARK: - Publishing
 
     private func publish(from folder: WorkFolder) throws {
+        let salt = folder.database + "-salt"
+        for file in [folder.database] + (Self.exists(salt) ? [salt] : []) { try makePrivate(file) }
         do {
             try DatabaseFile.give(folder.database, theName: place.path, by: replaces ? { try replace(from: folder) } : nil)
         } catch let error as DatabaseError {
@@ -134,6 +136,11 @@ struct NewFile {
         let number = errno
         folder.putBack(companions)
         throw Failure(errno: number, file: place.name, doing: "replacing it", remedy: "It is as it was")
+    }
+
+    /// Whatever the mode of the original, what is new is its owner's alone.
+    private func makePrivate(_ file: String) throws {
+        guard chmod(file, 0o600) == 0 else { throw Failure(errno: errno, file: place.name, doing: "making it private") }
     }
 
     private func syncFolder() throws {

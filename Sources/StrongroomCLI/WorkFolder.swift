@@ -95,8 +95,6 @@ final class WorkFolder {
         (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     }
 
-    private static func remove(_ path: String) {
-        for file in contents(of: path) { unlink(path + "/" + file) }
-        rmdir(path)
-    }
+    /// With the folder in it in which the library makes a copy.
+    private static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 }
