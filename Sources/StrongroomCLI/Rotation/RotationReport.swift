@@ -78,8 +78,8 @@ struct RotationReport {
     var members: [(String, JSON)] {
         switch step.state {
         case .rotated: [("outcome", .text("rotated")), ("bytes", .integer(bytes)),
-                        ("undoneBefore", .bool(step.wasPending))]
-        case .finished: [("outcome", .text("finished")), ("bytes", .integer(bytes))] + dryness
+                        ("undoneBefore", .bool(step.wasPending)), remains]
+        case .finished: [("outcome", .text("finished")), ("bytes", .integer(bytes)), remains] + dryness
         case .already: [("outcome", .text("already")), ("bytes", .integer(bytes))] + dryness
         case .checked(let plan): members(plan)
         case .failed: [("outcome", .text("failed"))]

@@ -11,7 +11,8 @@ struct ClearReserveTests {
             """
             .filectrl reserve_bytes \(reserve)
             \(setUp) CREATE TABLE t(a); CREATE TABLE u(b);
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rows)) INSERT INTO t SELECT i FROM n;
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rows)) INSERT INTO t
+                SELECT i FROM n WHERE i <= \(rows);
             VACUUM;
             """)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path))

@@ -94,7 +94,7 @@ struct HeaderChangeTests {
         try file.close()
         #expect(try DatabaseFile.inspect(path: path).pageSize == nil)
         let error = #expect(throws: DatabaseError.self) { try End.count(path, configuration) }
-        #expect(error?.reason == .damaged)
+        #expect(error?.reason == .contradictoryHeader)
     }
 
     @Test("and a log that tells of pages which are nowhere is checked, and found wrong")

@@ -125,7 +125,7 @@ struct SidecarRuleTests {
         try impostor.make(file(.rotation))
         for readonly in [true, false] {
             let error = #expect(throws: DatabaseError.self) { try read(path, .plaintext, readonly: readonly) }
-            #expect(error?.message?.contains("\(file(.rotation)): it is not a regular file") == true)
+            #expect(error?.message?.contains("\(file(.rotation)): it is not a regular file") == true, "\(readonly) \(String(describing: error))")
         }
         #expect(try DatabaseFile.inspect(path: path).isRotationPending)
     }

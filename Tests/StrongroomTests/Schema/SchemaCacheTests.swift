@@ -1,6 +1,19 @@
+import CSQLCipher
 import Foundation
 import Strongroom
 import Testing
+
+private final class RunStatements {
+    var sql: [String] = []
+}
+
+private func noteStatement(
+    _ event: UInt32, _ context: UnsafeMutableRawPointer?, _ statement: UnsafeMutableRawPointer?, _ text: UnsafeMutableRawPointer?) -> CInt
+{
+    let statements = Unmanaged<RunStatements>.fromOpaque(context!).takeUnretainedValue()
+    statements.sql.append(String(cString: sqlite3_sql(OpaquePointer(statement!))))
+    return 0
+}
 
 @Suite("What is known of a schema")
 struct SchemaCacheTests {
@@ -22,13 +35,14 @@ struct SchemaCacheTests {
         try db.columns(in: table).map(\.name)
     }
 
-    /// The statements that `body` makes the connection run.
+    /// The statements that `body` makes the connection run, those of the library included, which `trace` leaves out.
     private func statements(_ db: Database, _ body: () throws -> Void) throws -> [String] {
-        var statements: [String] = []
-        db.trace { statements.append("\($0)") }
-        defer { db.trace(options: [], nil) }
+        let statements = RunStatements()
+        sqlite3_trace_v2(
+            db.sqliteConnection, UInt32(SQLITE_TRACE_STMT), noteStatement, Unmanaged.passUnretained(statements).toOpaque())
+        defer { sqlite3_trace_v2(db.sqliteConnection, 0, nil, nil) }
         try body()
-        return statements
+        return statements.sql
     }
 
     @Test("is read once")
