@@ -11,7 +11,10 @@ extension Configuration {
     func explainingMissingLog<T>(at path: String, _ open: () throws -> T) throws -> T {
         do {
             return try open()
-        } catch let error as DatabaseError where readonly && Self.codesOfMissingLog.contains(error.extendedResultCode) {
+        } catch let error as DatabaseError
+            where readonly && error.reason == nil && error.recoverySuggestion == nil
+                && Self.codesOfMissingLog.contains(error.extendedResultCode)
+        {
             let files = FileManager.default
             var isFolder: ObjCBool = false
             guard files.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue, files.isReadableFile(atPath: path),

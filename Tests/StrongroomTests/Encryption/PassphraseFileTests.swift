@@ -16,11 +16,12 @@ struct PassphraseFileTests {
         return path
     }
 
-    private func open(_ key: DatabaseKey) throws {
+    private func open(_ key: DatabaseKey, readonly: Bool = false) throws {
         var configuration = Configuration()
+        configuration.readonly = readonly
         configuration.encryption = Encryption(key: key, settings: CipherSettings(kdfIterations: 1000))
         let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration)
-        try queue.write { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS t(a)") }
+        if !readonly { try queue.write { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS t(a)") } }
         try queue.close()
     }
 
@@ -71,6 +72,15 @@ struct PassphraseFileTests {
         #expect(code("/dev/zero") == .SQLITE_MISUSE)
         #expect(try code(file("\n")) == .SQLITE_MISUSE)
         #expect(try code(file(String(repeating: "x", count: 65_537))) == .SQLITE_MISUSE)
+    }
+
+    @Test("that is absent is told of, whoever opens")
+    func absentForReaders() throws {
+        try open(.passphrase(contentsOf: file("open sesame")))
+        let error = #expect(throws: DatabaseError.self) {
+            try open(.passphrase(contentsOf: folder.path("nothing")), readonly: true)
+        }
+        #expect(error?.message?.contains(folder.path("nothing")) == true)
     }
 
     @Test("is read at each opening")
