@@ -45,7 +45,7 @@ extension Database {
 
     private func providedSalt(_ requested: PlaintextHeader?) throws -> SaltLocation? {
         let size = requested?.size ?? 0
-        if case .provided(let bytes)? = requested?.salt { return SaltLocation(salt: try Salt(bytes), header: size, place: .caller) }
+        if let bytes = requested?.salt.provided { return SaltLocation(salt: try Salt(bytes), header: size, place: .caller) }
         return cipher.key?.source.salt.map { SaltLocation(salt: $0, header: size, place: .key) }
     }
 

@@ -68,7 +68,7 @@ extension Database {
     /// Where a salt file tells of another header, that one stays: opening tries both.
     private func announce(_ header: PlaintextHeader?, salt: Salt) throws {
         guard let header else { return }
-        if case .provided(let bytes) = header.salt, bytes != salt.bytes {
+        if let bytes = header.salt.provided, bytes != salt.bytes {
             throw DatabaseError(refusing: "the salt of \(path) is another one", advice: "change the key to change the salt", reason: .wrongSalt)
         }
         let present = try SaltFile.read(.permanent, of: filePath), next = SaltFile(salt: salt, header: header.size)

@@ -18,11 +18,15 @@ public struct Encryption: Sendable {
 /// <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_plaintext_header_size>
 public struct PlaintextHeader: Hashable, Sendable {
     /// Where the salt is.
-    public enum SaltPlace: Hashable, Sendable {
+    public struct SaltPlace: Hashable, Sendable {
+        /// Nil in a file beside the database.
+        let provided: [UInt8]?
+
         /// In a file beside the database, named like it with `-salt` at the end. Back it up with the database.
-        case sidecar
+        public static let sidecar = SaltPlace(provided: nil)
+
         /// With the caller: 16 bytes, the same at every opening.
-        case provided([UInt8])
+        public static func provided(_ salt: some Collection<UInt8>) -> SaltPlace { SaltPlace(provided: Array(salt)) }
     }
 
     /// A multiple of 16, from 16 to 96. 32 satisfies iOS.

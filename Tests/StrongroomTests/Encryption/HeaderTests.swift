@@ -137,6 +137,7 @@ struct HeaderTests {
         #expect(try start(path) == "SQLite format 3")
         #expect(!FileManager.default.fileExists(atPath: path + "-salt"))
         #expect(try read(path, declared(PlaintextHeader(salt: .provided(salt)))) == 7)
+        #expect(try read(path, declared(PlaintextHeader(salt: .provided(Data(salt))))) == 7)
         let error = #expect(throws: DatabaseError.self) { try read(path, declared(PlaintextHeader(salt: .provided(salt.reversed())))) }
         #expect(error?.failureReason?.contains("wrong salt") == true)
     }
