@@ -40,33 +40,34 @@ static char *current(void) {
 
 static bool differs(const char *statements) { return statements && standard && strcmp(statements, standard) != 0; }
 
-static void execute(const char *statements) { if (statements) sqlite3_exec(keeper, statements, NULL, NULL, NULL); }
+static int execute(const char *statements) { return statements ? sqlite3_exec(keeper, statements, NULL, NULL, NULL) : SQLITE_OK; }
 
-static void make_standard(bool has_mask) {
-    execute("PRAGMA cipher_default_compatibility = 4; PRAGMA cipher_default_plaintext_header_size = 0");
-    if (has_mask) execute("PRAGMA cipher_hmac_salt_mask = \"x'3a'\"");
+static int make_standard(bool has_mask) {
+    int result = execute("PRAGMA cipher_default_compatibility = 4; PRAGMA cipher_default_plaintext_header_size = 0");
+    return result == SQLITE_OK && has_mask ? execute("PRAGMA cipher_hmac_salt_mask = \"x'3a'\"") : result;
 }
 
 /// A SQLite that isn't SQLCipher must not get a key.
 static bool is_sqlcipher(void) {
     char *version = NULL;
-    strongroom_ask(keeper, "PRAGMA cipher_version", &version);
+    bool answers = strongroom_ask(keeper, "PRAGMA cipher_version", &version) == SQLITE_OK && version != NULL;
     sqlite3_free(version);
-    return version != NULL;
+    return answers;
 }
+
+/// Without memory there is nobody to tell: what other code sets next fails, too.
+static void bring_back(const char *statements) { (void)execute(statements); }
 
 /// Under sizes that aren't valid no key can be set, and without a key the mask can't be asked for.
 static void set_key(void) {
     char *sizes = current();
-    make_standard(false);
-    if (strongroom_key(keeper, "main", "k", 1) == SQLITE_OK) {
+    if (make_standard(false) == SQLITE_OK && strongroom_key(keeper, "main", "k", 1) == SQLITE_OK) {
         char *now = current(), *mask = now ? strstr(now, "PRAGMA cipher_hmac_salt_mask") : NULL;
-        if (mask) make_standard(true);
-        standard = current();
-        execute(mask);
+        if (!mask || make_standard(true) == SQLITE_OK) standard = current();
+        bring_back(mask);
         sqlite3_free(now);
     }
-    execute(sizes);
+    bring_back(sizes);
     sqlite3_free(sizes);
 }
 
@@ -75,7 +76,7 @@ static bool open_keeper(void) {
     if (keeper) return true;
     if (sqlite3_open_v2(":memory:", &keeper, strongroom_open_flags, NULL) == SQLITE_OK && is_sqlcipher()) set_key();
     if (standard) return true;
-    sqlite3_close(keeper);
+    sqlite3_close_v2(keeper);
     keeper = NULL;
     return false;
 }
@@ -102,10 +103,12 @@ void strongroom_defaults_release(void) {
     pthread_mutex_lock(&lock);
     if (--holders == 0 && saved) {
         char *now = current();
-        if (!differs(now)) execute(saved);
+        // What can't be brought back now is at the next release.
+        if (differs(now) || execute(saved) == SQLITE_OK) {
+            sqlite3_free(saved);
+            saved = NULL;
+        }
         sqlite3_free(now);
-        sqlite3_free(saved);
-        saved = NULL;
     }
     pthread_mutex_unlock(&lock);
 }

@@ -131,6 +131,7 @@ int strongroom_should_stop(void *context) {
     if (stops == 0) return 0;
     // What reads a write-ahead log may go on, or has begun when the database was suspended already.
     if (stops == STRONGROOM_SUSPENDED && !strongroom_connection_holds_lock(connection)) return 0;
+    connection->tripped = true;
     return stop(connection);
 }
 
@@ -139,9 +140,7 @@ int strongroom_stops_file(strongroom_connection *connection, bool moves_log) {
     // A commit has happened before its checkpoint, and closing is nothing that could be undone.
     uint32_t reach = __atomic_load_n(&connection->reach, __ATOMIC_RELAXED);
     bool leaves_log = moves_log && (strongroom_stops(connection) & (reach >> 8) & STRONGROOM_SUSPENDED) != 0;
-    if (!leaves_log && !strongroom_should_stop(connection)) return SQLITE_OK;
-    connection->tripped = true;
-    return SQLITE_INTERRUPT;
+    return leaves_log || strongroom_should_stop(connection) ? SQLITE_INTERRUPT : SQLITE_OK;
 }
 
 void strongroom_connection_watch(strongroom_connection *connection, int (*watch)(void *context), void *context) {

@@ -10,7 +10,7 @@ typedef struct strongroom_file {
     strongroom_connection *connection;
     struct strongroom_file *database;   // itself, or the database that a log or journal belongs to
     struct strongroom_file *next;
-    bool is_main, has_log;
+    bool is_main, is_database, is_log, has_log;
     int level;                          // SQLITE_LOCK_NONE and up
     uint32_t log_locks;                 // those of the shared memory that nobody else can have at a time
 } strongroom_file;
@@ -32,16 +32,36 @@ static void count_locks(strongroom_connection *connection) {
 
 // MARK: - Methods
 
+// What SQLite does with a file to undo must not fail: it would go on with pages that are no longer true. To undo, it writes no log, adds
+// no page to a journal, and reads no page but those in use, which is the first one: the others were given back before.
+
+/// Which page of the database is read; 0 when it isn't known.
+static uint32_t page_read(strongroom_file *self, sqlite3_file *file, int size, sqlite3_int64 offset) {
+    if (size < 512 || (size & (size - 1)) != 0) return 0;
+    if (self->is_database) return (uint32_t)(offset / size) + 1;
+    unsigned char header[4];
+    if (!self->is_log || offset < 24 || self->original->xRead(file, header, sizeof header, offset - 24) != SQLITE_OK) return 0;
+    return (uint32_t)header[0] << 24 | (uint32_t)header[1] << 16 | (uint32_t)header[2] << 8 | header[3];
+}
+
 static int watched_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset) {
     strongroom_file *self = watched(file);
     int result = self->original->xRead(file, bytes, size, offset);
+    if (result != SQLITE_OK || strongroom_stops(self->connection) == 0) return result;
     // SQLCipher decrypts what was read, whatever the answer, and would take other bytes for damage.
-    return result == SQLITE_OK ? strongroom_stops_file(self->connection, false) : result;
+    return page_read(self, file, size, offset) > 1 ? strongroom_stops_file(self->connection, false) : SQLITE_OK;
+}
+
+/// Whether the write is that of a checkpoint, the header of a frame in the log, or the number of a page in the journal.
+static bool may_fail(strongroom_file *self, int size) {
+    enum { frame_header = 24, page_number = 4 };
+    if (self->is_database) return self->has_log;
+    return size == (self->is_log ? frame_header : page_number);
 }
 
 static int watched_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset) {
     strongroom_file *self = watched(file);
-    int stopped = strongroom_stops_file(self->connection, self->database == self && self->has_log);
+    int stopped = may_fail(self, size) ? strongroom_stops_file(self->connection, self->is_database) : SQLITE_OK;
     return stopped != SQLITE_OK ? stopped : self->original->xWrite(file, bytes, size, offset);
 }
 
@@ -84,7 +104,7 @@ static void forget(strongroom_file *self) {
 static int watched_close(sqlite3_file *file) {
     strongroom_file *self = watched(file);
     int result = self->original->xClose(file);
-    if (self->database == self) forget(self);
+    if (self->is_database) forget(self);
     else self->database->has_log = false;
     count_locks(self->connection);
     return result;
@@ -110,6 +130,7 @@ static void watch_database(sqlite3_file *file) {
     strongroom_file *self = watched(file);
     watch(file, opening);
     self->database = self;
+    self->is_database = true;
     self->is_main = opening->databases == NULL;
     self->methods.xClose = watched_close;
     self->methods.xLock = watched_lock;
@@ -124,6 +145,7 @@ static void watch_companion(sqlite3_file *file, const char *path, bool is_log) {
     if (database->connection == NULL) return;
     watch(file, database->connection);
     watched(file)->database = database;
+    watched(file)->is_log = is_log;
     if (!is_log) return;
     watched(file)->methods.xClose = watched_close;
     database->has_log = true;
@@ -193,7 +215,7 @@ static bool reads_take_locks(strongroom_connection *connection, bool attached) {
     return false;
 }
 
-static int read_schema(sqlite3 *db, const char *schema) {
+static int read_schema(sqlite3 *db, const unsigned char *schema) {
     char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_master LIMIT 1", schema);
     int result = sql == NULL ? SQLITE_NOMEM : sqlite3_exec(db, sql, NULL, NULL, NULL);
     sqlite3_free(sql);
@@ -205,7 +227,7 @@ static int look_again(sqlite3 *db) {
     sqlite3_stmt *schemas = NULL;
     int result = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &schemas, NULL);
     while (result == SQLITE_OK && sqlite3_step(schemas) == SQLITE_ROW)
-        result = read_schema(db, (const char *)sqlite3_column_text(schemas, 1));
+        result = read_schema(db, sqlite3_column_text(schemas, 1));
     sqlite3_finalize(schemas);
     return result;
 }

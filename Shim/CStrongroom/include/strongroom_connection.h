@@ -27,7 +27,7 @@ typedef struct strongroom_connection {
     uint32_t outer_reach;     ///< The reach around the statement that begins or ends a transaction.
     bool raised;              ///< SQLite was told to interrupt, and may not have noticed. Guarded by `lock`.
     bool stopped;             ///< The access has met a stop.
-    bool tripped;             ///< A file has stopped the statement: what SQLite does with the file now is to undo.
+    bool tripped;             ///< The statement was stopped: what SQLite does with the files now is to undo.
     uint32_t locks;           ///< How many locks on its files keep others out. Atomic.
     struct strongroom_file *databases; ///< The open database files: the main one, and those that are attached.
     bool unfreeable;          ///< SQLCipher would free a secret twice: the database is left open, and its memory is lost.

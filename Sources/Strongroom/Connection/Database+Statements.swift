@@ -228,10 +228,10 @@ extension Database {
         }
         if statement.mayWrite { try checkWrite(statement) }
         if recordedRegion != nil { recordedRegion?.formUnion(observedRegion(of: statement)) }
+        connection.pointee.tripped = false
+        if let transaction = statement.compilation.transaction { try stops.begin(statement, transaction) }
         if observers.isActive, statement.hasEffects { observers.statementWillRun(statement, on: self) }
         if statement.makesDatabases { holdFormat(for: statement) }
-        connection.pointee.tripped = false
-        if let transaction = statement.compilation.transaction { return stops.begin(transaction) }
         if statement.compilation.attaches { strongroom_set_opening(connection) }
     }
 
@@ -263,7 +263,7 @@ extension Database {
     }
 
     private func drawConsequences(of statement: Statement, isDone: Bool) {
-        if let transaction = statement.compilation.transaction { stops.end(transaction) }
+        if statement.compilation.transaction != nil { stops.end() }
         if statement.compilation.attaches { strongroom_set_opening(nil) }
         connection.pointee.tripped = false
         if statement.makesDatabases { releaseFormat(after: statement) }

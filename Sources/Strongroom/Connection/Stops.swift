@@ -58,14 +58,21 @@ struct Stops {
 
     // MARK: - Around each statement
 
-    /// Keeps stops from what begins or ends a transaction, until ``end(_:)``.
-    func begin(_ transaction: StatementCompilation.Transaction) {
+    /// Keeps stops from what begins or ends a transaction, until ``end()``.
+    ///
+    /// What SQLite would interrupt all the same, because a cursor is alive that it was told to interrupt, does not begin: a full-text
+    /// table that is stopped while it writes its index keeps a handle that no `ROLLBACK` could get past.
+    func begin(_ statement: Statement, _ transaction: StatementCompilation.Transaction) throws {
         let reach = transaction.undoes ? STRONGROOM_REACH_NOTHING : STRONGROOM_REACH_WAITS
         connection.pointee.outer_reach = strongroom_narrow(connection, UInt32(reach))
-        if transaction.undoes { forgetInterruption() }
+        if transaction.undoes { return forgetInterruption() }
+        guard strongroom_connection_settle(connection) else {
+            end()
+            throw met(statement.error(.interrupted))
+        }
     }
 
-    func end(_ transaction: StatementCompilation.Transaction) {
+    func end() {
         strongroom_restore_reach(connection, connection.pointee.outer_reach)
     }
 
@@ -225,8 +232,6 @@ struct Stops {
 
     /// Whether the present access has met a stop.
     var wereMet: Bool { strongroom_connection_was_stopped(connection) }
-
-    var isSuspended: Bool { contains(STRONGROOM_SUSPENDED) }
 }
 
 extension Database {

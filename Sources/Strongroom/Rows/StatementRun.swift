@@ -169,6 +169,13 @@ struct StatementRuns {
     }
 
     var isEmpty: Bool { first == nil }
+
+    /// The first that has given a row.
+    var firstStepping: StatementRun? {
+        var run = first
+        while let each = run, each.phase != .stepping { run = each.next }
+        return run
+    }
 }
 
 extension Database {
@@ -184,6 +191,6 @@ extension Database {
 
     /// Ends what was interrupted, and has not noticed.
     func interruptRuns() {
-        while let run = runs.first { run.interrupt() }
+        while let run = runs.firstStepping { run.interrupt() }
     }
 }

@@ -60,18 +60,23 @@ struct BackupFormatTests {
         #expect(bytes.range(of: Data("a secret of the source".utf8)) == nil)
     }
 
-    @Test("that is stopped leaves the destination as it was", arguments: [1, 2, 30])
-    func stopped(calls: Int) throws {
+    @Test("that is stopped leaves the destination as it was", arguments: ["at once", "in the middle", "before the last page"])
+    func stopped(moment: String) throws {
         let folder = try TemporaryFolder()
         let from = try DatabaseQueue(path: folder.path("source"), configuration: Format.sqlcipher3.configuration)
         let to = try DatabaseQueue(path: folder.path("destination"), configuration: Format.standard.configuration)
         try fill(from)
         try to.write { try $0.execute(sql: "CREATE TABLE old(a); INSERT INTO old VALUES (7)") }
-        var seen = 0
+        var all = 0, seen = 0
+        try from.backup(to: DatabaseQueue(path: folder.path("whole"), configuration: Format.standard.configuration), pagesPerStep: 1) { state in
+            if !state.isCompleted { all += 1 }
+        }
+        #expect(all > 5)
+        let last = ["at once": 1, "in the middle": all / 2, "before the last page": all][moment]
         #expect(throws: CancellationError.self) {
             try from.backup(to: to, pagesPerStep: 1) { _ in
                 seen += 1
-                if seen == calls { throw CancellationError() }
+                if seen == last { throw CancellationError() }
             }
         }
         #expect(try to.read { try Int.fetchOne($0, sql: "SELECT a FROM old") } == 7)

@@ -66,7 +66,8 @@ struct NothingSwallowedTests {
     private static let silent: Set<String> = [
         "sqlite3_reset", "sqlite3_finalize", "sqlite3_clear_bindings", "sqlite3_free", "sqlite3_db_release_memory", "sqlite3_commit_hook",
         "sqlite3_rollback_hook", "sqlite3_update_hook", "sqlite3_set_authorizer", "sqlite3_close_v2", "sqlite3_extended_result_codes",
-        "sqlite3_progress_handler", "sqlite3_interrupt", "sqlite3_sleep", "sqlite3_hard_heap_limit64",
+        "sqlite3_progress_handler", "sqlite3_interrupt", "sqlite3_sleep", "sqlite3_hard_heap_limit64", "sqlite3_str_appendall",
+        "sqlite3_str_appendf",
     ]
 
     /// Calls that ask for no more than their effect.
@@ -78,7 +79,9 @@ struct NothingSwallowedTests {
         "_ = strongroom_rekey_cancel(sqliteConnection, rollback)",
         "defer { _ = strongroom_rekey_cancel(sqliteConnection, rollback) }",
         // Where SQLCipher's log can't be moved, there is no log to say so.
-        #"_ = strongroom_execute(database, "PRAGMA cipher_log = \(sink.map { "'\($0)'" } ?? "off")")"#,
+        #"_ = strongroom_defaults_execute("PRAGMA cipher_log = \(sink.map { "'\($0)'" } ?? "off")")"#,
+        // A switch that every connection has, and that takes both values.
+        "if let sqliteConnection { _ = strongroom_db_config(sqliteConnection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leaves ? 1 : 0, nil) }",
         // The reset and the finalization that follow tell what became of the step.
         "sqlite3_step(rollback);",
         "if (result == SQLITE_OK) sqlite3_step(statement);",
