@@ -90,6 +90,9 @@ void strongroom_free(void *text);
 /// The absolute path of the main database; empty in memory and for temporary databases.
 const char *strongroom_database_path(sqlite3 *db);
 
+/// Lets a write meet the interruption that is pending: SQLITE_INTERRUPT, and SQLite has rolled the transaction back.
+int strongroom_interrupt_write(sqlite3 *db);
+
 /// Moves the log of the main database into the file and empties it; SQLITE_BUSY, after the busy handler, where somebody reads or writes.
 int strongroom_empty_log(sqlite3 *db);
 /// How many names a file has; 0 without one.

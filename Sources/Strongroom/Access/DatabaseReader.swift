@@ -12,9 +12,8 @@ public protocol DatabaseReader: AnyObject, Sendable {
     ///
     /// Closing twice does nothing more.
     ///
-    /// - throws: `SQLITE_BUSY` when statements are alive, which ``Database/logError`` gets. The database stays open
-    ///   then, unless they are those of a pool's reader: the pool is closed all the same, and that reader is freed with
-    ///   its last statement.
+    /// - throws: `SQLITE_BUSY` when statements are alive, which ``Database/logError`` gets. The database stays open then,
+    ///   a pool with all that it had: close it again when they are gone.
     func close() throws
 
     /// Interrupts what the connections do at this moment: it throws `SQLITE_INTERRUPT`.

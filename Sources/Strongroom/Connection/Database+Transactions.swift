@@ -157,7 +157,21 @@ extension Database {
 
     /// Rolls the transaction back; does nothing when none is open, because SQLite may have rolled back by itself.
     public func rollback() throws {
-        isInsideTransaction ? try run(.rollback) : stops.acknowledgeUndoing()
+        guard isInsideTransaction else { return stops.acknowledgeUndoing() }
+        do {
+            try run(.rollback)
+        } catch {
+            rollBackByInterruption()
+            if isInsideTransaction { throw error }
+        }
+    }
+
+    /// FTS5 keeps a statement alive until the transaction ends. SQLite forgets no interruption meanwhile, not even for a
+    /// `ROLLBACK`; but it rolls back when it interrupts a write.
+    private func rollBackByInterruption() {
+        guard stops.wereMet, let sqliteConnection else { return }
+        _ = stops.undoing { strongroom_interrupt_write(sqliteConnection) }
+        followTransaction()
     }
 
     private func run(_ command: TransactionStatements.Command) throws {

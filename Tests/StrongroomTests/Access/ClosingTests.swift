@@ -25,18 +25,21 @@ struct ClosingTests {
         }
     }
 
-    @Test("a pool whose reader has a living statement says so, and is closed all the same")
+    @Test("a pool whose reader has a living statement says so, and the pool goes on until it is closed again")
     func livingReader() throws {
         let fixture = try PoolFixture()
-        let statement = try fixture.pool.read { try $0.makeStatement(sql: "SELECT count(*) FROM wine") }
+        var statement: Statement? = try fixture.pool.read { try $0.makeStatement(sql: "SELECT count(*) FROM wine") }
         let error = #expect(throws: DatabaseError.self) { try fixture.pool.close() }
         #expect(error?.resultCode == .SQLITE_BUSY)
+        try fixture.pool.write { try $0.insertWine() }
+        #expect(try fixture.pool.read { try $0.countWines() } == 1)
+        withExtendedLifetime(statement) {}
+        statement = nil
+        try fixture.pool.close()
         let read = #expect(throws: DatabaseError.self) { try fixture.pool.read { try $0.countWines() } }
         let write = #expect(throws: DatabaseError.self) { try fixture.pool.write { try $0.insertWine() } }
         #expect(read?.reason == .closed)
         #expect(write?.reason == .closed)
-        try fixture.pool.close()
-        withExtendedLifetime(statement) {}
     }
 
     @Test("a snapshot with a living statement says so, and the snapshot goes on")

@@ -102,6 +102,29 @@ struct StopScopeTests {
         }
     }
 
+    @Test("an interrupted transaction that has made a full-text table takes it back, with all the rest", arguments: [true, false])
+    func interruptedNewFullText(commits: Bool) throws {
+        let fixture = try QueueFixture()
+        let queue = fixture.queue
+        try queue.writeWithoutTransaction { db in
+            let outcome = Result {
+                try db.inTransaction {
+                    try db.insertWine()
+                    try db.execute(sql: "CREATE VIRTUAL TABLE note USING fts5(text)")
+                    try db.execute(sql: "INSERT INTO note VALUES ('dry and light')")
+                    queue.interrupt()
+                    return commits ? .commit : .rollback
+                }
+            }
+            if commits { #expect(throws: DatabaseError.self) { try outcome.get() } } else { try outcome.get() }
+            #expect(!db.isInsideTransaction)
+            #expect(try !db.tableExists("note"))
+            #expect(try db.countWines() == 0)
+            try db.execute(sql: "CREATE VIRTUAL TABLE note USING fts5(text)")
+        }
+        #expect(try queue.read { try $0.tableExists("note") })
+    }
+
     @Test("a program that interrupts commits of full-text tables all the time goes on")
     func interruptedFullTextCommits() throws {
         let fixture = try QueueFixture()
