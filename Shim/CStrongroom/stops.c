@@ -13,9 +13,13 @@ static void clear(strongroom_connection *connection, uint32_t stops) {
     __atomic_fetch_and(&connection->stops, ~stops, __ATOMIC_SEQ_CST);
 }
 
+/// Also while a function of the program runs that must not use the connection.
+static bool is_accessed(strongroom_connection *connection) {
+    return __atomic_load_n(&connection->owner, __ATOMIC_SEQ_CST) != 0 || __atomic_load_n(&connection->barred_in, __ATOMIC_SEQ_CST) != NULL;
+}
+
 static bool is_reached(strongroom_connection *connection, uint32_t stop) {
-    return __atomic_load_n(&connection->owner, __ATOMIC_SEQ_CST) != 0
-        && (__atomic_load_n(&connection->reach, __ATOMIC_SEQ_CST) & stop) != 0;
+    return is_accessed(connection) && (__atomic_load_n(&connection->reach, __ATOMIC_SEQ_CST) & stop) != 0;
 }
 
 /// The progress handler would do, unless the program has put its own in its place.
@@ -31,7 +35,7 @@ static void tell_sqlite(strongroom_connection *connection, uint32_t stop) {
 }
 
 void strongroom_connection_interrupt(strongroom_connection *connection) {
-    if (__atomic_load_n(&connection->owner, __ATOMIC_SEQ_CST) == 0) return;
+    if (!is_accessed(connection)) return;
     set(connection, STRONGROOM_INTERRUPTED);
     tell_sqlite(connection, STRONGROOM_INTERRUPTED);
 }
@@ -114,7 +118,9 @@ void strongroom_restore_reach(strongroom_connection *connection, uint32_t former
 
 uint32_t strongroom_connection_begin(strongroom_connection *connection) {
     connection->tripped = false;
-    if (strongroom_connection_settle(connection) && !is_running(connection->db)) clear(connection, STRONGROOM_INTERRUPTED);
+    // Statements of the library's own end no interruption of what it does for the user.
+    if ((connection->reach & STRONGROOM_INTERRUPTED) != 0 && strongroom_connection_settle(connection) && !is_running(connection->db))
+        clear(connection, STRONGROOM_INTERRUPTED);
     return strongroom_stops(connection);
 }
 

@@ -17,7 +17,7 @@ typedef struct strongroom_connection {
     pthread_mutex_t lock;     ///< Shared by interrupt and close: a late interrupt meets NULL, never freed memory.
     pthread_mutex_t last;     ///< Orders the last statements of an abandoned connection. What they free may call the program.
     uintptr_t owner;          ///< The thread that has access now, 0 when none.
-    const char *barred_in;    ///< The function of the program that runs, and must not use the connection; NULL when none.
+    const char *barred_in;    ///< The function of the program that runs, and must not use the connection; NULL when none. Atomic.
     bool zombie;              ///< Closed while statements were alive; the last of them frees it.
     sqlite3_stmt **orphans;   ///< Statements released by threads without access, to be finalized by the next access.
     int orphan_count;
@@ -149,14 +149,15 @@ typedef struct { const char *place; uintptr_t owner; } strongroom_barred;
 /// use of the connection. Returns what to give to `strongroom_unbar`. Costs two stores: changed rows come by here.
 static inline strongroom_barred strongroom_bar(strongroom_connection *connection, const char *place) {
     strongroom_barred former = {connection->barred_in, __atomic_load_n(&connection->owner, __ATOMIC_RELAXED)};
-    connection->barred_in = place;
-    __atomic_store_n(&connection->owner, 0, __ATOMIC_RELAXED);
+    // Whoever interrupts sees that there is an access.
+    __atomic_store_n(&connection->barred_in, place, __ATOMIC_RELAXED);
+    __atomic_store_n(&connection->owner, 0, __ATOMIC_RELEASE);
     return former;
 }
 
 static inline void strongroom_unbar(strongroom_connection *connection, strongroom_barred former) {
-    connection->barred_in = former.place;
     __atomic_store_n(&connection->owner, former.owner, __ATOMIC_RELAXED);
+    __atomic_store_n(&connection->barred_in, former.place, __ATOMIC_RELEASE);
 }
 
 #endif

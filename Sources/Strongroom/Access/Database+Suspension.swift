@@ -26,7 +26,7 @@ extension Database {
         }
         if configuration.persistentWAL, !configuration.readonly { try keepLog() }
         if wantsWAL, !configuration.readonly {
-            let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode = WAL") ?? ""
+            let mode = try String.fetchOne(self, sql: "PRAGMA main.journal_mode = WAL") ?? ""
             guard mode == "wal" else {
                 throw DatabaseError(message: "\(path) can't have a write-ahead log: its journal mode is \(mode)")
             }

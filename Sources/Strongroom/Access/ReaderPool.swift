@@ -341,8 +341,6 @@ final class ReaderPool: @unchecked Sendable {
         lock.withLock { isClosed = true }
     }
 
-    static var closedError: DatabaseError { .closed }
-
     // MARK: - Under the lock
 
     /// Who closes the pool, inside of a barrier, can't open readers anew.

@@ -103,8 +103,15 @@ extension Database {
         var pointer: SQLiteStatement?
         var tail: UnsafePointer<CChar>?
         var code = SQLITE_OK
-        var compilation = stops.compiling {
-            compiler.observing { code = sqlite3_prepare_v3(connection, sql.baseAddress, CInt(sql.count), 0, &pointer, &tail) }
+        func prepare() { code = sqlite3_prepare_v3(connection, sql.baseAddress, CInt(sql.count), 0, &pointer, &tail) }
+        var compilation = stops.compiling { compiler.observing(prepare) }
+        if code == SQLITE_INTERRUPT {
+            // So is the compiler while a cursor is alive that was interrupted. What undoes must compile.
+            compilation = stops.undoing { compiler.observing(prepare) }
+            guard stops.passes(compilation.transaction) else {
+                sqlite3_finalize(pointer)
+                throw DatabaseError(resultCode: .SQLITE_INTERRUPT, message: "interrupted", sql: SQLText.showable(sql))
+            }
         }
         if text.secret != nil { compilation.carriesKey = true }
         compilation.vacuumedSchema = text.isVacuum ? text.copiedSchema ?? "" : nil

@@ -65,11 +65,17 @@ struct Stops {
     func begin(_ statement: Statement, _ transaction: StatementCompilation.Transaction) throws {
         let reach = transaction.undoes ? STRONGROOM_REACH_NOTHING : STRONGROOM_REACH_WAITS
         connection.pointee.outer_reach = strongroom_narrow(connection, UInt32(reach))
-        if transaction.undoes { return forgetInterruption() }
+        if passes(transaction) { return forgetInterruption() }
         guard strongroom_connection_settle(connection) else {
             end()
             throw met(statement.error(.interrupted))
         }
+    }
+
+    /// Whether it runs whatever was stopped: a suspension wants its lock released.
+    func passes(_ transaction: StatementCompilation.Transaction?) -> Bool {
+        let isOnlySuspended = contains(STRONGROOM_SUSPENDED) && !contains(STRONGROOM_CANCELLED | STRONGROOM_INTERRUPTED)
+        return transaction?.undoes == true || isOnlySuspended && transaction?.ends == true
     }
 
     func end() {
