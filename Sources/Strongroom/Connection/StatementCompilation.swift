@@ -53,7 +53,9 @@ struct StatementCompilation {
 
     /// What the statement reads.
     var region: DatabaseRegion {
-        reads.reduce(into: DatabaseRegion()) { region, read in
+        // With a column, SQLite tells the table's own name; without one, that in the statement. The first of them is shown.
+        let reads = reads.sorted { ($0.value == [""] ? 1 : 0, $0.key) < ($1.value == [""] ? 1 : 0, $1.key) }
+        return reads.reduce(into: DatabaseRegion()) { region, read in
             region.formUnion(DatabaseRegion(table: read.key, columns: read.value.contains("") ? nil : read.value))
         }
     }

@@ -22,6 +22,17 @@ struct RegionTests {
         #expect("\(rows.union(DatabaseRegion(table: "Team")))" == "Team(*),player(id,name)[1,2]")
     }
 
+    @Test("of a statement shows the table's own name, whatever the statement calls it")
+    func ownNames() throws {
+        try DatabaseQueue().write { db in
+            for number in 0..<32 {
+                try db.execute(sql: "CREATE TABLE cellar\(number)(id INTEGER PRIMARY KEY, name TEXT)")
+                let statement = try db.makeStatement(sql: "SELECT ID FROM CELLAR\(number)")
+                #expect("\(statement.databaseRegion)" == "cellar\(number)(*)")
+            }
+        }
+    }
+
     @Test("unites with others")
     func union() {
         #expect(names.union(DatabaseRegion()) == names)
