@@ -36,8 +36,8 @@ int strongroom_interrupt_write(sqlite3 *db) {
     // A handle on a row is a statement that writes, and nothing has to be compiled for it.
     sqlite3_blob *row = NULL;
     int result = sqlite3_blob_open(db, "main", "sqlite_master", "sql", 1, 1, &row);
-    sqlite3_blob_close(row);
-    return result;
+    int closed = sqlite3_blob_close(row);
+    return result != SQLITE_OK ? result : closed;
 }
 
 int strongroom_empty_log(sqlite3 *db) { return sqlite3_wal_checkpoint_v2(db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL); }
