@@ -13,9 +13,11 @@ extension Database {
         try check(strongroom_key(openConnection, name, key.baseAddress, CInt(key.count)))
         // What is so already isn't said: after a first read, SQLCipher has forgotten what it would derive the key
         // from again.
-        for (pragma, value) in settings.pragmas(header: header) {
-            let pragma = "\(schema).\(pragma)"
-            if try answer(to: "PRAGMA " + pragma) != value { try runCipherPragma("\(pragma) = \(value)") }
+        try untraced {
+            for (pragma, value) in settings.pragmas(header: header) {
+                let pragma = "\(schema).\(pragma)"
+                if try answer(to: "PRAGMA " + pragma) != value { try runCipherPragma("\(pragma) = \(value)") }
+            }
         }
     }
 
