@@ -41,6 +41,8 @@ extension Database {
         precondition(pagesPerStep != 0, "a backup of no page per step never ends: use a negative number for all pages")
         requireAccess()
         destDb.requireAccess()
+        try settlePendingKey()
+        try destDb.settlePendingKey()
         try stops.refuseReadLocks()
         try destDb.stops.refuseLocks()
         try destDb.limitMode(to: self)

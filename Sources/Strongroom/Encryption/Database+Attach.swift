@@ -11,6 +11,7 @@ extension Database {
     ///   one is attached.
     public func attach(path: String, as schemaName: String, encryption: Encryption?) throws {
         requireAccess()
+        try settlePendingKey()
         if encryption != nil { try untraced { try requireTemporaryDataInMemory() } }
         var configuration = Configuration()
         configuration.encryption = encryption

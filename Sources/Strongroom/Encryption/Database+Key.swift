@@ -54,7 +54,7 @@ extension Database {
 
     /// Reads the database for the first time, after `prepareDatabase`: the key is right or opening fails here.
     func verifyEncryption() throws {
-        if cipher.isPending { try settleKey() }
+        try settlePendingKey()
         try requirePlausibleHeader(upTo: FileHeader.pageFormatEnd)
         do {
             try requireFittingKey()
@@ -138,7 +138,12 @@ extension Database {
         try settleKey()
     }
 
-    func settleKey() throws {
+    /// Derives the pending key before the file is read: SQLCipher forgets the one that it was read with.
+    func settlePendingKey() throws {
+        if cipher.isPending { try settleKey() }
+    }
+
+    private func settleKey() throws {
         if let refusal = cipher.refusal { throw refusal }
         cipher.isPending = false
         do {
@@ -200,10 +205,6 @@ extension Database {
 
     func attach(_ derived: DerivedKey, header: Int) throws {
         try attach(derived, header: header, schema: "main", key: "main")
-        // It derives nothing from a key that is derived; programs that ask get the answer.
-        if derived.settings.kdfIterations != CipherSettings.sqlcipher4.kdfIterations {
-            try runCipherPragma("kdf_iter = \(derived.settings.kdfIterations)")
-        }
         cipher.derived = derived
         cipher.header = header
     }

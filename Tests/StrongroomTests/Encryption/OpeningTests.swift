@@ -325,7 +325,7 @@ struct OpeningTests {
         configuration.prepareDatabase { db in
             try db.usePassphrase("correct horse")
             try db.execute(sql: "PRAGMA kdf_iter = 1000")
-            _ = try db.settleKey()
+            try db.settlePendingKey()
             _ = try stockShell(path, "CREATE TABLE t(a); INSERT INTO t VALUES (5);")
         }
         let queue = try DatabaseQueue(path: path, configuration: configuration)

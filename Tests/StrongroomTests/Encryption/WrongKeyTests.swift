@@ -189,4 +189,47 @@ struct KeyInSetUpTests {
         try DatabaseQueue(path: path, configuration: configuration).write { try $0.execute(sql: "CREATE TABLE t(a)") }
         #expect(try stockShell(path, key: "right", "SELECT count(*) FROM t;") == ["0"])
     }
+
+    /// What set-up may do with the file by other ways than a statement.
+    enum Use: String, CaseIterable, CustomTestStringConvertible {
+        case attach, attachClear, backupFrom, backupTo, checkpoint, statementOfC
+
+        var testDescription: String { rawValue }
+
+        func callAsFunction(_ db: Database, in folder: TemporaryFolder) throws {
+            let other = folder.path("other")
+            switch self {
+            case .attach: try db.attach(path: other, as: "other", encryption: Encryption(key: .passphrase("second")))
+            case .attachClear: try db.attach(path: other, as: "other", encryption: nil)
+            case .backupFrom: try DatabaseQueue(configuration: .encrypted()).inDatabase { try db.backup(to: $0) }
+            case .backupTo: try DatabaseQueue(path: other, configuration: .encrypted()).read { try $0.backup(to: db) }
+            case .checkpoint: _ = try db.checkpoint()
+            case .statementOfC: sqlite3_exec(db.sqliteConnection, "SELECT * FROM sqlite_master", nil, nil, nil)
+            }
+        }
+    }
+
+    @Test("opens the file for what isn't a statement, too, and for what comes after it", arguments: Use.allCases)
+    func beforeOtherUse(use: Use) throws {
+        let folder = try TemporaryFolder(), path = folder.path("db")
+        try DatabaseQueue(path: path, configuration: .encrypted()).write { try $0.execute(sql: "CREATE TABLE t(a)") }
+        if use == .backupTo {
+            try DatabaseQueue(path: folder.path("other"), configuration: .encrypted())
+                .write { try $0.execute(sql: "CREATE TABLE t(a)") }
+        }
+        var configuration = Configuration()
+        configuration.prepareDatabase { db throws in
+            try db.usePassphrase("correct horse")
+            try db.execute(sql: "PRAGMA kdf_iter = 1000")
+            if !db.configuration.readonly || use != .backupTo { try use(db, in: folder) }
+        }
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        try pool.read { db throws in
+            if use == .attach || use == .attachClear { _ = try Row.fetchAll(db, sql: "SELECT * FROM other.sqlite_master") }
+            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM t") == 0)
+        }
+        try pool.write { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
+        #expect(try pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 1)
+        #expect(try stockShell(path, "SELECT count(*) FROM t;") == ["1"])
+    }
 }

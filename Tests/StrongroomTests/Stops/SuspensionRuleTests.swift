@@ -112,18 +112,8 @@ struct SuspensionRuleTests {
         #expect(try Locks.all(on: fixture.folder.path("db.sqlite")).isEmpty)
     }
 
-    @Test("reads of an attached file without a log are refused, and reads of others pass")
-    func attached() throws {
-        try attached(to: .queue)
-    }
-
-    @Test("a pool's readers can't read their own file once they have read an attached one: a defect")
-    func attachedToPool() throws {
-        // Suspended or not: SQLCipher answers SQLITE_NOMEM. Remove this test, and let the one above run with a pool, too.
-        withKnownIssue { try attached(to: .pool) }
-    }
-
-    private func attached(to kind: WriterKind) throws {
+    @Test("reads of an attached file without a log are refused, and reads of others pass", arguments: [WriterKind.queue, .pool])
+    func attached(to kind: WriterKind) throws {
         let encryption = Encryption(key: try .random())
         var keyed = Configuration()
         keyed.encryption = encryption
