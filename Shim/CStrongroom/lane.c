@@ -1,6 +1,12 @@
 #include "CStrongroom.h"
 #include <time.h>
 
+#ifdef __linux__
+const bool strongroom_lane_is_shared = true;
+#else
+const bool strongroom_lane_is_shared = false;
+#endif
+
 // Whether an access of this process has borrowed a thread.
 static bool is_taken;
 

@@ -87,6 +87,9 @@ void strongroom_statement_release(strongroom_connection *connection, sqlite3_stm
 /// Finalizes the statements that other threads released. The calling thread has access.
 void strongroom_connection_collect(strongroom_connection *connection);
 
+/// Whether tasks run on threads that others may use: those of Dispatch, on Linux.
+extern const bool strongroom_lane_is_shared;
+
 /// One access of the process at a time may borrow a thread of the Swift concurrency pool: true when it may now. `closed_until` is the
 /// database's own: zero at first.
 bool strongroom_lane_enter(uint64_t *closed_until);

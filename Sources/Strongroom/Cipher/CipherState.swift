@@ -6,8 +6,8 @@ final class CipherState {
     var derived: DerivedKey?
     /// Bytes of the file that aren't encrypted.
     var header = 0
-    var saltPlace = SaltPlace.database
-    var isSaltProvided: Bool { saltPlace != .database }
+    var saltOrigin = SaltOrigin.database
+    var isSaltProvided: Bool { saltOrigin != .database }
 
     /// The file was empty, and the salt for its creation stands beside it, until the first commit.
     var isCreating = false
@@ -49,7 +49,7 @@ final class CipherState {
 }
 
 /// Where the salt of a connection comes from.
-enum SaltPlace {
+enum SaltOrigin {
     /// The file, or a file beside it.
     case database
     /// The plaintext header that the caller asked for.

@@ -189,7 +189,7 @@ extension Database {
         (cipher.settings, cipher.requestedHeader) = (settings, requestedHeader)
         guard isFileStored else { return try useThrowawayKey(settings) }
         let location = try locateSalt(requestedHeader: requestedHeader)
-        cipher.saltPlace = location.place
+        cipher.saltOrigin = location.place
         let others = try otherSalts(than: location)
         if try resumeKnownKey(settings, others) { return }
         // Later connections of an access find beside the file, or among its keys, what the first one found in the log.

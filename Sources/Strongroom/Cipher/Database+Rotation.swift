@@ -77,7 +77,7 @@ extension Database {
             cipher.keyring.replace(cipher.key!, by: key)
             cipher.key = key
             cipher.derived = new
-            cipher.saltPlace = key.source.salt != nil ? .key : cipher.saltPlace == .caller ? .caller : .database
+            cipher.saltOrigin = key.source.salt != nil ? .key : cipher.saltOrigin == .caller ? .caller : .database
             // Nothing stops what has happened.
             try stops.closing {
                 try verifyRotation(report, new, verifier)
@@ -99,7 +99,7 @@ extension Database {
     /// What opens the database as it is now, with nothing but its files.
     private var bareEncryption: Encryption {
         let derived = cipher.derived!
-        let header = cipher.saltPlace == .caller ? PlaintextHeader(size: cipher.header, salt: .provided(derived.salt.bytes)) : nil
+        let header = cipher.saltOrigin == .caller ? PlaintextHeader(size: cipher.header, salt: .provided(derived.salt.bytes)) : nil
         return Encryption(key: cipher.key!, settings: derived.settings, plaintextHeader: header)
     }
 
@@ -200,7 +200,7 @@ extension Database {
     private func newKey(_ key: DatabaseKey, replacing old: DerivedKey) throws -> DerivedKey {
         let salt: Salt
         if let own = key.source.salt { salt = own }
-        else if cipher.saltPlace == .caller { salt = old.salt }
+        else if cipher.saltOrigin == .caller { salt = old.salt }
         else { salt = try .random() }
         return try cipher.keyring.derivedKey(for: key, salt: salt, settings: old.settings)
     }

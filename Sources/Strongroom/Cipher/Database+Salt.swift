@@ -6,7 +6,7 @@ struct SaltLocation {
     var salt: Salt
     /// Bytes of the file that aren't encrypted.
     var header: Int
-    var place = SaltPlace.database
+    var place = SaltOrigin.database
 }
 
 extension Database {
@@ -158,7 +158,7 @@ extension Database {
         guard let key = cipher.key, let derived = cipher.derived else { return true }
         let file = SaltFile(salt: derived.salt, header: cipher.header)
         if cipher.header > 0, !cipher.isSaltProvided { try file.write(.permanent, of: filePath) }
-        let salt = cipher.saltPlace == .caller ? PlaintextHeader.SaltPlace.provided(derived.salt.bytes) : .sidecar
+        let salt = cipher.saltOrigin == .caller ? PlaintextHeader.SaltPlace.provided(derived.salt.bytes) : .sidecar
         let header = cipher.header > 0 ? PlaintextHeader(size: cipher.header, salt: salt) : nil
         let location = try locateSalt(requestedHeader: header)
         guard SaltFile(salt: location.salt, header: location.header) == file else { return false }

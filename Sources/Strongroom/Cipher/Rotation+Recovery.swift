@@ -83,7 +83,7 @@ extension Database {
         guard try SaltFile.read(.rotation, of: filePath) == next else { return false }
         if hasCommitted {
             if cipher.header == 0, try fileHeader().salt != derived.salt { return false }
-            let isBeside = try cipher.saltPlace != .caller || SaltFile.read(.permanent, of: filePath) != nil
+            let isBeside = try cipher.saltOrigin != .caller || SaltFile.read(.permanent, of: filePath) != nil
             if cipher.header > 0, isBeside { try present.write(.permanent, of: filePath) }
         }
         try SaltFile.remove(.rotation, of: filePath)

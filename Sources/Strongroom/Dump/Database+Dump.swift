@@ -154,10 +154,10 @@ private struct Dump<Format: DumpFormat> {
         guard let associated = request.associated else { return }
         let rows = try Row.fetchAll(request.statement, adapter: request.adapter)
         if rows.isEmpty { return }
-        for (keyPath, query) in try associated(database, rows) {
+        for (keyPath, request) in try associated(database, rows) {
             stream.margin()
             writeHeader(keyPath)
-            if let query { try write(query.prepared(database)) }
+            if let request { try write(request()) }
         }
     }
 

@@ -23,8 +23,8 @@ public struct DatabaseError: Error, Sendable {
     /// The statement that failed, without the values of its arguments.
     public let sql: String?
 
-    /// The arguments of the statement that failed. They may be secrets: keep them out of logs.
-    public let arguments: StatementArguments?
+    /// The arguments of the statement that failed, in the hands of who knows their type.
+    let boundArguments: (any BoundArguments)?
 
     /// What is known beyond code and message. A reference, because errors are handed from function to function where
     /// speed counts.
@@ -32,34 +32,15 @@ public struct DatabaseError: Error, Sendable {
 
     private let publicStatementArguments: Bool
 
-    /// An error with SQLite's words for `resultCode` when `message` is nil.
-    public init(
-        resultCode: ResultCode = .SQLITE_ERROR, message: String? = nil,
-        sql: String? = nil, arguments: StatementArguments? = nil, publicStatementArguments: Bool = false)
-    {
-        self.init(
-            resultCode, message, nil, sql: sql, arguments: arguments, publicStatementArguments: publicStatementArguments)
-    }
-
     init(
         _ resultCode: ResultCode, _ message: String?, _ details: Details?,
-        sql: String? = nil, arguments: StatementArguments? = nil, publicStatementArguments: Bool = false)
+        sql: String? = nil, boundArguments: (any BoundArguments)? = nil, publicStatementArguments: Bool = false)
     {
         extendedResultCode = resultCode
         self.message = message ?? resultCode.errorString
         self.details = details
-        (self.sql, self.arguments) = (sql, arguments)
+        (self.sql, self.boundArguments) = (sql, boundArguments)
         self.publicStatementArguments = publicStatementArguments
-    }
-
-    /// The same error, as that of a statement.
-    func executing(
-        _ sql: String?, arguments: StatementArguments? = nil, publicStatementArguments: Bool = false,
-        hidesMessage: Bool = false) -> DatabaseError
-    {
-        DatabaseError(
-            extendedResultCode, hidesMessage ? nil : message, details, sql: sql, arguments: arguments,
-            publicStatementArguments: publicStatementArguments)
     }
 
     /// Whether an interruption, a suspension or a rollback forced by either stopped the database access.
@@ -71,6 +52,13 @@ public struct DatabaseError: Error, Sendable {
         default: false
         }
     }
+}
+
+/// The arguments of a statement, as its error shows them.
+///
+/// A class, because errors are handed from function to function where speed counts.
+protocol BoundArguments: AnyObject, Sendable, CustomStringConvertible {
+    var isEmpty: Bool { get }
 }
 
 extension DatabaseError: CustomStringConvertible {
@@ -89,7 +77,7 @@ extension DatabaseError: CustomStringConvertible {
         var text = "SQLite error \(resultCode.rawValue)"
         if let message { text += ": \(message)" }
         if let sql { text += " - while executing `\(sql.trimmingSQL())`" }
-        if withArguments, let arguments, !arguments.isEmpty { text += " with arguments \(arguments)" }
+        if withArguments, let boundArguments, !boundArguments.isEmpty { text += " with arguments \(boundArguments)" }
         if let explanation = details?.explanation { text += " - \(explanation)" }
         if let advice = details?.advice { text += ": \(advice)" }
         return text
@@ -114,7 +102,7 @@ extension DatabaseError {
     static let closed = DatabaseError(refusing: "Connection is closed", reason: .closed, isConnectionUsable: false)
 
     /// What a write gets where only reads are allowed.
-    static let readOnly = DatabaseError(resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database")
+    static let readOnly = DatabaseError(.SQLITE_READONLY, "attempt to write a readonly database", nil)
 
     /// What a statement gets that counts on a transaction which SQLite has rolled back.
     static let aborted = DatabaseError(.SQLITE_ABORT, refusing: "Transaction was aborted", reason: .transactionAborted)

@@ -1,3 +1,5 @@
+import CSQLCipher
+
 /// A result code of SQLite, primary (`SQLITE_CONSTRAINT`) or extended (`SQLITE_CONSTRAINT_UNIQUE`).
 ///
 /// Source: <https://www.sqlite.org/rescode.html>.
@@ -30,5 +32,12 @@ public struct ResultCode: RawRepresentable, Equatable, Sendable {
 extension ResultCode: CustomStringConvertible {
     public var description: String {
         "\(rawValue) (\(errorString ?? "unknown result code"))"
+    }
+}
+
+extension ResultCode {
+    /// SQLite's own words for the code. <https://www.sqlite.org/c3ref/errcode.html>
+    var errorString: String? {
+        sqlite3_errstr(rawValue).map { String(cString: $0) }
     }
 }

@@ -81,3 +81,5 @@ public final class RecordCursor<Record: FetchableRecord>: DatabaseCursor {
         try Record(row: rows._element(sqliteStatement: sqliteStatement))
     }
 }
+
+extension ColumnInfo: FetchableRecord {}

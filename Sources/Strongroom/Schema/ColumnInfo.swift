@@ -1,7 +1,7 @@
 /// A column of a table or view.
 ///
 /// Source: <https://www.sqlite.org/pragma.html#pragma_table_xinfo>.
-public struct ColumnInfo: FetchableRecord, Sendable {
+public struct ColumnInfo: Sendable {
     /// The name, as it was declared.
     public let name: String
 

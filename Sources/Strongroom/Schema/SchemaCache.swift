@@ -9,11 +9,11 @@ struct SchemaCache {
     /// The tables and views that were asked for without schema, by the name that was given.
     var unqualifiedRelations: [String: Relation] = [:]
 
-    /// The SQL that saves records, by their type: it names the columns of primary keys.
-    var recordStatements: [ObjectIdentifier: RecordStatements] = [:]
+    /// What was made of the schemas for a type, such as the SQL that saves its records, which names primary keys.
+    private var derived: [ObjectIdentifier: AnyObject] = [:]
 
-    /// Those that were asked for last: many programs save many records of one type.
-    var latestRecordStatements: (type: ObjectIdentifier, statements: RecordStatements)?
+    /// What was asked for last: many programs save many records of one type.
+    private var latestDerived: (type: ObjectIdentifier, value: AnyObject)?
 
     /// For each schema that was read and that other connections may change, when it was.
     var stamps: [SchemaStamp] = []
@@ -27,21 +27,36 @@ struct SchemaCache {
 
     var isEmpty: Bool { searchOrder == nil && contents.isEmpty }
 
+    /// What was made of the schemas for `type`, if it still serves; else what `make` makes, which is kept as long as they are.
+    mutating func derived<Value: AnyObject>(
+        for type: Any.Type, where serves: (Value) -> Bool, make: () -> Value) -> Value
+    {
+        let id = ObjectIdentifier(type)
+        if let latestDerived, latestDerived.type == id, let known = latestDerived.value as? Value, serves(known) {
+            return known
+        }
+        let known = derived[id] as? Value
+        let value = if let known, serves(known) { known } else { make() }
+        derived[id] = value
+        latestDerived = (id, value)
+        return value
+    }
+
     /// Forgets all but whether the transaction has changed a schema.
     mutating func removeAll() {
         searchOrder = nil
         contents = [:]
         unqualifiedRelations = [:]
-        recordStatements = [:]
-        latestRecordStatements = nil
+        derived = [:]
+        latestDerived = nil
         stamps = []
         settledTransaction = nil
     }
 
     /// Forgets the keys of views, which a schema source gave.
     mutating func removeViewKeys() {
-        recordStatements = [:]
-        latestRecordStatements = nil
+        derived = [:]
+        latestDerived = nil
         for content in contents.values {
             for relation in content.relations.values where relation.isView { relation.primaryKey = nil }
         }

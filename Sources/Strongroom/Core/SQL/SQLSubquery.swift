@@ -24,11 +24,16 @@ extension SQLSubqueryable {
     }
 }
 
+/// A query that writes itself, whatever it is made of.
+protocol SQLQueryWriting: Sendable {
+    func write(to writer: inout SQLWriter) throws
+}
+
 /// A query as a part of another statement.
 public struct SQLSubquery: SQLSubqueryable, Sendable {
     enum Node: Sendable {
         case literal(SQL)
-        case query(SQLQuery)
+        case query(any SQLQueryWriting)
 
         /// All of a table, which `IN` takes by its name.
         case table(String)

@@ -155,7 +155,8 @@ extension SQLQuery {
         request.associated = { db, rows in
             try prefetches.map { path, prefetch in
                 let keyPath = (path.map(\.key) + [prefetch.key]).joined(separator: ".")
-                return (keyPath, try prefetch.query(for: rows, of: self, at: path, db))
+                let query = try prefetch.query(for: rows, of: self, at: path, db)
+                return (keyPath, query.map { query in { try query.prepared(db) } })
             }
         }
         return request

@@ -1,5 +1,5 @@
 /// A `SELECT` statement on a relation. <https://www.sqlite.org/lang_select.html>
-struct SQLQuery: Sendable {
+struct SQLQuery: SQLQueryWriting {
     struct Limit: Sendable {
         let limit: Int
         let offset: Int?

@@ -74,7 +74,8 @@ final class RecordDecoder: Decoder {
     }
 
     static func decode<T: FetchableRecord & Decodable>(_ type: T.Type, from row: Row) throws -> T {
-        if let known = row.decoder, known.recordType == type { return try known.decode(type) }
+        // Nothing else is ever kept there; a checked cast would cost each row.
+        if let known = row.decoder.map({ unsafeDowncast($0, to: RecordDecoder.self) }), known.recordType == type { return try known.decode(type) }
         let decoder = RecordDecoder(type, record: type, row: row)
         row.decoder = decoder
         return try decoder.decode(type)

@@ -51,15 +51,9 @@ extension Database {
     /// The statements of a record type, as long as the schema is the one that they were written for.
     func recordStatements<Record: MutablePersistableRecord>(of type: Record.Type, tableName: String) throws -> RecordStatements {
         try validateSchemaCache()
-        let id = ObjectIdentifier(type)
-        if let latest = schemaCache.latestRecordStatements, latest.type == id, latest.statements.tableName == tableName {
-            return latest.statements
+        return schemaCache.derived(for: type, where: { $0.tableName == tableName }) {
+            RecordStatements(tableName: tableName)
         }
-        let known = schemaCache.recordStatements[id]
-        let statements = if let known, known.tableName == tableName { known } else { RecordStatements(tableName: tableName) }
-        schemaCache.recordStatements[id] = statements
-        schemaCache.latestRecordStatements = (id, statements)
-        return statements
     }
 }
 

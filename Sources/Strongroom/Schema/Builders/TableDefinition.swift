@@ -21,7 +21,7 @@ public final class TableDefinition {
         var conflictResolution: Database.ConflictResolution?
     }
 
-    struct ForeignKey {
+    struct ForeignKeyClause {
         var columns: [String]
         var table: String
         var destinationColumns: [String]?
@@ -33,7 +33,7 @@ public final class TableDefinition {
     private(set) var elements: [Element] = []
     private(set) var primaryKey: PrimaryKey?
     private(set) var uniqueKeys: [PrimaryKey] = []
-    private(set) var foreignKeys: [ForeignKey] = []
+    private(set) var foreignKeys: [ForeignKeyClause] = []
     private(set) var checks: [SQL] = []
     private(set) var constraints: [SQL] = []
 
@@ -155,7 +155,7 @@ public final class TableDefinition {
         deferred isDeferred: Bool = false)
     {
         let rule = ForeignKeyRule(deleteAction: deleteAction, updateAction: updateAction, isDeferred: isDeferred)
-        foreignKeys.append(ForeignKey(columns: columns, table: table, destinationColumns: destinationColumns, rule: rule))
+        foreignKeys.append(ForeignKeyClause(columns: columns, table: table, destinationColumns: destinationColumns, rule: rule))
     }
 
     // MARK: - Other constraints

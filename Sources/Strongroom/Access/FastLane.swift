@@ -12,14 +12,7 @@ struct FastLane: @unchecked Sendable {
     // Sendable because what it points to is the pool's, which the read holds on to, and atomic.
     private let closedUntil: UnsafeMutablePointer<UInt64>
 
-    private static let isUseful: Bool = {
-        #if os(Linux)
-        ProcessInfo.processInfo.activeProcessorCount > 1
-        #else
-        // Tasks have threads of their own.
-        false
-        #endif
-    }()
+    private static let isUseful = strongroom_lane_is_shared && ProcessInfo.processInfo.activeProcessorCount > 1
 
     /// Nil when the lane is taken or closed.
     ///
