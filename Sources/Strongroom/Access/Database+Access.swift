@@ -86,6 +86,6 @@ extension Database {
         try erasure.get()
         try execute(sql: "PRAGMA user_version = 0; PRAGMA application_id = 0")
         removeCachedStatements()
-        try tellOfNewContent()
+        try contentWasReplaced()
     }
 }

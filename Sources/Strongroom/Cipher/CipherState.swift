@@ -1,5 +1,9 @@
+import CStrongroom
+
 /// What a connection knows of its own encryption.
-final class CipherState {
+final class CipherState: ConnectionPart {
+    init(_ database: Database) {}
+
     /// What opens the main database; nil for clear text.
     var key: DatabaseKey?
     /// What SQLCipher was given; nil until the key is settled, in memory, and for clear text.
@@ -45,6 +49,54 @@ final class CipherState {
     /// How pages are written.
     var format: DatabaseFormat {
         DatabaseFormat(settings: derived?.settings ?? settings, header: header, salt: derived?.salt)
+    }
+}
+
+extension Database {
+    var cipher: CipherState { part(CipherState.self) }
+}
+
+extension CipherState {
+    func willCompile(_ text: SQLText, in db: Database) throws {
+        if isPending { try db.settleKey(before: text) }
+        keyInSQL = nil
+        if let schemaName = text.copiedSchema { try db.requireReadableCopy(of: schemaName) }
+        if text.secret?.attaches == true { try db.untraced { try db.requireTemporaryDataInMemory() } }
+    }
+
+    func didCompile(_ compilation: StatementCompilation, in db: Database) throws {
+        if compilation.carriesKey { try db.useKeyInSQL() }
+    }
+
+    func willReadFile(in db: Database) throws {
+        try db.settlePendingKey()
+    }
+
+    func willRun(_ statement: Statement, in db: Database) {
+        if statement.makesDatabases { db.holdFormat(for: statement) }
+    }
+
+    func didRun(_ statement: Statement, isDone: Bool, in db: Database) {
+        if statement.makesDatabases { db.releaseFormat(after: statement) }
+    }
+
+    func transactionDidEnd(isCommitted: Bool, isTold: Bool, in db: Database) {
+        if isCommitted, isCreating { db.endCreation() }
+    }
+
+    func willClose(_ db: Database) {
+        db.endCreation()
+        openGate()
+    }
+
+    /// SQLite must not meet the gate when it closes the file.
+    func willFree() {
+        openGate()
+    }
+
+    func openGate() {
+        strongroom_gate_open(gate)
+        gate = nil
     }
 }
 

@@ -63,11 +63,11 @@ extension Database {
         guard let source = statement.compilation.vacuumedSchema.flatMap(path(of:)) else { return }
         // A copy gets no more than the mode of the original. Nobody reads it in between: SQLite takes an empty file
         // as it is.
-        compiler.willCopy = { filename in _ = strongroom_copy_create(SQLiteURI.path(of: filename), source) }
+        authorizer.willCopy = { filename in _ = strongroom_copy_create(SQLiteURI.path(of: filename), source) }
     }
 
     func releaseFormat(after statement: Statement) {
-        compiler.willCopy = nil
+        authorizer.willCopy = nil
         if statement.compilation.attaches {
             leaveLogAtClosing(false)
             if let schema = latestSchemaName { try? deriveBeforeFirstPage(of: schema) }

@@ -42,7 +42,7 @@ extension Database {
     /// Prepares the connection for its key, before `prepareDatabase`.
     func setUpEncryption() throws {
         if let keyring = configuration.keyring { cipher.keyring = keyring }
-        compiler.verdict = { [unowned self] in verdict(on: $0) }
+        authorizer.verdict = { [unowned self] in verdict(on: $0) }
         // Sorters and temporary tables would spill clear text.
         try check(strongroom_execute(openConnection, "PRAGMA temp_store = MEMORY"))
         if let encryption = configuration.encryption {

@@ -1,27 +1,5 @@
 import CStrongroom
 
-/// A pragma as SQLite's compiler understood it.
-struct Pragma {
-    /// In lowercase.
-    let name: String
-    /// Nil where the pragma only asks.
-    let value: String?
-    /// The database that is named; nil stands for the main one.
-    let schema: String?
-
-    var isSQLCiphers: Bool { name.hasPrefix("cipher_") || FormatPragma(rawValue: name) != nil }
-
-    var isOfMain: Bool { schema == nil || schema == "main" }
-}
-
-/// What becomes of a pragma.
-enum PragmaVerdict {
-    case run
-    /// SQLite compiles a statement that does nothing.
-    case ignore
-    case refuse(DatabaseError)
-}
-
 extension Database {
     /// Called by SQLite's compiler for each pragma, before SQLCipher gets to see it.
     func verdict(on pragma: Pragma) -> PragmaVerdict {
@@ -69,7 +47,7 @@ extension Database {
             return .ignore
         }
         // Statements of C would go on with the key as it was derived before.
-        guard cipher.isPending || canChangeFormat && compiler.isCompiling else {
+        guard cipher.isPending || canChangeFormat && authorizer.isCompiling else {
             return .refuse(.lateFormat(pragma.rawValue))
         }
         cipher.setUpPragmas.insert(pragma)
@@ -100,7 +78,7 @@ extension Database {
 
     /// `cipher_migrate` replaces the file by one whose key is what was derived for the old one.
     private var verdictOnMigration: PragmaVerdict {
-        cipher.isKeyed && !compiler.isReadOnly ? .refuse(.migrationInSQL) : .run
+        cipher.isKeyed && !authorizer.isReadOnly ? .refuse(.migrationInSQL) : .run
     }
 
     // MARK: - Refusals

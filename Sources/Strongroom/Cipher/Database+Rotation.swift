@@ -295,7 +295,7 @@ extension Database {
 extension Database {
     /// The set-up of a connection that is not the application's.
     func setUpPlainly(derived: DerivedKey?, header: Int) throws {
-        try check(compiler.install(on: openConnection))
+        try check(authorizer.install(on: openConnection))
         try setUpBusyMode()
         defer { releaseDefaults() }
         try setUpEncryption()

@@ -85,12 +85,6 @@ extension Database {
 
     // MARK: - Creation
 
-    /// Refuses a name before SQLite makes a file of it.
-    static func requireCreatable(_ path: String, _ configuration: Configuration) throws {
-        guard configuration.encryption != nil, !configuration.readonly, !path.hasPrefix("file:") else { return }
-        if !strongroom_file_exists(path) { try SaltFile.requireName(of: path) }
-    }
-
     /// Everyone who finds the database empty takes the same salt, so that two processes can create it at once.
     private func saltForCreation(_ requested: PlaintextHeader?, provided: SaltLocation?) throws -> SaltLocation {
         let size = requested?.size ?? 0

@@ -36,7 +36,7 @@ extension Database {
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && !isLast {
             return nil
         }
-        compiler.writesNowhere = true
+        authorizer.writesNowhere = true
         return try stopping(by: CopyProgress(of: self, pageCount: 0, stop.map { stop in { _ in try stop() } })) { try body(self) }
     }
 }

@@ -55,19 +55,13 @@ extension Database {
 
     /// Keeps SQLite away from the file unless the key that was given fits.
     func proveKey() throws {
-        openGate()
+        cipher.openGate()
         if try !keyFits() { closeGate() }
     }
 
     /// From now on, SQLite gets `SQLITE_NOTADB` when it wants to lock the file.
     private func closeGate() {
         cipher.gate = sqliteConnection.flatMap { strongroom_gate_close($0) }
-    }
-
-    /// Before the file is closed, too.
-    func openGate() {
-        strongroom_gate_open(cipher.gate)
-        cipher.gate = nil
     }
 }
 

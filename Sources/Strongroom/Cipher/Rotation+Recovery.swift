@@ -55,7 +55,7 @@ extension Database {
 
     func canRead() throws -> Bool {
         guard try keyFits() else { return false }
-        openGate()
+        cipher.openGate()
         let code = strongroom_connection_first_read(connection)
         switch ResultCode(rawValue: code).primaryResultCode {
         case .SQLITE_OK: return true

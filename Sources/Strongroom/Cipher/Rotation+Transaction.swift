@@ -25,7 +25,7 @@ extension Database {
             try untraced { try beginTransaction(transactions.kind) }
             transactions.date = date
         } catch {
-            transactionDidEnd(tellingObservers: true, isCommitted: false)
+            transactionDidEnd(isTold: true, isCommitted: false)
             _ = try outcome.get()
             throw DatabaseError(
                 (error as? DatabaseError)?.extendedResultCode ?? .SQLITE_ABORT, .keyChanged,

@@ -3,7 +3,9 @@ import CStrongroom
 import Foundation
 
 /// What a connection knows of full text.
-final class FullTextState {
+final class FullTextState: ConnectionPart {
+    init(_ database: Database) {}
+
     /// FTS5's own interface, once somebody has asked for it.
     fileprivate var api: UnsafeMutablePointer<fts5_api>?
 
@@ -11,15 +13,19 @@ final class FullTextState {
     fileprivate var failure: DatabaseError?
 
     /// What a tokenizer failed with, when that is why SQLite says `code` with a message that says nothing.
-    func takeFailure(_ code: CInt, on connection: SQLiteConnection?) -> DatabaseError? {
+    func explanation(of code: CInt, in db: Database) -> DatabaseError? {
         guard let failure else { return nil }
         self.failure = nil
         _ = TokenizerFailure.take(code)
         guard failure.extendedResultCode.primaryResultCode.rawValue == code & 0xff else { return nil }
-        let message = String(cString: sqlite3_errmsg(connection))
+        let message = String(cString: sqlite3_errmsg(db.sqliteConnection))
         let saysNothing = message == String(cString: sqlite3_errstr(code & 0xff)) || message.contains("tokenizer constructor")
         return saysNothing ? failure : nil
     }
+}
+
+extension Database {
+    fileprivate var fullText: FullTextState { part(FullTextState.self) }
 }
 
 extension FTS5 {

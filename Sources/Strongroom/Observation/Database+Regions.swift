@@ -30,31 +30,21 @@ extension Database {
     /// - throws: what the region throws.
     public func registerAccess(to region: @autoclosure () -> some DatabaseRegionConvertible) throws {
         requireAccess()
-        guard recordedRegion != nil else { return }
+        guard recordsReads else { return }
         let region = try region().databaseRegion(self)
-        recordedRegion?.formUnion(region)
+        part(RegionRecorder.self).region?.formUnion(region)
     }
 
     /// Runs `value`, and tells what it read, but for SQLite's own tables: their changes can't be told apart.
     ///
     /// Call it in a transaction block, where all runs are seen.
     func recordingRegion<T>(_ value: () throws -> T) throws -> (T, DatabaseRegion) {
-        let outer = recordedRegion
-        recordedRegion = DatabaseRegion()
-        defer { recordedRegion = outer }
+        let recorder = part(RegionRecorder.self), outer = recorder.region
+        recorder.region = DatabaseRegion()
+        defer { recorder.region = outer }
         let result = try value()
-        let region = recordedRegion ?? DatabaseRegion()
+        let region = recorder.region ?? DatabaseRegion()
         return (result, region.ignoringTables(where: Database.isSQLiteInternalTable))
-    }
-
-    /// Tells observers that all content was replaced, by other means than statements.
-    func tellOfNewContent() throws {
-        if observers.isActive {
-            try notifyChanges(in: .fullDatabase)
-        } else {
-            // For those who are about to observe.
-            strongroom_count_commit(connection)
-        }
     }
 
     /// What the statement reads, but for views: what changes is what they read.

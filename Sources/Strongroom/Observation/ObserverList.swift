@@ -1,3 +1,4 @@
+import CSQLCipher
 import CStrongroom
 import Foundation
 
@@ -5,17 +6,17 @@ import Foundation
 ///
 /// Writers pay for what is watched: who wants to know of a statement is remembered with the statement, and SQLite is asked
 /// to tell of rows only while a statement runs that somebody wants to know of.
-final class ObserverList {
+final class ObserverList: ConnectionPart {
     // Unchecked exclusivity: see `Database`.
 
     /// Whether there is anybody.
     @exclusivity(unchecked) private(set) var isActive = false
 
-    /// That of the database, which sets it when it opens.
-    var connection: UnsafeMutablePointer<strongroom_connection>!
+    private unowned let database: Database
+    private let connection: UnsafeMutablePointer<strongroom_connection>
 
     /// Whether the transaction has changes that SQLite knows nothing of.
-    private(set) var wasToldOfChanges = false
+    private(set) var hasUnseenChanges = false
 
     /// Whether somebody was told of a row or of a commit that may still be undone.
     @exclusivity(unchecked) private(set) var hasTold = false
@@ -30,6 +31,7 @@ final class ObserverList {
         didSet {
             generation += 1
             isActive = !registrations.isEmpty
+            database.parts.update()
             asksEachTime = registrations.contains { !$0.watchesRegion }
         }
     }
@@ -39,9 +41,18 @@ final class ObserverList {
     @exclusivity(unchecked) private var asksEachTime = false
     @exclusivity(unchecked) private var runs: [Run] = []
     @exclusivity(unchecked) private var savepoints = SavepointLog()
-    private var refusal: (any Error)?
     @exclusivity(unchecked) private var watchesRows = false
     private var secretiveTables: [String: Bool] = [:]
+
+    init(_ database: Database) {
+        self.database = database
+        connection = database.connection
+        // What the schema is said to be is up to date before observers ask for it.
+        _ = database.schemaCache
+        for name in database.transactions.savepoints { savepoints.begin(name) }
+    }
+
+    var concerns: PartConcerns { isActive ? [.effects, .transactions] : [] }
 
     // MARK: - Observers
 
@@ -55,7 +66,7 @@ final class ObserverList {
         registrations.removeAll { $0.observer == nil }
     }
 
-    func removeAll() {
+    func didClose() {
         for registration in registrations { registration.end() }
         registrations = []
         savepoints.removeAll()
@@ -68,28 +79,34 @@ final class ObserverList {
 
     // MARK: - Statements
 
-    func statementWillRun(_ statement: Statement, on db: Database) {
+    func willRun(_ statement: Statement, in db: Database) {
+        guard isActive, statement.hasEffects else { return }
         let audience = audience(of: statement, on: db)
         let isObserved = !audience.listeners.isEmpty
         if isObserved != watchesRows, isObserved || runs.isEmpty {
             watchesRows = isObserved
-            db.transactions.watchRows(isObserved, on: db.sqliteConnection)
+            watchRows(isObserved, on: db.sqliteConnection)
         }
         // A statement that nobody wants to know of is noted inside of one that is watched.
         if isObserved || !runs.isEmpty { runs.append(Run(statement: ObjectIdentifier(statement), audience: audience)) }
     }
 
-    func statementDidRun(_ statement: Statement, isDone: Bool, on db: Database) {
+    func didRun(_ statement: Statement, isDone: Bool, in db: Database) {
+        if isActive { concludeRun(of: statement, isDone: isDone) }
+        if isDone { followSavepoint(statement.compilation.transaction) }
+    }
+
+    private func concludeRun(of statement: Statement, isDone: Bool) {
         if !runs.isEmpty, let index = runs.lastIndex(where: { $0.statement == ObjectIdentifier(statement) }) {
             runs.remove(at: index)
         }
         guard isDone else { return }
         if statement.compilation.changesSchema {
             schemaDidChange()
-        } else if let audience = statement.audience {
+        } else if let audience = audience(knownFor: statement) {
             if audience.recompilationCount != statement.recompilationCount {
                 // There may be new triggers, of which nobody was asked.
-                statement.audience = nil
+                statement.observation = nil
                 let news = statement.eventKinds.filter { kind in !audience.kinds.contains(where: kind.isSame(as:)) }
                 tellRegionObservers { observer in news.contains(where: observer.observes(eventsOfKind:)) }
             } else if audience.mayHideChanges {
@@ -100,13 +117,18 @@ final class ObserverList {
         }
     }
 
-    /// Whether nobody has anything to hear of the statement, which has changed rows and nothing else.
-    func isUnconcerned(by statement: Statement) -> Bool {
-        guard runs.isEmpty, let audience = statement.audience else { return false }
-        return audience.listeners.isEmpty && audience.recompilationCount == statement.recompilationCount
+    func isConcerned(by statement: Statement) -> Bool {
+        guard runs.isEmpty, let audience = audience(knownFor: statement) else { return true }
+        return !audience.listeners.isEmpty || audience.recompilationCount != statement.recompilationCount
     }
 
-    func rowDidChange(_ event: DatabaseEvent) {
+    /// Has SQLite tell of each row that changes, or not anymore. <https://www.sqlite.org/c3ref/update_hook.html>
+    private func watchRows(_ isWatching: Bool, on connection: SQLiteConnection?) {
+        let context = isWatching ? Unmanaged.passUnretained(self).toOpaque() : nil
+        sqlite3_update_hook(connection, isWatching ? tellRow : nil, context)
+    }
+
+    fileprivate func rowDidChange(_ event: DatabaseEvent) {
         guard let audience = runs.last?.audience else { return }
         guard savepoints.isEmpty else {
             return savepoints.append(.init(event: event.copy(), listeners: audience.listeners))
@@ -115,9 +137,14 @@ final class ObserverList {
         for listener in audience.listeners { listener.tell(event, event.tableName) }
     }
 
+    /// Nobody else keeps anything there, and a checked cast would cost each run.
+    private func audience(knownFor statement: Statement) -> Audience? {
+        statement.observation.map { unsafeDowncast($0, to: Audience.self) }
+    }
+
     private func audience(of statement: Statement, on db: Database) -> Audience {
         let count = statement.recompilationCount
-        if let audience = statement.audience, audience.generation == generation, audience.recompilationCount == count,
+        if let audience = audience(knownFor: statement), audience.generation == generation, audience.recompilationCount == count,
             !asksEachTime || audience.isConfirmed(by: registrations)
         {
             return audience
@@ -126,14 +153,14 @@ final class ObserverList {
         let audience = Audience(
             generation: generation, recompilationCount: count, kinds: kinds, registrations: registrations,
             mayHideChanges: { self.mayHideChanges(statement, kinds, db) })
-        statement.audience = audience
+        statement.observation = audience
         if !audience.listeners.isEmpty, !statement.compilation.changesSchema { watchDeletions(kinds, on: db) }
         return audience
     }
 
     /// `DELETE` without `WHERE` tells of no row unless it was compiled to do so.
     private func watchDeletions(_ kinds: [DatabaseEventKind], on db: Database) {
-        for case .delete(let table) in kinds { db.compiler.watchDeletions(in: table, on: db.sqliteConnection) }
+        for case .delete(let table) in kinds { db.authorizer.watchDeletions(in: table, on: db.sqliteConnection) }
     }
 
     // MARK: - What SQLite doesn't tell
@@ -179,7 +206,7 @@ final class ObserverList {
     ///
     /// - parameter isEverything: whether the kinds are all there are: tables that are gone are missing among them.
     func tellOfChanges(_ kinds: [DatabaseEventKind], isEverything: Bool) {
-        wasToldOfChanges = true
+        hasUnseenChanges = true
         for registration in registrations {
             guard let observer = registration.observer else { continue }
             if isEverything && registration.watchesRegion || kinds.contains(where: observer.observes(eventsOfKind:)) {
@@ -204,53 +231,72 @@ final class ObserverList {
         }
     }
 
-    func forgetSavepoints() {
-        hasTold = false
-        savepoints.removeAll()
-    }
-
     private func tellOfSavepoints() {
         for entry in savepoints.takeEntries() {
             for listener in entry.listeners { listener.tell(entry.event, entry.event.tableName) }
         }
     }
 
-    /// False when an observer refuses. A commit releases all savepoints.
-    func transactionWillCommit() -> Bool {
+    /// A commit releases all savepoints.
+    func willCommit() throws {
+        guard isActive else { return }
         tellOfSavepoints()
         hasTold = true
         let barred = strongroom_bar(connection, ("databaseWillCommit" as StaticString).cString)
         defer { strongroom_unbar(connection, barred) }
-        do {
-            for registration in registrations { try registration.observer?.databaseWillCommit() }
-            return true
-        } catch {
-            refusal = error
-            return false
-        }
+        for registration in registrations { try registration.observer?.databaseWillCommit() }
     }
 
-    /// Why an observer refused the commit, once.
-    func takeRefusal() -> (any Error)? {
-        guard let refusal else { return nil }
-        self.refusal = nil
-        return refusal
-    }
-
-    func transactionDidEnd(isCommitted: Bool, _ db: Database) {
+    func transactionDidEnd(isCommitted: Bool, isTold: Bool, in db: Database) {
+        if isTold, isActive || hasUnseenChanges { return tellOfEnd(isCommitted: isCommitted, in: db) }
         hasTold = false
         savepoints.removeAll()
-        wasToldOfChanges = false
+    }
+
+    /// Who heard of nothing has nothing to take back.
+    func changesWereUndone(in db: Database) {
+        if isActive, hasTold { tellOfEnd(isCommitted: false, in: db) }
+    }
+
+    func contentWasReplaced(in db: Database) throws {
+        try db.notifyChanges(in: .fullDatabase)
+    }
+
+    private func tellOfEnd(isCommitted: Bool, in db: Database) {
+        db.stops.telling { db.outsideOfBlocks { tellOfEnd(isCommitted: isCommitted, db) } }
+    }
+
+    private func tellOfEnd(isCommitted: Bool, _ db: Database) {
+        hasTold = false
+        savepoints.removeAll()
+        hasUnseenChanges = false
         let told = registrations
         for registration in told where registration.isPaused { registration.isPaused = false }
         if told.contains(where: { $0.extent == .nextTransaction || $0.observer == nil }) {
             registrations.removeAll { $0.extent == .nextTransaction || $0.observer == nil }
         }
-        if !isActive { db.compiler.forgetWatchedDeletions(on: db.sqliteConnection) }
+        if !isActive { db.authorizer.forgetWatchedDeletions(on: db.sqliteConnection) }
         for registration in told {
             guard let observer = registration.observer else { continue }
             if registration.extent == .nextTransaction { registration.end() }
             isCommitted ? observer.databaseDidCommit(db) : observer.databaseDidRollback(db)
         }
     }
+}
+
+extension Database {
+    /// Who is told of changes.
+    var observers: ObserverList { part(ObserverList.self) }
+}
+
+private func tellRow(
+    _ context: UnsafeMutableRawPointer?,
+    _ kind: CInt,
+    _ database: UnsafePointer<CChar>?,
+    _ table: UnsafePointer<CChar>?,
+    _ rowID: sqlite3_int64)
+{
+    guard let kind = DatabaseEvent.Kind(rawValue: kind), let database, let table else { return }
+    let event = DatabaseEvent(kind: kind, rowID: rowID, lentDatabaseName: database, lentTableName: table)
+    Unmanaged<ObserverList>.fromOpaque(context!).takeUnretainedValue().rowDidChange(event)
 }

@@ -49,7 +49,7 @@ extension QueryInterfaceRequest: FetchRequest {
     public func fetchCount(_ db: Database) throws -> Int {
         // COUNT gives one row, and no NULL.
         let statement = try db.reusableStatement { try query.writeCount(to: &$0) }
-        if db.recordedRegion != nil { try query.narrowRegion(of: statement, JoinedTables(query.relation, db)) }
+        if db.recordsReads { try query.narrowRegion(of: statement, JoinedTables(query.relation, db)) }
         return try Int.fetchOne(statement)!
     }
 

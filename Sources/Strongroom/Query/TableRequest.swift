@@ -109,20 +109,6 @@ extension TableRequest where Self: AggregatingRequest {
 }
 
 extension Database {
-    /// The column of a primary key that has one.
-    func singleKeyColumn(ofTable tableName: String) throws -> String {
-        let columns = try primaryKey(tableName).columns
-        guard columns.count == 1 else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: """
-                    the primary key of table \(tableName) has several columns (\(columns.joined(separator: ", "))): \
-                    give a value for each, as in ["\(columns[0])": …]
-                    """)
-        }
-        return columns[0]
-    }
-
     /// The condition for the rows of some unique keys.
     fileprivate func predicate(uniqueKeys keys: [[String: DatabaseValue]], inTable tableName: String) throws -> SQLExpression {
         let primaryKey = try? primaryKey(tableName)

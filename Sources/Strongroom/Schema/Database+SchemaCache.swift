@@ -3,7 +3,26 @@ import CStrongroom
 // What is known of the schemas, and for how long. A connection learns of its own changes from its statements, and of
 // other connections' changes from two counters in the file.
 
+extension SchemaCache {
+    /// Draws the consequences of a statement that may have changed a schema, or taken such a change back.
+    func didRun(_ statement: Statement, isDone: Bool, in db: Database) {
+        let isCommitted = db.isAutocommit
+        if statement.compilation.changesSchema {
+            removeAll()
+            isProvisional = !isCommitted
+        } else if isProvisional {
+            switch statement.compilation.transaction {
+            case .rollback, .rollbackSavepoint: removeAll()
+            default: if isCommitted { removeAll() }
+            }
+            if isCommitted { isProvisional = false }
+        }
+    }
+}
+
 extension Database {
+    var schemaCache: SchemaCache { part(SchemaCache.self) }
+
     // MARK: - Sources
 
     /// Runs `block` while `schemaSource` is the connection's source, or none with nil.
@@ -29,21 +48,6 @@ extension Database {
         requireAccess()
         schemaCache.removeAll()
         removeCachedStatements()
-    }
-
-    /// Draws the consequences of a statement that may have changed a schema, or taken such a change back.
-    func updateSchemaCache(after statement: Statement) {
-        let isCommitted = isAutocommit
-        if statement.compilation.changesSchema {
-            schemaCache.removeAll()
-            schemaCache.isProvisional = !isCommitted
-        } else if schemaCache.isProvisional {
-            switch statement.compilation.transaction {
-            case .rollback, .rollbackSavepoint: schemaCache.removeAll()
-            default: if isCommitted { schemaCache.removeAll() }
-            }
-            if isCommitted { schemaCache.isProvisional = false }
-        }
     }
 
     /// Drops the cache unless it describes what the next statement will see.

@@ -1,34 +1,41 @@
 /// What a connection has learnt of its schemas. It is dropped as a whole when one of them may have changed.
-struct SchemaCache {
+final class SchemaCache: ConnectionPart {
+    /// An open transaction may have changed a schema before anybody asked for it.
+    init(_ database: Database) {
+        isProvisional = !database.isAutocommit
+    }
+
     /// The schemas in the order in which SQLite looks for a name.
-    var searchOrder: [DatabaseSchemaID]?
+    // Unchecked exclusivity: see `Database`.
+
+    @exclusivity(unchecked) var searchOrder: [DatabaseSchemaID]?
 
     /// The contents of the schemas that were read.
-    var contents: [DatabaseSchemaID: SchemaContents] = [:]
+    @exclusivity(unchecked) var contents: [DatabaseSchemaID: SchemaContents] = [:]
 
     /// The tables and views that were asked for without schema, by the name that was given.
     var unqualifiedRelations: [String: Relation] = [:]
 
     /// What was made of the schemas for a type, such as the SQL that saves its records, which names primary keys.
-    private var derived: [ObjectIdentifier: AnyObject] = [:]
+    @exclusivity(unchecked) private var derived: [ObjectIdentifier: AnyObject] = [:]
 
     /// What was asked for last: many programs save many records of one type.
-    private var latestDerived: (type: ObjectIdentifier, value: AnyObject)?
+    @exclusivity(unchecked) private var latestDerived: (type: ObjectIdentifier, value: AnyObject)?
 
     /// For each schema that was read and that other connections may change, when it was.
-    var stamps: [SchemaStamp] = []
+    @exclusivity(unchecked) var stamps: [SchemaStamp] = []
 
     /// The transaction that writes now and has found the stamps current: nobody else can change a schema before it ends. It is
     /// told by how many have ended before.
-    var settledTransaction: Int?
+    @exclusivity(unchecked) var settledTransaction: Int?
 
     /// Whether an open transaction has changed a schema, and may still take the change back.
-    var isProvisional = false
+    @exclusivity(unchecked) var isProvisional: Bool
 
     var isEmpty: Bool { searchOrder == nil && contents.isEmpty }
 
     /// What was made of the schemas for `type`, if it still serves; else what `make` makes, which is kept as long as they are.
-    mutating func derived<Value: AnyObject>(
+    func derived<Value: AnyObject>(
         for type: Any.Type, where serves: (Value) -> Bool, make: () -> Value) -> Value
     {
         let id = ObjectIdentifier(type)
@@ -43,7 +50,7 @@ struct SchemaCache {
     }
 
     /// Forgets all but whether the transaction has changed a schema.
-    mutating func removeAll() {
+    func removeAll() {
         searchOrder = nil
         contents = [:]
         unqualifiedRelations = [:]
@@ -54,7 +61,7 @@ struct SchemaCache {
     }
 
     /// Forgets the keys of views, which a schema source gave.
-    mutating func removeViewKeys() {
+    func removeViewKeys() {
         derived = [:]
         latestDerived = nil
         for content in contents.values {
@@ -97,13 +104,5 @@ final class Relation {
     init(id: DatabaseObjectID, isView: Bool) {
         self.id = id
         self.isView = isView
-    }
-}
-
-extension String {
-    /// The name as SQLite compares it: the case of ASCII letters does not count, that of others does.
-    var foldedSQLName: String {
-        guard utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else { return self }
-        return String(decoding: utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 }

@@ -27,7 +27,7 @@ extension Database {
         -> (walFrameCount: Int, checkpointedFrameCount: Int)
     {
         requireAccess()
-        try settlePendingKey()
+        try prepareToReadFile()
         try stops.refuseLocks()
         let log = try stops.waiting { try moveLog(kind, of: dbName) }
         return (Int(log.frames), Int(log.moved))

@@ -32,3 +32,11 @@ extension Database.ConflictResolution? {
         }
     }
 }
+
+extension String {
+    /// The name as SQLite compares it: the case of ASCII letters does not count, that of others does.
+    var foldedSQLName: String {
+        guard utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else { return self }
+        return String(decoding: utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+}

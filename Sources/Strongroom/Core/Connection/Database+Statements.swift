@@ -83,7 +83,7 @@ extension Database {
     func compileNext(_ rest: inout UnsafeBufferPointer<CChar>) throws -> Statement? {
         while !rest.isEmpty {
             let text = SQLText(first: rest)
-            if cipher.isPending { try settleKey(before: text) }
+            for part in parts.all { try part.willCompile(text, in: self) }
             var length = text.length
             let sql = UnsafeBufferPointer(rebasing: rest.prefix(length))
             let statement = text.isBlank ? nil : try compile(sql, text, consumed: &length)
@@ -98,16 +98,14 @@ extension Database {
     {
         let connection = try openConnection
         try checkText(sql)
-        if let schemaName = text.copiedSchema { try requireReadableCopy(of: schemaName) }
-        if text.secret?.attaches == true { try untraced { try requireTemporaryDataInMemory() } }
         var pointer: SQLiteStatement?
         var tail: UnsafePointer<CChar>?
         var code = SQLITE_OK
         func prepare() { code = sqlite3_prepare_v3(connection, sql.baseAddress, CInt(sql.count), 0, &pointer, &tail) }
-        var compilation = stops.compiling { compiler.observing(prepare) }
+        var compilation = stops.compiling { authorizer.observing(prepare) }
         if code == SQLITE_INTERRUPT {
             // So is the compiler while a cursor is alive that was interrupted. What undoes must compile.
-            compilation = stops.undoing { compiler.observing(prepare) }
+            compilation = stops.undoing { authorizer.observing(prepare) }
             guard stops.passes(compilation.transaction) else {
                 sqlite3_finalize(pointer)
                 throw DatabaseError(resultCode: .SQLITE_INTERRUPT, message: "interrupted", sql: SQLText.showable(sql))
@@ -118,7 +116,7 @@ extension Database {
         guard code == SQLITE_OK else { return try stops.waiting { throw compilationError(code, sql, compilation) } }
         if let tail, let start = sql.baseAddress { consumed = max(1, tail - start) }
         let statement = pointer.map { Statement(sqliteStatement: $0, database: self, compilation: compilation) }
-        if compilation.carriesKey { try useKeyInSQL() }
+        for part in parts.all { try part.didCompile(compilation, in: self) }
         return statement
     }
 
@@ -127,7 +125,7 @@ extension Database {
         var sql = sql
         var pointer: SQLiteStatement?
         var code = SQLITE_OK
-        let compilation = compiler.observing {
+        let compilation = authorizer.observing {
             code = sql.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) {
                     sqlite3_prepare_v3(sqliteConnection, $0.baseAddress, CInt($0.count), 0, &pointer, nil)
@@ -156,15 +154,14 @@ extension Database {
     {
         let shown = SQLText.showable(sql)
         if compilation.carriesKey {
-            cipher.keyInSQL = nil
             // The message repeats what stood near the error: forget it, in the connection as well.
             sqlite3_exec(sqliteConnection, "", nil, nil, nil)
         }
-        if let refusal = compiler.refusal {
+        if let refusal = authorizer.refusal {
             return refusal.executing(shown)
         }
-        if let failure = fullText.takeFailure(code, on: sqliteConnection) {
-            return failure.executing(shown)
+        if let explanation = parts.explanation(of: code, in: self) {
+            return explanation.executing(shown)
         }
         guard compilation.carriesKey else { return DatabaseError(code, on: sqliteConnection, sql: shown) }
         return DatabaseError(resultCode: ResultCode(rawValue: code), sql: shown)
@@ -234,11 +231,11 @@ extension Database {
             transactions.isUntouched = false
         }
         if statement.mayWrite { try checkWrite(statement) }
-        if recordedRegion != nil { recordedRegion?.formUnion(observedRegion(of: statement)) }
         connection.pointee.tripped = false
         if let transaction = statement.compilation.transaction { try stops.begin(statement, transaction) }
-        if observers.isActive, statement.hasEffects { observers.statementWillRun(statement, on: self) }
-        if statement.makesDatabases { holdFormat(for: statement) }
+        if statement.makesDatabases || parts.concerns.contains(statement.hasEffects ? .effects : .reads) {
+            for part in parts.all { part.willRun(statement, in: self) }
+        }
         if statement.compilation.attaches { strongroom_set_opening(connection) }
     }
 
@@ -256,28 +253,26 @@ extension Database {
         // Failures, those of reads included, may roll the transaction back.
         if failure != nil || statement.hasEffects && !isMereChange(statement) {
             drawConsequences(of: statement, isDone: failure == nil)
-            if failure == nil, let refusal = observers.takeRefusal() { throw refusal }
+            if failure == nil, let refusal = transactions.takeRefusal() { throw refusal }
         }
         if strongroom_stops(connection) != 0 || failure != nil && connection.pointee.wait_was_stopped {
             try stops.conclude(statement, failure)
         }
-        if let failure { throw observers.takeRefusal() ?? failure }
+        if let failure { throw transactions.takeRefusal() ?? failure }
     }
 
     /// Whether the statement changed rows inside a transaction that goes on, and nobody wants to know.
     private func isMereChange(_ statement: Statement) -> Bool {
-        statement.changesRowsOnly && !isAutocommit && (!observers.isActive || observers.isUnconcerned(by: statement))
+        statement.changesRowsOnly && !isAutocommit && (!parts.concerns.contains(.effects) || !parts.all.contains { $0.isConcerned(by: statement) })
     }
 
     private func drawConsequences(of statement: Statement, isDone: Bool) {
         if statement.compilation.transaction != nil { stops.end() }
         if statement.compilation.attaches { strongroom_set_opening(nil) }
         connection.pointee.tripped = false
-        if statement.makesDatabases { releaseFormat(after: statement) }
         if statement.compilation.changesSchema { removeCachedStatements() }
-        updateSchemaCache(after: statement)
-        if observers.isActive { observers.statementDidRun(statement, isDone: isDone, on: self) }
-        if isDone, statement.compilation.transaction != nil { observers.followSavepoint(statement.compilation.transaction) }
+        for part in parts.all { part.didRun(statement, isDone: isDone, in: self) }
+        if isDone, let transaction = statement.compilation.transaction { transactions.followSavepoint(transaction) }
         followTransaction()
     }
 

@@ -85,7 +85,7 @@ extension Database {
     /// Begins or ends a block where writes are refused.
     func setReadOnly(_ isReadOnly: Bool) {
         readOnlyDepth += isReadOnly ? 1 : -1
-        compiler.isReadOnly = readOnlyDepth > 0
+        authorizer.isReadOnly = readOnlyDepth > 0
     }
 
     func insideTransactionBlock<T>(_ operations: () throws -> T) rethrows -> T {
@@ -213,38 +213,32 @@ extension Database {
             transactions.date = Result { try configuration.transactionClock.now(self) }
         case .commit:
             // Before anyone is told: who reads after asking for the count sees what it counts.
-            let isNews = transactions.didWrite || observers.wasToldOfChanges
+            let isNews = transactions.didWrite || parts.all.contains(where: \.hasUnseenChanges)
             if isNews { strongroom_count_commit(connection) }
-            if cipher.isCreating { endCreation() }
             var isRefused = false
-            if !transactions.didWrite, observers.isActive, !isReadOnlyNow {
+            if !transactions.didWrite, parts.concerns.contains(.transactions), !isReadOnlyNow {
                 // SQLite calls no hook for a transaction that changed nothing: observers hear of it all the same, and
                 // may refuse it, with nothing to roll back.
-                outsideOfBlocks { isRefused = !observers.transactionWillCommit() }
+                outsideOfBlocks { isRefused = !transactions.askForCommit() }
             }
-            transactionDidEnd(tellingObservers: isNews || !isReadOnlyNow, isCommitted: !isRefused)
+            transactionDidEnd(isTold: isNews || !isReadOnlyNow, isCommitted: !isRefused)
         case .rollback:
-            transactionDidEnd(tellingObservers: !isReadOnlyNow, isCommitted: false)
+            transactionDidEnd(isTold: !isReadOnlyNow, isCommitted: false)
         case .failure:
-            // Who heard of nothing has nothing to take back.
-            guard observers.isActive, observers.hasTold else { break }
-            stops.telling { outsideOfBlocks { observers.transactionDidEnd(isCommitted: false, self) } }
+            for part in parts.all { part.changesWereUndone(in: self) }
         }
     }
 
     /// Whether the connection, or the block around, allows nothing but reads. Of their transactions nobody is told.
     private var isReadOnlyNow: Bool { configuration.readonly || readOnlyDepth > 0 }
 
-    func transactionDidEnd(tellingObservers isNews: Bool, isCommitted: Bool) {
+    /// - parameter isTold: whether somebody is to be told.
+    func transactionDidEnd(isTold: Bool, isCommitted: Bool) {
         transactions.date = nil
         // Those that the callbacks register wait for the transaction after.
         let completions = transactions.completions
         if !completions.isEmpty { transactions.completions = [] }
-        if isNews, observers.isActive || observers.wasToldOfChanges {
-            stops.telling { outsideOfBlocks { observers.transactionDidEnd(isCommitted: isCommitted, self) } }
-        } else {
-            observers.forgetSavepoints()
-        }
+        for part in parts.all { part.transactionDidEnd(isCommitted: isCommitted, isTold: isTold, in: self) }
         guard !completions.isEmpty else { return }
         stops.telling {
             for completion in completions { isCommitted ? completion.onCommit(self) : completion.onRollback(self) }
@@ -252,7 +246,7 @@ extension Database {
     }
 
     /// Lets those who are told of the end of a transaction use the connection, even when the block around it is not over.
-    private func outsideOfBlocks(_ tell: () -> Void) {
+    func outsideOfBlocks(_ tell: () -> Void) {
         let depth = transactionBlockDepth
         transactionBlockDepth = 0
         defer { transactionBlockDepth = depth }

@@ -24,21 +24,21 @@ public final class Database {
     /// The raw connection; nil once closed. Don't close it.
     @exclusivity(unchecked) public private(set) var sqliteConnection: SQLiteConnection?
 
-    let compiler = CompilationObserver()
+    let authorizer = StatementAuthorizer()
+
+    /// What the layers above keep for the connection.
+    let parts = ConnectionParts()
 
     /// The statements of convenience calls, and apart from them those that the program has in its own hands.
     @exclusivity(unchecked) var statements = StatementCache()
     var lentStatements = StatementCache()
 
     @exclusivity(unchecked) var runs = StatementRuns()
-    @exclusivity(unchecked) var schemaCache = SchemaCache()
 
     /// What is known of the schema beyond what it tells. By default that of the configuration.
     public internal(set) var schemaSource: (any DatabaseSchemaSource)?
 
     let transactionStatements = TransactionStatements()
-    let cipher = CipherState()
-    let fullText = FullTextState()
 
     /// How many enclosing blocks allow nothing but reads.
     @exclusivity(unchecked) var readOnlyDepth = 0
@@ -47,13 +47,7 @@ public final class Database {
     @exclusivity(unchecked) var transactionBlockDepth = 0
 
     /// What the connection's transaction is doing.
-    let transactions: TransactionFollower
-
-    /// Who is told of changes.
-    let observers = ObserverList()
-
-    /// What the statements that run now read, while somebody wants to know.
-    @exclusivity(unchecked) var recordedRegion: DatabaseRegion?
+    let transactions: TransactionHooks
 
     /// Gets what SQLite does, while it does it; nil when nobody wants to know.
     var tracer: Tracer?
@@ -64,7 +58,7 @@ public final class Database {
     /// The busy function, kept alive as long as SQLite may call it.
     var busyCallback: BusyCallback?
 
-    /// Opens a connection. It is not set up before ``setUp()``, which needs access.
+    /// Opens a connection. It is not set up before `setUp()`, which needs access.
     ///
     /// - throws: `SQLITE_CANTOPEN` and its kin.
     init(path: String, description: String, configuration: Configuration) throws {
@@ -72,7 +66,7 @@ public final class Database {
         self.description = description
         self.configuration = configuration
         self.schemaSource = configuration.schemaSource
-        self.transactions = TransactionFollower(observers: observers)
+        self.transactions = TransactionHooks(parts)
         ErrorLog.connect()
         let uri = SQLiteURI(path: path)
         if uri?.carriesKey == true { throw DatabaseError.keyInURI }
@@ -93,35 +87,34 @@ public final class Database {
         }
         connection = opened
         sqliteConnection = opened.pointee.db
-        observers.connection = opened
     }
 
     deinit {
-        openGate()
+        for part in parts.all { part.willFree() }
         if sqliteConnection != nil { strongroom_connection_abandon(connection) }
         strongroom_connection_free(connection)
     }
 
     // MARK: - Life
 
-    /// Makes the connection ready for use: encryption first, because nothing can be read before.
-    func setUp() throws {
-        try check(compiler.install(on: openConnection))
+    /// Sets up all that doesn't depend on the content of the database.
+    func setUpConnection() throws {
+        try check(authorizer.install(on: openConnection))
         try setUpBusyMode()
         try setUpSwitches()
-        defer { releaseDefaults() }
         try setUpTrace()
-        try setUpEncryption()
-        try explainingFailures {
-            for setup in configuration.setups { try setup(self) }
-            try untraced { try verifyEncryption() }
-        }
     }
 
     /// The URI of a database in memory that all connections of this process share under that name.
     static func sharedMemoryURI(named name: String) -> String {
         let safe = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~ "))
         return "file:\(name.addingPercentEncoding(withAllowedCharacters: safe) ?? name)?mode=memory&cache=shared"
+    }
+
+    /// A database that is created needs a name that leaves room for those of its companions.
+    private static func requireCreatable(_ path: String, _ configuration: Configuration) throws {
+        guard configuration.encryption != nil, !configuration.readonly, !path.hasPrefix("file:") else { return }
+        if !strongroom_file_exists(path) { try SaltFile.requireName(of: path) }
     }
 
     private func setUpSwitches() throws {
@@ -150,7 +143,7 @@ public final class Database {
             logLivingStatements()
             throw failure
         }
-        observers.removeAll()
+        for part in parts.all { part.didClose() }
     }
 
     /// Closes the connection whatever is alive: statements that were kept can't be used anymore.
@@ -159,7 +152,7 @@ public final class Database {
         forgetStatements()
         sqliteConnection = nil
         stops.closing { strongroom_connection_abandon(connection) }
-        observers.removeAll()
+        for part in parts.all { part.didClose() }
     }
 
     /// Tells who keeps the connection open.
@@ -173,8 +166,7 @@ public final class Database {
     }
 
     private func forgetStatements() {
-        endCreation()
-        openGate()
+        for part in parts.all { part.willClose(self) }
         finishRuns()
         removeCachedStatements()
         transactionStatements.removeAll()

@@ -1,3 +1,10 @@
+/// An expression that writes itself: a layer above knows how.
+protocol SQLExpressionWriting: Sendable {
+    var negated: SQLExpression { get }
+
+    func write(to writer: inout SQLWriter) throws
+}
+
 extension SQLExpression {
     /// Writes the expression as it stands alone: in a selection, as a function's argument, after `WHERE`.
     func write(to writer: inout SQLWriter) throws {
@@ -27,7 +34,7 @@ extension SQLExpression {
             writer.append(" COLLATE " + collation.sqlCollationName)
         case .qualified(let base, let alias): try writer.qualified(by: alias) { try base.write(to: &$0) }
         case .json(let base): try base.write(to: &writer)
-        case .rowExists(let alias, let isNegated): try writer.appendExistence(of: alias, isNegated: isNegated)
+        case .custom(let expression): try expression.write(to: &writer)
         case .wholeRow(let tableName): writer.append(wholeRowOf: tableName)
         }
     }

@@ -26,7 +26,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
 
         /// An expression that holds JSON, which makes a difference where it becomes a part of other JSON.
         case json(SQLExpression)
-        case rowExists(TableAliasBase, isNegated: Bool)
+        case custom(any SQLExpressionWriting)
 
         /// Whether a count is zero.
         case isZero(SQLExpression, isNegated: Bool)
@@ -230,8 +230,8 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
             return SQLExpression(node: .exists(subquery, isNegated: !isNegated))
         case .isZero(let count, let isNegated):
             return SQLExpression(node: .isZero(count, isNegated: !isNegated))
-        case .rowExists(let alias, let isNegated):
-            return SQLExpression(node: .rowExists(alias, isNegated: !isNegated))
+        case .custom(let expression):
+            return expression.negated
         case .qualified(let base, let alias):
             return SQLExpression(node: .qualified(base.negated, alias))
         default:
@@ -276,7 +276,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         case .associative(_, let operands): operands.contains(where: \.isAggregate)
         case .between(let a, let b, let c, _): a.isAggregate || b.isAggregate || c.isAggregate
         case .listed(let element, _, _), .contained(let element, _, _): element.isAggregate
-        case .value, .column, .literal, .cast, .like, .exists, .subquery, .rowExists, .wholeRow, .row: false
+        case .value, .column, .literal, .cast, .like, .exists, .subquery, .custom, .wholeRow, .row: false
         }
     }
 

@@ -160,17 +160,8 @@ struct SQLWriter {
         return Scope(scope.source, name: scope.name ?? scope.source.tableName, depth: depth)
     }
 
-    /// Whether an aliased row is there: not all of what tells the rows apart is NULL.
-    mutating func appendExistence(of alias: TableAliasBase, isNegated: Bool) throws {
-        guard let source = scopes.last(where: { $0.source.aliases.contains(alias) })?.source else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "unknown table alias: use it with aliased(_:) in the same request")
-        }
-        let isKeyKnown = try db.knowsPrimaryKey(ofTable: source.tableName)
-        let columns = try isKeyKnown
-            ? db.keyOfRows(inTable: source.tableName)
-            : db.columns(in: source.tableName).map(\.name)
-        let conditions = columns.map { SQLExpression.comparison(Column($0).sqlExpression, isNegated ? .is : .isNot, .null) }
-        try qualified(by: alias) { try SQLExpression.associative(isNegated ? .and : .or, conditions).write(to: &$0) }
+    /// The table that an alias stands for here; nil when there is none.
+    func source(of alias: TableAliasBase) -> SQLSource? {
+        scopes.last { $0.source.aliases.contains(alias) }?.source
     }
 }

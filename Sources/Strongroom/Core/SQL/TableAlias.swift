@@ -74,7 +74,4 @@ public final class TableAlias<RowDecoder>: TableAliasBase, @unchecked Sendable {
     public init(name: String? = nil) where RowDecoder == Void {
         super.init(aliasName: name)
     }
-
-    /// Whether the row is there, which an optional join does not say.
-    public var exists: SQLExpression { SQLExpression(node: .rowExists(self, isNegated: false)) }
 }

@@ -103,8 +103,8 @@ public final class Statement {
     /// The kinds of changes that the statement may make.
     var eventKinds: [DatabaseEventKind] { upToDateCompilation.eventKinds }
 
-    /// Who wants to know of the changes, as long as nothing has changed about that.
-    @exclusivity(unchecked) var audience: Audience?
+    /// What the part for observers remembers of the statement.
+    @exclusivity(unchecked) var observation: AnyObject?
 
     /// How often SQLite has compiled the statement again.
     var recompilationCount: CInt { sqlite3_stmt_status(sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0) }
@@ -342,7 +342,7 @@ public final class Statement {
     /// The error for `code` at this moment, with the statement's SQL and arguments.
     func error(_ code: CInt) -> DatabaseError {
         let connection = sqlite3_db_handle(sqliteStatement)
-        return error(database.fullText.takeFailure(code, on: connection) ?? DatabaseError(code, on: connection))
+        return error(database.parts.explanation(of: code, in: database) ?? DatabaseError(code, on: connection))
     }
 
     /// The same error, as this statement's.

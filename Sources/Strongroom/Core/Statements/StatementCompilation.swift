@@ -81,7 +81,7 @@ struct StatementCompilation {
 /// Listens to the compiler of one connection.
 ///
 /// Installed once and for good: SQLite recompiles every statement when an authorizer is set.
-final class CompilationObserver {
+final class StatementAuthorizer {
     private(set) var compilation = StatementCompilation()
 
     /// Says for each pragma what becomes of it.
@@ -219,13 +219,13 @@ final class CompilationObserver {
     private func observe(_ pragma: Pragma) -> CInt {
         if SQLText.keyPragmas.contains(pragma.name) { compilation.carriesKey = true }
         if pragma.name == "journal_mode", pragma.value == nil { compilation.onlyAsks = true }
-        if pragma.isSQLCiphers { compilation.actsWhenCompiled = true }
         if pragma.name == "optimize" { compilation.writesUnseen = true }
         switch verdict(pragma) {
         case .ignore:
             compilation.actsWhenCompiled = true
             return SQLITE_IGNORE
         case .refuse(let error): return refuse(error)
+        case .runAtOnce: compilation.actsWhenCompiled = true
         case .run: break
         }
         if isReadOnly, Self.rewritingPragmas.contains(pragma.name) { return refuse(.readOnly) }
@@ -263,6 +263,6 @@ private func authorize(
     _ trigger: UnsafePointer<CChar>?)
     -> CInt
 {
-    let observer = Unmanaged<CompilationObserver>.fromOpaque(context!).takeUnretainedValue()
+    let observer = Unmanaged<StatementAuthorizer>.fromOpaque(context!).takeUnretainedValue()
     return observer.observe(action, first, second, schema: schema, by: trigger)
 }

@@ -205,7 +205,7 @@ extension SQLSelection {
     /// Whether columns are selected under their own names, or under one that only prefetching gives.
     fileprivate var isColumns: Bool {
         switch node {
-        case .allColumns, .allColumnsExcluding: true
+        case .allColumns, .someColumns: true
         case .expression(let expression): expression.columnName != nil
         case .named(_, let name): name.hasPrefix(SQLAssociation.originColumn(""))
         case .qualified(let selection, _): selection.isColumns

@@ -78,14 +78,3 @@ extension SQLQuery {
         try writer.append(selection, separator: ", ") { try $0.write(to: &$1) }
     }
 }
-
-extension Database {
-    /// The columns that tell apart the rows of a table best: one if there is one, and never NULL.
-    func keyOfRows(inTable tableName: String) throws -> [String] {
-        let key = try primaryKey(tableName)
-        if key.isRowID || !key.tableHasRowID { return key.columns }
-        // A column may hide the rowid.
-        let names = try rowIDNames(of: existingRelation(tableName, in: nil))
-        return names.first.map { [$0] } ?? key.columns
-    }
-}

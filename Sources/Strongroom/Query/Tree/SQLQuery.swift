@@ -117,22 +117,3 @@ struct SQLQuery: SQLQueryWriting {
         }
     }
 }
-
-extension Database {
-    /// False for a view that nobody knows the primary key of.
-    func knowsPrimaryKey(ofTable tableName: String) throws -> Bool {
-        guard let relation = try relation(tableName, in: nil), relation.isView else { return true }
-        return try primaryKey(of: relation) != nil
-    }
-
-    /// Whether no two rows of a table can have the same values in these columns, or in some of them.
-    func hasUniqueKey(within columns: [String], inTable tableName: String) throws -> Bool {
-        guard let relation = try relation(tableName, in: nil) else { return false }
-        let columns = Set(columns.map(\.foldedSQLName))
-        if let key = try primaryKey(of: relation), !relation.isView {
-            if key.columns.allSatisfy({ columns.contains($0.foldedSQLName) }) { return true }
-            if key.tableHasRowID, columns.contains("rowid") { return true }
-        }
-        return try !relation.isView && uniqueKeys(of: relation).contains { $0.isSubset(of: columns) }
-    }
-}

@@ -53,7 +53,7 @@ extension Database {
         }
         destDb.removeCachedStatements()
         try destDb.requireOpensFromFiles()
-        try destDb.tellOfNewContent()
+        try destDb.contentWasReplaced()
     }
 
     private func copyPages(

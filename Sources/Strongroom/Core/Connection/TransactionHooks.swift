@@ -5,7 +5,7 @@ import Foundation
 ///
 /// The hooks alone don't tell: SQLite doesn't call them for transactions that changed nothing, and calls them before the
 /// outcome is sure.
-final class TransactionFollower {
+final class TransactionHooks {
     typealias Completion = (onCommit: @Sendable (Database) -> Void, onRollback: @Sendable (Database) -> Void)
 
     enum Event {
@@ -41,8 +41,14 @@ final class TransactionFollower {
     /// How many times a transaction that writes has come to its end, or tried to.
     private(set) var endings = 0
 
-    /// Who wants to know what the transaction changes.
-    let observers: ObserverList
+    /// The folded names of the savepoints that are open, the innermost last.
+    @exclusivity(unchecked) private(set) var savepoints: [String] = []
+
+    /// Who may refuse a commit.
+    private let parts: ConnectionParts
+
+    /// Why a part has refused the commit that was tried last.
+    private var refusal: (any Error)?
 
     /// Whether SQLite tells of commits and rollbacks.
     private(set) var isInstalled = false
@@ -51,8 +57,8 @@ final class TransactionFollower {
     private var didCallCommitHook = false
     private var didCallRollbackHook = false
 
-    init(observers: ObserverList) {
-        self.observers = observers
+    init(_ parts: ConnectionParts) {
+        self.parts = parts
     }
 
     func install(on connection: SQLiteConnection) {
@@ -69,12 +75,6 @@ final class TransactionFollower {
         sqlite3_rollback_hook(connection, nil, nil)
     }
 
-    /// Has the observers told of each row that changes, or not anymore. <https://www.sqlite.org/c3ref/update_hook.html>
-    func watchRows(_ isWatching: Bool, on connection: SQLiteConnection?) {
-        sqlite3_update_hook(
-            connection, isWatching ? rowDidChange : nil, isWatching ? Unmanaged.passUnretained(observers).toOpaque() : nil)
-    }
-
     /// Draws the conclusion of a statement.
     ///
     /// A statement outside of transactions that changes something is a transaction of its own, which counts when it commits.
@@ -88,6 +88,7 @@ final class TransactionFollower {
         didCallRollbackHook = false
         if wasInTransaction != inTransaction { (mayHaveChanges, isReader) = (false, false) }
         if inTransaction { return wasInTransaction ? nil : .begin }
+        if !savepoints.isEmpty { savepoints = [] }
         if wasInTransaction { return wasRolledBack ? .rollback : .commit }
         if wasRolledBack { return .failure }
         return wasCommitted ? .commit : nil
@@ -97,7 +98,38 @@ final class TransactionFollower {
     fileprivate func willCommit() -> CInt {
         didCallCommitHook = true
         endings &+= 1
-        return observers.isActive && !observers.transactionWillCommit() ? 1 : 0
+        return parts.concerns.contains(.transactions) && !askForCommit() ? 1 : 0
+    }
+
+    /// Whether all parts agree to a commit.
+    func askForCommit() -> Bool {
+        do {
+            for part in parts.all { try part.willCommit() }
+            return true
+        } catch {
+            refusal = error
+            return false
+        }
+    }
+
+    /// Why a commit was refused, once.
+    func takeRefusal() -> (any Error)? {
+        guard let refusal else { return nil }
+        self.refusal = nil
+        return refusal
+    }
+
+    func followSavepoint(_ transaction: StatementCompilation.Transaction) {
+        switch transaction {
+        case .beginSavepoint(let name):
+            savepoints.append(name.foldedSQLName)
+        case .releaseSavepoint(let name):
+            if let index = savepoints.lastIndex(of: name.foldedSQLName) { savepoints.removeSubrange(index...) }
+        case .rollbackSavepoint(let name):
+            if let index = savepoints.lastIndex(of: name.foldedSQLName) { savepoints.removeSubrange((index + 1)...) }
+        case .begin, .commit, .rollback:
+            break
+        }
     }
 
     fileprivate func didRollBack() {
@@ -113,21 +145,9 @@ final class TransactionFollower {
 }
 
 private func transactionWillCommit(_ context: UnsafeMutableRawPointer?) -> CInt {
-    Unmanaged<TransactionFollower>.fromOpaque(context!).takeUnretainedValue().willCommit()
+    Unmanaged<TransactionHooks>.fromOpaque(context!).takeUnretainedValue().willCommit()
 }
 
 private func transactionDidRollBack(_ context: UnsafeMutableRawPointer?) {
-    Unmanaged<TransactionFollower>.fromOpaque(context!).takeUnretainedValue().didRollBack()
-}
-
-private func rowDidChange(
-    _ context: UnsafeMutableRawPointer?,
-    _ kind: CInt,
-    _ database: UnsafePointer<CChar>?,
-    _ table: UnsafePointer<CChar>?,
-    _ rowID: sqlite3_int64)
-{
-    guard let kind = DatabaseEvent.Kind(rawValue: kind), let database, let table else { return }
-    let event = DatabaseEvent(kind: kind, rowID: rowID, lentDatabaseName: database, lentTableName: table)
-    Unmanaged<ObserverList>.fromOpaque(context!).takeUnretainedValue().rowDidChange(event)
+    Unmanaged<TransactionHooks>.fromOpaque(context!).takeUnretainedValue().didRollBack()
 }

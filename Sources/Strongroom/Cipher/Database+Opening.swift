@@ -1,0 +1,12 @@
+extension Database {
+    /// Makes the connection ready for use: encryption first, because nothing can be read before.
+    func setUp() throws {
+        try setUpConnection()
+        defer { releaseDefaults() }
+        try setUpEncryption()
+        try explainingFailures {
+            for setup in configuration.setups { try setup(self) }
+            try untraced { try verifyEncryption() }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// All columns of a table but some.
+public struct AllColumnsExcluding: SQLSelectable, Sendable {
+    private let excludedColumns: Set<String>
+
+    /// Names are compared without regard to case.
+    public init(_ excludedColumns: some Collection<String>) {
+        self.excludedColumns = Set(excludedColumns.map { $0.lowercased() })
+    }
+
+    public var sqlSelection: SQLSelection { SQLSelection(node: .someColumns(self)) }
+}
+
+extension AllColumnsExcluding: SQLColumnChoice {
+    func columns(of tableName: String, _ db: Database) throws -> [String]? {
+        let all = try db.columns(in: tableName).map(\.name)
+        let left = all.filter { !excludedColumns.contains($0.lowercased()) }
+        return left.count == all.count ? nil : left
+    }
+}
+
+extension SQLSelectable where Self == AllColumnsExcluding {
+    /// All columns but these.
+    public static func allColumns(excluding excludedColumns: some Collection<String>) -> Self {
+        AllColumnsExcluding(excludedColumns)
+    }
+
+    /// All columns but these.
+    public static func allColumns(excluding excludedColumns: some Collection<any ColumnExpression>) -> Self {
+        AllColumnsExcluding(excludedColumns.map(\.name))
+    }
+}
+
+extension SQLSelection {
+    /// How many columns the selection has; nil where only SQLite can tell.
+    ///
+    /// - parameter others: the tables that aliases may mean.
+    func columnCount(of source: SQLSource, among others: [SQLSource] = [], _ db: Database) throws -> Int? {
+        switch node {
+        case .expression, .named: 1
+        case .literal: nil
+        case .allColumns: try db.columns(in: source.tableName).count
+        case .someColumns(let choice):
+            try choice.columns(of: source.tableName, db)?.count ?? db.columns(in: source.tableName).count
+        case .qualified(let selection, let alias):
+            try selection.columnCount(of: others.first { $0.aliases.contains(alias) } ?? source, among: others, db)
+        }
+    }
+}
