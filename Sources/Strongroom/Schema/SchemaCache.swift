@@ -5,9 +5,9 @@ final class SchemaCache: ConnectionPart {
         isProvisional = !database.isAutocommit
     }
 
-    /// The schemas in the order in which SQLite looks for a name.
     // Unchecked exclusivity: see `Database`.
 
+    /// The schemas in the order in which SQLite looks for a name.
     @exclusivity(unchecked) var searchOrder: [DatabaseSchemaID]?
 
     /// The contents of the schemas that were read.
