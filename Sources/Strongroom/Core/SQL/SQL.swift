@@ -68,7 +68,7 @@ public struct SQL: Sendable {
     func write(to writer: inout SQLWriter) throws {
         for element in elements {
             switch element {
-            case .text(let sql, let arguments): writer.append(sql, arguments: arguments)
+            case .text(let sql, let arguments): writer.append(literal: sql, arguments: arguments)
             case .expression(let expression): try expression.write(to: &writer)
             case .list(let expressions): try writer.append(list: expressions, separator: ",")
             case .selection(let selection): try selection.write(to: &writer)

@@ -54,15 +54,18 @@ public struct SQLSubquery: SQLSubqueryable, Sendable {
         switch node {
         case .literal(let sql): try writer.withUnknownTables { try sql.write(to: &$0) }
         case .query(let query): try query.write(to: &writer)
-        case .table(let name): writer.append("SELECT * FROM " + name.quotedDatabaseIdentifier)
+        case .table(let name):
+            writer.note(readOf: name)
+            writer.append("SELECT * FROM " + name.quotedDatabaseIdentifier)
         case .values(let rows): writer.append(rows: rows, columnCount: rows[0].count)
         }
     }
 
     /// Writes the query after `IN`.
     func writeList(to writer: inout SQLWriter) throws {
-        if case .table(let name) = node { return writer.append(name.quotedDatabaseIdentifier) }
-        try writeInParentheses(to: &writer)
+        guard case .table(let name) = node else { return try writeInParentheses(to: &writer) }
+        writer.note(readOf: name)
+        writer.append(name.quotedDatabaseIdentifier)
     }
 
     func writeInParentheses(to writer: inout SQLWriter) throws {

@@ -15,6 +15,12 @@ struct SQLWriter {
     /// How many queries stand around this place, this one included.
     private var depth = 0
 
+    /// The tables that queries read, as often as they do.
+    private(set) var tablesRead: [String] = []
+
+    /// The SQL that programs have written themselves: it may read more.
+    private(set) var literals: [String] = []
+
     private struct Scope {
         let source: SQLSource
         let name: String?
@@ -50,6 +56,12 @@ struct SQLWriter {
             sql += "?"
             arguments.values.append(value)
         }
+    }
+
+    /// SQL of the program, with its arguments.
+    mutating func append(literal text: String, arguments: StatementArguments) {
+        literals.append(text)
+        append(text, arguments: arguments)
     }
 
     mutating func append(_ text: String, arguments: StatementArguments) {
@@ -97,6 +109,7 @@ struct SQLWriter {
     mutating func withTables<T>(_ tables: [NamedTable], _ write: (inout SQLWriter) throws -> T) rethrows -> T {
         let outer = current
         depth += 1
+        for table in tables { note(readOf: table.source.tableName) }
         scopes += tables.map { Scope($0.source, name: $0.name, depth: depth) }
         current = scopes[scopes.count - tables.count]
         defer {
@@ -105,6 +118,10 @@ struct SQLWriter {
             current = outer
         }
         return try write(&self)
+    }
+
+    mutating func note(readOf tableName: String) {
+        tablesRead.append(tableName)
     }
 
     /// Writes a query that is SQL text: columns without an alias are those of the tables that it names.

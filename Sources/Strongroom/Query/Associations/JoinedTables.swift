@@ -87,11 +87,6 @@ struct JoinedTables {
 
     var names: [NamedTable] { tables.map(\.named) }
 
-    /// How many of the tables are that one.
-    func count(ofTable tableName: String) -> Int {
-        tables.count { $0.source.tableName.foldedSQLName == tableName.foldedSQLName }
-    }
-
     // MARK: - Writing
 
     static func write(_ commonTables: [SQLCommonTable], to writer: inout SQLWriter) throws {

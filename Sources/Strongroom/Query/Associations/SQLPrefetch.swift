@@ -134,9 +134,9 @@ struct SQLPrefetch: Sendable {
         if !path.isEmpty, path.allSatisfy(\.condition.isForeignKey) {
             return try SQLPrefetch(association: association.behind(path)).databaseRegion(at: [], db)
         }
-        let columns = try association.steps[0].condition.columns(db)
-        // Two keys that are no rowids: neither nothing is read, nor single rows.
-        return try query(for: [[DatabaseValue]](repeating: columns.map { _ in "".databaseValue }, count: 2)).databaseRegion(db)
+        return try association.query(selectingOrigins: true) { _, columns in
+            .associative(.and, columns.map { .comparison(Column($0.right).sqlExpression, .isNot, .null) })
+        }.databaseRegion(db)
     }
 }
 

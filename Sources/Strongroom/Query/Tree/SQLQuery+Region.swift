@@ -9,15 +9,13 @@ extension SQLQuery {
         let prefetches = tables.prefetches
         guard !relation.filters.isEmpty || !prefetches.isEmpty else { return }
         let table = relation.source.tableName
-        // The table may be read a second time, by a join or by a subquery: then all of its rows count.
-        let isReadOnce = tables.count(ofTable: table) == 1
         statement.regionNarrowing = { [self] statement, region in
             let db = statement.database
             var region = region
             // A filter that throws has thrown when the statement was written.
             if let filter = try? relation.filter(db) {
                 if filter.isNeverTrue { return DatabaseRegion() }
-                if isReadOnce, statement.sql.readsOnce(relation.source), let rowIDs = try? rowIDs(filter, db) {
+                if (try? readsOnce(table, tables, db)) == true, let rowIDs = try? rowIDs(filter, db) {
                     region = region.restricted(toRowIDs: rowIDs, of: table)
                 }
             }
@@ -27,6 +25,15 @@ extension SQLQuery {
             }
             return region
         }
+    }
+
+    /// Whether the query reads the table in one place only. A join or a subquery may read all of its rows once more.
+    private func readsOnce(_ table: String, _ tables: JoinedTables, _ db: Database) throws -> Bool {
+        var writer = SQLWriter(db)
+        try write(tables, to: &writer)
+        let name = table.foldedSQLName
+        return writer.tablesRead.count { $0.foldedSQLName == name } == 1
+            && !writer.literals.contains { $0.mayRead(table: name) }
     }
 
     /// The only rows of the table that can be among the query's; nil when the filter does not name them.
@@ -100,29 +107,16 @@ extension SQLExpression {
 }
 
 extension String {
-    /// The keywords of a query that can't name a table but in quotes.
-    private static let keywords: Set = [
-        "and", "as", "between", "case", "collate", "distinct", "else", "escape", "exists", "from", "group", "having", "in", "is", "join",
-        "limit", "not", "null", "on", "or", "order", "then", "union", "when", "where",
-    ]
-
-    /// Whether the text, of one `SELECT`, names the table once, but for the columns that it qualifies.
-    fileprivate func readsOnce(_ source: SQLSource) -> Bool {
-        let table = source.tableName.lowercased()
-        // The name may be that of the table, but for the case of its letters.
-        let isNamedTwice = source.name.map { $0 != source.tableName && $0.lowercased() == table } ?? false
-        let text = lowercased()
-        return text.words(equalTo: "select") == 1
-            && text.replacing(table.quotedDatabaseIdentifier + ".", with: "").names(equalTo: table) == (isNamedTwice ? 2 : 1)
+    /// Whether SQL of the program may read the table, in a subquery or by its name.
+    fileprivate func mayRead(table: String) -> Bool {
+        // What qualifies a column reads nothing.
+        let text = foldedSQLName.replacing(table + ".", with: "").replacing(table.quotedDatabaseIdentifier + ".", with: "")
+        let words = text.split { !$0.isNameCharacter }
+        let isNamed = table.allSatisfy(\.isNameCharacter) ? words.contains { $0 == table } : text.contains(table)
+        return isNamed || words.contains("select")
     }
+}
 
-    private func names(equalTo name: String) -> Int {
-        guard Self.keywords.contains(name) else { return words(equalTo: name) }
-        return ["\"\(name)\"", "[\(name)]", "`\(name)`", "'\(name)'"].reduce(0) { $0 + ranges(of: $1).count }
-    }
-
-    /// How often a word occurs, whatever the quotes around it.
-    private func words(equalTo word: String) -> Int {
-        split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == "$") }.count { $0 == word }
-    }
+extension Character {
+    fileprivate var isNameCharacter: Bool { isLetter || isNumber || self == "_" || self == "$" }
 }
