@@ -24,25 +24,7 @@ extension Database {
     /// - parameter kind: by default ``Configuration/defaultTransactionKind``.
     public func inTransaction(_ kind: TransactionKind? = nil, _ operations: () throws -> TransactionCompletion) throws {
         try beginTransaction(kind)
-        let completion: TransactionCompletion
-        do {
-            completion = try insideTransactionBlock(operations)
-        } catch {
-            rollbackAfterError()
-            throw error
-        }
-        switch completion {
-        case .commit:
-            do {
-                try requireTransaction()
-                try commit()
-            } catch {
-                rollbackAfterError()
-                throw error
-            }
-        case .rollback:
-            try rollback()
-        }
+        try run(operations, commit: commit, rollBack: rollback, undo: rollbackAfterError)
     }
 
     /// Runs `operations` in a savepoint, or in a transaction when none is open.
@@ -53,25 +35,26 @@ extension Database {
             return try inTransaction(nil, operations)
         }
         try run(.savepoint)
+        try run(operations, commit: { try run(.release) }, rollBack: rollBackSavepoint, undo: rollbackSavepointAfterError)
+    }
+
+    /// Runs `operations` in what was begun, and ends that as they answer. When they fail, or the commit does, it is undone.
+    private func run(
+        _ operations: () throws -> TransactionCompletion,
+        commit: () throws -> Void, rollBack: () throws -> Void, undo: () -> Void) throws
+    {
         let completion: TransactionCompletion
         do {
             completion = try insideTransactionBlock(operations)
+            if completion == .commit {
+                try requireTransaction()
+                try commit()
+            }
         } catch {
-            rollbackSavepointAfterError()
+            undo()
             throw error
         }
-        switch completion {
-        case .commit:
-            do {
-                try requireTransaction()
-                try run(.release)
-            } catch {
-                rollbackSavepointAfterError()
-                throw error
-            }
-        case .rollback:
-            try rollBackSavepoint()
-        }
+        if completion == .rollback { try rollBack() }
     }
 
     /// Runs `value` while writes throw `SQLITE_READONLY`.
