@@ -20,11 +20,11 @@ struct ArticleTextTests {
 
     @Test("have samples that stand in the tests, word for word", arguments: [
         ("Connection", 5), ("RowsAndValues", 4), ("Records", 4), ("Requests", 7), ("SchemaAndMigrations", 3), ("Observation", 4),
-        ("Sharing", 4), ("FullText", 5), ("Associations", 5),
+        ("Sharing", 4), ("FullText", 5), ("Associations", 5), ("GettingStarted", 6), ("Troubleshooting", 1),
     ])
     func samples(article: String, count: Int) throws {
         let folder = Self.packageFolder.appendingPathComponent("Tests/StrongroomTests/Articles")
-        let sources = try ["ArticleSamples", "ObservationArticleSamples", "FullTextArticleSamples"].map {
+        let sources = try ["ArticleSamples", "ObservationArticleSamples", "FullTextArticleSamples", "GettingStartedSamples"].map {
             Self.unindented(try String(contentsOf: folder.appendingPathComponent("\($0).swift"), encoding: .utf8))
         }
         let samples = try Self.samples(ofArticle: article)
@@ -32,5 +32,16 @@ struct ArticleTextTests {
         for sample in samples {
             #expect(sources.contains { $0.contains(sample) }, "\(sample)")
         }
+    }
+
+    @Test("explain each reason of an error, and no other")
+    func reasons() throws {
+        func text(_ path: String) throws -> String {
+            try String(contentsOf: Self.packageFolder.appendingPathComponent("Sources/Strongroom/\(path)"), encoding: .utf8)
+        }
+        let declared = try text("Errors/DatabaseError+Reason.swift").matches(of: /public static let (\w+) = Self/).map { String($0.1) }
+        let explained = try text("Strongroom.docc/Troubleshooting.md").matches(of: /(?m)^\| `(\w+)` \|/).map { String($0.1) }
+        #expect(declared.count > 20)
+        #expect(declared.sorted() == explained.sorted())
     }
 }
