@@ -4,22 +4,22 @@ import Testing
 
 // The samples of "Getting started" and "Troubleshooting", as they stand there: `ArticleTextTests` compares.
 
-struct Note: Codable, Identifiable, FetchableRecord, MutablePersistableRecord {
-    var id: Int64?
-    var text: String
-    var createdAt: Date
-
-    enum Columns {
-        static let createdAt = Column(CodingKeys.createdAt)
-    }
-
-    mutating func didInsert(_ inserted: InsertionSuccess) {
-        id = inserted.rowID
-    }
-}
-
 @Suite("Samples for those who begin", .timeLimit(.minutes(1)))
 struct GettingStartedSamples {
+    struct Note: Codable, Identifiable, FetchableRecord, MutablePersistableRecord {
+        var id: Int64?
+        var text: String
+        var createdAt: Date
+
+        enum Columns {
+            static let createdAt = Column(CodingKeys.createdAt)
+        }
+
+        mutating func didInsert(_ inserted: InsertionSuccess) {
+            id = inserted.rowID
+        }
+    }
+
     private func makeMigrator() -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("create notes") { db in
