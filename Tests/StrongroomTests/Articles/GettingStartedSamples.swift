@@ -35,8 +35,8 @@ struct GettingStartedSamples {
     @Test("Getting started: from an empty folder to a rotated key")
     func gettingStarted() async throws {
         let folder = try TemporaryFolder(), path = folder.path("notes.sqlite"), passphraseFile = folder.path("passphrase")
-        FileManager.default.createFile(
-            atPath: passphraseFile, contents: Data("a short one\n".utf8), attributes: [.posixPermissions: 0o600])
+        #expect(FileManager.default.createFile(
+            atPath: passphraseFile, contents: Data("a short one\n".utf8), attributes: [.posixPermissions: 0o600]))
         let migrator = makeMigrator()
 
         var configuration = Configuration()
