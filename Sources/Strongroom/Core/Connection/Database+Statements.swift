@@ -237,8 +237,8 @@ extension Database {
         if recordedRegion != nil { recordedRegion?.formUnion(observedRegion(of: statement)) }
         connection.pointee.tripped = false
         if let transaction = statement.compilation.transaction { try stops.begin(statement, transaction) }
+        if statement.makesDatabases { try holdFormat(for: statement) }
         if observers.isActive, statement.hasEffects { observers.statementWillRun(statement, on: self) }
-        if statement.makesDatabases { holdFormat(for: statement) }
         if statement.compilation.attaches { strongroom_set_opening(connection) }
     }
 
@@ -255,8 +255,8 @@ extension Database {
     func didRun(_ statement: Statement, failure: DatabaseError?) throws {
         // Failures, those of reads included, may roll the transaction back.
         if failure != nil || statement.hasEffects && !isMereChange(statement) {
-            drawConsequences(of: statement, isDone: failure == nil)
-            if failure == nil, let refusal = observers.takeRefusal() { throw refusal }
+            let foreignVFS = drawConsequences(of: statement, isDone: failure == nil)
+            if failure == nil, let refusal = foreignVFS ?? observers.takeRefusal() { throw refusal }
         }
         if strongroom_stops(connection) != 0 || failure != nil && connection.pointee.wait_was_stopped {
             try stops.conclude(statement, failure)
@@ -269,16 +269,18 @@ extension Database {
         statement.changesRowsOnly && !isAutocommit && (!observers.isActive || observers.isUnconcerned(by: statement))
     }
 
-    private func drawConsequences(of statement: Statement, isDone: Bool) {
+    /// Answers why what was attached is not attached anymore.
+    private func drawConsequences(of statement: Statement, isDone: Bool) -> DatabaseError? {
         if statement.compilation.transaction != nil { stops.end() }
         if statement.compilation.attaches { strongroom_set_opening(nil) }
         connection.pointee.tripped = false
-        if statement.makesDatabases { releaseFormat(after: statement) }
+        let refusal = statement.makesDatabases ? releaseFormat(after: statement) : nil
         if statement.compilation.changesSchema { removeCachedStatements() }
         updateSchemaCache(after: statement)
         if observers.isActive { observers.statementDidRun(statement, isDone: isDone, on: self) }
         if isDone, statement.compilation.transaction != nil { observers.followSavepoint(statement.compilation.transaction) }
         followTransaction()
+        return refusal
     }
 
     func removeCachedStatements() {
