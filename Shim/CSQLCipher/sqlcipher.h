@@ -4,7 +4,8 @@
 #define STRONGROOM_SQLCIPHER_H
 
 #if !__has_include(<sqlcipher/sqlite3.h>)
-#error "SQLCipher's headers are missing: install libsqlcipher-dev 4.5 or newer (Debian, Ubuntu) or `brew install sqlcipher` (macOS); scripts/bootstrap does it."
+#error "SQLCipher's headers are missing: install libsqlcipher-dev 4.5 or newer (Debian, Ubuntu) \
+or `brew install sqlcipher` (macOS); scripts/bootstrap does it."
 #endif
 
 #ifndef SQLITE_HAS_CODEC
@@ -15,7 +16,8 @@
 
 // 3.36.0 is the SQLite inside SQLCipher 4.5.0.
 #if SQLITE_VERSION_NUMBER < 3036000
-#error "This SQLCipher is older than 4.5: install libsqlcipher-dev 4.5 or newer (Debian 12: from bookworm-backports); scripts/bootstrap does it."
+#error "This SQLCipher is older than 4.5: install libsqlcipher-dev 4.5 or newer (Debian 12: from bookworm-backports); \
+scripts/bootstrap does it."
 #endif
 
 #endif

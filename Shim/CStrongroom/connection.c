@@ -1,16 +1,36 @@
-#include "CStrongroom.h"
-#include <stdlib.h>
+#include "vfs.h"
 
-int strongroom_connection_open(const char *path, int flags, const char *vfs, strongroom_connection **out, char **message) {
+#include <stdlib.h>
+#include <string.h>
+
+/// The URI with our VFS: of two that are named, SQLite takes the last.
+static char *with_vfs(const char *uri, const char *vfs) {
+    int length = (int)strcspn(uri, "#");
+    return sqlite3_mprintf("%.*s&vfs=%s%s", length, uri, vfs, uri + length);
+}
+
+static int open_database(strongroom_connection *connection, const char *path, int flags, const char *vfs) {
+    const char *ours = NULL;
+    int code = strongroom_vfs(vfs, &ours);
+    if (code != SQLITE_OK) return code;
+    // What VFS there is not, SQLite says.
+    char *name = vfs && ours ? with_vfs(path, ours) : sqlite3_mprintf("%s", path);
+    if (!name) return SQLITE_NOMEM;
+    strongroom_set_opening(connection);
+    code = sqlite3_open_v2(name, &connection->db, flags, ours);
+    strongroom_set_opening(NULL);
+    sqlite3_free(name);
+    return code;
+}
+
+int strongroom_connection_open(
+    const char *path, int flags, const char *vfs, strongroom_connection **out, char **message)
+{
     *out = NULL;
     *message = NULL;
-    int code = strongroom_fence(vfs, &vfs);
-    if (code != SQLITE_OK) return code;
     strongroom_connection *connection = calloc(1, sizeof *connection);
     if (connection == NULL) return SQLITE_NOMEM;
-    strongroom_set_opening(connection);
-    code = sqlite3_open_v2(path, &connection->db, flags, strongroom_watched_vfs(vfs));
-    strongroom_set_opening(NULL);
+    int code = open_database(connection, path, flags, vfs);
     if (code != SQLITE_OK) {
         // Even a failed open leaves a connection behind, with the reason in it.
         if (connection->db != NULL) {
@@ -30,7 +50,8 @@ int strongroom_connection_open(const char *path, int flags, const char *vfs, str
     return SQLITE_OK;
 }
 
-// What SQLite frees with a statement or a connection may be the program's, and call anything: none of it happens under the lock.
+// What SQLite frees with a statement or a connection may be the program's, and call anything: none of it happens
+// under the lock.
 
 static void finalize_orphans(strongroom_connection *connection) {
     pthread_mutex_lock(&connection->lock);
@@ -89,21 +110,24 @@ void strongroom_connection_free(strongroom_connection *connection) {
     free(connection);
 }
 
-// Answers false when the connection is abandoned.
+/// Under the lock.
+static void add_orphan(strongroom_connection *connection, sqlite3_stmt *statement) {
+    if (connection->orphan_count == connection->orphan_capacity) {
+        int capacity = connection->orphan_capacity == 0 ? 8 : 2 * connection->orphan_capacity;
+        sqlite3_stmt **grown = realloc(connection->orphans, (size_t)capacity * sizeof *grown);
+        if (grown == NULL) abort();
+        connection->orphans = grown;
+        connection->orphan_capacity = capacity;
+    }
+    connection->orphans[connection->orphan_count] = statement;
+    __atomic_store_n(&connection->orphan_count, connection->orphan_count + 1, __ATOMIC_RELAXED);
+}
+
+/// False when the connection is abandoned.
 static bool keep_orphan(strongroom_connection *connection, sqlite3_stmt *statement) {
     pthread_mutex_lock(&connection->lock);
     bool is_kept = !connection->zombie;
-    if (is_kept) {
-        if (connection->orphan_count == connection->orphan_capacity) {
-            int capacity = connection->orphan_capacity == 0 ? 8 : 2 * connection->orphan_capacity;
-            sqlite3_stmt **grown = realloc(connection->orphans, (size_t)capacity * sizeof *grown);
-            if (grown == NULL) abort();
-            connection->orphans = grown;
-            connection->orphan_capacity = capacity;
-        }
-        connection->orphans[connection->orphan_count] = statement;
-        __atomic_store_n(&connection->orphan_count, connection->orphan_count + 1, __ATOMIC_RELAXED);
-    }
+    if (is_kept) add_orphan(connection, statement);
     pthread_mutex_unlock(&connection->lock);
     return is_kept;
 }

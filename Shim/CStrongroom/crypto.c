@@ -6,10 +6,14 @@
 
 #include "strongroom_crypto.h"
 
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
+#if __linux__
+#include <sys/prctl.h>
+#endif
 
 #if __APPLE__
 #include <CommonCrypto/CommonCrypto.h>
@@ -25,14 +29,20 @@
 
 #if __APPLE__
 
-int strongroom_pbkdf2(strongroom_digest digest, const void *secret, size_t secret_size, const uint8_t *salt, size_t salt_size,
-                      uint32_t rounds, uint8_t *out, size_t out_size) {
-    CCPseudoRandomAlgorithm prf = digest == STRONGROOM_SHA512 ? kCCPRFHmacAlgSHA512 : digest == STRONGROOM_SHA256 ? kCCPRFHmacAlgSHA256 : kCCPRFHmacAlgSHA1;
+int strongroom_pbkdf2(
+    strongroom_digest digest, const void *secret, size_t secret_size, const uint8_t *salt, size_t salt_size,
+    uint32_t rounds, uint8_t *out, size_t out_size)
+{
+    CCPseudoRandomAlgorithm prf = digest == STRONGROOM_SHA512 ? kCCPRFHmacAlgSHA512
+        : digest == STRONGROOM_SHA256 ? kCCPRFHmacAlgSHA256 : kCCPRFHmacAlgSHA1;
     return CCKeyDerivationPBKDF(kCCPBKDF2, secret, secret_size, salt, salt_size, prf, rounds, out, out_size);
 }
 
-int strongroom_hmac(strongroom_digest digest, const void *key, size_t key_size, const void *data, size_t size, uint8_t *out) {
-    CCHmacAlgorithm algorithm = digest == STRONGROOM_SHA512 ? kCCHmacAlgSHA512 : digest == STRONGROOM_SHA256 ? kCCHmacAlgSHA256 : kCCHmacAlgSHA1;
+int strongroom_hmac(
+    strongroom_digest digest, const void *key, size_t key_size, const void *data, size_t size, uint8_t *out)
+{
+    CCHmacAlgorithm algorithm = digest == STRONGROOM_SHA512 ? kCCHmacAlgSHA512
+        : digest == STRONGROOM_SHA256 ? kCCHmacAlgSHA256 : kCCHmacAlgSHA1;
     CCHmac(algorithm, key, key_size, data, size, out);
     return 0;
 }
@@ -45,22 +55,30 @@ void strongroom_wipe(void *bytes, size_t size) { memset_s(bytes, size, 0, size);
 
 #else
 
-// When a program exits, OpenSSL frees what it works with, although other threads may still use databases: they would crash, or take
-// intact pages for damaged ones. Whoever uses it first decides, so this comes before everything.
+// When a program exits, OpenSSL frees what it works with, although other threads may still use databases: they would
+// crash, or take intact pages for damaged ones. Whoever uses it first decides, so this comes before everything.
 #ifdef OPENSSL_INIT_NO_ATEXIT
-__attribute__((constructor)) static void keep_provider(void) { (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL); }
+__attribute__((constructor)) static void keep_provider(void) {
+    (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
 #endif
 
 static const EVP_MD *evp(strongroom_digest digest) {
     return digest == STRONGROOM_SHA512 ? EVP_sha512() : digest == STRONGROOM_SHA256 ? EVP_sha256() : EVP_sha1();
 }
 
-int strongroom_pbkdf2(strongroom_digest digest, const void *secret, size_t secret_size, const uint8_t *salt, size_t salt_size,
-                      uint32_t rounds, uint8_t *out, size_t out_size) {
-    return PKCS5_PBKDF2_HMAC(secret, (int)secret_size, salt, (int)salt_size, (int)rounds, evp(digest), (int)out_size, out) == 1 ? 0 : 1;
+int strongroom_pbkdf2(
+    strongroom_digest digest, const void *secret, size_t secret_size, const uint8_t *salt, size_t salt_size,
+    uint32_t rounds, uint8_t *out, size_t out_size)
+{
+    int done = PKCS5_PBKDF2_HMAC(
+        secret, (int)secret_size, salt, (int)salt_size, (int)rounds, evp(digest), (int)out_size, out);
+    return done == 1 ? 0 : 1;
 }
 
-int strongroom_hmac(strongroom_digest digest, const void *key, size_t key_size, const void *data, size_t size, uint8_t *out) {
+int strongroom_hmac(
+    strongroom_digest digest, const void *key, size_t key_size, const void *data, size_t size, uint8_t *out)
+{
     return HMAC(evp(digest), key, (int)key_size, data, size, out, NULL) != NULL ? 0 : 1;
 }
 
@@ -97,4 +115,14 @@ void strongroom_secret_free(void *bytes, size_t size) {
     strongroom_wipe(bytes, length);
     munlock(bytes, length);
     munmap(bytes, length);
+}
+
+int strongroom_prevent_core_dumps(void) {
+    struct rlimit none = { 0, 0 };
+    if (setrlimit(RLIMIT_CORE, &none) != 0) return errno;
+#if __linux__
+    // A program that the system hands dumps to gets them whatever the limit says.
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno;
+#endif
+    return 0;
 }

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE 1
 #endif
 
+#include "descriptors.h"
 #include "strongroom_files.h"
 
 #include <errno.h>
@@ -57,27 +58,7 @@ static int lock(int fd, int kind) {
     return 0;
 }
 
-/// Whether the file still has its name: another process may have removed it before it was locked.
-static bool has_name(int fd, const char *path) {
-    struct stat file, named;
-    if (fstat(fd, &file) != 0 || lstat(path, &named) != 0) return false;
-    return file.st_dev == named.st_dev && file.st_ino == named.st_ino;
-}
-
 // MARK: Reading and writing
-
-/// The count of bytes, or a negated errno.
-static ssize_t read_all(int fd, void *bytes, size_t capacity) {
-    size_t count = 0;
-    while (count < capacity) {
-        ssize_t n = pread(fd, (char *)bytes + count, capacity - count, (off_t)count);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return -errno;
-        if (n == 0) break;
-        count += (size_t)n;
-    }
-    return (ssize_t)count;
-}
 
 static int write_and_sync(int fd, size_t offset, const void *bytes, size_t size) {
     if (ftruncate(fd, (off_t)offset) != 0) return errno;
@@ -111,17 +92,17 @@ int strongroom_file_read(const char *path, bool settled, void *bytes, size_t cap
     int fd = open_regular(path, O_RDONLY, 0);
     if (fd < 0) return fd;
     int locked = settled ? lock(fd, LOCK_SH) : 0;
-    ssize_t count = locked == 0 ? read_all(fd, bytes, capacity) : -locked;
+    ssize_t count = locked == 0 ? strongroom_read_at(fd, bytes, capacity, 0) : -locked;
     close(fd);
     return (int)count;
 }
 
 /// EAGAIN unless the file has its name and these contents.
 static int require_contents(int fd, const char *path, const void *expected, size_t size) {
-    if (!has_name(fd, path)) return EAGAIN;
+    if (!strongroom_has_name(fd, path)) return EAGAIN;
     char *bytes = malloc(size + 1);
     if (!bytes) return ENOMEM;
-    ssize_t count = read_all(fd, bytes, size + 1);
+    ssize_t count = strongroom_read_at(fd, bytes, size + 1, 0);
     int result = count < 0 ? (int)-count : (size_t)count == size && memcmp(bytes, expected, size) == 0 ? 0 : EAGAIN;
     free(bytes);
     return result;
@@ -167,11 +148,6 @@ int strongroom_file_remove_if(const char *path, const void *expected, size_t exp
     if (result == 0 && unlink(path) != 0 && errno != ENOENT) result = errno;
     close(fd);
     return result != 0 ? result : sync_directory(path);
-}
-
-int strongroom_file_remove(const char *path) {
-    if (unlink(path) != 0) return errno == ENOENT ? 0 : errno;
-    return sync_directory(path);
 }
 
 // MARK: Names
@@ -236,6 +212,11 @@ int64_t strongroom_size_of_file(const char *path) {
 bool strongroom_is_regular_file(const char *path) {
     struct stat file;
     return stat(path, &file) == 0 && S_ISREG(file.st_mode);
+}
+
+int64_t strongroom_link_count(const char *path) {
+    struct stat file;
+    return stat(path, &file) == 0 ? (int64_t)file.st_nlink : 0;
 }
 
 int64_t strongroom_file_room(const char *path, int64_t *largest_file) {

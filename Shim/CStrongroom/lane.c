@@ -1,4 +1,5 @@
-#include "CStrongroom.h"
+#include "strongroom_threads.h"
+
 #include <time.h>
 
 #ifdef __linux__

@@ -2,6 +2,7 @@
 
 #include "log_format.h"
 #include "strongroom_crypto.h"
+#include "strongroom_pages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +67,8 @@ typedef struct { uint32_t *pages, count, capacity; } pending_frames;
 static bool add_pending(pending_frames *pending, uint32_t page) {
     if (pending->count == pending->capacity) {
         uint32_t capacity = pending->capacity ? pending->capacity * 2 : 1024;
-        uint32_t *grown = capacity > pending->capacity ? realloc(pending->pages, (size_t)capacity * sizeof *grown) : NULL;
+        if (capacity < pending->capacity) return false;
+        uint32_t *grown = realloc(pending->pages, (size_t)capacity * sizeof *grown);
         if (!grown) return false;
         pending->pages = grown;
         pending->capacity = capacity;
@@ -75,13 +77,17 @@ static bool add_pending(pending_frames *pending, uint32_t page) {
     return true;
 }
 
+static bool has_salts(const uint8_t *header, const strongroom_log_index *index) {
+    return memcmp(header + frame_salts, index->salts, sizeof index->salts) == 0;
+}
+
 static int index_frames(sqlite3_file *file, int64_t size, int page_size, strongroom_log_index *index) {
     pending_frames pending = { 0 };
     int result = SQLITE_OK;
     for (uint32_t frame = 1; strongroom_frame_offset(frame, page_size) + page_size <= size; frame++) {
         uint8_t header[frame_header];
         result = file_read(file, header, frame_header, strongroom_frame_offset(frame, page_size) - frame_header);
-        if (result != SQLITE_OK || memcmp(header + frame_salts, index->salts, sizeof index->salts) != 0) break;
+        if (result != SQLITE_OK || !has_salts(header, index)) break;
         if (!add_pending(&pending, frame_page(header))) { result = SQLITE_NOMEM; break; }
         if (!frame_commits(header)) continue;
         for (uint32_t i = 0; i < pending.count; i++)
@@ -120,15 +126,18 @@ uint32_t strongroom_log_index_frame(const strongroom_log_index *index, uint32_t 
     return page < index->count ? index->frames[page] : 0;
 }
 
-int strongroom_log_index_is_current(sqlite3 *db, const strongroom_log_index *index, int page_size, uint32_t page, bool *current) {
+int strongroom_log_index_is_current(
+    sqlite3 *db, const strongroom_log_index *index, int page_size, uint32_t page, bool *current)
+{
     uint8_t header[frame_header];
     *current = false;
     uint32_t frame = strongroom_log_index_frame(index, page);
     if (frame == 0) return SQLITE_OK;
-    int result = strongroom_log_read(db, header, frame_header, strongroom_frame_offset(frame, page_size) - frame_header);
+    int64_t offset = strongroom_frame_offset(frame, page_size) - frame_header;
+    int result = strongroom_log_read(db, header, frame_header, offset);
     // A log that was begun anew may be shorter.
     if (result == SQLITE_IOERR_SHORT_READ) return SQLITE_OK;
-    if (result == SQLITE_OK) *current = frame_page(header) == page && memcmp(header + frame_salts, index->salts, sizeof index->salts) == 0;
+    if (result == SQLITE_OK) *current = frame_page(header) == page && has_salts(header, index);
     return result;
 }
 
@@ -149,7 +158,8 @@ static bool all_zero(const uint8_t *bytes, int size) {
 static bool decrypt_block(const uint8_t *key, const uint8_t *iv, const uint8_t *in, uint8_t *out) {
 #if __APPLE__
     size_t moved = 0;
-    return CCCrypt(kCCDecrypt, kCCAlgorithmAES, 0, key, 32, iv, in, block, out, block, &moved) == kCCSuccess && moved == block;
+    int result = CCCrypt(kCCDecrypt, kCCAlgorithmAES, 0, key, 32, iv, in, block, out, block, &moved);
+    return result == kCCSuccess && moved == block;
 #else
     int moved = 0;
     EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
@@ -169,7 +179,8 @@ bool strongroom_page_decrypts(const strongroom_page_format *format, const uint8_
     int reserve = strongroom_page_reserve(format->hmac_digest);
     if (!decrypt_block(format->key, page + format->page_size - reserve, page + format->header, clear)) return false;
     int size = clear[0] << 8 | clear[1];
-    bool plausible = (size == 1 ? 65536 : size) == format->page_size && clear[5] == 64 && clear[6] == 32 && clear[7] == 32;
+    bool has_size = (size == 1 ? longest_page : size) == format->page_size;
+    bool plausible = has_size && clear[5] == 64 && clear[6] == 32 && clear[7] == 32;
     strongroom_wipe(clear, sizeof clear);
     return plausible;
 }
@@ -183,6 +194,8 @@ bool strongroom_page_is_authentic(const strongroom_page_format *format, const ui
     uint8_t signed_bytes[longest_page + 4], expected[64];
     memcpy(signed_bytes, page + start, (size_t)length);
     for (int i = 0; i < 4; i++) signed_bytes[length + i] = (uint8_t)(number >> (8 * i));
-    if (strongroom_hmac(format->hmac_digest, format->hmac_key, sizeof format->hmac_key, signed_bytes, (size_t)length + 4, expected) != 0) return false;
-    return strongroom_equal(expected, page + start + length, (size_t)digest_size(format->hmac_digest));
+    int failed = strongroom_hmac((strongroom_digest)format->hmac_digest, format->hmac_key, sizeof format->hmac_key,
+                                 signed_bytes, (size_t)length + 4, expected);
+    size_t size = (size_t)digest_size(format->hmac_digest);
+    return failed == 0 && strongroom_equal(expected, page + start + length, size);
 }

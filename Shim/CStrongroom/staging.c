@@ -6,7 +6,9 @@
 #define _GNU_SOURCE 1
 #endif
 
-#include "strongroom_formats.h"
+#include "descriptors.h"
+#include "strongroom_crypto.h"
+#include "strongroom_files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,25 +16,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#if __linux__
-#include <sys/prctl.h>
-#endif
-#include "strongroom_crypto.h"
 
 static const char prefix[] = ".strongroom-partial-";
 static const char content[] = "copy";       // what each name in such a folder begins with
 
 static int open_folder(const char *path) { return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); }
-
-/// Whether the folder still has its name.
-static bool is_named(int descriptor, const char *path) {
-    struct stat opened, named;
-    return fstat(descriptor, &opened) == 0 && lstat(path, &named) == 0
-        && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-}
 
 static int make_folder(const char *path, int *descriptor) {
     if (mkdir(path, 0700) != 0) return errno;
@@ -40,7 +30,7 @@ static int make_folder(const char *path, int *descriptor) {
     if (*descriptor < 0) { int error = errno; rmdir(path); return error; }
     // File systems without such locks never have their left-overs swept.
     (void)flock(*descriptor, LOCK_EX);
-    if (is_named(*descriptor, path)) return 0;
+    if (strongroom_has_name(*descriptor, path)) return 0;
     close(*descriptor);
     return EEXIST;      // swept before it was locked
 }
@@ -66,7 +56,7 @@ void strongroom_staging_remove(const char *path, int descriptor) {
     } else if (listed >= 0) {
         close(listed);
     }
-    if (is_named(descriptor, path)) rmdir(path);
+    if (strongroom_has_name(descriptor, path)) rmdir(path);
     close(descriptor);
 }
 
@@ -117,16 +107,4 @@ int strongroom_copy_limit_mode(const char *path, const char *source) {
     if (stat(source, &original) != 0 || stat(path, &copy) != 0) return errno == ENOENT ? 0 : errno;
     mode_t mode = copy.st_mode & 07777, limited = mode & original.st_mode;
     return mode == limited || chmod(path, limited) == 0 ? 0 : errno;
-}
-
-// MARK: Core dumps
-
-int strongroom_prevent_core_dumps(void) {
-    struct rlimit none = { 0, 0 };
-    if (setrlimit(RLIMIT_CORE, &none) != 0) return errno;
-#if __linux__
-    // A program that the system hands dumps to gets them whatever the limit says.
-    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno;
-#endif
-    return 0;
 }

@@ -1,9 +1,13 @@
-#include "CStrongroom.h"
+// Why a connection stops, and who hears of it.
+
+#include "strongroom_stops.h"
+
+#include "strongroom_vfs.h"
 
 // MARK: - Stopping, from any thread
 
-// Whoever stops sets the bit first and looks at the reach then; whoever narrows the reach sets it first and looks at the bits then. So
-// SQLite is never told to interrupt what is out of reach, or it is known that it has to forget.
+// Whoever stops sets the bit first and looks at the reach then; whoever narrows the reach sets it first and looks at
+// the bits then. So SQLite is never told to interrupt what is out of reach, or it is known that it has to forget.
 
 static void set(strongroom_connection *connection, uint32_t stop) {
     __atomic_fetch_or(&connection->stops, stop, __ATOMIC_SEQ_CST);
@@ -15,7 +19,8 @@ static void clear(strongroom_connection *connection, uint32_t stops) {
 
 /// Also while a function of the program runs that must not use the connection.
 static bool is_accessed(strongroom_connection *connection) {
-    return __atomic_load_n(&connection->owner, __ATOMIC_SEQ_CST) != 0 || __atomic_load_n(&connection->barred_in, __ATOMIC_SEQ_CST) != NULL;
+    return __atomic_load_n(&connection->owner, __ATOMIC_SEQ_CST) != 0
+        || __atomic_load_n(&connection->barred_in, __ATOMIC_SEQ_CST) != NULL;
 }
 
 static bool is_reached(strongroom_connection *connection, uint32_t stop) {
@@ -108,7 +113,8 @@ void strongroom_connection_end_stops(strongroom_connection *connection) {
 uint32_t strongroom_narrow(strongroom_connection *connection, uint32_t reach) {
     uint32_t former = connection->reach;
     __atomic_store_n(&connection->reach, former & reach, __ATOMIC_SEQ_CST);
-    if (is_raised(connection) || __atomic_load_n(&connection->stops, __ATOMIC_SEQ_CST) != 0) strongroom_connection_settle(connection);
+    bool has_stops = __atomic_load_n(&connection->stops, __ATOMIC_SEQ_CST) != 0;
+    if (has_stops || is_raised(connection)) strongroom_connection_settle(connection);
     return former;
 }
 
@@ -119,7 +125,8 @@ void strongroom_restore_reach(strongroom_connection *connection, uint32_t former
 uint32_t strongroom_connection_begin(strongroom_connection *connection) {
     connection->tripped = false;
     // Statements of the library's own end no interruption of what it does for the user.
-    if ((connection->reach & STRONGROOM_INTERRUPTED) != 0 && strongroom_connection_settle(connection) && !is_running(connection->db))
+    bool is_reached = (connection->reach & STRONGROOM_INTERRUPTED) != 0;
+    if (is_reached && strongroom_connection_settle(connection) && !is_running(connection->db))
         clear(connection, STRONGROOM_INTERRUPTED);
     return strongroom_stops(connection);
 }
@@ -142,7 +149,8 @@ int strongroom_should_stop(void *context) {
 }
 
 int strongroom_stops_file(strongroom_connection *connection, bool moves_log) {
-    if (strongroom_stops(connection) == 0 || connection->tripped || !strongroom_has_access(connection)) return SQLITE_OK;
+    if (strongroom_stops(connection) == 0 || connection->tripped) return SQLITE_OK;
+    if (!strongroom_has_access(connection)) return SQLITE_OK;
     // A commit has happened before its checkpoint, and closing is nothing that could be undone.
     uint32_t reach = __atomic_load_n(&connection->reach, __ATOMIC_RELAXED);
     bool leaves_log = moves_log && (strongroom_stops(connection) & (reach >> 8) & STRONGROOM_SUSPENDED) != 0;

@@ -1,4 +1,4 @@
-#include "CStrongroom.h"
+#include "strongroom_threads.h"
 
 // What this thread is telling of a change at this moment.
 static _Thread_local const void *told_now;
@@ -34,7 +34,8 @@ bool strongroom_is_inside(const strongroom_connection *connection) {
 
 int strongroom_nested_setups(void) {
     int count = 0;
-    for (const strongroom_connection *outer = innermost; outer != NULL; outer = outer->outer) count += !outer->is_set_up;
+    for (const strongroom_connection *outer = innermost; outer != NULL; outer = outer->outer)
+        if (!outer->is_set_up) count++;
     return count;
 }
 

@@ -1,24 +1,8 @@
-// The files of a connection, watched: what holds a lock is known, and reading or writing stops where SQLite asks nobody.
+// The files of a connection, watched: what holds a lock is known, and reading or writing stops where SQLite asks
+// nobody.
 
-#include "CStrongroom.h"
-
-#include <stdio.h>
-
-typedef struct strongroom_file {
-    sqlite3_io_methods methods;
-    const sqlite3_io_methods *original;
-    strongroom_connection *connection;
-    struct strongroom_file *database;   // itself, or the database that a log or journal belongs to
-    struct strongroom_file *next;
-    bool is_main, is_database, is_log, has_log;
-    int level;                          // SQLITE_LOCK_NONE and up
-    uint32_t log_locks;                 // those of the shared memory that nobody else can have at a time
-} strongroom_file;
-
-// The system's own file comes first, so that whoever replaces its methods finds it where it belongs; then this.
-enum { most_file = 1024 };
-
-static strongroom_file *watched(sqlite3_file *file) { return (strongroom_file *)((char *)file + most_file); }
+#include "log_format.h"
+#include "vfs.h"
 
 static void count_locks(strongroom_connection *connection) {
     uint32_t locks = 0;
@@ -30,181 +14,106 @@ static void count_locks(strongroom_connection *connection) {
     __atomic_store_n(&connection->locks, locks, __ATOMIC_RELEASE);
 }
 
-// MARK: - Methods
-
-// What SQLite does with a file to undo must not fail: it would go on with pages that are no longer true. To undo, it writes no log, adds
-// no page to a journal, and reads no page but those in use, which is the first one: the others were given back before.
-
-/// Which page of the database is read; 0 when it isn't known.
-static uint32_t page_read(strongroom_file *self, sqlite3_file *file, int size, sqlite3_int64 offset) {
-    if (size < 512 || (size & (size - 1)) != 0) return 0;
-    if (self->is_database) return (uint32_t)(offset / size) + 1;
-    unsigned char header[4];
-    if (!self->is_log || offset < 24 || self->original->xRead(file, header, sizeof header, offset - 24) != SQLITE_OK) return 0;
-    return (uint32_t)header[0] << 24 | (uint32_t)header[1] << 16 | (uint32_t)header[2] << 8 | header[3];
-}
-
-static int watched_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset) {
-    strongroom_file *self = watched(file);
-    int result = self->original->xRead(file, bytes, size, offset);
-    if (result != SQLITE_OK || strongroom_stops(self->connection) == 0) return result;
-    // SQLCipher decrypts what was read, whatever the answer, and would take other bytes for damage.
-    return page_read(self, file, size, offset) > 1 ? strongroom_stops_file(self->connection, false) : SQLITE_OK;
-}
-
-/// Whether the write is that of a checkpoint, the header of a frame in the log, or the number of a page in the journal.
-static bool may_fail(strongroom_file *self, int size) {
-    enum { frame_header = 24, page_number = 4 };
-    if (self->is_database) return self->has_log;
-    return size == (self->is_log ? frame_header : page_number);
-}
-
-static int watched_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset) {
-    strongroom_file *self = watched(file);
-    int stopped = may_fail(self, size) ? strongroom_stops_file(self->connection, self->is_database) : SQLITE_OK;
-    return stopped != SQLITE_OK ? stopped : self->original->xWrite(file, bytes, size, offset);
-}
-
-static int watched_lock(sqlite3_file *file, int level) {
-    strongroom_file *self = watched(file);
-    int result = self->original->xLock(file, level);
-    if (result != SQLITE_OK) return result;
-    if (level > self->level) self->level = level;
-    count_locks(self->connection);
-    return SQLITE_OK;
-}
-
-static int watched_unlock(sqlite3_file *file, int level) {
-    strongroom_file *self = watched(file);
-    int result = self->original->xUnlock(file, level);
-    if (level < self->level) self->level = level;
-    count_locks(self->connection);
-    return result;
-}
-
-static int watched_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
-    strongroom_file *self = watched(file);
-    int result = self->original->xShmLock(file, offset, count, flags);
-    if (result != SQLITE_OK || (flags & SQLITE_SHM_EXCLUSIVE) == 0) return result;
-    uint32_t locks = ((1u << count) - 1) << offset;
-    if (flags & SQLITE_SHM_LOCK) self->log_locks |= locks;
-    else self->log_locks &= ~locks;
-    count_locks(self->connection);
-    return SQLITE_OK;
-}
-
-static void forget(strongroom_file *self) {
-    for (strongroom_file **link = &self->connection->databases; *link != NULL; link = &(*link)->next) {
-        if (*link != self) continue;
-        *link = self->next;
-        break;
-    }
-}
-
-static int watched_close(sqlite3_file *file) {
-    strongroom_file *self = watched(file);
-    int result = self->original->xClose(file);
-    if (self->is_database) forget(self);
-    else self->database->has_log = false;
-    count_locks(self->connection);
-    return result;
-}
-
-// MARK: - Opening
+// MARK: - Opening and closing
 
 static _Thread_local strongroom_connection *opening;
 
 void strongroom_set_opening(strongroom_connection *connection) { opening = connection; }
 
-static void watch(sqlite3_file *file, strongroom_connection *connection) {
-    strongroom_file *self = watched(file);
-    self->original = file->pMethods;
-    self->methods = *file->pMethods;
-    self->methods.xRead = watched_read;
-    self->methods.xWrite = watched_write;
-    self->connection = connection;
-    file->pMethods = &self->methods;
+static void open_database(strongroom_file *file) {
+    file->connection = opening;
+    file->database = file;
+    file->is_database = true;
+    file->is_main = opening->databases == NULL;
+    file->next = opening->databases;
+    opening->databases = file;
 }
 
-static void watch_database(sqlite3_file *file) {
-    strongroom_file *self = watched(file);
-    watch(file, opening);
-    self->database = self;
-    self->is_database = true;
-    self->is_main = opening->databases == NULL;
-    self->methods.xClose = watched_close;
-    self->methods.xLock = watched_lock;
-    self->methods.xUnlock = watched_unlock;
-    if (self->methods.iVersion >= 2) self->methods.xShmLock = watched_shm_lock;
-    self->next = opening->databases;
-    opening->databases = self;
+static void open_companion(strongroom_file *file, const char *path, bool is_log) {
+    file->database = (strongroom_file *)sqlite3_database_file_object(path);
+    file->connection = file->database->connection;
+    file->is_log = is_log;
+    if (file->connection == NULL || !is_log) return;
+    file->database->has_log = true;
+    count_locks(file->connection);
 }
 
-static void watch_companion(sqlite3_file *file, const char *path, bool is_log) {
-    strongroom_file *database = watched(sqlite3_database_file_object(path));
-    if (database->connection == NULL) return;
-    watch(file, database->connection);
-    watched(file)->database = database;
-    watched(file)->is_log = is_log;
-    if (!is_log) return;
-    watched(file)->methods.xClose = watched_close;
-    database->has_log = true;
-    count_locks(database->connection);
+void strongroom_watch_open(strongroom_file *file, const char *path, int flags) {
+    if ((flags & SQLITE_OPEN_MAIN_DB) == 0) open_companion(file, path, (flags & SQLITE_OPEN_WAL) != 0);
+    else if (opening != NULL) open_database(file);
 }
 
-typedef struct { sqlite3_vfs vfs; sqlite3_vfs *base; char name[32]; } watching_vfs;
-
-static sqlite3_vfs *behind(sqlite3_vfs *vfs) { return ((watching_vfs *)vfs)->base; }
-
-static int open_file(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *file, int flags, int *flags_out) {
-    *watched(file) = (strongroom_file){ 0 };
-    int result = behind(vfs)->xOpen(behind(vfs), path, file, flags, flags_out);
-    if (result != SQLITE_OK || path == NULL) return result;
-    if ((flags & SQLITE_OPEN_MAIN_DB) != 0 && opening != NULL) watch_database(file);
-    if ((flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) != 0) watch_companion(file, path, (flags & SQLITE_OPEN_WAL) != 0);
-    return SQLITE_OK;
+static void forget(strongroom_file *file) {
+    strongroom_file **link = &file->connection->databases;
+    while (*link != NULL && *link != file) link = &(*link)->next;
+    if (*link != NULL) *link = file->next;
 }
 
-// Everything else is the base's.
-static int delete(sqlite3_vfs *vfs, const char *path, int sync) { return behind(vfs)->xDelete(behind(vfs), path, sync); }
-static int access_file(sqlite3_vfs *vfs, const char *path, int flags, int *result) { return behind(vfs)->xAccess(behind(vfs), path, flags, result); }
-static int full_path(sqlite3_vfs *vfs, const char *path, int size, char *full) { return behind(vfs)->xFullPathname(behind(vfs), path, size, full); }
-static void *dl_open(sqlite3_vfs *vfs, const char *path) { return behind(vfs)->xDlOpen(behind(vfs), path); }
-static void dl_error(sqlite3_vfs *vfs, int size, char *message) { behind(vfs)->xDlError(behind(vfs), size, message); }
-static void (*dl_sym(sqlite3_vfs *vfs, void *library, const char *name))(void) { return behind(vfs)->xDlSym(behind(vfs), library, name); }
-static void dl_close(sqlite3_vfs *vfs, void *library) { behind(vfs)->xDlClose(behind(vfs), library); }
-static int randomness(sqlite3_vfs *vfs, int size, char *bytes) { return behind(vfs)->xRandomness(behind(vfs), size, bytes); }
-static int sleep_for(sqlite3_vfs *vfs, int microseconds) { return behind(vfs)->xSleep(behind(vfs), microseconds); }
-static int current_time(sqlite3_vfs *vfs, double *time) { return behind(vfs)->xCurrentTime(behind(vfs), time); }
-static int current_time64(sqlite3_vfs *vfs, sqlite3_int64 *time) { return behind(vfs)->xCurrentTimeInt64(behind(vfs), time); }
-static int last_error(sqlite3_vfs *vfs, int size, char *message) { return behind(vfs)->xGetLastError(behind(vfs), size, message); }
-
-static void watch_vfs(watching_vfs *self, sqlite3_vfs *base, int number) {
-    snprintf(self->name, sizeof self->name, "strongroom.%d", number);
-    self->base = base;
-    self->vfs = (sqlite3_vfs) {
-        .iVersion = base->iVersion < 2 ? 1 : 2, .szOsFile = most_file + (int)sizeof(strongroom_file), .mxPathname = base->mxPathname,
-        .zName = self->name, .xOpen = open_file, .xDelete = delete, .xAccess = access_file, .xFullPathname = full_path, .xDlOpen = dl_open,
-        .xDlError = dl_error, .xDlSym = dl_sym, .xDlClose = dl_close, .xRandomness = randomness, .xSleep = sleep_for,
-        .xCurrentTime = current_time, .xGetLastError = last_error, .xCurrentTimeInt64 = current_time64,
-    };
-    // What isn't known by its name is not there: connections go without.
-    if (sqlite3_vfs_register(&self->vfs, 0) != SQLITE_OK) self->base = NULL;
+void strongroom_watch_close(strongroom_file *file) {
+    if (file->connection == NULL) return;
+    if (file->is_database) forget(file);
+    else if (file->is_log) file->database->has_log = false;
+    count_locks(file->connection);
 }
 
-const char *strongroom_watched_vfs(const char *name) {
-    enum { most = 8 };
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static watching_vfs known[most];
-    sqlite3_vfs *base = sqlite3_vfs_find(name);
-    if (base == NULL || base->szOsFile > most_file) return name;
-    pthread_mutex_lock(&lock);
-    int i = 0;
-    while (i < most && known[i].base != NULL && known[i].base != base) i++;
-    if (i < most && known[i].base == NULL) watch_vfs(&known[i], base, i);
-    bool is_known = i < most && known[i].base == base;
-    pthread_mutex_unlock(&lock);
-    return is_known ? known[i].name : name;
+// MARK: - Reading and writing
+
+// What SQLite does with a file to undo must not fail: it would go on with pages that are no longer true. To undo, it
+// writes no log, adds no page to a journal, and reads no page but those in use, which is the first one: the others were
+// given back before.
+
+/// Which page of the database is read; 0 when it isn't known.
+static uint32_t page_read(strongroom_file *file, int size, int64_t offset) {
+    if (size < 512 || (size & (size - 1)) != 0) return 0;
+    if (file->is_database) return (uint32_t)(offset / size) + 1;
+    uint8_t number[4];
+    sqlite3_file *system = strongroom_system_file(file);
+    if (!file->is_log || offset < frame_header) return 0;
+    int result = system->pMethods->xRead(system, number, sizeof number, offset - frame_header);
+    return result == SQLITE_OK ? frame_page(number) : 0;
+}
+
+int strongroom_watch_read(strongroom_file *file, int size, int64_t offset) {
+    if (file->connection == NULL || strongroom_stops(file->connection) == 0) return SQLITE_OK;
+    // SQLCipher decrypts what was read, whatever the answer, and would take other bytes for damage.
+    return page_read(file, size, offset) > 1 ? strongroom_stops_file(file->connection, false) : SQLITE_OK;
+}
+
+/// Whether the write is that of a checkpoint, the header of a frame in the log, or the number of a page in the journal.
+static bool may_fail(strongroom_file *file, int size) {
+    enum { page_number = 4 };
+    if (file->is_database) return file->has_log;
+    return size == (file->is_log ? frame_header : page_number);
+}
+
+int strongroom_watch_write(strongroom_file *file, int size) {
+    if (file->connection == NULL || !may_fail(file, size)) return SQLITE_OK;
+    return strongroom_stops_file(file->connection, file->is_database);
+}
+
+// MARK: - Locks
+
+void strongroom_watch_lock(strongroom_file *file, int level) {
+    if (level > file->level) file->level = level;
+    if (file->connection != NULL) count_locks(file->connection);
+}
+
+void strongroom_watch_unlock(strongroom_file *file, int level) {
+    if (level < file->level) file->level = level;
+    if (file->connection != NULL) count_locks(file->connection);
+}
+
+void strongroom_watch_shm_lock(strongroom_file *file, int lock, int count, int flags) {
+    if (file->connection == NULL || (flags & SQLITE_SHM_EXCLUSIVE) == 0) return;
+    uint32_t locks = ((1u << count) - 1) << lock;
+    if (flags & SQLITE_SHM_LOCK) file->log_locks |= locks;
+    else file->log_locks &= ~locks;
+    count_locks(file->connection);
+}
+
+void strongroom_watch_shm_unmap(strongroom_file *file) {
+    file->log_locks = 0;
+    if (file->connection != NULL) count_locks(file->connection);
 }
 
 // MARK: - Journals

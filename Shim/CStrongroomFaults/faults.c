@@ -1,6 +1,7 @@
 #include "CStrongroomFaults.h"
 #include "../CSQLCipher/sqlcipher.h"
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -55,7 +56,7 @@ static void record(const char *path, const void *bytes, int length) {
     for (int i = 0; i < watch_count; i++) {
         if (!contains(bytes, length, watches[i].bytes, watches[i].length)) continue;
         watches[i].sightings++;
-        strncpy(watches[i].place, path, MOST_PATH - 1);
+        snprintf(watches[i].place, MOST_PATH, "%s", path);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -344,9 +345,13 @@ static void add_rule(const char *path, strongroom_fault fault, int64_t after, bo
     pthread_mutex_unlock(&lock);
 }
 
-void strongroom_faults_set(const char *path, strongroom_fault fault, int64_t after) { add_rule(path, fault, after, true); }
+void strongroom_faults_set(const char *path, strongroom_fault fault, int64_t after) {
+    add_rule(path, fault, after, true);
+}
 
-void strongroom_faults_set_once(const char *path, strongroom_fault fault, int64_t after) { add_rule(path, fault, after, false); }
+void strongroom_faults_set_once(const char *path, strongroom_fault fault, int64_t after) {
+    add_rule(path, fault, after, false);
+}
 
 int64_t strongroom_faults_hits(void) {
     pthread_mutex_lock(&lock);

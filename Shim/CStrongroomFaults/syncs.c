@@ -1,4 +1,5 @@
-// The syncs that the library itself asks of the system. Where the linker lets this program's own fsync come first, they are seen, and can fail.
+// The syncs that the library itself asks of the system. Where the linker lets this program's own fsync come first,
+// they are seen, and can fail.
 
 #if __linux__
 #define _GNU_SOURCE 1

@@ -1,4 +1,4 @@
-// What Swift cannot call, or cannot call safely, of SQLCipher's C interface. Each wrapper says why it exists.
+// What Swift can't do, or can't do safely: one subject a header.
 
 #ifndef STRONGROOM_H
 #define STRONGROOM_H
@@ -6,14 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "../../CSQLCipher/sqlcipher.h"
+#include "strongroom_calls.h"
 #include "strongroom_connection.h"
-#include "strongroom_stops.h"
-#include "strongroom_controls.h"
 #include "strongroom_crypto.h"
-#include "strongroom_fence.h"
 #include "strongroom_files.h"
-#include "strongroom_formats.h"
-#include "strongroom_fulltext.h"
+#include "strongroom_keys.h"
+#include "strongroom_log.h"
+#include "strongroom_pages.h"
+#include "strongroom_rekey.h"
 #include "strongroom_signals.h"
+#include "strongroom_stops.h"
+#include "strongroom_threads.h"
+#include "strongroom_vfs.h"
 
 #endif

@@ -10,14 +10,17 @@
 
 struct strongroom_file;
 
-/// What a connection's users share across threads. Fields are touched through the functions below only: Swift has no
-/// atomic access to imported fields.
+/// What a connection's users share across threads. What is atomic, or guarded by a lock, is touched through the
+/// functions below only: Swift has no atomic access to imported fields. The rest belongs to the thread that has
+/// access.
 typedef struct strongroom_connection {
     sqlite3 *db;              ///< NULL once closed. Guarded by `lock`.
     pthread_mutex_t lock;     ///< Shared by interrupt and close: a late interrupt meets NULL, never freed memory.
-    pthread_mutex_t last;     ///< Orders the last statements of an abandoned connection. What they free may call the program.
-    uintptr_t owner;          ///< The thread that has access now, 0 when none.
-    const char *barred_in;    ///< The function of the program that runs, and must not use the connection; NULL when none. Atomic.
+    /// Orders the last statements of an abandoned connection. What they free may call the program.
+    pthread_mutex_t last;
+    uintptr_t owner;          ///< The thread that has access now, 0 when none. Atomic.
+    /// The function of the program that runs, and must not use the connection; NULL when none. Atomic.
+    const char *barred_in;
     bool zombie;              ///< Closed while statements were alive; the last of them frees it.
     sqlite3_stmt **orphans;   ///< Statements released by threads without access, to be finalized by the next access.
     int orphan_count;
@@ -30,18 +33,22 @@ typedef struct strongroom_connection {
     bool tripped;             ///< The statement was stopped: what SQLite does with the files now is to undo.
     uint32_t locks;           ///< How many locks on its files keep others out. Atomic.
     struct strongroom_file *databases; ///< The open database files: the main one, and those that are attached.
-    bool unfreeable;          ///< SQLCipher would free a secret twice: the database is left open, and its memory is lost.
+    /// SQLCipher would free a secret twice: the database is left open, and its memory is lost.
+    bool unfreeable;
     int busy_timeout;         ///< Milliseconds.
     int busy_waited;          ///< Milliseconds that the present wait has lasted.
-    bool wait_was_stopped;    ///< The latest wait for a lock was given up by an access that was stopped, which may be over by now.
+    /// The latest wait for a lock was given up by an access that was stopped, which may be over by now.
+    bool wait_was_stopped;
     uint64_t commits;         ///< Transactions that changed something, counted once they are on disk. Atomic.
     bool is_set_up;           ///< False while the program's set-up function runs.
     uintptr_t group;          ///< What the connections of one pool have in common.
     struct strongroom_connection *outer; ///< The connection that the same thread has access to around this access.
 } strongroom_connection;
 
-/// Opens a connection; `*out` is set only on SQLITE_OK. `message` receives SQLite's words, to be freed with sqlite3_free.
-int strongroom_connection_open(const char *path, int flags, const char *vfs, strongroom_connection **out, char **message);
+/// Opens a connection; `*out` is set only on SQLITE_OK. `message` receives SQLite's words, to be freed with
+/// sqlite3_free. `vfs` is the one that `path`, a URI, names; NULL where it names none.
+int strongroom_connection_open(
+    const char *path, int flags, const char *vfs, strongroom_connection **out, char **message);
 
 /// Closes the connection: SQLITE_BUSY, and nothing changed, when statements are alive.
 int strongroom_connection_close(strongroom_connection *connection);
@@ -49,8 +56,9 @@ int strongroom_connection_close(strongroom_connection *connection);
 /// Closes the connection for good: SQLite frees it when its last statement is finalized.
 void strongroom_connection_abandon(strongroom_connection *connection);
 
-/// Reads the schema for the first time after a key was set, which is when SQLCipher derives and copies it. Refused a few bytes there, it
-/// frees a secret twice when it closes the database: after SQLITE_NOMEM, close or abandon the connection, and take care of nothing else.
+/// Reads the schema for the first time after a key was set, which is when SQLCipher derives and copies it. Refused a
+/// few bytes there, it frees a secret twice when it closes the database: after SQLITE_NOMEM, close or abandon the
+/// connection, and take care of nothing else.
 int strongroom_connection_first_read(strongroom_connection *connection);
 
 /// Frees the handle itself, after close or abandon and after the last statement.
@@ -64,39 +72,11 @@ static inline uint32_t strongroom_stops(const strongroom_connection *connection)
 /// Ends the interruption of an access that is over.
 void strongroom_forget_interruption(strongroom_connection *connection);
 
-/// Accesses as the calling thread nests them, so that a pool knows its own threads without a look at every reader.
-void strongroom_connection_push(strongroom_connection *connection);
-void strongroom_connection_pop(strongroom_connection *connection);
-
-/// Whether the calling thread is inside of an access to the connection, be it barred or not.
-bool strongroom_is_inside(const strongroom_connection *connection);
-
-/// How many connections the calling thread is setting up, one inside of the other.
-int strongroom_nested_setups(void);
-
-/// The innermost connection of that group that the calling thread has access to; NULL when none.
-strongroom_connection *strongroom_innermost_in_group(uintptr_t group);
-
-/// What the calling thread is telling of a change at this moment; NULL when nothing. Set returns the former one.
-const void *strongroom_told(void);
-const void *strongroom_set_told(const void *told);
-
 /// Finalizes a statement, now if the calling thread has access, else at the next access or at closing.
 void strongroom_statement_release(strongroom_connection *connection, sqlite3_stmt *statement);
 
 /// Finalizes the statements that other threads released. The calling thread has access.
 void strongroom_connection_collect(strongroom_connection *connection);
-
-/// Whether tasks run on threads that others may use: those of Dispatch, on Linux.
-extern const bool strongroom_lane_is_shared;
-
-/// One access of the process at a time may borrow a thread of the Swift concurrency pool: true when it may now. `closed_until` is the
-/// database's own: zero at first.
-bool strongroom_lane_enter(uint64_t *closed_until);
-
-/// Gives the lane back. An access that lasted a millisecond or more, in nanoseconds, closes it to its database for 50 times as long,
-/// and a second at most.
-void strongroom_lane_leave(uint64_t *closed_until, uint64_t duration);
 
 /// Counts a transaction of the calling thread, which has access.
 static inline void strongroom_count_commit(strongroom_connection *connection) {
@@ -107,16 +87,6 @@ static inline void strongroom_count_commit(strongroom_connection *connection) {
 static inline uint64_t strongroom_commits(const strongroom_connection *connection) {
     return __atomic_load_n(&connection->commits, __ATOMIC_ACQUIRE);
 }
-
-/// How many rows the latest statement changed, and all since the connection was opened. SQLCipher 4.5.0, whose SQLite is 3.36, counts
-/// in 32 bits.
-#if SQLITE_VERSION_NUMBER >= 3037000
-static inline int64_t strongroom_changes(sqlite3 *db) { return sqlite3_changes64(db); }
-static inline int64_t strongroom_total_changes(sqlite3 *db) { return sqlite3_total_changes64(db); }
-#else
-static inline int64_t strongroom_changes(sqlite3 *db) { return sqlite3_changes(db); }
-static inline int64_t strongroom_total_changes(sqlite3 *db) { return sqlite3_total_changes(db); }
-#endif
 
 /// A number that tells the calling thread from all others that run.
 static inline uintptr_t strongroom_thread(void) {
@@ -148,10 +118,12 @@ static inline void strongroom_exit(strongroom_connection *connection, uintptr_t 
 /// What was, before the calling thread lost its access for a while.
 typedef struct { const char *place; uintptr_t owner; } strongroom_barred;
 
-/// Takes the access from the calling thread, which has it, as long as `place` runs: a function of the program in which SQLite allows no
-/// use of the connection. Returns what to give to `strongroom_unbar`. Costs two stores: changed rows come by here.
+/// Takes the access from the calling thread, which has it, as long as `place` runs: a function of the program in
+/// which SQLite allows no use of the connection. Returns what to give to `strongroom_unbar`. Costs two stores:
+/// changed rows come by here.
 static inline strongroom_barred strongroom_bar(strongroom_connection *connection, const char *place) {
-    strongroom_barred former = {connection->barred_in, __atomic_load_n(&connection->owner, __ATOMIC_RELAXED)};
+    const char *outer_place = __atomic_load_n(&connection->barred_in, __ATOMIC_RELAXED);
+    strongroom_barred former = {outer_place, __atomic_load_n(&connection->owner, __ATOMIC_RELAXED)};
     // Whoever interrupts sees that there is an access.
     __atomic_store_n(&connection->barred_in, place, __ATOMIC_RELAXED);
     __atomic_store_n(&connection->owner, 0, __ATOMIC_RELEASE);

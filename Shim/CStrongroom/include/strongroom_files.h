@@ -1,4 +1,4 @@
-// Small files beside a database, and the names of databases.
+// Small files beside a database, the names of databases, and files for copies in the making.
 
 #ifndef STRONGROOM_FILES_H
 #define STRONGROOM_FILES_H
@@ -24,9 +24,6 @@ int strongroom_file_extend(const char *path, const char *database, const void *e
 /// Removes a file unless it holds something else than `expected` by now: EAGAIN.
 int strongroom_file_remove_if(const char *path, const void *expected, size_t expected_size);
 
-/// Removes a file, whatever it holds.
-int strongroom_file_remove(const char *path);
-
 /// Gives a file another name, in one directory; EEXIST if it is taken.
 int strongroom_file_move(const char *from, const char *to);
 
@@ -39,11 +36,31 @@ int64_t strongroom_size_of_file(const char *path);
 /// Whether there is a file behind the name, and behind its symbolic links: opening anything else could wait.
 bool strongroom_is_regular_file(const char *path);
 
+/// How many names a file has; 0 without one.
+int64_t strongroom_link_count(const char *path);
+
 /// Free bytes beside `path`, and the largest file that this process may write; INT64_MAX where nothing is known.
 int64_t strongroom_file_room(const char *path, int64_t *largest_file);
 
 /// The path that SQLite gives the files beside a database: absolute, with symbolic links resolved; NULL without
-/// memory, and where they can't be. To be freed with strongroom_free.
+/// memory, and where they can't be. To be freed with sqlite3_free.
 char *strongroom_real_path(const char *path);
+
+// MARK: Copies in the making
+
+/// A new folder in `parent` that only its owner looks into, locked while `*descriptor` is open. Zero or an errno.
+int strongroom_staging_make(const char *parent, char *path, size_t capacity, int *descriptor);
+/// Removes the folder and what is in it.
+void strongroom_staging_remove(const char *path, int descriptor);
+/// Removes the folders that processes left which were killed.
+void strongroom_staging_sweep(const char *parent);
+
+/// An empty file for a copy of `source`, which its owner may read and write. Zero or an errno.
+int strongroom_copy_create(const char *path, const char *source);
+/// Gives a copy the mode of `source`, and its owner and group where that is permitted; where the group can't be had,
+/// it may do no more than everybody else.
+int strongroom_copy_take_mode(const char *path, const char *source);
+/// Takes away what `source` doesn't allow.
+int strongroom_copy_limit_mode(const char *path, const char *source);
 
 #endif

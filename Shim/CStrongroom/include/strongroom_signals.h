@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/// Handles SIGTSTP, SIGCONT and SIGTERM until the end. Answers the pipe's end to read from, or -1 where they are handled already or there
-/// is no pipe.
+/// Handles SIGTSTP, SIGCONT and SIGTERM until the end. Answers the pipe's end to read from, or -1 where they are
+/// handled already or there is no pipe.
 int strongroom_signals_begin(void);
 
 /// Restores the former handlers.

@@ -16,7 +16,8 @@ enum {
 /// Values of `reach`. The low byte says what stops statements and their files, the next one what ends waits for locks.
 enum {
     STRONGROOM_REACH_ALL = 0x0707,          ///< The user's block.
-    STRONGROOM_REACH_TOLD = 0x0101,         ///< Those who are told of a transaction: they may hold no lock of a suspended database.
+    /// Those who are told of a transaction: they may hold no lock of a suspended database.
+    STRONGROOM_REACH_TOLD = 0x0101,
     STRONGROOM_REACH_WAITS = 0x0700,        ///< Compiling, BEGIN and COMMIT: done or not done, and never halfway.
     STRONGROOM_REACH_CLOSING = 0x0100,      ///< Closing: a suspended database leaves its log where it is.
     STRONGROOM_REACH_NOTHING = 0,           ///< Undoing.
@@ -34,12 +35,13 @@ static inline uint32_t strongroom_reaching_stops(const strongroom_connection *co
 /// Interrupts what runs at this moment. Safe from any thread; an idle connection is not concerned.
 void strongroom_connection_interrupt(strongroom_connection *connection);
 
-/// Keeps the connection from taking or holding locks that keep others out. `interrupts`: what runs is interrupted, even if it holds none.
+/// Keeps the connection from taking or holding locks that keep others out. `interrupts`: what runs is interrupted, even
+/// if it holds none.
 void strongroom_connection_suspend(strongroom_connection *connection, bool interrupts);
 void strongroom_connection_resume(strongroom_connection *connection);
 
-/// Stops the access that runs, until the end of it is declared. Whoever cancels sees to it that the access is still the one that was
-/// meant.
+/// Stops the access that runs, until the end of it is declared. Whoever cancels sees to it that the access is still the
+/// one that was meant.
 void strongroom_connection_cancel(strongroom_connection *connection);
 void strongroom_connection_end_cancellation(strongroom_connection *connection);
 
@@ -52,7 +54,8 @@ bool strongroom_connection_was_stopped(const strongroom_connection *connection);
 /// The access ends: the next one has met no stop.
 void strongroom_connection_end_stops(strongroom_connection *connection);
 
-/// Lets SQLite forget an interruption that was meant for what is over; false while a statement that began before is alive.
+/// Lets SQLite forget an interruption that was meant for what is over; false while a statement that began before is
+/// alive.
 bool strongroom_connection_settle(strongroom_connection *connection);
 
 /// A statement begins: an interruption was meant for those before. Answers what stops it.
@@ -61,8 +64,8 @@ uint32_t strongroom_connection_begin(strongroom_connection *connection);
 /// The progress handler of every connection: answers whether the statement that runs has to stop.
 int strongroom_should_stop(void *connection);
 
-/// Asks `watch` in the place of that handler, every few milliseconds of a statement; NULL ends it. For a connection that nobody else
-/// knows.
+/// Asks `watch` in the place of that handler, every few milliseconds of a statement; NULL ends it. For a connection
+/// that nobody else knows.
 void strongroom_connection_watch(strongroom_connection *connection, int (*watch)(void *context), void *context);
 
 /// Whether there is nothing to wait for, because the access was stopped: asked by each busy handler, first of all.
@@ -74,23 +77,8 @@ bool strongroom_connection_end_wait(strongroom_connection *connection);
 /// Waits for locks as sqlite3_busy_timeout does, but not on behalf of an access that was stopped.
 int strongroom_connection_busy_timeout(strongroom_connection *connection, int milliseconds);
 
-/// Whether the connection holds a lock that keeps others out. Safe from any thread.
-static inline bool strongroom_connection_holds_lock(const strongroom_connection *connection) {
-    return __atomic_load_n(&connection->locks, __ATOMIC_ACQUIRE) != 0;
-}
-
-/// Whether reading the main database, or also an attached one, takes a lock that keeps others out: there is no write-ahead log. Outside
-/// of transactions, looks into files that have been without one.
-bool strongroom_reads_take_locks(strongroom_connection *connection, bool attached);
-
-/// The VFS of every connection: that of the name, or the default, watched. It stops at files where no statement can be stopped, and knows the
-/// locks. Answers `base` itself where it can't be watched.
-const char *strongroom_watched_vfs(const char *base);
-
-/// Declares for whom the calling thread opens database files.
-void strongroom_set_opening(strongroom_connection *connection);
-
-/// Files ask this before they read or write: not SQLITE_OK stops the statement. `moves_log`: the write is that of a checkpoint.
+/// Files ask this before they read or write: not SQLITE_OK stops the statement. `moves_log`: the write is that of a
+/// checkpoint.
 int strongroom_stops_file(strongroom_connection *connection, bool moves_log);
 
 #endif

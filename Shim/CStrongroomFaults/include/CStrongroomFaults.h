@@ -49,8 +49,10 @@ void strongroom_faults_clear(const char *path);
 
 /// Where SQLite calls out in the middle of its work.
 typedef enum {
-    STRONGROOM_MOMENT_LOG_END_READ,         ///< A checkpoint has read where the log ends, which another connection changed, and moved nothing yet.
-    STRONGROOM_MOMENT_TRANSACTION_ENDED,    ///< A transaction has given back its locks on a write-ahead log.
+    /// A checkpoint has read where the log ends, which another connection changed, and moved nothing yet.
+    STRONGROOM_MOMENT_LOG_END_READ,
+    /// A transaction has given back its locks on a write-ahead log.
+    STRONGROOM_MOMENT_TRANSACTION_ENDED,
 } strongroom_moment;
 
 /// Calls `act` once, when a file whose path contains `path` gets there next, on the thread that works on it.
@@ -88,7 +90,8 @@ bool strongroom_faults_use_files_as(uint32_t user);
 /// Puts an allocator in front of SQLite's, in a process that has not used SQLite yet. Answers a SQLite result code.
 int strongroom_faults_install_allocator(void);
 
-/// Refuses an allocation of at least `size` bytes after `after` of them went well, and all that follow if `lasting`. Negative: none.
+/// Refuses an allocation of at least `size` bytes after `after` of them went well, and all that follow if `lasting`.
+/// Negative: none.
 void strongroom_faults_refuse_memory(int64_t after, int size, bool lasting);
 
 /// How many allocations were refused.

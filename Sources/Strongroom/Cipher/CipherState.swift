@@ -72,12 +72,12 @@ extension CipherState {
         try db.settlePendingKey()
     }
 
-    func willRun(_ statement: Statement, in db: Database) {
-        if statement.makesDatabases { db.holdFormat(for: statement) }
+    func willRun(_ statement: Statement, in db: Database) throws {
+        if statement.makesDatabases { try db.holdFormat(for: statement) }
     }
 
-    func didRun(_ statement: Statement, isDone: Bool, in db: Database) {
-        if statement.makesDatabases { db.releaseFormat(after: statement) }
+    func didRun(_ statement: Statement, isDone: Bool, in db: Database) throws {
+        if statement.makesDatabases, let refusal = db.releaseFormat(after: statement) { throw refusal }
     }
 
     func transactionDidEnd(isCommitted: Bool, isTold: Bool, in db: Database) {

@@ -1,5 +1,4 @@
 import CSQLCipher
-import CStrongroom
 
 /// How far a backup is.
 public struct DatabaseBackupProgress: Sendable {
@@ -84,14 +83,13 @@ extension Database {
         _ progress: (DatabaseBackupProgress) throws -> Void) throws
     {
         guard pagesPerStep < 0, isAutocommit else { return try copyInSteps(backup, to: destDb, pagesPerStep, progress) }
-        let connection = try openConnection
-        try check(strongroom_execute(connection, "BEGIN"))
+        try runUnseen("BEGIN")
         let copied = Result {
-            try check(strongroom_execute(connection, "SELECT 1 FROM sqlite_master LIMIT 1"))
+            try runUnseen("SELECT 1 FROM sqlite_master LIMIT 1")
             try copyInSteps(backup, to: destDb, pagesPerStep, progress)
         }
         // Nothing was written that could fail to be committed.
-        try check(stops.undoing { strongroom_execute(connection, "COMMIT") })
+        try stops.undoing { try runUnseen("COMMIT") }
         try copied.get()
     }
 

@@ -29,15 +29,15 @@ extension Database {
 
     func deriveBeforeFirstPage(of schema: String) throws {
         guard path(of: schema) != nil, try fileHeader(of: schema).fileSize == 0 else { return }
-        try check(strongroom_execute(openConnection, "PRAGMA \(quoted(schema)).cipher_integrity_check"))
+        try runUnseen("PRAGMA \(quoted(schema)).cipher_integrity_check")
     }
 
     /// From the key on until the database is set up, keys that are set and derived get SQLCipher 4's defaults, whatever
     /// other code in the process has made of them.
-    func holdDefaults() {
+    func holdDefaults() throws {
         guard !cipher.holdsDefaults, !cipher.isSetUp else { return }
+        try Database.holdDefaults()
         cipher.holdsDefaults = true
-        strongroom_defaults_hold()
     }
 
     func releaseDefaults() {
@@ -47,17 +47,24 @@ extension Database {
     }
 
     /// Runs `body` with these defaults.
-    func holdingDefaults<T>(_ body: () throws -> T) rethrows -> T {
-        strongroom_defaults_hold()
+    func holdingDefaults<T>(_ body: () throws -> T) throws -> T {
+        try Database.holdDefaults()
         defer { strongroom_defaults_release() }
         return try body()
+    }
+
+    private static func holdDefaults() throws {
+        let code = ResultCode(rawValue: strongroom_defaults_hold())
+        guard code == .SQLITE_OK else {
+            throw DatabaseError(resultCode: code, message: "SQLCipher's defaults can't be set, and no key without them")
+        }
     }
 
     // MARK: - Statements that open databases, or make some
 
     /// What `VACUUM` and `ATTACH` open has a key of its own, set by SQLCipher.
-    func holdFormat(for statement: Statement) {
-        if mayGiveKey(statement) { strongroom_defaults_hold() }
+    func holdFormat(for statement: Statement) throws {
+        if mayGiveKey(statement) { try Database.holdDefaults() }
         // A wrong key closes the database again, and must not change its files.
         if statement.compilation.attaches { leaveLogAtClosing() }
         guard let source = statement.compilation.vacuumedSchema.flatMap(path(of:)) else { return }
@@ -66,13 +73,30 @@ extension Database {
         authorizer.willCopy = { filename in _ = strongroom_copy_create(SQLiteURI.path(of: filename), source) }
     }
 
-    func releaseFormat(after statement: Statement) {
+    /// Answers why what was attached is not attached anymore.
+    func releaseFormat(after statement: Statement) -> DatabaseError? {
         authorizer.willCopy = nil
-        if statement.compilation.attaches {
-            leaveLogAtClosing(false)
-            if let schema = latestSchemaName { try? deriveBeforeFirstPage(of: schema) }
+        var refusal: DatabaseError?
+        if statement.compilation.attaches, let schema = latestSchemaName {
+            refusal = refuseForeignVFS(of: schema)
+            if refusal == nil { try? deriveBeforeFirstPage(of: schema) }
         }
+        if statement.compilation.attaches { leaveLogAtClosing(false) }
         if mayGiveKey(statement) { strongroom_defaults_release() }
+        return refusal
+    }
+
+    /// Detaches a database whose URI names another VFS: nobody would know its locks, or fence its log.
+    private func refuseForeignVFS(of schema: String) -> DatabaseError? {
+        guard let sqliteConnection, !strongroom_is_ours(sqliteConnection, schema) else { return nil }
+        do {
+            try runUnseen("DETACH DATABASE \(quoted(schema))")
+        } catch {
+            return error as? DatabaseError
+        }
+        return DatabaseError(
+            refusing: "a database can't be attached through a VFS of its own",
+            advice: "name the VFS in the URI of the main database")
     }
 
     /// A clear database has no key to hand on.

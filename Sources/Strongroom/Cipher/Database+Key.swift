@@ -44,7 +44,7 @@ extension Database {
         if let keyring = configuration.keyring { cipher.keyring = keyring }
         authorizer.verdict = { [unowned self] in verdict(on: $0) }
         // Sorters and temporary tables would spill clear text.
-        try check(strongroom_execute(openConnection, "PRAGMA temp_store = MEMORY"))
+        try runUnseen("PRAGMA temp_store = MEMORY")
         if let encryption = configuration.encryption {
             try requireUsable(encryption.key)
             cipher.key = cipher.keyring.current(encryption.key)
@@ -114,7 +114,7 @@ extension Database {
         // Of a library that isn't SQLCipher, no call may take the connection.
         try requireSQLCipher()
         CipherLog.start()
-        holdDefaults()
+        try holdDefaults()
         // Whatever fails from here on, nothing goes on without the key.
         (cipher.key, cipher.isPending) = (key, true)
         (cipher.setUpPragmas, cipher.refusal) = ([], nil)
@@ -185,7 +185,7 @@ extension Database {
         try settings.validate()
         try requireSQLCipher()
         CipherLog.start()
-        holdDefaults()
+        try holdDefaults()
         (cipher.settings, cipher.requestedHeader) = (settings, requestedHeader)
         guard isFileStored else { return try useThrowawayKey(settings) }
         let location = try locateSalt(requestedHeader: requestedHeader)
@@ -240,27 +240,19 @@ extension Database {
 
     /// False in memory, and for temporary databases.
     var isFileStored: Bool {
-        sqliteConnection.map { strongroom_database_path($0).pointee != 0 } ?? false
+        path(of: "main") != nil
     }
 
     /// The absolute path of the file, without URI parameters.
     var filePath: String {
-        sqliteConnection.map { String(cString: strongroom_database_path($0)) } ?? path
-    }
-
-    /// An answer that no cache may keep: SQLCipher runs its pragmas while it compiles them.
-    func answer(to pragma: String) throws -> String? {
-        var text: UnsafeMutablePointer<CChar>?
-        try check(strongroom_ask(openConnection, pragma, &text))
-        defer { strongroom_free(text) }
-        return text.map { String(cString: $0) }
+        sqliteConnection == nil ? path : path(of: "main") ?? ""
     }
 
     func runCipherPragma(_ pragma: String) throws {
         let wasSaying = cipher.isSayingFormat
         cipher.isSayingFormat = true
         defer { cipher.isSayingFormat = wasSaying }
-        try check(strongroom_execute(openConnection, "PRAGMA " + pragma))
+        try runUnseen("PRAGMA " + pragma)
     }
 }
 

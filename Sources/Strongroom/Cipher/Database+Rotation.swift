@@ -72,7 +72,7 @@ extension Database {
         var outcome = RotationOutcome.formerKeyRemains
         try withWriteAheadLog {
             try beginRotation(from: old, to: new)
-            let (report, verifier) = try rewritePages(from: old, to: new, attempt)
+            let report = try rewritePages(from: old, to: new, attempt)
             guard report.committed else { throw stops.closing { failure(report, attempt, from: old) } }
             cipher.keyring.replace(cipher.key!, by: key)
             cipher.key = key
@@ -80,7 +80,7 @@ extension Database {
             cipher.saltOrigin = key.source.salt != nil ? .key : cipher.saltOrigin == .caller ? .caller : .database
             // Nothing stops what has happened.
             try stops.closing {
-                try verifyRotation(report, new, verifier)
+                try verifyRotation(report, new)
                 // What can't be finished now is finished by whoever opens the database next.
                 if (try? finishRotation(waits: true)) == true { outcome = .complete }
             }
@@ -117,25 +117,23 @@ extension Database {
     }
 
     private func rewritePages(
-        from old: DerivedKey, to new: DerivedKey, _ attempt: RotationAttempt) throws -> (strongroom_rekey_report, FrameVerifier)
+        from old: DerivedKey, to new: DerivedKey, _ attempt: RotationAttempt) throws -> strongroom_rekey_report
     {
         let rollback = try rollbackStatement
         // Gives the lock back where it doesn't come to the rewriting, which always does.
         defer { _ = strongroom_rekey_cancel(sqliteConnection, rollback) }
         let oldFormat = try PageFormat(old, header: cipher.header), newFormat = try PageFormat(new, header: cipher.header)
-        let verifier = FrameVerifier(log: filePath + "-wal", format: newFormat)
-        let report = try holdingDefaults {
+        return try holdingDefaults {
             try stops.asking { check in
                 try attempt.run(check) { context, callBack in
                     try old.withPageKey(oldFormat) { oldKey in
                         try new.withPageKey(newFormat) { newKey in
-                            strongroom_rekey(sqliteConnection, oldKey, newKey, callBack, context, verifier.pointer, rollback)
+                            strongroom_rekey(sqliteConnection, oldKey, newKey, callBack, context, rollback)
                         }
                     }
                 }
             }
         }
-        return (report, verifier)
     }
 
     /// Runs `body` while the journal is a write-ahead log, in which the pages of both keys stand side by side until the commit.
@@ -147,8 +145,7 @@ extension Database {
         // Such a journal has pages of the old key.
         if mode == "persist" { _ = try answer(to: "PRAGMA main.journal_mode = delete") }
         if mode != "wal" {
-            let code = strongroom_execute(try openConnection, "PRAGMA main.journal_mode = wal")
-            try check(code)
+            try runUnseen("PRAGMA main.journal_mode = wal")
             guard try isWAL else {
                 throw DatabaseError(refusing: "the key of \(path) can't be changed where there can be no write-ahead log")
             }
@@ -239,15 +236,15 @@ extension Database {
     // MARK: - After
 
     /// Believes in the new key when a fresh connection has read with it, and each page was authenticated.
-    private func verifyRotation(_ report: strongroom_rekey_report, _ new: DerivedKey, _ verifier: FrameVerifier) throws {
-        guard report.result == 0 else {
+    private func verifyRotation(_ report: strongroom_rekey_report, _ new: DerivedKey) throws {
+        guard report.result == ResultCode.SQLITE_OK.rawValue else {
             throw DatabaseError(
                 ResultCode(rawValue: report.result), .keyChanged, "the key was changed, but this connection can't go on",
                 advice: "close it and open the database again with the new key", isConnectionUsable: false)
         }
         let bad: [Int]
         do {
-            bad = try withPlainConnection(derived: new, header: cipher.header) { try PageAuthentication($0, verifier: verifier).badPages() }
+            bad = try withPlainConnection(derived: new, header: cipher.header) { try PageAuthentication($0).badPages() }
         } catch let error as DatabaseError {
             throw DatabaseError(
                 error.extendedResultCode, .keyChanged, "the key was changed, but its check could not be finished", advice: "run checkIntegrity()")
@@ -300,7 +297,7 @@ extension Database {
         defer { releaseDefaults() }
         try setUpEncryption()
         if let derived {
-            holdDefaults()
+            try holdDefaults()
             try attach(derived, header: header)
         }
         try takeKey()

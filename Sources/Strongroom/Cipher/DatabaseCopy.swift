@@ -1,4 +1,4 @@
-import CStrongroom
+import CSQLCipher
 
 /// Copies a database object by object: SQLCipher's own ways refuse or forget something (the backup API wants equal page formats,
 /// `VACUUM INTO` keeps the room for an HMAC, `sqlcipher_export` drops header fields and renumbers rows, and `ATTACH` reads only the
@@ -7,7 +7,6 @@ struct DatabaseCopy {
     private let source: Database
     private let target: Database
     private let progress: CopyProgress
-    private static let rowsPerStep: CInt = 1000
 
     init(from source: Database, to target: Database, progress: CopyProgress) {
         self.source = source
@@ -42,7 +41,7 @@ struct DatabaseCopy {
 
     private func carry(_ pragma: String) throws {
         guard let value = try source.answer(to: "PRAGMA main.\(pragma)") else { return }
-        try target.check(strongroom_execute(target.openConnection, "PRAGMA main.\(pragma) = '\(value)'"))
+        try target.runUnseen("PRAGMA main.\(pragma) = '\(value)'")
     }
 
     // MARK: - Schema
@@ -97,15 +96,36 @@ struct DatabaseCopy {
     private func copy(query: String, insertion: String) throws -> Int {
         let query = try source.makeStatement(sql: query), insertion = try target.makeStatement(sql: insertion)
         let before = target.totalChangesCount
-        while true {
-            var isInserting = false
-            let code = strongroom_copy_rows(query.sqliteStatement, insertion.sqliteStatement, Self.rowsPerStep, &isInserting)
-            switch code {
-            case 100: try report()   // SQLITE_ROW
-            case 101: return target.totalChangesCount - before   // SQLITE_DONE
-            default: throw DatabaseError(code, on: isInserting ? target.sqliteConnection : source.sqliteConnection)
-            }
+        while try moveRows(from: query.sqliteStatement, to: insertion.sqliteStatement) { try report() }
+        return target.totalChangesCount - before
+    }
+
+    /// Moves a thousand rows, or fewer large ones: whoever wants to stop is heard. False after the last one.
+    private func moveRows(from query: SQLiteStatement, to insertion: SQLiteStatement) throws -> Bool {
+        var count = 1000, room = 4 << 20
+        while count > 0, room > 0 {
+            let code = sqlite3_step(query)
+            if code == SQLITE_DONE { return false }
+            guard code == SQLITE_ROW else { throw DatabaseError(code, on: source.sqliteConnection) }
+            room -= try moveValues(from: query, to: insertion)
+            let inserted = sqlite3_step(insertion)
+            guard inserted == SQLITE_DONE else { throw DatabaseError(inserted, on: target.sqliteConnection) }
+            try target.check(sqlite3_reset(insertion))
+            count -= 1
         }
+        return true
+    }
+
+    /// Answers the size of texts and blobs.
+    private func moveValues(from query: SQLiteStatement, to insertion: SQLiteStatement) throws -> Int {
+        var size = 0
+        for index in 0..<sqlite3_column_count(query) {
+            let value = sqlite3_column_value(query, index), type = sqlite3_value_type(value)
+            try target.check(sqlite3_bind_value(insertion, index + 1, value))
+            // Asking for the bytes of a number would make a text of it.
+            if type == SQLITE_TEXT || type == SQLITE_BLOB { size += Int(sqlite3_value_bytes(value)) }
+        }
+        return size
     }
 
     private func report() throws {

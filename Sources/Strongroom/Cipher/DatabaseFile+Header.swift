@@ -1,5 +1,3 @@
-import CStrongroom
-
 extension DatabaseFile {
     /// Turns the readable header of an encrypted database on, or off with nil, or changes its size. Nothing else may have the database open.
     ///
@@ -106,7 +104,7 @@ extension Database {
             // Before the pragma, which would have it written beside the file at once.
             cipher.header = headerSize
             try runCipherPragma("cipher_plaintext_header_size = \(headerSize)")
-            try check(strongroom_execute(openConnection, "PRAGMA user_version = \(version)"))
+            try runUnseen("PRAGMA user_version = \(version)")
             return .commit
         }
     }

@@ -1,3 +1,4 @@
+import CSQLCipher
 import CStrongroom
 
 /// Database files as a whole: what can be known of them without a key, and copies in another encryption.
@@ -52,7 +53,7 @@ public enum DatabaseFile {
     /// Where SQLite puts the files beside a database, and looks for them: symbolic links don't count.
     static func realPath(_ path: String) -> String {
         guard let real = strongroom_real_path(path) else { return path }
-        defer { strongroom_free(real) }
+        defer { sqlite3_free(real) }
         return String(cString: real)
     }
 

@@ -7,11 +7,9 @@ struct PageAuthentication {
     private let database: Database
     private let format: PageFormat
     private let isWAL: Bool
-    private let verifier: FrameVerifier?
 
-    init(_ database: Database, verifier: FrameVerifier? = nil) throws {
+    init(_ database: Database) throws {
         self.database = database
-        self.verifier = verifier
         format = try PageFormat(database.cipher.derived!, header: database.cipher.header)
         isWAL = try database.isWAL
     }
@@ -44,7 +42,6 @@ struct PageAuthentication {
 
     private func isAuthentic(_ number: Int, _ log: LogIndex, _ page: UnsafeMutableRawBufferPointer) throws -> Bool {
         if let offset = log.offset(of: number) {
-            if verifier?.hasVerified(offset) == true { return true }
             let code = strongroom_log_read(database.sqliteConnection, page.baseAddress, CInt(page.count), offset)
             if code == 0, format.isAuthentic(UnsafeRawBufferPointer(page), number: number) { return true }
             // A log whose pages are all in the file may be begun anew at any moment; otherwise this is the page that readers get.

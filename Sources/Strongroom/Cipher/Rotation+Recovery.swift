@@ -105,11 +105,11 @@ extension Database {
     /// is left then.
     private func emptyLog(waits: Bool) throws -> Bool {
         guard try isWAL else { return true }
-        guard !waits else { return strongroom_empty_log(try openConnection) == 0 }
+        guard !waits else { return (try? moveLog(.truncate, of: "main")) != nil }
         // What `PRAGMA busy_timeout` has set stands in the place of the configuration's.
         let timeout = try answer(to: "PRAGMA busy_timeout") ?? "0"
         try setBusyHandler(nil, context: nil)
-        let isEmpty = strongroom_empty_log(try openConnection) == 0
+        let isEmpty = (try? moveLog(.truncate, of: "main")) != nil
         if timeout == "0" { try setUpBusyMode() } else { try runCipherPragma("busy_timeout = \(timeout)") }
         return isEmpty
     }

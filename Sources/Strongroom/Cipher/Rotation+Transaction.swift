@@ -1,5 +1,3 @@
-import CStrongroom
-
 // The key of a database can't change inside of a transaction. Programs that change it as the first thing of a write get
 // a transaction of their own all the same: it ends, and begins again once the key is another one.
 
@@ -18,7 +16,7 @@ extension Database {
         let depth = transactionBlockDepth, date = transactions.date
         transactionBlockDepth = 0
         defer { transactionBlockDepth = depth }
-        try withoutObservers { try untraced { try check(strongroom_execute(openConnection, "COMMIT")) } }
+        try withoutObservers { try untraced { try runUnseen("COMMIT") } }
         transactions.didPause()
         let outcome = Result { try rotation() }
         do {

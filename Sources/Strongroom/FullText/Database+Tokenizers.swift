@@ -1,5 +1,4 @@
 import CSQLCipher
-import CStrongroom
 import Foundation
 
 /// What a connection knows of full text.
@@ -42,8 +41,7 @@ extension FTS5 {
             fatalError("The connection is closed, and FTS5 with it: ask for its interface inside of an access.")
         }
         if let known = db.fullText.api { return known }
-        var api: UnsafeMutablePointer<fts5_api>?
-        let code = strongroom_fts5_api(connection, &api)
+        let (code, api) = findAPI(of: connection)
         guard code == SQLITE_OK, let api else {
             fatalError("""
                 FTS5 is not there: \(DatabaseError(code, on: connection)). \
@@ -52,6 +50,22 @@ extension FTS5 {
         }
         db.fullText.api = api
         return api
+    }
+
+    /// SQLite hands it out through a typed pointer in a statement only. The library's own bookkeeping must not see that.
+    private static func findAPI(of connection: SQLiteConnection) -> (code: CInt, api: UnsafeMutablePointer<fts5_api>?) {
+        let type: StaticString = "fts5_api_ptr"
+        var api: UnsafeMutablePointer<fts5_api>?
+        var statement: SQLiteStatement?
+        var code = sqlite3_prepare_v2(connection, "SELECT fts5(?1)", -1, &statement, nil)
+        if code == SQLITE_OK {
+            code = withUnsafeMutablePointer(to: &api) { api in
+                let bound = sqlite3_bind_pointer(statement, 1, api, type.cString, nil)
+                return bound == SQLITE_OK ? sqlite3_step(statement) : bound
+            }
+        }
+        sqlite3_finalize(statement)
+        return (code == SQLITE_ROW ? SQLITE_OK : code, api)
     }
 }
 

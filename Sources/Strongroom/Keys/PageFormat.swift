@@ -46,29 +46,6 @@ final class PageFormat: @unchecked Sendable {
     }
 }
 
-/// Authenticates the pages of a write-ahead log on another core while they are being written.
-///
-/// Unchecked: the C side has the lock.
-final class FrameVerifier: @unchecked Sendable {
-    private let format: PageFormat
-    /// Nil where no thread could be had: every page is looked at later, then.
-    let pointer: OpaquePointer?
-
-    init(log path: String, format: PageFormat) {
-        self.format = format
-        pointer = format.withFormat { strongroom_verifier_start(path, $0) }
-    }
-
-    deinit {
-        strongroom_verifier_free(pointer)
-    }
-
-    /// Once the pages are written: whether the one at that place in the log is authentic.
-    func hasVerified(_ offset: Int64) -> Bool {
-        pointer.map { strongroom_verifier_has($0, offset) } ?? false
-    }
-}
-
 /// The first bytes of a database file, and what they say to someone without a key.
 struct FileHeader {
     /// SQLite's smallest page: its header has 100 bytes, and the root of the schema follows.

@@ -1,5 +1,3 @@
-import CStrongroom
-
 // What is known of the schemas, and for how long. A connection learns of its own changes from its statements, and of
 // other connections' changes from two counters in the file.
 
@@ -72,12 +70,12 @@ extension Database {
         let stamp = schemaCache.stamps[index]
         // Inside a transaction that has begun to read, nobody else can change what it sees. Before, the counter is stale.
         if try transactionState(of: stamp.schemaID.name) != .none,
-           try dataVersion(of: stamp.schemaID) == stamp.dataVersion
+           try dataVersion(of: stamp.schemaID.name) == stamp.dataVersion
         {
             return true
         }
         guard try schemaVersion(of: stamp.schemaID) == stamp.schemaVersion else { return false }
-        schemaCache.stamps[index].dataVersion = try dataVersion(of: stamp.schemaID)
+        schemaCache.stamps[index].dataVersion = try dataVersion(of: stamp.schemaID.name)
         return true
     }
 
@@ -85,17 +83,11 @@ extension Database {
         try SchemaStamp(
             schemaID: schemaID,
             schemaVersion: schemaVersion(of: schemaID),
-            dataVersion: dataVersion(of: schemaID))
+            dataVersion: dataVersion(of: schemaID.name))
     }
 
     private func schemaVersion(of schemaID: DatabaseSchemaID) throws -> Int64 {
         try untraced { try Int64.fetchOne(self, sql: "PRAGMA \(schemaID.sql).schema_version") ?? 0 }
-    }
-
-    private func dataVersion(of schemaID: DatabaseSchemaID) throws -> UInt32 {
-        var version: UInt32 = 0
-        try check(strongroom_data_version(openConnection, schemaID.name, &version))
-        return version
     }
 
     // MARK: - Contents

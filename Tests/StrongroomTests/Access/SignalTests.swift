@@ -4,37 +4,20 @@ import Testing
 
 @Suite("Signals", .timeLimit(.minutes(2)))
 struct SignalTests {
-    /// What a child process is to do while signals come: write without end, and tell of each state through a file.
-    static func observedPool() throws -> PoolFixture {
-        var configuration = Configuration.encrypted()
-        configuration.observesSuspensionNotifications = true
-        return try PoolFixture(configuration)
-    }
-
     @Test("SIGTERM suspends databases after a grace period, and terminates the process")
     func termination() async throws {
         await #expect(processExitsWith: .signal(SIGTERM)) {
-            let fixture = try SignalTests.observedPool()
             let isTerminating = Gate()
             let signals = SuspensionSignals(gracePeriod: 0.05) { isTerminating.open() }
-            let isWriting = Gate()
-            let write = start {
-                do {
-                    try fixture.pool.write { db in
-                        try db.insertWine()
-                        isWriting.open()
-                        try db.writeForever()
-                    }
-                } catch {
-                    // Only an interruption may end the process by the signal that the test waits for.
-                    if (error as? DatabaseError)?.isInterruptionError != true { exit(1) }
-                }
-            }
+            let process = try SignalledProcess()
+            let write = process.startWriting { try $0.writeForever() }
             try await onThread {
-                isWriting.pass()
+                process.isWriting.pass()
                 kill(getpid(), SIGTERM)
                 isTerminating.pass()
                 write.pass()
+                // Only an interruption may end the process by the signal that the test waits for.
+                if (process.failure.value as? DatabaseError)?.isInterruptionError != true { exit(1) }
                 // Until the process ends.
                 Gate().pass()
             }
@@ -45,81 +28,31 @@ struct SignalTests {
     @Test("SIGTSTP stops the process without a lock, and SIGCONT lets it write again")
     func stopAndContinue() async throws {
         await #expect(processExitsWith: .success) {
-            let fixture = try SignalTests.observedPool()
             let signals = SuspensionSignals()
-            let isWriting = Gate()
-            let write = start {
-                _ = try? fixture.pool.write { db in
-                    try db.insertWine()
-                    isWriting.open()
-                    try db.writeForever()
-                }
-            }
-            try await onThread {
-                isWriting.pass()
-                // Another process sees this one stopped, looks at its locks, and lets it go on.
-                let watcher = Process()
-                watcher.executableURL = URL(fileURLWithPath: "/bin/sh")
-                let identifier = ProcessInfo.processInfo.processIdentifier
-                watcher.arguments = ["-c", """
-                    until grep -q '^State:.T' /proc/\(identifier)/status; do :; done
-                    grep ' WRITE \(identifier) ' /proc/locks > '\(fixture.folder.path("locks"))'
-                    kill -CONT \(identifier)
-                    """]
-                try watcher.run()
-                kill(getpid(), SIGTSTP)
-                watcher.waitUntilExit()
-                write.pass()
-            }
-            let locks = try String(contentsOfFile: fixture.folder.path("locks"), encoding: .utf8)
+            let process = try SignalledProcess(), pool = process.fixture.pool
+            let write = process.startWriting { try $0.writeForever() }
+            let locks = try await process.locksWhileStopped(write)
             guard locks.isEmpty else { exit(2) }
-            guard try await fixture.pool.read({ try $0.countWines() }) == 0 else { exit(3) }
+            guard try await pool.read({ try $0.countWines() }) == 0 else { exit(3) }
             // The notification follows the signal on a queue.
-            let isResumed = try await eventually { (try? fixture.pool.unsafeReentrantWrite { try $0.insertWine() }) != nil }
+            let isResumed = try await eventually { (try? pool.unsafeReentrantWrite { try $0.insertWine() }) != nil }
             guard isResumed else { exit(4) }
             withExtendedLifetime(signals) {}
         }
     }
 
-    /// A gate that opens at a notification.
-    static func gate(for name: Notification.Name) -> Gate {
-        let gate = Gate()
-        _ = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in gate.open() }
-        return gate
-    }
-
     @Test("SIGTSTP waits for a lock that a block keeps")
     func stopWaitsForLock() async throws {
         await #expect(processExitsWith: .success) {
-            let fixture = try SignalTests.observedPool()
             let signals = SuspensionSignals()
-            let isWriting = Gate(), isSuspended = SignalTests.gate(for: Database.suspendNotification)
-            let write = start {
-                _ = try? fixture.pool.write { db in
-                    try db.insertWine()
-                    isWriting.open()
-                    isSuspended.pass()
-                    // Longer than any time that one could give it.
-                    _ = Gate().opens(within: 0.5)
-                    try db.insertWine()
-                }
+            let process = try SignalledProcess()
+            let write = process.startWriting { db in
+                process.isSuspended.pass()
+                // Longer than any time that one could give it.
+                _ = Gate().opens(within: 0.5)
+                try db.insertWine()
             }
-            try await onThread {
-                isWriting.pass()
-                let watcher = Process()
-                watcher.executableURL = URL(fileURLWithPath: "/bin/sh")
-                let identifier = ProcessInfo.processInfo.processIdentifier
-                watcher.arguments = ["-c", """
-                    until grep -q '^State:.T' /proc/\(identifier)/status; do :; done
-                    grep ' WRITE \(identifier) ' /proc/locks > '\(fixture.folder.path("locks"))'
-                    kill -CONT \(identifier)
-                    """]
-                try watcher.run()
-                kill(getpid(), SIGTSTP)
-                watcher.waitUntilExit()
-                write.pass()
-            }
-            let locks = try String(contentsOfFile: fixture.folder.path("locks"), encoding: .utf8)
+            let locks = try await process.locksWhileStopped(write)
             guard locks.isEmpty else { exit(2) }
             withExtendedLifetime(signals) {}
         }
@@ -128,28 +61,20 @@ struct SignalTests {
     @Test("a SIGCONT that comes before the process has stopped is not lost")
     func earlyContinuation() async throws {
         await #expect(processExitsWith: .success) {
-            let fixture = try SignalTests.observedPool()
             let signals = SuspensionSignals()
-            let isWriting = Gate(), mayEnd = Gate()
-            let isSuspended = SignalTests.gate(for: Database.suspendNotification)
-            let isResumed = SignalTests.gate(for: Database.resumeNotification)
-            let write = start {
-                try! fixture.pool.write { db in
-                    try db.insertWine()
-                    isWriting.open()
-                    mayEnd.pass()
-                }
-            }
+            let process = try SignalledProcess(), mayEnd = Gate()
+            let write = process.startWriting { _ in mayEnd.pass() }
             try await onThread {
-                isWriting.pass()
+                process.isWriting.pass()
                 kill(getpid(), SIGTSTP)
-                isSuspended.pass()
+                process.isSuspended.pass()
                 kill(getpid(), SIGCONT)
-                isResumed.pass()
+                process.isResumed.pass()
                 mayEnd.open()
                 write.pass()
             }
-            guard try await fixture.pool.read({ try $0.countWines() }) == 1 else { exit(3) }
+            guard process.failure.value == nil else { exit(2) }
+            guard try await process.fixture.pool.read({ try $0.countWines() }) == 1 else { exit(3) }
             withExtendedLifetime(signals) {}
         }
     }
@@ -175,6 +100,65 @@ struct SignalTests {
                 withExtendedLifetime(signals) {}
             }
             guard handlers() == before else { exit(3) }
+        }
+    }
+}
+
+/// The process of an exit test, which writes while signals come.
+private final class SignalledProcess: Sendable {
+    let fixture: PoolFixture
+    /// Opens once the lock of a writer is taken.
+    let isWriting = Gate()
+    let isSuspended = SignalledProcess.gate(for: Database.suspendNotification)
+    let isResumed = SignalledProcess.gate(for: Database.resumeNotification)
+    /// What the write threw.
+    let failure = Shared<(any Error)?>(nil)
+
+    init() throws {
+        var configuration = Configuration.encrypted()
+        configuration.observesSuspensionNotifications = true
+        fixture = try PoolFixture(configuration)
+    }
+
+    private static func gate(for name: Notification.Name) -> Gate {
+        let gate = Gate()
+        _ = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in gate.open() }
+        return gate
+    }
+
+    /// Writes on a thread of its own: a row, and what `work` writes. The gate opens when it is over.
+    func startWriting(_ work: @escaping @Sendable (Database) throws -> Void) -> Gate {
+        start { [self] in
+            do {
+                try fixture.pool.write { db in
+                    try db.insertWine()
+                    isWriting.open()
+                    try work(db)
+                }
+            } catch {
+                failure.update { $0 = error }
+            }
+        }
+    }
+
+    /// Sends SIGTSTP while the write holds its lock. Another process sees this one stopped, looks at its locks, and lets
+    /// it go on.
+    func locksWhileStopped(_ write: Gate) async throws -> String {
+        try await onThread { [self] in
+            isWriting.pass()
+            let found = fixture.folder.path("locks"), identifier = getpid()
+            let watcher = Process()
+            watcher.executableURL = URL(fileURLWithPath: "/bin/sh")
+            watcher.arguments = ["-c", """
+                until grep -q '^State:.T' /proc/\(identifier)/status; do :; done
+                grep ' WRITE \(identifier) ' /proc/locks > '\(found)'
+                kill -CONT \(identifier)
+                """]
+            try watcher.run()
+            kill(getpid(), SIGTSTP)
+            watcher.waitUntilExit()
+            write.pass()
+            return try String(contentsOfFile: found, encoding: .utf8)
         }
     }
 }

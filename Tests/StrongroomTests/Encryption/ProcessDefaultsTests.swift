@@ -1,4 +1,5 @@
 import CSQLCipher
+import CStrongroomFaults
 import Foundation
 @testable import Strongroom
 import Testing
@@ -73,6 +74,33 @@ struct ProcessDefaultsTests {
                         folder.path(name), key: key, "SELECT a FROM t; PRAGMA cipher_integrity_check;")
                     guard rows == ["7"] else { fatalError("\(foreign): \(name) answers \(rows)") }
                 }
+            }
+        }
+    }
+
+    @Test("don't reach a database that is made without memory, at whichever allocation")
+    func outOfMemory() async {
+        // The allocator must be there before SQLite is used for the first time.
+        await #expect(processExitsWith: .success) {
+            guard strongroom_faults_install_allocator() == SQLITE_OK else { exit(9) }
+            let other = OtherCode(), folder = try TemporaryFolder()
+            other.say("PRAGMA cipher_hmac_salt_mask = \"x'00'\"")
+            var made: [String] = [], allocation: Int64 = 0, isRefused = true
+            while isRefused {
+                let path = folder.path("\(allocation)"), refusals = strongroom_faults_refusals()
+                strongroom_faults_refuse_memory(allocation, 1, false)
+                let outcome = Result { try makeDatabase(path) }
+                strongroom_faults_refuse_memory(-1, 0, false)
+                isRefused = strongroom_faults_refusals() > refusals
+                if case .success = outcome { made.append(path) }
+                allocation += 1
+            }
+            guard made.count > 1, allocation > Int64(made.count) else { exit(8) }
+            guard other.answer("cipher_hmac_salt_mask") == "00" else { exit(7) }
+            other.say(ProcessDefaultsTests.back)
+            for path in made {
+                let queue = try DatabaseQueue(path: path, configuration: configured())
+                _ = try queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") }
             }
         }
     }
@@ -193,4 +221,10 @@ private func configured(
     var configuration = Configuration()
     configuration.encryption = Encryption(key: .passphrase(passphrase), settings: settings)
     return configuration
+}
+
+private func makeDatabase(_ path: String) throws {
+    let queue = try DatabaseQueue(path: path, configuration: configured())
+    try queue.write { try $0.execute(sql: "CREATE TABLE t(a)") }
+    try queue.close()
 }

@@ -43,6 +43,16 @@ struct WALResetTests {
         try meeting.expectEveryRow()
     }
 
+    @Test("loses nothing where the URI of the database names the VFS",
+          arguments: ["?vfs=strongroom-faults", "?cache=private&v%66s=strongroom-faults#x"])
+    func namedVFS(query: String) throws {
+        let meeting = try Interleaving()
+        let other = try meeting.pool(query), writer = try meeting.pool(query)
+        #expect(try meeting.run(.passive, by: other, writer: writer, writerHasLock: false) == nil)
+        #expect(meeting.momentCount == 1)
+        try meeting.expectEveryRow()
+    }
+
     @Test("destroys the database by the same steps without the fence", .enabled(if: Database.libraryHasWALResetBug),
           arguments: [(Checkpoint.passive, false), (.passive, true), (.full, true), (.truncate, true), (.automatic, false)], [true, false])
     func control(_ steps: (Checkpoint, Bool), inProcesses: Bool) throws {
@@ -157,7 +167,11 @@ private final class Interleaving {
 
     // MARK: Sides
 
-    func pool() throws -> Side { try Self.side(DatabasePool(path: path, configuration: Self.configuration)) }
+    /// - parameter query: that of a URI.
+    func pool(_ query: String = "") throws -> Side {
+        let name = query.isEmpty ? path : "file:" + path + query
+        return try Self.side(DatabasePool(path: name, configuration: Self.configuration))
+    }
 
     func queue() throws -> Side { try Self.side(DatabaseQueue(path: path, configuration: Self.configuration)) }
 

@@ -25,11 +25,12 @@ protocol ConnectionPart: AnyObject {
 
     // MARK: Running
 
-    /// A statement is about to run: one that concerns a part, or one that opens or makes databases.
-    func willRun(_ statement: Statement, in db: Database)
+    /// A statement is about to run: one that concerns a part, or one that opens or makes databases. What is thrown
+    /// refuses it.
+    func willRun(_ statement: Statement, in db: Database) throws
 
-    /// A statement with effects has run, or any statement has failed.
-    func didRun(_ statement: Statement, isDone: Bool, in db: Database)
+    /// A statement with effects has run, or any statement has failed. What is thrown says why the part has undone it.
+    func didRun(_ statement: Statement, isDone: Bool, in db: Database) throws
 
     /// Whether the part has to hear of the end of a statement that changed rows inside a transaction, and nothing else.
     func isConcerned(by statement: Statement) -> Bool
@@ -84,8 +85,8 @@ extension ConnectionPart {
     func didCompile(_ compilation: StatementCompilation, in db: Database) throws {}
     func explanation(of code: CInt, in db: Database) -> DatabaseError? { nil }
     func willReadFile(in db: Database) throws {}
-    func willRun(_ statement: Statement, in db: Database) {}
-    func didRun(_ statement: Statement, isDone: Bool, in db: Database) {}
+    func willRun(_ statement: Statement, in db: Database) throws {}
+    func didRun(_ statement: Statement, isDone: Bool, in db: Database) throws {}
     func isConcerned(by statement: Statement) -> Bool { false }
     func willCommit() throws {}
     func transactionDidEnd(isCommitted: Bool, isTold: Bool, in db: Database) {}

@@ -234,7 +234,7 @@ extension Database {
         connection.pointee.tripped = false
         if let transaction = statement.compilation.transaction { try stops.begin(statement, transaction) }
         if statement.makesDatabases || parts.concerns.contains(statement.hasEffects ? .effects : .reads) {
-            for part in parts.all { part.willRun(statement, in: self) }
+            for part in parts.all { try part.willRun(statement, in: self) }
         }
         if statement.compilation.attaches { strongroom_set_opening(connection) }
     }
@@ -252,8 +252,8 @@ extension Database {
     func didRun(_ statement: Statement, failure: DatabaseError?) throws {
         // Failures, those of reads included, may roll the transaction back.
         if failure != nil || statement.hasEffects && !isMereChange(statement) {
-            drawConsequences(of: statement, isDone: failure == nil)
-            if failure == nil, let refusal = transactions.takeRefusal() { throw refusal }
+            let undone = drawConsequences(of: statement, isDone: failure == nil)
+            if failure == nil, let refusal = undone ?? transactions.takeRefusal() { throw refusal }
         }
         if strongroom_stops(connection) != 0 || failure != nil && connection.pointee.wait_was_stopped {
             try stops.conclude(statement, failure)
@@ -266,14 +266,19 @@ extension Database {
         statement.changesRowsOnly && !isAutocommit && (!parts.concerns.contains(.effects) || !parts.all.contains { $0.isConcerned(by: statement) })
     }
 
-    private func drawConsequences(of statement: Statement, isDone: Bool) {
+    /// Answers why a part has undone what the statement did.
+    private func drawConsequences(of statement: Statement, isDone: Bool) -> (any Error)? {
         if statement.compilation.transaction != nil { stops.end() }
         if statement.compilation.attaches { strongroom_set_opening(nil) }
         connection.pointee.tripped = false
         if statement.compilation.changesSchema { removeCachedStatements() }
-        for part in parts.all { part.didRun(statement, isDone: isDone, in: self) }
+        var refusal: (any Error)?
+        for part in parts.all {
+            do { try part.didRun(statement, isDone: isDone, in: self) } catch { refusal = refusal ?? error }
+        }
         if isDone, let transaction = statement.compilation.transaction { transactions.followSavepoint(transaction) }
         followTransaction()
+        return refusal
     }
 
     func removeCachedStatements() {

@@ -152,8 +152,8 @@ extension Database {
     /// FTS5 keeps a statement alive until the transaction ends. SQLite forgets no interruption meanwhile, not even for a
     /// `ROLLBACK`; but it rolls back when it interrupts a write.
     private func rollBackByInterruption() {
-        guard stops.wereMet, let sqliteConnection else { return }
-        _ = stops.undoing { strongroom_interrupt_write(sqliteConnection) }
+        guard stops.wereMet, sqliteConnection != nil else { return }
+        stops.undoing { interruptWrite() }
         followTransaction()
     }
 

@@ -78,7 +78,7 @@ public final class Database {
         var message: UnsafeMutablePointer<CChar>?
         // SQLCipher takes names for URIs unasked.
         let name = uri == nil && path.hasPrefix("file:") ? "./" + path : path
-        let code = strongroom_connection_open(name, flags, nil, &opened, &message)
+        let code = strongroom_connection_open(name, flags, uri?.vfs, &opened, &message)
         defer { sqlite3_free(message) }
         guard code == SQLITE_OK, let opened else {
             throw DatabaseError(

@@ -33,9 +33,9 @@ extension Database {
     /// Before the first read.
     func setUpTrace() throws {
         guard let trace = configuration.trace else { return }
-        try check(strongroom_execute(openConnection, "PRAGMA query_only = 1"))
+        try runUnseen("PRAGMA query_only = 1")
         guard trace == .alone else { return }
-        try check(strongroom_execute(openConnection, "PRAGMA locking_mode = EXCLUSIVE"))
+        try runUnseen("PRAGMA locking_mode = EXCLUSIVE")
         try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nil))
     }
 }

@@ -62,6 +62,50 @@ extension Database {
         return (frames, moved)
     }
 
+    /// Keeps the write-ahead log and its index when the last connection closes. A database in memory has none.
+    /// <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlpersistwal>
+    func keepLog() throws {
+        var keeps: CInt = 1
+        let code = sqlite3_file_control(try openConnection, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
+        if code != SQLITE_NOTFOUND { try check(code) }
+    }
+
+    /// A number that changes when another connection commits.
+    /// <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>
+    func dataVersion(of schemaName: String) throws -> UInt32 {
+        var version: UInt32 = 0
+        try check(sqlite3_file_control(openConnection, schemaName, SQLITE_FCNTL_DATA_VERSION, &version))
+        return version
+    }
+
+    /// Runs SQL that the library's own statements must not see. <https://www.sqlite.org/c3ref/exec.html>
+    func runUnseen(_ sql: String) throws {
+        try check(sqlite3_exec(openConnection, sql, nil, nil, nil))
+    }
+
+    /// The first value of the first row as text; nil for NULL, and without a row. No cache may keep it: SQLCipher runs its
+    /// pragmas while it compiles them.
+    func answer(to pragma: String) throws -> String? {
+        var statement: SQLiteStatement?
+        try check(sqlite3_prepare_v2(openConnection, pragma, -1, &statement, nil))
+        var text: String?, code = SQLITE_OK
+        if sqlite3_step(statement) == SQLITE_ROW, sqlite3_column_type(statement, 0) != SQLITE_NULL {
+            text = sqlite3_column_text(statement, 0).map { String(cString: $0) }
+            if text == nil { code = SQLITE_NOMEM }
+        }
+        let finalized = sqlite3_finalize(statement)
+        try check(finalized != SQLITE_OK ? finalized : code)
+        return text
+    }
+
+    /// Lets a write meet the interruption that is pending: SQLite rolls the transaction back.
+    func interruptWrite() {
+        // A handle on a row is a statement that writes, and nothing has to be compiled for it.
+        var row: OpaquePointer?
+        let code = sqlite3_blob_open(sqliteConnection, "main", "sqlite_master", "sql", 1, 1, &row)
+        if code == SQLITE_OK { sqlite3_blob_close(row) }
+    }
+
     /// <https://www.sqlite.org/c3ref/db_release_memory.html>
     func freeMemory() {
         if let sqliteConnection { sqlite3_db_release_memory(sqliteConnection) }

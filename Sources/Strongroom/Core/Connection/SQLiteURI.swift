@@ -32,6 +32,9 @@ struct SQLiteURI {
         parameters.contains { ["key", "hexkey", "textkey"].contains($0.name.lowercased()) }
     }
 
+    /// The VFS to open the file with; nil for the default.
+    var vfs: String? { parameters.last { $0.name == "vfs" }?.value }
+
     /// The file that SQLite opens under a name.
     static func path(of name: String) -> String {
         SQLiteURI(name)?.path ?? name

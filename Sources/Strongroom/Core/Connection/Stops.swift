@@ -205,12 +205,11 @@ struct Stops {
 
     private func readInstead() throws -> Bool {
         let raw = try database.openConnection
-        var before: UInt32 = 0, after: UInt32 = 0
-        try database.check(strongroom_data_version(raw, "main", &before))
+        let before = try database.dataVersion(of: "main")
         database.transactions.uninstall(from: raw)
         defer { database.transactions.install(on: raw) }
-        try database.check(strongroom_execute(raw, "ROLLBACK; BEGIN; SELECT 1 FROM sqlite_master LIMIT 1"))
-        try database.check(strongroom_data_version(raw, "main", &after))
+        try database.runUnseen("ROLLBACK; BEGIN; SELECT 1 FROM sqlite_master LIMIT 1")
+        let after = try database.dataVersion(of: "main")
         database.transactions.isReader = true
         return before == after && !strongroom_connection_holds_lock(connection)
     }

@@ -1,5 +1,3 @@
-import CStrongroom
-
 extension Statement {
     /// Runs the statement up to its first row, and reads from that; nil when there is none.
     ///
@@ -30,7 +28,6 @@ extension Statement {
             try start()
         }
         try database.willRun(self)
-        isRunningDirectly = true
     }
 
     /// Goes on to the end: a statement that writes is not done before.
@@ -45,7 +42,6 @@ extension Statement {
 
     @usableFromInline
     func endDirectRun() {
-        isRunningDirectly = false
         StatementStep.reset(sqliteStatement)
     }
 }

@@ -52,9 +52,6 @@ public final class Statement {
     /// The run of a cursor that keeps none itself. Let go when the run ends: it holds the statement.
     var keptRun: StatementRun?
 
-    /// Whether the statement runs without a `StatementRun`, inside one call.
-    @exclusivity(unchecked) var isRunningDirectly = false
-
     @exclusivity(unchecked) private var boundArguments = StatementArguments()
 
     /// Whether the statement has parameters that nothing was said about.

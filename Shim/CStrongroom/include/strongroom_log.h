@@ -1,0 +1,15 @@
+// What SQLite and SQLCipher log.
+
+#ifndef STRONGROOM_LOG_H
+#define STRONGROOM_LOG_H
+
+#include "../../CSQLCipher/sqlcipher.h"
+
+/// sqlite3_config for SQLITE_CONFIG_LOG: it is variadic. SQLITE_MISUSE once SQLite is in use.
+int strongroom_config_log(void (*log)(void *context, int code, const char *message));
+
+/// Calls back from a thread of its own for each line that SQLCipher logs. Returns a path for PRAGMA cipher_log, or
+/// NULL.
+const char *strongroom_log_sink(void (*line)(const char *text));
+
+#endif

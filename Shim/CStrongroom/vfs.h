@@ -1,0 +1,57 @@
+// The files of connections. SQLite asks one VFS of ours over each of the system's; it passes on what it is asked, and
+// calls these hooks.
+
+#ifndef vfs_h
+#define vfs_h
+
+#include "CStrongroom.h"
+
+/// The locks on the log of one database, as the fence sees them.
+typedef struct {
+    bool writes;        ///< SQLite believes that it has the lock of the writer.
+    bool checkpoints;   ///< SQLite has the lock of a checkpoint.
+    bool has_writer;    ///< The lock of the writer is taken: while SQLite wants it, and while a checkpoint lasts.
+} strongroom_fence;
+
+/// A database, or the log or the journal of one. What the system's VFS knows of it follows in memory.
+typedef struct strongroom_file {
+    sqlite3_file base;
+    strongroom_connection *connection;  ///< NULL where the library doesn't know who opens the file.
+    struct strongroom_file *database;   ///< Itself, or the database that a log or a journal belongs to.
+    struct strongroom_file *next;       ///< Of the connection's databases.
+    bool is_main, is_database, is_log;
+    bool has_log;                       ///< A database whose log is open.
+    bool is_fenced;
+    int level;                          ///< SQLITE_LOCK_NONE and up.
+    uint32_t log_locks;                 ///< Those of the shared memory that one connection at a time can have.
+    strongroom_fence fence;
+} strongroom_file;
+
+/// The same file as the system's VFS knows it.
+static inline sqlite3_file *strongroom_system_file(strongroom_file *file) { return (sqlite3_file *)(file + 1); }
+
+/// Answers in `ours` the name of our VFS over the one of that name, or over the default for NULL; NULL where there is
+/// none of that name. SQLITE_NOMEM without memory.
+int strongroom_vfs(const char *name, const char **ours);
+
+// MARK: The fence against the WAL-reset bug
+
+/// Locks or unlocks the shared memory of a log.
+int strongroom_fence_lock(strongroom_file *file, int lock, int count, int flags);
+
+// MARK: Watching for stops. A file whose connection isn't known is not watched.
+
+void strongroom_watch_open(strongroom_file *file, const char *path, int flags);
+void strongroom_watch_close(strongroom_file *file);
+/// After a read: SQLITE_INTERRUPT stops the statement.
+int strongroom_watch_read(strongroom_file *file, int size, int64_t offset);
+/// Before a write.
+int strongroom_watch_write(strongroom_file *file, int size);
+/// The file has at least this lock now, or at most.
+void strongroom_watch_lock(strongroom_file *file, int level);
+void strongroom_watch_unlock(strongroom_file *file, int level);
+void strongroom_watch_shm_lock(strongroom_file *file, int lock, int count, int flags);
+/// All locks on the shared memory are gone.
+void strongroom_watch_shm_unmap(strongroom_file *file);
+
+#endif
