@@ -8,7 +8,7 @@ struct Shell: Reporting {
         discussion: """
             A statement may stand on several lines and ends with a semicolon; Ctrl-D ends the conversation. Lines that begin with a \
             dot are for the shell: .help lists them. Nothing is written unless --write is given; then each statement takes effect \
-            by itself, or with others between BEGIN and COMMIT. Where the lines come from no terminal, the first error ends it.
+            by itself, or with others between BEGIN and COMMIT; a transaction that is open at the end is undone. Where the lines come from no terminal, the first error ends it.
             """)
 
     static let examples = [
