@@ -91,6 +91,7 @@ extension Failure {
         let remedy = switch number {
         case EISDIR: "It is a folder: give the file in it"
         case EACCES, EPERM: "Check its permissions and those of its folder"
+        case EBADF: "Check the number"
         default: "Check the path"
         }
         let reason = String(cString: strerror(number))

@@ -82,7 +82,8 @@ struct NewFile {
 
     private func requireRoomForName() throws {
         guard !([place.path] + place.companions).contains(where: Self.isTooLong) else {
-            throw Failure(.other, file: place.name, "its name leaves no room for those of its log and its salt; nothing was changed",
+            throw Failure(.other, file: place.name,
+                          "its name leaves no room for those of its log and its salt; nothing was changed",
                           remedy: "Choose a shorter name")
         }
         let salts = place.companions.filter { $0.contains("-salt") }

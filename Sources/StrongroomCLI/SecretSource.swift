@@ -52,7 +52,9 @@ enum SecretSource {
             }
         } else if secret.hasByteOrderMark {
             let name = fileName.map { $0 + ": " } ?? ""
-            Console.warning("\(name)the passphrase begins with a byte order mark; save it as plain text if that is not meant")
+            Console.warning("""
+                \(name)the passphrase begins with a byte order mark; save it as plain text if that is not meant
+                """)
         }
     }
 

@@ -166,7 +166,8 @@ struct PromptTests {
         #expect(terminal.transcript().contains("it is finished now, and checked"))
     }
 
-    @Test("ends with 130 at Ctrl-C and Ctrl-\\, echo switched on again and nothing changed", arguments: ["\u{3}", "\u{1C}"])
+    @Test("ends with 130 at Ctrl-C and Ctrl-\\, echo switched on again and nothing changed",
+          arguments: ["\u{3}", "\u{1C}"])
     func controlC(_ typed: String) async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let before = try scratch.bytes("encrypted.sqlite")

@@ -72,7 +72,8 @@ struct ShellCommandTests {
     @Test("lines with a dot take part in a transaction")
     func dotsInTransaction() async throws {
         try scratch.write(Data("a\n1\n".utf8), to: "rows.csv")
-        let lines = "BEGIN;\n.import \(scratch.path("rows.csv")) fresh\n.schema fresh\n.tables\n.dump fresh\nROLLBACK;\n.tables\n"
+        let dots = ".import \(scratch.path("rows.csv")) fresh\n.schema fresh\n.tables\n.dump fresh\n"
+        let lines = "BEGIN;\n\(dots)ROLLBACK;\n.tables\n"
         let outcome = try await shell(lines, "--write")
         #expect(outcome.status == 0, "\(outcome.errors)")
         let schema = "CREATE TABLE \"fresh\" (\"a\");\n"
@@ -94,6 +95,13 @@ struct ShellCommandTests {
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("What was committed before stays"))
         #expect(try await shell(".mode csv\nSELECT count(*) AS n FROM book;\n").output == "n\n299\n")
+    }
+
+    @Test("a byte order mark is no part of the first column's name")
+    func spreadsheet() async throws {
+        try scratch.write([0xEF, 0xBB, 0xBF] + Data("id,name\r\n1,A\r\n".utf8), to: "sheet.csv")
+        let outcome = try await shell(".import \(scratch.path("sheet.csv")) sheet\n.schema sheet\n", "--write")
+        #expect(outcome.output == "1 row imported\nCREATE TABLE \"sheet\" (\"id\", \"name\");\n", "\(outcome.errors)")
     }
 
     @Test("BEGIN without --write is refused with its reason")
@@ -257,8 +265,9 @@ struct ProgressTests {
     @Test("check has progress, of small databases too", arguments: [100, 30_000_000])
     func check(size: Int) async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "right")
-        try await StockShell(path: path,
-                             passphrase: "right").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(\(size)));")
+        try await StockShell(path: path, passphrase: "right").run("""
+            CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(\(size)));
+            """)
         let outcome = try await strongroom("check", path, "--passphrase-file", secret, "--progress", "json")
         let events = try events(outcome)
         #expect(events.allSatisfy { $0.phase == "checking" })

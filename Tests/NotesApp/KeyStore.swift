@@ -78,8 +78,9 @@ struct KeyStore {
     @discardableResult
     private func check(_ result: Int32, _ name: String) throws -> Int32 {
         guard result >= 0 else {
+            let reason = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
             throw CocoaError(.fileWriteUnknown, userInfo: [
-                NSFilePathErrorKey: path(name), NSUnderlyingErrorKey: POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO),
+                NSFilePathErrorKey: path(name), NSUnderlyingErrorKey: reason,
             ])
         }
         return result

@@ -5,8 +5,8 @@ import Strongroom
 ///
 ///     NotesApp FILE [KEYS]
 ///
-/// KEYS is a folder that keeps the key of the notes. Without it, the first line of the standard input is the passphrase. Each
-/// further line is a command. Whenever the notebooks change, a line tells their sizes.
+/// KEYS is a folder that keeps the key of the notes. Without it, the first line of the standard input is the passphrase.
+/// Each further line is a command. Whenever the notebooks change, a line tells their sizes.
 @main
 struct NotesApp {
     static func main() async throws {

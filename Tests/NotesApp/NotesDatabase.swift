@@ -144,7 +144,8 @@ struct NotesDatabase {
             try await pool.rotateKey(to: key) { if !$0.isCompleted { reached(.rotating) } }
         } catch {
             // The error says which of the two opens the database.
-            if (error as? DatabaseError)?.reason == .keyChanged { try keys.confirmPending() } else { try keys.removePending() }
+            let isChanged = (error as? DatabaseError)?.reason == .keyChanged
+            try isChanged ? keys.confirmPending() : keys.removePending()
             throw error
         }
         reached(.rotated)

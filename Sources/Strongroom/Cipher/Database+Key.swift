@@ -278,8 +278,8 @@ extension DatabaseError {
             return DatabaseError(
                 refusing: "the SQLite library in this process isn't SQLCipher and would write clear text",
                 advice: """
-                    have one SQLite in the program, or link libsqlcipher before libsqlite3; where it is built already, start it with \
-                    LD_PRELOAD=libsqlcipher.so.1
+                    have one SQLite in the program, or link libsqlcipher before libsqlite3; where it is built already, \
+                    start it with LD_PRELOAD=libsqlcipher.so.1
                     """, reason: .unfitLibrary)
         }
         let numbers = version.split(whereSeparator: { $0 == "." || $0 == " " }).prefix(2).compactMap { Int($0) }

@@ -48,8 +48,8 @@ extension Database {
     /// Encrypts every page anew under `key`, in place and in one transaction, and believes in it only after the file was
     /// opened with the new key and each page authenticated, and after a connection that knows nothing else has opened it with that key.
     ///
-    /// `progress` is called as pages are written; throwing from it stops the rotation, and nothing has changed. At the last
-    /// call, when all is done, what it throws is ignored.
+    /// `progress` is called as pages are written; throwing from it stops the rotation, and nothing has changed. At the
+    /// last call, when all is done, what it throws is ignored.
     ///
     /// - throws: errors whose ``DatabaseError/reason`` is `keyChanged` when the new key opens the database. After all
     ///   others, the old one does.

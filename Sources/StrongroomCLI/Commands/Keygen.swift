@@ -49,6 +49,7 @@ struct Keygen: Reporting {
         let (happened, remedy) = switch number {
         case EEXIST: ("it exists already, and a key is never replaced", "Choose another name")
         case ENOENT, ENOTDIR: ("its folder does not exist", "Make the folder, or check the path")
+        case EACCES, EROFS: ("its folder cannot be written", "Check the permissions of the folder, or choose another")
         default: ("it cannot be made (\(String(cString: strerror(number))))", "Check the path")
         }
         return Failure(number == ENOENT || number == ENOTDIR ? .absent : number == ENOSPC ? .diskFull : .other,

@@ -164,7 +164,8 @@ struct Rotate: Reporting {
     }
 
     private func sums(_ reports: [RotationReport], _ keys: RotationKeys?) -> String {
-        let statuses = reports.map { $0.step.failure?.status ?? .done }, withNew = "with the new \(keys?.newNoun ?? "passphrase")"
+        let withNew = "with the new \(keys?.newNoun ?? "passphrase")"
+        let statuses = reports.map { $0.step.failure?.status ?? .done }
         let done = statuses.count { $0 == .done }, interrupted = statuses.count { $0 == .interrupted }
         let planned = reports.count { $0.step.plan != nil }
         var text = dryRun ? "\(planned) can be rotated" : "\(done) \(withNew)"

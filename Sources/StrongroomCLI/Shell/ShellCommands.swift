@@ -57,7 +57,8 @@ extension ShellSession {
         guard isWriting else { throw DatabaseError(resultCode: .SQLITE_READONLY) }
         guard access(path, R_OK) == 0 else { throw Failure(errno: errno, file: path, doing: "reading it") }
         guard let content = FileManager.default.contents(atPath: path) else {
-            throw Failure(.other, file: path, "it cannot be read; nothing was changed", remedy: "Give a file of comma-separated values")
+            throw Failure(.other, file: path, "it cannot be read; nothing was changed",
+                          remedy: "Give a file of comma-separated values")
         }
         var rows = CSV(content).rows[...]
         try db.inSavepoint {

@@ -55,7 +55,8 @@ struct ShellSession {
 
     private func refuseTransaction(_ statement: Statement) throws {
         guard case .transaction(let word) = StatementKind(statement.sql) else { return }
-        throw Failure(.other, file: file, "\(word) is refused without --write: each line sees the database as it is then",
+        throw Failure(.other, file: file,
+                      "\(word) is refused without --write: each line sees the database as it is then",
                       remedy: "Leave it out, or give --write")
     }
 
@@ -70,11 +71,13 @@ struct ShellSession {
             try body(&self)
         } catch {
             var failure = Failure(any: error, file: file)
-            if failure.isOfWriting {
+            if failure.isOfWriting, !isWriting {
                 failure = Failure(.other, file: file, "this writes; nothing was changed",
                                   remedy: "Give --write if that is what you want")
             }
-            guard !isInteractive || failure.status == .interrupted else { return Console.message("strongroom: \(failure)") }
+            guard !isInteractive || failure.status == .interrupted else {
+                return Console.message("strongroom: \(failure)")
+            }
             if isWriting { failure.addRemedy("What was committed before stays") }
             throw failure
         }

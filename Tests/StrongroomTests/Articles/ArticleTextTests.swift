@@ -23,8 +23,9 @@ struct ArticleTextTests {
         ("KeepingKeys", 2), ("Sharing", 4), ("FullText", 7), ("Associations", 5),
     ])
     func samples(article: String, count: Int) throws {
-        let articles = ["ArticleSamples", "ObservationArticleSamples", "FullTextArticleSamples"].map { "StrongroomTests/Articles/\($0)" }
-        let sources = try (articles + ["NotesApp/KeyStore", "NotesApp/NotesDatabase"]).map {
+        let articles = ["ArticleSamples", "ObservationArticleSamples", "FullTextArticleSamples"]
+        let files = articles.map { "StrongroomTests/Articles/\($0)" } + ["NotesApp/KeyStore", "NotesApp/NotesDatabase"]
+        let sources = try files.map {
             let file = Self.packageFolder.appendingPathComponent("Tests/\($0).swift")
             return Self.unindented(try String(contentsOf: file, encoding: .utf8))
         }

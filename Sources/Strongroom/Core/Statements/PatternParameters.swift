@@ -1,7 +1,7 @@
 /// The parameters of a statement that stand after `MATCH`, and nowhere else.
 ///
-/// FTS5 takes a pattern that is NULL for a syntax error, where FTS3 and FTS4 find nothing. An empty phrase finds nothing in
-/// any of them: such a parameter gets one for NULL.
+/// FTS5 takes a pattern that is NULL for a syntax error, where FTS3 and FTS4 find nothing. An empty phrase finds nothing
+/// in any of them: such a parameter gets one for NULL.
 ///
 /// Source: <https://www.sqlite.org/fts5.html#full_text_query_syntax>.
 struct PatternParameters {
