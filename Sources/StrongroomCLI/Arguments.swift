@@ -17,7 +17,7 @@ struct Arguments {
     init(_ typed: [String]) throws {
         let leading = typed.prefix { Self.common.contains($0) }, rest = typed.dropFirst(leading.count)
         guard let command = rest.first, !command.hasPrefix("-") else {
-            words = typed
+            words = Array(rest)
             return
         }
         try Self.requireCommand(command)

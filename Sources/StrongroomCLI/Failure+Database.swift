@@ -19,7 +19,7 @@ extension Failure {
     init(_ error: DatabaseError, file: String) {
         if let version = error.formatVersion {
             self.init(otherFormat: version, file: file)
-        } else if let known = Failure(sidecar: error, file: file) {
+        } else if let known = Failure(surroundings: error, file: file) {
             self = known
         } else if let known = error.reason.flatMap({ Failure(reason: $0, file: file) }) {
             self = known
@@ -33,12 +33,13 @@ extension Failure {
         }
     }
 
-    /// What is wrong beside the database, or with its readable bytes: the library knows the cure. Nil for anything else.
-    private init?(sidecar error: DatabaseError, file: String) {
+    /// What is wrong beside the database, with its readable bytes, or with SQLite: the library knows the cure. Nil for
+    /// anything else.
+    private init?(surroundings error: DatabaseError, file: String) {
         let status: Status
         switch error.reason {
         case .damagedSalt, .contradictoryHeader: status = .damaged
-        case .unfitSaltFile, .nameTooLong: status = .other
+        case .unfitSaltFile, .nameTooLong, .unfitLibrary: status = .other
         default: return nil
         }
         let advice = error.recoverySuggestion.map { $0.prefix(1).uppercased() + $0.dropFirst() }
@@ -53,7 +54,8 @@ extension Failure {
                       remedy: "Put \(shellQuoted(file + "-salt")) back, or give the salt with --salt-file")
         case .wrongSalt:
             self.init(.wrongKey, file: file, "the key fits and the salt does not; nothing was changed",
-                      remedy: "Check --salt-file")
+                      remedy: "Check --salt-file, or the salt after a raw key")
+            isOfSalt = true
         case .missingPlaintextHeader:
             self.init(.other, file: file,
                       "it has no plaintext header, and its salt in its first bytes; nothing was changed",

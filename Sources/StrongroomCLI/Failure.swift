@@ -36,6 +36,8 @@ struct Failure: Error, CustomStringConvertible, Sendable {
     var details: [(String, JSON)]
     /// Something was to be written where nothing may be.
     var isOfWriting = false
+    /// The key is not to blame.
+    var isOfSalt = false
 
     init(
         _ status: Status, file: String? = nil, keyFile: String? = nil, _ happened: String, details: [(String,
@@ -82,6 +84,20 @@ extension Failure {
         default:
             self.init(.other, file: file, keyFile: keyFile, "\(action) failed: \(reason)", remedy: remedy)
         }
+    }
+
+    /// The last error of a system call on a file with a key, or a salt.
+    init(errno number: Int32, ofKeyFile file: String, holding noun: String = "key") {
+        let remedy = switch number {
+        case EISDIR: "It is a folder: give the file in it"
+        case EACCES, EPERM: "Check its permissions and those of its folder"
+        case EBADF: "Check the number"
+        default: "Check the path"
+        }
+        let reason = String(cString: strerror(number))
+        self = number == ENOENT ? .absent(file) : Failure(
+            .other, "the \(noun) cannot be read (\(reason)); nothing was changed", remedy: remedy)
+        (self.file, keyFile) = (nil, file)
     }
 
     static func absent(_ file: String) -> Failure {

@@ -76,8 +76,9 @@ private struct GivenSalt {
     var header: Int?
 
     init(path: String) throws {
+        guard access(path, R_OK) == 0 else { throw Failure(errno: errno, ofKeyFile: path, holding: "salt") }
         guard let content = FileManager.default.contents(atPath: path) else {
-            throw Failure(errno: errno == 0 ? EACCES : errno, keyFile: path, doing: "reading the salt")
+            throw Failure(errno: EISDIR, ofKeyFile: path, holding: "salt")
         }
         let lines = String(decoding: content, as: UTF8.self).split(separator: "\n").map { $0.split(separator: " ") }
         if content.count == 16 {
@@ -94,8 +95,9 @@ private struct GivenSalt {
 
     private init(salt: [UInt8], header: Int? = nil) { (self.salt, self.header) = (salt, header) }
 
+    /// The last one counts; those before it are former salts.
     private static func value(_ name: String, _ lines: [[Substring]]) -> Substring? {
-        lines.first { $0.count == 2 && $0[0] == name }?[1]
+        lines.last { $0.count == 2 && $0[0] == name }?[1]
     }
 
     private static func bytes(_ digits: Substring?) -> [UInt8]? {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Ctrl-C and SIGTERM while something is under way that must end tidily: echo switched back on, a half-made file
-/// removed, a rotation brought to a point where exactly one key opens the file.
+/// Ctrl-C, Ctrl-\ and SIGTERM while something is under way that must end tidily: echo switched back on, a half-made
+/// file removed, a rotation brought to a point where exactly one key opens the file.
 ///
 /// The first signal is only noted, and whoever works looks for it between two steps; the second one ends the program
 /// as if nothing had been arranged.
@@ -9,7 +9,7 @@ struct Interruption: Sendable {
     /// Becomes readable when a signal has come.
     let descriptor: Int32
 
-    private static let signals = [SIGINT, SIGTERM, SIGHUP]
+    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
     /// Runs `body` with signals noted instead of obeyed. Does not nest.
     static func deferred<T>(_ body: (Interruption) throws -> T) throws -> T {

@@ -26,7 +26,7 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
     @Option(name: .customLong(Role.prefix + "passphrase-file"),
             help: ArgumentHelp("""
                 Read the \(Role.adjective)passphrase from this file instead of the terminal, from standard input for -; one \
-                newline at its end is dropped.
+                newline at its end (LF or CR LF) is dropped.
                 """, valueName: "file"),
             completion: .file())
     var file: String?
@@ -133,7 +133,7 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
 extension Failure {
     /// A raw key is no passphrase.
     func naming(isRawKey: Bool) -> Failure {
-        guard status == .wrongKey, isRawKey else { return self }
+        guard status == .wrongKey, isRawKey, !isOfSalt else { return self }
         var failure = self
         failure.happened = "this raw key does not open it; nothing was changed"
         failure.remedy = "Check the key, and that this is an encrypted database with pages of the usual size (--page-size)"

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Strongroom
 
 @main
 enum Main {
@@ -7,6 +8,7 @@ enum Main {
         // Everything this program makes is its owner's alone: databases, logs and temporary copies.
         umask(0o077)
         Interruption.unblock()
+        preventCoreDumps()
         // What stands beside a database is put away also when nobody reads on.
         signal(SIGPIPE, SIG_IGN)
         do {
@@ -22,6 +24,15 @@ enum Main {
             }
         } catch {
             Foundation.exit(report(error).rawValue)
+        }
+    }
+
+    /// SQLCipher keeps keys in ordinary memory.
+    private static func preventCoreDumps() {
+        do {
+            try CoreDumps.prevent()
+        } catch {
+            Console.warning("\((error as? DatabaseError)?.message ?? "\(error)"): one could hold keys")
         }
     }
 

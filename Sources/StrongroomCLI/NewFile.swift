@@ -81,6 +81,11 @@ struct NewFile {
     }
 
     private func requireRoomForName() throws {
+        guard !([place.path] + place.companions).contains(where: Self.isTooLong) else {
+            throw Failure(.other, file: place.name,
+                          "its name leaves no room for those of its log and its salt; nothing was changed",
+                          remedy: "Choose a shorter name")
+        }
         let salts = place.companions.filter { $0.contains("-salt") }
         // The log of a database that is gone would be played into the new one.
         for taken in [place.path] + place.companions where Self.exists(taken) && !replaces {
@@ -150,6 +155,8 @@ struct NewFile {
         guard fsync(descriptor) == 0 || errno == EINVAL else { throw Failure(errno: errno, file: place.name,
             doing: "writing its folder") }
     }
+
+    private static func isTooLong(_ path: String) -> Bool { !exists(path) && errno == ENAMETOOLONG }
 
     private static func exists(_ path: String) -> Bool {
         var status = stat()

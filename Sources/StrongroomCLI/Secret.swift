@@ -104,7 +104,8 @@ final class Secret {
     }
 
     private static func tooLong(_ name: String) -> Failure {
-        Failure(.other, keyFile: name, "more than \(longest) bytes: this is no passphrase", remedy: "Check the name")
+        Failure(.other, keyFile: name, "more than \(longest) bytes: this is no passphrase; nothing was changed",
+                remedy: "Check the name")
     }
 
     /// Reads what is there and returns how much it was; 0 at the end.
@@ -117,15 +118,20 @@ final class Secret {
                 guard count <= Self.longest else { throw Self.tooLong(name) }
                 return got
             }
-            guard errno == EINTR else { throw Failure(errno: errno, keyFile: name, doing: "reading the key") }
+            guard errno == EINTR else { throw Failure(errno: errno, ofKeyFile: name) }
         }
     }
 
-    /// Takes one newline off the end, as `echo` and editors leave it there.
+    /// Takes one newline off the end, as `echo` and editors leave it there: LF, or CR LF.
     func dropTrailingNewline() {
         // A raw key in bytes may end in any of them.
-        if endsInNewline, !(isRawKey && (count == 32 || count == 48)) { count -= 1 }
+        guard endsInNewline, !(isRawKey && (count == 32 || count == 48)) else { return }
+        count -= 1
+        if bytes.last == UInt8(ascii: "\r") { count -= 1 }
     }
+
+    /// Some editors put one, which no keyboard types, before the first character.
+    var hasByteOrderMark: Bool { [[0xEF, 0xBB, 0xBF], [0xFF, 0xFE], [0xFE, 0xFF]].contains { bytes.starts(with: $0) } }
 }
 
 /// Never inlined: a compiler that sees the memory freed next may leave the zeros out.

@@ -34,11 +34,28 @@ enum SecretSource {
         case .terminal: secret = try Self.ask(prompt, option: option)
         }
         secret.dropTrailingNewline()
-        guard !secret.isEmpty else {
-            throw Failure(.other, keyFile: fileName, "the passphrase is empty; nothing was changed",
-                          remedy: "An empty passphrase protects nothing: give one")
-        }
+        try check(secret)
         return secret
+    }
+
+    private func check(_ secret: Secret) throws {
+        guard !secret.isEmpty else {
+            throw Failure(.other, keyFile: fileName, "the \(secret.noun) is empty; nothing was changed",
+                          remedy: "An empty \(secret.noun) protects nothing: give one")
+        }
+        if secret.isRawKey {
+            do {
+                _ = try secret.key
+            } catch var failure as Failure {
+                failure.keyFile = fileName
+                throw failure
+            }
+        } else if secret.hasByteOrderMark {
+            let name = fileName.map { $0 + ": " } ?? ""
+            Console.warning("""
+                \(name)the passphrase begins with a byte order mark; save it as plain text if that is not meant
+                """)
+        }
     }
 
     /// A passphrase that is about to be set: on the terminal it is asked for twice, since a slip would lock the file.
@@ -70,8 +87,12 @@ enum SecretSource {
 
     private static func read(file path: String, isRawKey: Bool = false) throws -> Secret {
         if path == "-" { return try read(descriptor: STDIN_FILENO, named: "standard input", isRawKey: isRawKey) }
+        guard !path.isEmpty else {
+            throw Failure(.usage, "an empty name names no key file; nothing was changed",
+                          remedy: "Check the options and the environment")
+        }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Failure(errno: errno, keyFile: path, doing: "opening the key file") }
+        guard descriptor >= 0 else { throw Failure(errno: errno, ofKeyFile: path) }
         defer { close(descriptor) }
         warnIfReadableByAll(descriptor, path)
         return try read(descriptor: descriptor, named: path, isRawKey: isRawKey)

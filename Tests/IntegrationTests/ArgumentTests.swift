@@ -46,6 +46,14 @@ struct ArgumentTests {
         if line.contains("--json") { #expect(try outcome.object["status"] as? Int == 2) }
     }
 
+    @Test("--json and --quiet alone name no command", arguments: ["--json", "--quiet --json"])
+    func noCommand(_ line: String) async throws {
+        let outcome = try await here("strongroom \(line)")
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("Name a command"), "\(outcome.errors)")
+        #expect(try outcome.object["status"] as? Int == 2)
+    }
+
     @Test("help of no command is a wrong usage")
     func helpOfNothing() async throws {
         let outcome = try await here("strongroom help nosuch")

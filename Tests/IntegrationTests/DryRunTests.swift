@@ -48,6 +48,8 @@ struct DryRunTests {
         let files = [try await scratch.encryptedDatabase("a.db", passphrase: "old"),
                      try await scratch.encryptedDatabase("b.db", passphrase: "old")]
         #expect(try await strongroom(["rotate", files[0]] + keys).status == 0)
+        let words = try await strongroom(["rotate", "--dry-run"] + files + keys).errors
+        #expect(words.contains(": 1 can be rotated, 1 with the new passphrase already, 0 failed"), "\(words)")
         let (dry, real) = try await both(files)
         #expect(dry.status == 0 && real.status == 0, "\(dry.errors)")
         let outcomes = try #require(try dry.object["files"] as? [[String: Any]]).map { $0["outcome"] as? String }

@@ -84,6 +84,27 @@ struct KeySourceTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
+    @Test("--salt-file takes the latest salt of a file that has several")
+    func formerSalts() async throws {
+        let path = scratch.path("header.db")
+        let old = ["--passphrase-file", scratch.path("old")], new = ["--passphrase-file", scratch.path("new")]
+        #expect(try await strongroom(["create", path, "--plaintext-header"] + old).status == 0)
+        let rotated = try await strongroom(["rotate", path, "--new-passphrase-file", scratch.path("new")] + old)
+        #expect(rotated.status == 0, "\(rotated.errors)")
+        try FileManager.default.moveItem(atPath: path + "-salt", toPath: scratch.path("kept"))
+        let outcome = try await strongroom(["check", path, "--salt-file", scratch.path("kept")] + new)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+
+    @Test("--salt-file tells a folder from a file that is absent")
+    func saltFolder() async throws {
+        let outcome = try await strongroom(
+            "check", database, "--salt-file", scratch.folder.path, "--passphrase-file", scratch.path("old"))
+        #expect(outcome.status == 1)
+        let words = "the salt cannot be read (Is a directory); nothing was changed"
+        #expect(outcome.errors.contains(words), "\(outcome.errors)")
+    }
+
     @Test("a raw key is no passphrase to the messages")
     func nouns() async throws {
         let raw = String(repeating: "3c", count: 32)

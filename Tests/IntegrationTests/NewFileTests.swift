@@ -26,6 +26,16 @@ struct NewFileTests {
         return try await shell.run(input: input)
     }
 
+    @Test("a name that leaves no room for those of its log and its salt is refused", arguments: [246, 300])
+    func longName(_ length: Int) async throws {
+        let name = String(repeating: "x", count: length)
+        let outcome = try await strongroom("create", scratch.path(name), "--passphrase-file", secret)
+        #expect(outcome.status == 1)
+        let words = "its name leaves no room for those of its log and its salt; nothing was changed"
+        #expect(outcome.errors.contains(words), "\(outcome.errors)")
+        #expect(try scratch.names() == ["secret", "source.db"])
+    }
+
     @Test("may have names of one character",
           arguments: [["create", "x"], ["backup", "source.db", "x"], ["decrypt", "source.db", "x", "--yes"]])
     func shortName(_ arguments: [String]) async throws {

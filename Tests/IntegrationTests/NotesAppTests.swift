@@ -97,3 +97,81 @@ struct NotesAppTests {
         #expect(answers == ["pinned", "1! Call the bank [money]", "1 found"])
     }
 }
+
+@Suite("An application that keeps its own key")
+struct KeyRenewalTests {
+    let scratch: Scratch
+    var path: String { scratch.path("notes.sqlite") }
+
+    init() throws {
+        scratch = try Scratch()
+        try FileManager.default.createDirectory(atPath: scratch.path("keys"), withIntermediateDirectories: false)
+    }
+
+    /// Runs the application to its end; it is killed at the step of a renewal that is named.
+    func run(_ commands: String, endingAt step: String = "") async throws -> Outcome {
+        let app = try Program(built: "NotesApp").executable.path
+        return try await Program("env", "NOTES_END_AT=\(step)", app, path, scratch.path("keys")).run(input: commands)
+    }
+
+    /// The keys in the folder that open the database.
+    func openingKeys() throws -> [String] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path("keys")).filter { $0 != "lock" }
+        return try names.filter { name in
+            do {
+                let key = try DatabaseKey.rawKey(scratch.bytes("keys/" + name))
+                _ = try DatabaseFile.details(path: path, encryption: Encryption(key: key))
+                return true
+            } catch let error as DatabaseError where error.isWrongKeyError {
+                return false
+            }
+        }
+    }
+
+    @Test("renews it: the former key opens nothing, the new one is kept")
+    func renewal() async throws {
+        #expect(try await run("add work Call the bank\n").status == 0)
+        let former = try scratch.bytes("keys/current")
+        let outcome = try await run("renew-key\nrenew-key\nlist work\n")
+        #expect(outcome.status == 0 && outcome.output.contains("1 Call the bank"), "\(outcome.errors)")
+        #expect(try scratch.bytes("keys/current") != former)
+        #expect(try openingKeys() == ["current"])
+        #expect(throws: DatabaseError.self) {
+            try DatabaseFile.details(path: path, encryption: Encryption(key: .rawKey(former)))
+        }
+    }
+
+    @Test("killed while it renews its key, opens its notes at the next start", arguments: [
+        ("stored", "current"), ("rotating", "current"), ("rotated", "pending"),
+    ])
+    func killed(at step: String, opening: String) async throws {
+        #expect(try await run("add work Call the bank\n").status == 0)
+        let killed = try await run("renew-key\n", endingAt: step)
+        #expect(killed.status == SIGKILL && !killed.output.contains("key renewed"))
+        #expect(FileManager.default.fileExists(atPath: scratch.path("keys/pending")))
+        // Looking leaves what was begun to the application.
+        #expect(try openingKeys() == [opening])
+        let key = try scratch.bytes("keys/" + opening)
+        let next = try await run("list work\ncheck\n")
+        #expect(next.status == 0, "\(next.output)\(next.errors)")
+        #expect(next.output.contains("1 Call the bank") && next.output.contains("sound"))
+        #expect(try scratch.bytes("keys/current") == key)
+        #expect(try openingKeys() == ["current"])
+        #expect(!FileManager.default.fileExists(atPath: scratch.path("keys/pending")))
+        #expect(try await run("renew-key\nlist work\n").output.contains("key renewed"))
+    }
+
+    @Test("gives a key up that did not come to take over")
+    func busy() async throws {
+        #expect(try await run("add work Call the bank\n").status == 0)
+        let digits = try scratch.bytes("keys/current").map { String(format: "%02x", $0) }.joined()
+        let writer = try await StockShell(path: path, passphrase: "x'\(digits)'").holding("BEGIN IMMEDIATE;")
+        let outcome = try await run("renew-key\n")
+        #expect(outcome.status != 0)
+        #expect(try openingKeys() == ["current"])
+        #expect(!FileManager.default.fileExists(atPath: scratch.path("keys/pending")))
+        writer.endInput()
+        _ = await writer.outcome()
+        #expect(try await run("renew-key\n").output.contains("key renewed"))
+    }
+}

@@ -166,13 +166,14 @@ struct PromptTests {
         #expect(terminal.transcript().contains("it is finished now, and checked"))
     }
 
-    @Test("ends with 130 at Ctrl-C, echo switched on again and nothing changed")
-    func controlC() async throws {
+    @Test("ends with 130 at Ctrl-C and Ctrl-\\, echo switched on again and nothing changed",
+          arguments: ["\u{3}", "\u{1C}"])
+    func controlC(_ typed: String) async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let before = try scratch.bytes("encrypted.sqlite")
         let running = try terminal.start(try Program(built: "strongroom", "rotate", database))
         try terminal.expect("Passphrase of \(database): ")
-        terminal.type("\u{3}")
+        terminal.type(typed)
         #expect(await running.outcome().status == 130)
         #expect(terminal.transcript().contains("interrupted"))
         #expect(terminal.echoes)

@@ -18,21 +18,10 @@ struct SendableRulesTests {
 
         """
 
-    /// Typechecks `source` in the Swift 6 language mode against the library that the tests are built with.
     private func diagnostics(of source: String) async throws -> String {
         let scratch = try Scratch()
         try scratch.write(Data(source.utf8), to: "sample.swift")
-        // The cache of modules knows them by one path only.
-        let built = try Program.builtFolder().resolvingSymlinksInPath()
-        let maps = try FileManager.default.contentsOfDirectory(atPath: built.path)
-            .map { "\(built.path)/\($0)/module.modulemap" }
-            .filter { FileManager.default.fileExists(atPath: $0) }
-            + ["\(Program.packageFolder.path)/Shim/CSQLCipher/module.modulemap"]
-        var compiler = try Program("swiftc", "-typecheck", "-swift-version", "6", "-I", "\(built.path)/Modules")
-        compiler.arguments += maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
-        compiler.arguments += ["-module-cache-path", built.appendingPathComponent("ModuleCache").path, scratch.path("sample.swift")]
-        let outcome = try await compiler.run()
-        return outcome.output + outcome.errors
+        return try await SwiftCompiler.diagnostics("-typecheck", scratch.path("sample.swift"))
     }
 
     @Test("What follows the rules compiles: the refusals below are not for another reason")

@@ -69,6 +69,62 @@ struct ShellCommandTests {
         #expect(try await copy.run(questions) == StockShell(path: database, passphrase: "right").run(questions))
     }
 
+    @Test("lines with a dot take part in a transaction")
+    func dotsInTransaction() async throws {
+        try scratch.write(Data("a\n1\n".utf8), to: "rows.csv")
+        let dots = ".import \(scratch.path("rows.csv")) fresh\n.schema fresh\n.tables\n.dump fresh\n"
+        let lines = "BEGIN;\n\(dots)ROLLBACK;\n.tables\n"
+        let outcome = try await shell(lines, "--write")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let schema = "CREATE TABLE \"fresh\" (\"a\");\n"
+        #expect(outcome.output.hasPrefix("1 row imported\n\(schema)author\nbook\nfresh\nPRAGMA"))
+        #expect(outcome.output.hasSuffix("COMMIT;\nauthor\nbook\n"))
+    }
+
+    @Test("a transaction that is open at the end is undone, and said to be", arguments: ["", ".quit\n"])
+    func openTransaction(_ end: String) async throws {
+        let outcome = try await shell("DELETE FROM book WHERE id = 1;\nBEGIN;\nDELETE FROM book;\n" + end, "--write")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("the last transaction was not committed, and is undone"))
+        #expect(try await shell(".mode csv\nSELECT count(*) AS n FROM book;\n").output == "n\n299\n")
+    }
+
+    @Test("an error in the middle says what becomes of the lines before it")
+    func errorInTheMiddle() async throws {
+        let outcome = try await shell("DELETE FROM book WHERE id = 1;\nselec;\n", "--write")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("What was committed before stays"))
+        #expect(try await shell(".mode csv\nSELECT count(*) AS n FROM book;\n").output == "n\n299\n")
+    }
+
+    @Test("a byte order mark is no part of the first column's name")
+    func spreadsheet() async throws {
+        try scratch.write([0xEF, 0xBB, 0xBF] + Data("id,name\r\n1,A\r\n".utf8), to: "sheet.csv")
+        let outcome = try await shell(".import \(scratch.path("sheet.csv")) sheet\n.schema sheet\n", "--write")
+        #expect(outcome.output == "1 row imported\nCREATE TABLE \"sheet\" (\"id\", \"name\");\n", "\(outcome.errors)")
+    }
+
+    @Test("BEGIN without --write is refused with its reason")
+    func transactionOfReads() async throws {
+        let outcome = try await shell("BEGIN;\nSELECT 1;\nCOMMIT;\n")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("BEGIN is refused without --write"))
+    }
+
+    @Test("a file that can't be imported is called what it is")
+    func notImported() async throws {
+        let absent = try await shell(".import \(scratch.path("nowhere")) t\n", "--write")
+        #expect(absent.status == 10)
+        let folder = try await shell(".import \(scratch.folder.path) t\n", "--write")
+        #expect(folder.status == 1 && folder.errors.contains("it cannot be read"), "\(folder.errors)")
+    }
+
+    @Test("a value may be named as its parameter is written", arguments: ["1=x", "?1=x"])
+    func numbered(_ binding: String) async throws {
+        let outcome = try await query("SELECT ?1 AS a", "--bind", binding, "--output", "csv")
+        #expect(outcome.output == "a\nx\n", "\(outcome.errors)")
+    }
+
     @Test("imports a CSV file into a new table and into one that is there, all rows or none")
     func importing() async throws {
         try scratch.write(Data("name,note\nA,\"one, \"\"two\"\"\nthree\"\nB,\n".utf8), to: "new.csv")
@@ -206,15 +262,16 @@ struct ProgressTests {
         #expect(checking.last == 100)
     }
 
-    @Test("check has progress")
-    func check() async throws {
+    @Test("check has progress, of small databases too", arguments: [100, 30_000_000])
+    func check(size: Int) async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "right")
-        try await StockShell(path: path,
-                             passphrase: "right").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(30000000));")
+        try await StockShell(path: path, passphrase: "right").run("""
+            CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(\(size)));
+            """)
         let outcome = try await strongroom("check", path, "--passphrase-file", secret, "--progress", "json")
         let events = try events(outcome)
         #expect(events.allSatisfy { $0.phase == "checking" })
-        #expect(events.contains { (20...80).contains($0.percent) })
+        #expect(size < 1_000_000 || events.contains { (20...80).contains($0.percent) })
         #expect(isRising(events.map(\.percent)) && events.last?.percent == 100)
     }
 

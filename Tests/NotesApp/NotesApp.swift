@@ -3,24 +3,28 @@ import Strongroom
 
 /// Keeps notes in an encrypted database, for the tests: an ordinary application, small enough to be read at once.
 ///
-///     NotesApp FILE
+///     NotesApp FILE [KEYS]
 ///
-/// The first line of the standard input is the passphrase, each further one a command. Whenever the notebooks change, a line
-/// tells their sizes.
+/// KEYS is a folder that keeps the key of the notes. Without it, the first line of the standard input is the passphrase.
+/// Each further line is a command. Whenever the notebooks change, a line tells their sizes.
 @main
 struct NotesApp {
     static func main() async throws {
-        guard CommandLine.arguments.count == 2, let passphrase = readLine() else {
-            say("usage: NotesApp FILE, the passphrase and commands on standard input")
-            exit(2)
-        }
         do {
-            let database = try NotesDatabase(path: CommandLine.arguments[1], passphrase: passphrase)
-            try await run(database)
+            try await run(try open(CommandLine.arguments))
         } catch let error as DatabaseError where error.isWrongKeyError {
             say("wrong passphrase")
             exit(3)
         }
+    }
+
+    private static func open(_ arguments: [String]) throws -> NotesDatabase {
+        if arguments.count == 3 { return try NotesDatabase(path: arguments[1], keys: KeyStore(folder: arguments[2])) }
+        guard arguments.count == 2, let passphrase = readLine() else {
+            say("usage: NotesApp FILE [KEYS], the passphrase and commands on standard input")
+            exit(2)
+        }
+        return try NotesDatabase(path: arguments[1], passphrase: passphrase)
     }
 
     private static func run(_ database: NotesDatabase) async throws {
@@ -65,12 +69,20 @@ struct NotesApp {
         case ("passphrase", 2):
             try await database.changePassphrase(to: words[1])
             say("passphrase changed")
+        case ("renew-key", 1):
+            try await database.renewKey(endIfTold)
+            say("key renewed")
         case ("check", 1):
             let problems = try database.problems()
             say(problems.isEmpty ? "sound" : problems.joined(separator: "\n"))
         default:
             say("no such command")
         }
+    }
+
+    /// For the tests: the program is killed where `NOTES_END_AT` says, as a power cut or a user might do.
+    private static func endIfTold(_ step: NotesDatabase.KeyRenewal) {
+        if ProcessInfo.processInfo.environment["NOTES_END_AT"] == step.rawValue { kill(getpid(), SIGKILL) }
     }
 
     private static func show(_ notes: [Note]) {

@@ -4,6 +4,7 @@ import Strongroom
 /// The database of the notes: what the rest of the application asks for.
 struct NotesDatabase {
     private let pool: DatabasePool
+    private let keys: KeyStore?
 
     /// Opens the database, creates it when there is none, and brings its schema up to date.
     init(path: String, passphrase: String) throws {
@@ -11,7 +12,21 @@ struct NotesDatabase {
         configuration.prepareDatabase { db in
             try db.usePassphrase(passphrase)
         }
+        keys = nil
         pool = try DatabasePool(path: path, configuration: configuration)
+        try Self.migrator.migrate(pool)
+    }
+
+    /// Does so with a key that nobody types.
+    init(path: String, keys: KeyStore) throws {
+        let lock = try keys.lock()
+        defer { try? lock.close() }
+        self.keys = keys
+        pool = try keys.open { key in
+            var configuration = Configuration()
+            configuration.encryption = Encryption(key: key)
+            return try DatabasePool(path: path, configuration: configuration)
+        }
         try Self.migrator.migrate(pool)
     }
 
@@ -112,6 +127,29 @@ struct NotesDatabase {
     /// Encrypts everything anew. From then on only the new passphrase opens the database.
     func changePassphrase(to passphrase: String) async throws {
         try await pool.rotateKey(to: .passphrase(passphrase))
+    }
+
+    /// A step of ``renewKey(_:)`` after which the program may be gone.
+    enum KeyRenewal: String { case stored, rotating, rotated }
+
+    /// Makes a new key. At every moment the store has the one that opens the database.
+    func renewKey(_ reached: @escaping @Sendable (KeyRenewal) -> Void) async throws {
+        guard let keys else { preconditionFailure("renewKey needs a key store") }
+        let lock = try keys.lock()
+        defer { try? lock.close() }
+        let key = try DatabaseKey.random()
+        try keys.storePending(key)
+        reached(.stored)
+        do {
+            try await pool.rotateKey(to: key) { if !$0.isCompleted { reached(.rotating) } }
+        } catch {
+            // The error says which of the two opens the database.
+            let isChanged = (error as? DatabaseError)?.reason == .keyChanged
+            try isChanged ? keys.confirmPending() : keys.removePending()
+            throw error
+        }
+        reached(.rotated)
+        try keys.confirmPending()
     }
 
     /// What is wrong with the file. Blocks until every page is checked.

@@ -39,8 +39,8 @@ extension DatabaseWriter {
     ///
     /// At every instant, whatever is killed or full, one of the two keys opens the database and no committed row is lost; opening
     /// tells which. Connections of other processes fail with `SQLITE_NOTADB` until they open the database anew. `progress` hears of
-    /// pages as they are written; throwing from it stops the rotation, and nothing has changed. An interruption or a suspension stops it
-    /// between two pages, too.
+    /// pages as they are written; throwing from it stops the rotation, and nothing has changed. At the last call, when
+    /// all is done, what it throws is ignored. An interruption or a suspension stops it between two pages, too.
     ///
     /// - returns: whether the former key is gone. While somebody reads pages of it, the file without its log still opens with it.
     /// - throws: `SQLITE_BUSY` when another process writes, `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow: nothing has

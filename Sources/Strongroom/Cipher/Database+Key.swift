@@ -269,7 +269,10 @@ extension DatabaseError {
         guard let version else {
             return DatabaseError(
                 refusing: "the SQLite library in this process isn't SQLCipher and would write clear text",
-                advice: "link libsqlcipher before any other SQLite", reason: .unfitLibrary)
+                advice: """
+                    have one SQLite in the program, or link libsqlcipher before libsqlite3; where it is built already, \
+                    start it with LD_PRELOAD=libsqlcipher.so.1
+                    """, reason: .unfitLibrary)
         }
         let numbers = version.split(whereSeparator: { $0 == "." || $0 == " " }).prefix(2).compactMap { Int($0) }
         if numbers.count == 2, (numbers[0], numbers[1]) >= (4, 5) { return nil }

@@ -48,7 +48,8 @@ extension Database {
     /// Encrypts every page anew under `key`, in place and in one transaction, and believes in it only after the file was
     /// opened with the new key and each page authenticated, and after a connection that knows nothing else has opened it with that key.
     ///
-    /// `progress` is called as pages are written; throwing from it stops the rotation, and nothing has changed.
+    /// `progress` is called as pages are written; throwing from it stops the rotation, and nothing has changed. At the
+    /// last call, when all is done, what it throws is ignored.
     ///
     /// - throws: errors whose ``DatabaseError/reason`` is `keyChanged` when the new key opens the database. After all
     ///   others, the old one does.
@@ -92,7 +93,7 @@ extension Database {
                 error.extendedResultCode, .keyChanged, "the key was changed, but a connection that has nothing else does not open \(path) with it",
                 advice: error.failureReason)
         }
-        try attempt.complete()
+        attempt.complete()
         return outcome
     }
 
@@ -362,8 +363,9 @@ private final class RotationAttempt {
         }
     }
 
-    func complete() throws {
-        try tell(totalPageCount)
+    /// Nothing stops what has happened.
+    func complete() {
+        try? tell(totalPageCount)
     }
 
     private func tell(_ count: Int) throws {

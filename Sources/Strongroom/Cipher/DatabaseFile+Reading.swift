@@ -51,6 +51,7 @@ extension DatabaseFile {
     ) throws -> IntegrityReport {
         try reading(path: path, encryption: encryption) { database in
             let watch = try CopyProgress(of: database, progress)
+            try watch.check(completed: 0)
             let report = try database.stopping(by: watch) {
                 try database.integrityReport(pagesOnly: pagesOnly) { try watch.check(completed: $0.completedPageCount) }
             }

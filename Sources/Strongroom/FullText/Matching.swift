@@ -55,3 +55,15 @@ extension Table {
         all().matching(pattern)
     }
 }
+
+extension SQLInterpolation {
+    /// A pattern, which becomes an argument. Nothing matches nil.
+    public mutating func appendInterpolation(_ pattern: FTS3Pattern?) {
+        elements.append(.expression(.value(pattern?.databaseValue ?? PatternParameters.matchingNothing)))
+    }
+
+    /// A pattern, which becomes an argument. Nothing matches nil.
+    public mutating func appendInterpolation(_ pattern: FTS5Pattern?) {
+        elements.append(.expression(.value(pattern?.databaseValue ?? PatternParameters.matchingNothing)))
+    }
+}

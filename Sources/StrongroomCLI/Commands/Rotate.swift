@@ -164,10 +164,13 @@ struct Rotate: Reporting {
     }
 
     private func sums(_ reports: [RotationReport], _ keys: RotationKeys?) -> String {
+        let withNew = "with the new \(keys?.newNoun ?? "passphrase")"
         let statuses = reports.map { $0.step.failure?.status ?? .done }
         let done = statuses.count { $0 == .done }, interrupted = statuses.count { $0 == .interrupted }
-        let doneWords = dryRun ? "can be rotated" : "with the new \(keys?.newNoun ?? "passphrase")"
-        var text = "\(done) \(doneWords), \(reports.count - done - interrupted) failed"
+        let planned = reports.count { $0.step.plan != nil }
+        var text = dryRun ? "\(planned) can be rotated" : "\(done) \(withNew)"
+        if dryRun, done > planned { text += ", \(done - planned) \(withNew) already" }
+        text += ", \(reports.count - done - interrupted) failed"
         if interrupted > 0 { text += ", \(interrupted) interrupted or not begun" }
         return text
     }

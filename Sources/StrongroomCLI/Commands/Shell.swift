@@ -6,9 +6,10 @@ struct Shell: Reporting {
     static let configuration = CommandConfiguration(
         abstract: "Run SQL on a database, line by line.",
         discussion: """
-            A statement may stand on several lines and ends with a semicolon; Ctrl-D ends the conversation. Lines that begin with a \
-            dot are for the shell: .help lists them. Nothing is written unless --write is given; then each statement takes effect \
-            by itself, or with others between BEGIN and COMMIT. Where the lines come from no terminal, the first error ends it.
+            A statement may stand on several lines and ends with a semicolon; Ctrl-D ends the conversation. Lines that \
+            begin with a dot are for the shell: .help lists them. Nothing is written unless --write is given; then \
+            each statement takes effect by itself, or with others between BEGIN and COMMIT; a transaction that is \
+            open at the end is undone. Where the lines come from no terminal, the first error ends it.
             """)
 
     static let examples = [

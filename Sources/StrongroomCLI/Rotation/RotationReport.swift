@@ -55,7 +55,8 @@ struct RotationReport {
         if let seconds = seconds(plan) { text += " in about \(duration(seconds))" }
         text += ", with \(megabytes(plan.room.needed)) of room beside it (there are \(megabytes(plan.room.available)))."
         if step.wasPending { text += " An earlier rotation was interrupted, and would be undone first." }
-        return text + (others(plan).map { " \($0)." } ?? "") + readers + " Nothing was changed."
+        let others = others(plan).map { " \($0.prefix(1).uppercased())\($0.dropFirst())." } ?? ""
+        return text + others + readers + " Nothing was changed."
     }
 
     /// Who must open the database anew when its key has changed.

@@ -147,8 +147,11 @@ extension Target {
                           "it has \(links) names (hard links), and what stands beside it only one; nothing was changed",
                           remedy: "Remove the other names, then run this again")
         }
-        guard access(place.path,
-                     W_OK) == 0 else { throw Failure(errno: errno, file: name, doing: "opening it to write") }
+        guard access(place.path, W_OK) == 0 else {
+            throw Failure(.other, file: name,
+                          "it cannot be written (\(String(cString: strerror(errno)))); nothing was changed",
+                          remedy: "Check the permissions of the file and of its folder")
+        }
         let room = Room(for: self)
         try room.require(for: name)
         return room

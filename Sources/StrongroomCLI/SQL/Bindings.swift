@@ -4,7 +4,7 @@ import Strongroom
 struct Bindings {
     private var values: [String: DatabaseValue] = [:]
 
-    /// - throws: `ValidationError`-like text for what is no binding.
+    /// - throws: a `Failure` for what is no binding.
     init(_ options: [String]) throws {
         for option in options {
             let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -12,7 +12,7 @@ struct Bindings {
                 throw Failure(.usage, "--bind takes name=value, and \(option) is not; nothing was changed",
                               remedy: "Write --bind name=value")
             }
-            let name = [":", "@", "$"].contains(parts[0].prefix(1)) ? parts[0].dropFirst() : parts[0]
+            let name = [":", "@", "$", "?"].contains(parts[0].prefix(1)) ? parts[0].dropFirst() : parts[0]
             values[String(name)] = Self.value(String(parts[1]))
         }
     }

@@ -7,7 +7,8 @@ struct CSV {
     init(_ content: Data) {
         var row: [String] = [], value: [UInt8] = [], isQuoted = false, wasQuote = false
         func text() -> String { String(decoding: value, as: UTF8.self) }
-        for byte in content {
+        // Spreadsheets begin their files with a byte order mark.
+        for byte in content.dropFirst(content.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0) {
             switch byte {
             case UInt8(ascii: "\"") where isQuoted && !wasQuote: wasQuote = true
             case UInt8(ascii: "\"") where isQuoted:

@@ -22,7 +22,7 @@ extension ShellSession {
         case (".tables", []): try show(Self.namesOfTables, [], db)
         case (".schema", let tables) where tables.count < 2: try show(Self.schema, tables, db)
         case (".dump", let tables) where tables.count < 2:
-            try db.reading { try SQLDump(db).write(tables.first) { try Console.output($0) } }
+            try seeing(db) { try SQLDump(db).write(tables.first) { try Console.output($0) } }
         case (".mode", let forms) where forms.count == 1: try setForm(forms[0])
         case (".import", let names) where names.count == 2: try importRows(names[0], names[1], db)
         default:
@@ -41,7 +41,7 @@ extension ShellSession {
 
     private func show(_ sql: String, _ names: [String], _ db: Database) throws {
         let arguments = sql.contains("?1") ? StatementArguments([names.first]) : StatementArguments()
-        let lines = try db.reading { try String.fetchAll(db, sql: sql, arguments: arguments) }
+        let lines = try seeing(db) { try String.fetchAll(db, sql: sql, arguments: arguments) }
         if !lines.isEmpty { try Console.output(lines.joined(separator: "\n")) }
     }
 
@@ -55,11 +55,13 @@ extension ShellSession {
 
     private func importRows(_ path: String, _ table: String, _ db: Database) throws {
         guard isWriting else { throw DatabaseError(resultCode: .SQLITE_READONLY) }
+        guard access(path, R_OK) == 0 else { throw Failure(errno: errno, file: path, doing: "reading it") }
         guard let content = FileManager.default.contents(atPath: path) else {
-            throw Failure(errno: ENOENT, file: path, doing: "reading it")
+            throw Failure(.other, file: path, "it cannot be read; nothing was changed",
+                          remedy: "Give a file of comma-separated values")
         }
         var rows = CSV(content).rows[...]
-        try db.inTransaction {
+        try db.inSavepoint {
             if try !db.tableExists(table), let head = rows.popFirst() {
                 try db.execute(sql: "CREATE TABLE \(quoted(table)) (\(head.map(quoted).joined(separator: ", ")))")
             }

@@ -18,7 +18,7 @@ struct ShellSession {
         var statement = ""
         while !isOver, let line = try nextLine(isContinued: !statement.isEmpty) {
             if statement.isEmpty, line.hasPrefix(".") {
-                try Self.telling(file, isInteractive) { try obey(line, db) }
+                try telling { try $0.obey(line, db) }
                 continue
             }
             statement += statement.isEmpty ? line : "\n" + line
@@ -26,35 +26,60 @@ struct ShellSession {
             guard SQLText.isComplete(statement) else { continue }
             let sql = statement
             statement = ""
-            try Self.telling(file, isInteractive) { try execute(sql, db) }
+            try telling { try $0.execute(sql, db) }
         }
-        if !statement.isEmpty { try Self.telling(file, isInteractive) { try execute(statement, db) } }
+        if !statement.isEmpty { try telling { try $0.execute(statement, db) } }
+        if db.isInsideTransaction {
+            throw Failure(.other, file: file, "the last transaction was not committed, and is undone",
+                          remedy: "End it with COMMIT")
+        }
     }
 
     private mutating func nextLine(isContinued: Bool) throws -> String? {
         if isInteractive { try? Console.write(isContinued ? "       ...> " : "strongroom> ", to: STDERR_FILENO) }
-        let line = try lines.next()
+        let line: String?
+        do {
+            line = try lines.next()
+        } catch let failure as Failure where isWriting && failure.status == .interrupted {
+            throw Failure(.interrupted, file: file, "interrupted; what was committed stays")
+        }
         if line == nil, isInteractive { Console.message("") }
         return line
     }
 
     func execute(_ sql: String, _ db: Database) throws {
         let runner = SQLRunner(form: form, bindings: try Bindings([]))
-        if isWriting { try runner.run(sql, db) } else { try db.reading { try runner.run(sql, db) } }
+        if isWriting { return try runner.run(sql, db) }
+        try db.reading { try runner.run(sql, db, check: refuseTransaction) }
+    }
+
+    private func refuseTransaction(_ statement: Statement) throws {
+        guard case .transaction(let word) = StatementKind(statement.sql) else { return }
+        throw Failure(.other, file: file,
+                      "\(word) is refused without --write: each line sees the database as it is then",
+                      remedy: "Leave it out, or give --write")
+    }
+
+    /// Runs `body` on one state of the database: that of the transaction where there is one.
+    func seeing<T>(_ db: Database, _ body: () throws -> T) throws -> T {
+        try db.isInsideTransaction ? body() : db.reading(body)
     }
 
     /// People go on after an error; nobody else is there to see it.
-    private static func telling(_ file: String, _ isInteractive: Bool, _ body: () throws -> Void) throws {
+    private mutating func telling(_ body: (inout ShellSession) throws -> Void) throws {
         do {
-            try body()
+            try body(&self)
         } catch {
             var failure = Failure(any: error, file: file)
-            if failure.isOfWriting {
+            if failure.isOfWriting, !isWriting {
                 failure = Failure(.other, file: file, "this writes; nothing was changed",
                                   remedy: "Give --write if that is what you want")
             }
-            guard isInteractive, failure.status != .interrupted else { throw failure }
-            Console.message("strongroom: \(failure)")
+            guard !isInteractive || failure.status == .interrupted else {
+                return Console.message("strongroom: \(failure)")
+            }
+            if isWriting { failure.addRemedy("What was committed before stays") }
+            throw failure
         }
     }
 }

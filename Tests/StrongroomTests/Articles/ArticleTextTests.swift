@@ -20,12 +20,15 @@ struct ArticleTextTests {
 
     @Test("have samples that stand in the tests, word for word", arguments: [
         ("Connection", 5), ("RowsAndValues", 4), ("Records", 4), ("Requests", 7), ("SchemaAndMigrations", 3), ("Observation", 4),
-        ("Sharing", 4), ("FullText", 5), ("Associations", 5), ("GettingStarted", 6), ("Troubleshooting", 1),
+        ("KeepingKeys", 2), ("Sharing", 4), ("FullText", 7), ("Associations", 5),
+        ("GettingStarted", 6), ("Troubleshooting", 1),
     ])
     func samples(article: String, count: Int) throws {
-        let folder = Self.packageFolder.appendingPathComponent("Tests/StrongroomTests/Articles")
-        let sources = try ["ArticleSamples", "ObservationArticleSamples", "FullTextArticleSamples", "GettingStartedSamples"].map {
-            Self.unindented(try String(contentsOf: folder.appendingPathComponent("\($0).swift"), encoding: .utf8))
+        let articles = ["ArticleSamples", "ObservationArticleSamples", "FullTextArticleSamples", "GettingStartedSamples"]
+        let files = articles.map { "StrongroomTests/Articles/\($0)" } + ["NotesApp/KeyStore", "NotesApp/NotesDatabase"]
+        let sources = try files.map {
+            let file = Self.packageFolder.appendingPathComponent("Tests/\($0).swift")
+            return Self.unindented(try String(contentsOf: file, encoding: .utf8))
         }
         let samples = try Self.samples(ofArticle: article)
         #expect(samples.count == count)

@@ -64,6 +64,22 @@ struct FullTextArticleSamples {
                 t.column("text")
             }
             #expect(try matches(db, "milk", in: "noteIndex") == [7])
+            struct Note: Codable, FetchableRecord, PersistableRecord {
+                var id: Int64
+                var text: String
+            }
+            func notes(matching pattern: FTS5Pattern?) -> QueryInterfaceRequest<Note> {
+                Note.filter(literal: "id IN (SELECT rowid FROM noteIndex WHERE noteIndex MATCH \(pattern))")
+            }
+            let milk = try notes(matching: FTS5Pattern(matchingAllTokensIn: "milk")).order(Column("id")).fetchAll(db)
+            #expect(milk.map(\.id) == [7])
+            #expect(try notes(matching: FTS5Pattern(matchingAllTokensIn: "?")).fetchAll(db).isEmpty)
+            let pattern = FTS5Pattern(matchingAllPrefixesIn: "mil")
+            let best = try Note.fetchAll(db, sql: """
+                SELECT note.* FROM note JOIN noteIndex ON noteIndex.rowid = note.id
+                WHERE noteIndex MATCH ? ORDER BY noteIndex.rank
+                """, arguments: [pattern])
+            #expect(best.map(\.text) == ["Buy milk"])
         }
     }
 

@@ -87,6 +87,15 @@ struct RotationTests {
         }
     }
 
+    @Test("ignores what progress throws when all is done", arguments: [true, false])
+    func lateStop(wal: Bool) throws {
+        try withQueue(wal: wal) { queue, path in
+            let outcome = try queue.rotateKey(to: .passphrase("new")) { if $0.isCompleted { throw Stopped() } }
+            #expect(outcome == .complete)
+            #expect(try count(path, "new") == 2000)
+        }
+    }
+
     @Test("that is stopped changes nothing, and the connection goes on", arguments: [true, false], [1, 100])
     func stop(wal: Bool, page: Int) throws {
         try withQueue(wal: wal, rows: 6000) { queue, path in

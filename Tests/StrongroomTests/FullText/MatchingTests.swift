@@ -85,6 +85,76 @@ struct MatchingTests {
         }
     }
 
+    @Test("A pattern that is nil, in SQL, matches nothing", arguments: [
+        "SELECT title FROM document WHERE document MATCH ? ORDER BY rowid",
+        "SELECT title FROM document WHERE title MATCH ?1",
+        "SELECT title FROM document WHERE \"document\"match:pattern LIMIT 3",
+        "SELECT d.title FROM document d WHERE (d.document MATCH @pattern) AND d.body <> 'MATCH ?'",
+        "SELECT title FROM document WHERE document MATCH /* what */ $pattern -- MATCH",
+        "SELECT title FROM document WHERE rowid IN (SELECT rowid FROM document WHERE document MATCH ?)",
+    ])
+    func nilArgument(_ sql: String) throws {
+        for module in ["fts3", "fts4", "fts5"] {
+            try with(FTS4(), "CREATE VIRTUAL TABLE document USING \(module)(title, body)") { (db) throws in
+                let named = sql.contains("pattern")
+                for string in ["*", "walden", ""] {
+                    let pattern = FTS5Pattern(matchingAllTokensIn: string)
+                    let arguments: StatementArguments = named ? ["pattern": pattern] : [pattern]
+                    let titles = try String.fetchAll(db, sql: sql, arguments: arguments)
+                    #expect(titles == (pattern == nil ? [] : ["Walden"]), "\(module)")
+                }
+            }
+        }
+    }
+
+    @Test("A pattern that is nil, in SQL, leaves the rest of the statement to its own")
+    func nilArgumentAmongOthers() throws {
+        try withFTS5 { (db) throws in
+            let none: FTS5Pattern? = nil
+            let count = "SELECT COUNT(*) FROM document WHERE document MATCH ?"
+            #expect(try Int.fetchOne(db, sql: count, arguments: [none]) == 0)
+            let union = "SELECT ? UNION ALL SELECT title FROM document WHERE document MATCH ?"
+            #expect(try String?.fetchAll(db, sql: union, arguments: [nil, none]) == [nil])
+            try db.execute(sql: "DELETE FROM document WHERE document MATCH ?", arguments: [none])
+            #expect(try Document.fetchCount(db) > 0)
+            let statement = try db.makeStatement(sql: count)
+            try statement.setArguments([none])
+            #expect(statement.arguments == [none])
+            statement.setUncheckedArguments([none])
+            #expect(try Int.fetchOne(statement) == 0)
+            let matching = "SELECT rowid FROM document WHERE document MATCH ?1"
+            let all = "SELECT COUNT(*) FROM document WHERE ?1 IS NULL OR rowid IN (\(matching))"
+            #expect(try Int.fetchOne(db, sql: all, arguments: [none]) == Document.fetchCount(db))
+        }
+    }
+
+    @Test("A pattern that is nil, in an SQL literal, matches nothing")
+    func nilInterpolation() throws {
+        try withFTS5 { (db) throws in
+            let none = FTS5Pattern(matchingAllTokensIn: ""), walden = FTS5Pattern(matchingAllTokensIn: "walden")
+            func request(_ pattern: FTS5Pattern?) -> SQLRequest<String> {
+                "SELECT title FROM document WHERE document MATCH \(pattern) ORDER BY rank"
+            }
+            #expect(try request(none).fetchAll(db) == [])
+            #expect(try request(walden).fetchAll(db) == ["Walden"])
+            #expect(try Document.filter(literal: "document MATCH \(none)").fetchCount(db) == 0)
+            #expect(try Document.filter(sql: "document MATCH ?", arguments: [none]).fetchCount(db) == 0)
+        }
+        try withFTS4 { (db) throws in
+            let none: FTS3Pattern? = nil
+            #expect(try Document.filter(literal: "document MATCH \(none)").fetchCount(db) == 0)
+        }
+    }
+
+    @Test("A part of an expression after MATCH stays as it is")
+    func expressionAfterMatch() throws {
+        try withFTS5 { (db) throws in
+            let sql = "SELECT COUNT(*) FROM document WHERE document MATCH ? || '*'"
+            #expect(try Int.fetchOne(db, sql: sql, arguments: ["wald"]) == 1)
+            #expect(throws: DatabaseError.self) { try Int.fetchOne(db, sql: sql, arguments: [nil as FTS5Pattern?]) }
+        }
+    }
+
     @Test("A pattern is an argument like any other value")
     func argument() throws {
         try withFTS5 { (db) throws in

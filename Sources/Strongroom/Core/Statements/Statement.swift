@@ -44,6 +44,9 @@ public final class Statement {
     /// For each parameter its name without prefix, which is the number of `?NNN`; nil for `?`.
     package let parameterNames: [String?]
 
+    /// The parameters that are full-text patterns, and match nothing when they are NULL.
+    private let patternParameters: [CInt]
+
     // Unchecked exclusivity: see `Database`.
 
     /// The run that has begun and not ended. A statement that runs is not handed out again.
@@ -80,6 +83,7 @@ public final class Statement {
         self.parameterNames = (0..<sqlite3_bind_parameter_count(sqliteStatement)).map {
             sqlite3_bind_parameter_name(sqliteStatement, $0 + 1).map { String(cString: $0 + 1) }
         }
+        self.patternParameters = compilation.matches ? PatternParameters(in: sql, names: parameterNames).positions : []
         self.lacksArguments = !parameterNames.isEmpty
     }
 
@@ -264,6 +268,10 @@ public final class Statement {
                 if code != SQLITE_OK { throw bindingError(code, values) }
             }
         }
+        for position in patternParameters where values[Int(position) - 1].isNull {
+            let code = PatternParameters.matchingNothing.bind(to: sqliteStatement, at: position)
+            if code != SQLITE_OK { throw bindingError(code, values) }
+        }
     }
 
     @inline(__always)
@@ -282,7 +290,9 @@ public final class Statement {
     private func bind(_ elements: [(any DatabaseValueConvertible)?]) throws {
         if regionNarrowing != nil { regionNarrowing = nil }
         // What went wrong is found out on the way that can tell.
-        if elements.bind(to: sqliteStatement) != SQLITE_OK { try bind(elements.map { $0?.databaseValue ?? .null }) }
+        guard patternParameters.isEmpty, elements.bind(to: sqliteStatement) == SQLITE_OK else {
+            return try bind(elements.map { $0?.databaseValue ?? .null })
+        }
     }
 
     /// Leaves no parameter with a former value.

@@ -33,6 +33,9 @@ struct StatementCompilation {
     /// Whether the statement writes although `sqlite3_stmt_readonly` doesn't know.
     var writesUnseen = false
 
+    /// Whether the statement has a `MATCH`.
+    var matches = false
+
     /// Whether the statement reads a database that was attached.
     var readsAttached = false
 
@@ -188,6 +191,7 @@ final class StatementAuthorizer {
         case SQLITE_FUNCTION:
             // It runs INSERT statements of its own.
             if second.map({ sqlite3_stricmp($0, "sqlcipher_export") == 0 }) == true { compilation.writesUnseen = true }
+            if second.map({ sqlite3_stricmp($0, "match") == 0 }) == true { compilation.matches = true }
             guard writesNowhere, isCompiling, let name = second.map({ String(cString: $0).lowercased() }) else { break }
             if WritingSQL.functions.contains(name) { return refuse(.readOnly) }
         default:
