@@ -25,9 +25,11 @@ typedef struct strongroom_connection {
     uint32_t stops;           ///< Why the access stops: STRONGROOM_SUSPENDED and its kin. Atomic.
     uint32_t reach;           ///< Which of them reach what runs now. Atomic; see strongroom_narrow.
     uint32_t outer_reach;     ///< The reach around the statement that begins or ends a transaction.
+    uint32_t reach_before_commit; ///< The reach of the statement that commits by itself; 0 when none does.
     bool raised;              ///< SQLite was told to interrupt, and may not have noticed. Guarded by `lock`.
     bool stopped;             ///< The access has met a stop.
     bool tripped;             ///< The statement was stopped: what SQLite does with the files now is to undo.
+    bool rolls_back;          ///< A whole transaction is being rolled back.
     uint32_t locks;           ///< How many locks on its files keep others out. Atomic.
     struct strongroom_file *databases; ///< The open database files: the main one, and those that are attached.
     bool unfreeable;          ///< SQLCipher would free a secret twice: the database is left open, and its memory is lost.
@@ -80,6 +82,10 @@ strongroom_connection *strongroom_innermost_in_group(uintptr_t group);
 /// What the calling thread is telling of a change at this moment; NULL when nothing. Set returns the former one.
 const void *strongroom_told(void);
 const void *strongroom_set_told(const void *told);
+
+/// Who keeps what SQLite lets go of on the calling thread, until it may go; NULL when it may go at once.
+void *strongroom_departures(void);
+void strongroom_set_departures(void *newer);
 
 /// Finalizes a statement, now if the calling thread has access, else at the next access or at closing.
 void strongroom_statement_release(strongroom_connection *connection, sqlite3_stmt *statement);

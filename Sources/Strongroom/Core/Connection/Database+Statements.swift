@@ -270,6 +270,7 @@ extension Database {
     }
 
     private func drawConsequences(of statement: Statement, isDone: Bool) {
+        strongroom_commit_ends(connection)
         if statement.compilation.transaction != nil { stops.end() }
         if statement.compilation.attaches { strongroom_set_opening(nil) }
         connection.pointee.tripped = false

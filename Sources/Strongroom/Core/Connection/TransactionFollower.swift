@@ -1,4 +1,5 @@
 import CSQLCipher
+import CStrongroom
 import Foundation
 
 /// Knows what the transaction of one connection is doing, from SQLite's hooks and from the state after each statement.
@@ -97,7 +98,9 @@ final class TransactionFollower {
     fileprivate func willCommit() -> CInt {
         didCallCommitHook = true
         endings &+= 1
-        return observers.isActive && !observers.transactionWillCommit() ? 1 : 0
+        if observers.isActive, !observers.transactionWillCommit() { return 1 }
+        strongroom_commit_begins(observers.connection)
+        return 0
     }
 
     fileprivate func didRollBack() {
