@@ -65,3 +65,16 @@ int strongroom_signals_next(void) {
 }
 
 bool strongroom_signals_continued(void) { return __atomic_load_n(&continued, __ATOMIC_SEQ_CST) != 0; }
+
+void strongroom_signals_stop(void) {
+    sigset_t resumption, former, pending;
+    sigemptyset(&resumption);
+    sigaddset(&resumption, SIGCONT);
+    // A signal that has come, and that no thread has handled yet, shows only where it is blocked. The stop would discard it.
+    pthread_sigmask(SIG_BLOCK, &resumption, &former);
+    bool is_known = sigpending(&pending) == 0;
+    bool is_coming = is_known && sigismember(&pending, SIGCONT) == 1;
+    // Nobody can catch this one.
+    if (!is_coming && !strongroom_signals_continued()) kill(getpid(), SIGSTOP);
+    pthread_sigmask(SIG_SETMASK, &former, NULL);
+}

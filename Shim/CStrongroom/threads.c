@@ -13,6 +13,17 @@ const void *strongroom_set_told(const void *told) {
     return former;
 }
 
+// Who keeps what SQLite lets go of on this thread.
+static _Thread_local void *departures;
+
+void *strongroom_departures(void) {
+    return departures;
+}
+
+void strongroom_set_departures(void *newer) {
+    departures = newer;
+}
+
 // The connections that this thread has access to, innermost first.
 static _Thread_local strongroom_connection *innermost;
 

@@ -26,12 +26,19 @@ static int file_read(sqlite3_file *file, void *bytes, int size, sqlite3_int64 of
 }
 
 static int file_write(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset) {
-    int stopped = strongroom_watch_write(ours(file), size);
-    return stopped != SQLITE_OK ? stopped : calls(file)->xWrite(real(file), bytes, size, offset);
+    int result = strongroom_watch_write(ours(file), size);
+    if (result == SQLITE_OK) result = calls(file)->xWrite(real(file), bytes, size, offset);
+    return result == SQLITE_OK ? strongroom_watch_written(ours(file), size) : result;
+}
+
+static int file_sync(sqlite3_file *file, int flags) {
+    strongroom_watch_sync(ours(file));
+    return calls(file)->xSync(real(file), flags);
 }
 
 static int file_lock(sqlite3_file *file, int level) {
-    int result = calls(file)->xLock(real(file), level);
+    int result = strongroom_watch_will_lock(ours(file), level);
+    if (result == SQLITE_OK) result = calls(file)->xLock(real(file), level);
     if (result == SQLITE_OK) strongroom_watch_lock(ours(file), level);
     return result;
 }
@@ -43,8 +50,10 @@ static int file_unlock(sqlite3_file *file, int level) {
 }
 
 static int file_shm_lock(sqlite3_file *file, int lock, int count, int flags) {
-    int result = ours(file)->is_fenced ? strongroom_fence_lock(ours(file), lock, count, flags)
-                                       : calls(file)->xShmLock(real(file), lock, count, flags);
+    int result = strongroom_watch_will_shm_lock(ours(file), lock, count, flags);
+    if (result != SQLITE_OK) return result;
+    result = ours(file)->is_fenced ? strongroom_fence_lock(ours(file), lock, count, flags)
+                                   : calls(file)->xShmLock(real(file), lock, count, flags);
     if (result == SQLITE_OK) strongroom_watch_shm_lock(ours(file), lock, count, flags);
     return result;
 }
@@ -59,7 +68,6 @@ static int file_shm_unmap(sqlite3_file *file, int delete) {
 // The rest is the system's.
 
 static int file_truncate(sqlite3_file *file, sqlite3_int64 size) { return calls(file)->xTruncate(real(file), size); }
-static int file_sync(sqlite3_file *file, int flags) { return calls(file)->xSync(real(file), flags); }
 static int file_size(sqlite3_file *file, sqlite3_int64 *size) { return calls(file)->xFileSize(real(file), size); }
 static int file_sector_size(sqlite3_file *file) { return calls(file)->xSectorSize(real(file)); }
 static int file_characteristics(sqlite3_file *file) { return calls(file)->xDeviceCharacteristics(real(file)); }

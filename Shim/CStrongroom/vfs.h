@@ -21,6 +21,11 @@ typedef struct strongroom_file {
     struct strongroom_file *next;       ///< Of the connection's databases.
     bool is_main, is_database, is_log;
     bool has_log;                       ///< A database whose log is open.
+    bool has_journal;                   ///< A database whose rollback journal is open.
+    struct strongroom_file *log;        ///< Of a database; NULL where none is open.
+    sqlite3_int64 unsynced;             ///< Bytes written since the latest sync.
+    /// Whether the latest checkpoint of a database has begun with a sync of the log, as it does by default.
+    bool is_synced;
     bool is_fenced;
     int level;                          ///< SQLITE_LOCK_NONE and up.
     uint32_t log_locks;                 ///< Those of the shared memory that one connection at a time can have.
@@ -45,8 +50,13 @@ void strongroom_watch_open(strongroom_file *file, const char *path, int flags);
 void strongroom_watch_close(strongroom_file *file);
 /// After a read: SQLITE_INTERRUPT stops the statement.
 int strongroom_watch_read(strongroom_file *file, int size, int64_t offset);
-/// Before a write.
+/// Before and after a write, and before a sync.
 int strongroom_watch_write(strongroom_file *file, int size);
+int strongroom_watch_written(strongroom_file *file, int size);
+void strongroom_watch_sync(strongroom_file *file);
+/// Before a lock is taken.
+int strongroom_watch_will_lock(strongroom_file *file, int level);
+int strongroom_watch_will_shm_lock(strongroom_file *file, int lock, int count, int flags);
 /// The file has at least this lock now, or at most.
 void strongroom_watch_lock(strongroom_file *file, int level);
 void strongroom_watch_unlock(strongroom_file *file, int level);

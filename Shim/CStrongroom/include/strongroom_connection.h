@@ -28,9 +28,12 @@ typedef struct strongroom_connection {
     uint32_t stops;           ///< Why the access stops: STRONGROOM_SUSPENDED and its kin. Atomic.
     uint32_t reach;           ///< Which of them reach what runs now. Atomic; see strongroom_narrow.
     uint32_t outer_reach;     ///< The reach around the statement that begins or ends a transaction.
+    /// The reach of the statement that commits by itself; 0 when none does.
+    uint32_t reach_before_commit;
     bool raised;              ///< SQLite was told to interrupt, and may not have noticed. Guarded by `lock`.
     bool stopped;             ///< The access has met a stop.
     bool tripped;             ///< The statement was stopped: what SQLite does with the files now is to undo.
+    bool rolls_back;          ///< A whole transaction is being rolled back.
     uint32_t locks;           ///< How many locks on its files keep others out. Atomic.
     struct strongroom_file *databases; ///< The open database files: the main one, and those that are attached.
     /// SQLCipher would free a secret twice: the database is left open, and its memory is lost.

@@ -18,4 +18,7 @@ int strongroom_signals_next(void);
 /// Whether a SIGCONT came after the latest SIGTSTP.
 bool strongroom_signals_continued(void);
 
+/// Stops the process, unless a SIGCONT came after the latest SIGTSTP.
+void strongroom_signals_stop(void);
+
 #endif

@@ -27,6 +27,10 @@ enum {
 uint32_t strongroom_narrow(strongroom_connection *connection, uint32_t reach);
 void strongroom_restore_reach(strongroom_connection *connection, uint32_t former);
 
+/// A statement commits, and checkpoints after that: only waits are in reach until it has ended.
+void strongroom_commit_begins(strongroom_connection *connection);
+void strongroom_commit_ends(strongroom_connection *connection);
+
 /// What stops the work that runs now; 0 when nothing does.
 static inline uint32_t strongroom_reaching_stops(const strongroom_connection *connection) {
     return strongroom_stops(connection) & __atomic_load_n(&connection->reach, __ATOMIC_RELAXED) & 0xff;
@@ -80,5 +84,8 @@ int strongroom_connection_busy_timeout(strongroom_connection *connection, int mi
 /// Files ask this before they read or write: not SQLITE_OK stops the statement. `moves_log`: the write is that of a
 /// checkpoint.
 int strongroom_stops_file(strongroom_connection *connection, bool moves_log);
+
+/// Whether what is undone now may be left to whoever opens the files next: a suspended database waits for nothing.
+bool strongroom_leaves_journal(strongroom_connection *connection);
 
 #endif

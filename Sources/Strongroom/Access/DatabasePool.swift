@@ -56,6 +56,10 @@ public final class DatabasePool: DatabaseWriter {
 
     public func close() throws {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
+        try Departures.after(closeAll)
+    }
+
+    private func closeAll() throws {
         var turn = ReaderPool.BarrierTurn.closed
         try writer.sync(between: { turn = readers.raiseBarrier() }, and: { if turn == .up { readers.lowerBarrier() } }) { db in
             // Closed before: nothing is left to do.

@@ -219,12 +219,14 @@ final class SerializedConnection: @unchecked Sendable {
     func whenResumed(_ action: @escaping @Sendable () -> Void) {
         // Looked at with the lock held: a resumption that comes later finds the action.
         let isSuspended = lock.withLock {
-            let isSuspended = strongroom_stops(database.connection) & UInt32(STRONGROOM_SUSPENDED) != 0
+            let isSuspended = self.isSuspended
             if isSuspended { resumption.append(action) }
             return isSuspended
         }
         if !isSuspended { action() }
     }
+
+    var isSuspended: Bool { strongroom_stops(database.connection) & UInt32(STRONGROOM_SUSPENDED) != 0 }
 
     /// Whether the connection holds a lock that keeps others out. Safe from any thread.
     var holdsLock: Bool { strongroom_connection_holds_lock(database.connection) }

@@ -112,6 +112,19 @@ extension DatabaseReader {
     }
 }
 
+extension DatabaseReader {
+    /// Whether the database takes no locks at this moment.
+    var isSuspended: Bool {
+        switch self {
+        case let queue as DatabaseQueue: queue.writer.isSuspended
+        case let pool as DatabasePool: pool.writer.isSuspended
+        case let any as AnyDatabaseWriter: any.base.isSuspended
+        case let any as AnyDatabaseReader: any.base.isSuspended
+        default: false
+        }
+    }
+}
+
 extension DatabaseWriter {
     /// Whether the calling thread is inside an access to the connection that writes.
     var isWriting: Bool {

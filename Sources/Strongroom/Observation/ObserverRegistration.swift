@@ -30,6 +30,7 @@ final class ObserverRegistration {
 
     /// Lets go of the observer. Statements may remember the registration for longer.
     func end() {
+        Departures.keep(keptObserver)
         keptObserver = nil
         livingObserver = nil
     }

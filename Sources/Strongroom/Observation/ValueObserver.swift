@@ -138,13 +138,16 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
-    /// The observation goes on: a fetch that was interrupted is repeated now, and one that was suspended when the suspension ends.
-    private func repeatFetch() {
-        let reader: any DatabaseReader = switch source {
+    private var reader: any DatabaseReader {
+        switch source {
         case .constant(let reader): reader
         case .writer(let writer): writer
         case .pool(let pool): pool
         }
+    }
+
+    /// The observation goes on: a fetch that was interrupted is repeated now, and one that was suspended when the suspension ends.
+    private func repeatFetch() {
         reader.whenResumed { [weak self] in self?.fetchLater() }
     }
 
@@ -328,6 +331,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     /// Emits the first value, for which `isReducing` was set.
     @Sendable private func emitNow(_ result: Result<Fetched, any Error>) {
+        if case .failure(is StoppedFetch) = result, !reader.isSuspended { return start(isImmediate: true) }
         // The caller waits for a value, not for the end of a suspension.
         let result = result.mapError { ($0 as? StoppedFetch)?.error ?? $0 }
         if let value = reduce(result) { notify(value) }

@@ -76,8 +76,7 @@ public final class SuspensionSignals: @unchecked Sendable {
         // Whoever sent it wants the process to go on: its reaction comes next.
         if strongroom_signals_continued() { return }
         guard !SuspensionObserver.isLockHeld else { return later { $0.stop() } }
-        // Nobody can catch this one. SIGCONT resumes.
-        kill(getpid(), SIGSTOP)
+        strongroom_signals_stop()
     }
 
     private func terminate(before end: DispatchTime) {

@@ -131,13 +131,19 @@ struct BarrierTests {
         #expect(try count.wait() == 1)
     }
 
-    @Test("a task that waits for a barrier is cancelled at once, and nobody waits for it any longer")
-    func cancelledWhileWaiting() async throws {
+    @Test("a task that waits for a barrier is cancelled at once, and nobody waits for it any longer", arguments: ["barrier", "erase", "rotation"])
+    func cancelledWhileWaiting(for work: String) async throws {
         let pool = try PoolFixture().pool
         let isReading = Gate(), mayStop = Gate()
         let first = start { try! pool.read { _ in isReading.open(); mayStop.pass() } }
         try await onThread { isReading.pass() }
-        let barrier = Task { try await pool.barrierWriteWithoutTransaction { try $0.insertWine() } }
+        let barrier = Task {
+            switch work {
+            case "erase": try await pool.erase()
+            case "rotation": _ = try await pool.rotateKey(to: .passphrase("battery staple"))
+            default: try await pool.barrierWriteWithoutTransaction { try $0.insertWine() }
+            }
+        }
         #expect(try await eventually { pool.readers.waiting.count == 1 })
         let second = start { _ = try! pool.read { try $0.countWines() } }
         #expect(try await eventually { pool.readers.waiting.count == 2 })
@@ -148,42 +154,6 @@ struct BarrierTests {
         mayStop.open()
         try await onThread { first.pass() }
         #expect(try await pool.read { try $0.countWines() } == 1)
-    }
-
-    @Test("cancelled reads leave nothing in the queue in which they waited")
-    func cancelledReads() async throws {
-        let pool = try PoolFixture(Self.onePoolReader()).pool
-        let isReading = Gate(), mayStop = Gate()
-        let first = start { try! pool.read { _ in isReading.open(); mayStop.pass() } }
-        try await onThread { isReading.pass() }
-        let tasks = (0..<1000).map { _ in Task { try await pool.read { try $0.countWines() } } }
-        #expect(try await eventually { pool.readers.waiting.count == 1000 })
-        for task in tasks[1...] { task.cancel() }
-        for task in tasks[1...] { await #expect(throws: CancellationError.self) { try await task.value } }
-        #expect(try await eventually { pool.readers.waiting.count == 1 })
-        #expect(pool.readers.waiting.capacity <= 64)
-        mayStop.open()
-        try await onThread { first.pass() }
-        #expect(try await tasks[0].value == 0)
-    }
-
-    @Test("a read that is done gives its value, even when its task was cancelled before", arguments: WriterKind.allCases)
-    func cancelledAfterRead(kind: WriterKind) async throws {
-        let (writer, folder) = try kind.make()
-        let hasRead = Gate(), isCancelled = Gate()
-        let task = Task {
-            try await writer.read { db in
-                let count = try db.countWines()
-                hasRead.open()
-                isCancelled.pass()
-                return count
-            }
-        }
-        try await onThread { hasRead.pass() }
-        task.cancel()
-        isCancelled.open()
-        #expect(try await task.value == 0)
-        _ = folder
     }
 
     @Test("who comes first is served first, and who leaves is forgotten")

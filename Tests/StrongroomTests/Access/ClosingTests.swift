@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Strongroom
+@testable import Strongroom
 import Testing
 
 @Suite("Closing")
@@ -25,19 +25,43 @@ struct ClosingTests {
         }
     }
 
-    @Test("a pool whose reader has a living statement says so, and the pool goes on until it is closed again")
-    func livingReader() throws {
-        let fixture = try PoolFixture()
-        var statement: Statement? = try fixture.pool.read { try $0.makeStatement(sql: "SELECT count(*) FROM wine") }
-        let error = #expect(throws: DatabaseError.self) { try fixture.pool.close() }
-        #expect(error?.resultCode == .SQLITE_BUSY)
-        try fixture.pool.write { try $0.insertWine() }
-        #expect(try fixture.pool.read { try $0.countWines() } == 1)
-        withExtendedLifetime(statement) {}
-        statement = nil
-        try fixture.pool.close()
-        let read = #expect(throws: DatabaseError.self) { try fixture.pool.read { try $0.countWines() } }
-        let write = #expect(throws: DatabaseError.self) { try fixture.pool.write { try $0.insertWine() } }
+    @Test("a pool that a statement keeps open is whole: readers, writer, observers and functions", arguments: ["reader", "writer"])
+    func livingStatement(of connection: String) async throws {
+        let pool = try PoolFixture().pool
+        pool.add(function: DatabaseFunction("one", argumentCount: 0) { _ in 1 })
+        let notified = Notified<Int>()
+        let cancellable = trackingWineCount().notify(notified, in: pool)
+        try await notified.reaches(0)
+        let statement = Shared<Statement?>(nil)
+        let keep: @Sendable (Database) -> Void = { db in statement.update { $0 = try! db.makeStatement(sql: "SELECT 1") } }
+        // Two readers, one of which may have the statement.
+        let first = Gate(), second = Gate()
+        let threads = [(first, second), (second, first)].map { own, other in
+            start {
+                try! pool.unsafeRead { db in
+                    own.open()
+                    other.pass()
+                    if own === first, connection == "reader" { keep(db) }
+                }
+            }
+        }
+        try await onThread { for thread in threads { thread.pass() } }
+        if connection == "writer" { try await pool.writeWithoutTransaction(keep) }
+        for _ in 0..<2 {
+            let error = #expect(throws: DatabaseError.self) { try pool.close() }
+            #expect(error?.resultCode == .SQLITE_BUSY)
+            let count = notified.values.last! + 1
+            try await pool.write { try $0.insertWine() }
+            try await notified.reaches(count)
+            for _ in 0..<3 {
+                #expect(try await pool.read { try Int.fetchOne($0, sql: "SELECT one() + COUNT(*) FROM wine") } == 1 + count)
+            }
+        }
+        cancellable.cancel()
+        statement.update { $0 = nil }
+        try pool.close()
+        let read = await #expect(throws: DatabaseError.self) { try await pool.read { try $0.countWines() } }
+        let write = await #expect(throws: DatabaseError.self) { try await pool.write { try $0.insertWine() } }
         #expect(read?.reason == .closed)
         #expect(write?.reason == .closed)
     }
@@ -52,6 +76,96 @@ struct ClosingTests {
         #expect(try snapshot.read { try $0.countWines() } == 0)
         withExtendedLifetime(statement) {}
     }
+
+    /// What goes with a connection asks for one of these.
+    enum LastCall: String, CaseIterable, CustomTestStringConvertible {
+        case read, write, barrier, erase, reentrantWrite, close, suspend, interrupt, releaseMemory, snapshot, asyncRead, asyncBarrier
+
+        var testDescription: String { rawValue }
+
+        func make(_ writer: any DatabaseWriter) throws {
+            switch self {
+            case .read: _ = try writer.read { try $0.countWines() }
+            case .write: try writer.write { try $0.insertWine() }
+            case .barrier: try writer.barrierWriteWithoutTransaction { try $0.insertWine() }
+            case .erase: try writer.erase()
+            case .reentrantWrite: try writer.unsafeReentrantWrite { try $0.insertWine() }
+            case .close: try writer.close()
+            case .suspend: writer.suspend()
+            case .interrupt: writer.interrupt()
+            case .releaseMemory: (writer as? DatabasePool)?.releaseMemory()
+            case .snapshot: _ = try (writer as? DatabasePool)?.makeSnapshot()
+            case .asyncRead: writer.asyncRead { _ in }
+            case .asyncBarrier: writer.asyncBarrierWriteWithoutTransaction { _ in }
+            }
+        }
+
+        /// Whether it needs a database that is open.
+        var isRefused: Bool { [.read, .write, .barrier, .erase, .reentrantWrite].contains(self) }
+    }
+
+    @Test("What goes with a connection may ask for anything: the database is closed by then",
+        arguments: LastCall.allCases, ["queue", "pool", "reader of a pool"])
+    func farewells(call: LastCall, place: String) async throws {
+        let (writer, folder) = try (place == "queue" ? WriterKind.queue : .pool).make()
+        let box = Shared<(any DatabaseWriter)?>(writer), outcome = Shared<Result<Void, any Error>?>(nil)
+        let addFunction: @Sendable (Database) -> Void = { db in
+            let farewell = Farewell {
+                guard let writer = box.value else { return }
+                outcome.update { $0 = Result { try call.make(writer) } }
+            }
+            db.add(function: DatabaseFunction("one", argumentCount: 0) { _ in withExtendedLifetime(farewell) { 1 } })
+        }
+        try await onThread {
+            try place == "reader of a pool" ? writer.unsafeRead(addFunction) : writer.writeWithoutTransaction(addFunction)
+        }
+        try await onThread { start { try! writer.close() }.pass() }
+        let result = try #require(outcome.value)
+        if call.isRefused {
+            let error = #expect(throws: DatabaseError.self) { try result.get() }
+            #expect(error?.reason == .closed)
+        } else {
+            try result.get()
+        }
+        box.update { $0 = nil }
+        _ = folder
+    }
+
+    @Test("An observer that goes with its database may ask for it", arguments: WriterKind.allCases)
+    func farewellOfObserver(kind: WriterKind) async throws {
+        final class Observer: TransactionObserver, @unchecked Sendable {
+            let farewell: Farewell
+            init(_ farewell: Farewell) { self.farewell = farewell }
+            func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+            func databaseDidChange(with event: DatabaseEvent) {}
+            func databaseDidCommit(_ db: Database) {}
+            func databaseDidRollback(_ db: Database) {}
+        }
+        let (writer, folder) = try kind.make()
+        let box = Shared<(any DatabaseWriter)?>(writer), errors = Shared<[any Error]>([])
+        writer.add(transactionObserver: Observer(Farewell {
+            do { _ = try box.value?.read { try $0.countWines() } } catch { errors.update { $0.append(error) } }
+        }), extent: .databaseLifetime)
+        try await onThread { start { try! writer.close() }.pass() }
+        #expect((errors.value.first as? DatabaseError)?.reason == .closed)
+        box.update { $0 = nil }
+        _ = folder
+    }
+
+    @Test("What goes with a connection that nobody closes may interrupt the database")
+    func farewellOfAbandoned() async throws {
+        let pool = try PoolFixture().pool
+        let isSaid = Gate()
+        try await pool.writeWithoutTransaction { db in
+            let farewell = Farewell { [weak pool] in
+                pool?.interrupt()
+                isSaid.open()
+            }
+            db.add(function: DatabaseFunction("one", argumentCount: 0) { _ in withExtendedLifetime(farewell) { 1 } })
+        }
+        try await onThread { start { pool.writer.retire() }.pass() }
+        try await onThread { isSaid.pass() }
+    }
 }
 
 @Suite("Opening a queue or a pool")
@@ -65,23 +179,5 @@ struct OpeningAccessTests {
         let pool = try DatabasePool(path: path, configuration: .encrypted())
         for ending in ["-wal", "-shm"] { #expect(FileManager.default.fileExists(atPath: path + ending)) }
         try pool.close()
-    }
-
-    @Test("for reading only takes the target queue of readers, whoever asks")
-    func readOnlyTarget() throws {
-        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
-        try DatabasePool(path: path, configuration: .encrypted()).close()
-        let target = DispatchQueue(label: "target"), key = DispatchSpecificKey<String>()
-        target.setSpecific(key: key, value: "target")
-        var configuration = Configuration.encrypted()
-        configuration.readonly = true
-        configuration.targetQueue = target
-        configuration.writeTargetQueue = DispatchQueue(label: "writer")
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
-        #expect(try queue.read { _ in DispatchQueue.getSpecific(key: key) } == "target")
-        #expect(try queue.write { _ in DispatchQueue.getSpecific(key: key) } == "target")
-        let pool = try DatabasePool(path: path, configuration: configuration)
-        #expect(try pool.read { _ in DispatchQueue.getSpecific(key: key) } == "target")
-        #expect(try pool.unsafeRead { _ in DispatchQueue.getSpecific(key: key) } == "target")
     }
 }

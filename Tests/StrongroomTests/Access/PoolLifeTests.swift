@@ -66,70 +66,6 @@ struct PoolLifeTests {
         #expect(count == 0)
     }
 
-    @Test("a close that fails leaves the pool whole: readers, writer, observers and functions")
-    func failedClose() async throws {
-        let pool = try PoolFixture().pool
-        pool.add(function: DatabaseFunction("one", argumentCount: 0) { _ in 1 })
-        let notified = Notified<Int>()
-        let cancellable = trackingWineCount().notify(notified, in: pool)
-        try await notified.reaches(0)
-        // Two readers, one with a statement that is alive.
-        let first = Gate(), second = Gate()
-        let statement = Shared<Statement?>(nil)
-        let threads = [(first, second), (second, first)].map { own, other in
-            start {
-                try! pool.read { db in
-                    own.open()
-                    other.pass()
-                    if own === first { statement.update { $0 = try! db.makeStatement(sql: "SELECT 1") } }
-                }
-            }
-        }
-        try await onThread { for thread in threads { thread.pass() } }
-        for _ in 0..<2 {
-            let error = #expect(throws: DatabaseError.self) { try pool.close() }
-            #expect(error?.resultCode == .SQLITE_BUSY)
-            let count = notified.values.last! + 1
-            try await pool.write { try $0.insertWine() }
-            try await notified.reaches(count)
-            for _ in 0..<3 {
-                #expect(try await pool.read { try Int.fetchOne($0, sql: "SELECT one() + COUNT(*) FROM wine") } == 1 + count)
-            }
-        }
-        statement.update { $0 = nil }
-        try pool.close()
-        cancellable.cancel()
-    }
-
-    @Test("what goes with a connection may interrupt the pool, and is refused an access", arguments: ["close", "abandon"])
-    func farewells(_ end: String) async throws {
-        let box = Shared<DatabasePool?>(nil)
-        let errors = Shared<[ResultCode]>([])
-        let said = Shared(0)
-        let pool = try PoolFixture().pool
-        box.update { $0 = pool }
-        try await onThread {
-            pool.writeWithoutTransaction { db in
-                let farewell = Farewell {
-                    box.value?.interrupt()
-                    do { _ = try box.value?.read { try $0.countWines() } } catch {
-                        errors.update { $0.append((error as! DatabaseError).resultCode) }
-                    }
-                    said.update { $0 += 1 }
-                }
-                db.add(function: DatabaseFunction("one", argumentCount: 0) { _ in withExtendedLifetime(farewell) { 1 } })
-            }
-        }
-        let isEnded = start {
-            if end == "close" { try! pool.close() } else { pool.writer.retire() }
-        }
-        try await onThread { isEnded.pass() }
-        #expect(said.value == 1)
-        let expected: [ResultCode] = end == "close" ? [.SQLITE_MISUSE] : []
-        #expect(errors.value == expected)
-        box.update { $0 = nil }
-    }
-
     @Test("what goes with a reader that releases its memory may read", arguments: [false, true])
     func farewellOfReader(_ invalidates: Bool) async throws {
         let pool = try PoolFixture().pool
@@ -166,17 +102,6 @@ struct PoolLifeTests {
             try pool.makeSnapshot().read { try Int.fetchOne($0, sql: "SELECT latest()") }
         }
         #expect(pool.readers.setupCount == 3)
-    }
-
-    @Test("a pool has the files of its log as soon as it is open")
-    func logFiles() throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path("db.sqlite")
-        for _ in 0..<2 {
-            let pool = try DatabasePool(path: path, configuration: .encrypted())
-            for suffix in ["-wal", "-shm"] { #expect(FileManager.default.fileExists(atPath: path + suffix)) }
-            try pool.close()
-        }
     }
 
     @Test("a read-only opening that misses them, and can't create them, names the remedy", arguments: WriterKind.allCases)

@@ -450,18 +450,4 @@ struct PoolTests {
         try writer.close()
         #expect(!FileManager.default.fileExists(atPath: folder.path("db.sqlite-wal")))
     }
-
-    @Test("close fails with SQLITE_BUSY while a statement is alive, and the pool goes on")
-    func closeWithStatement() throws {
-        let fixture = try PoolFixture()
-        try fixture.pool.read { _ in }
-        var statement: Statement? = try fixture.pool.writeWithoutTransaction { try $0.makeStatement(sql: "SELECT 1") }
-        let error = #expect(throws: DatabaseError.self) { try fixture.pool.close() }
-        #expect(error?.resultCode == .SQLITE_BUSY)
-        try fixture.pool.write { try $0.insertWine() }
-        #expect(try fixture.pool.read { try $0.countWines() } == 1)
-        withExtendedLifetime(statement) {}
-        statement = nil
-        try fixture.pool.close()
-    }
 }

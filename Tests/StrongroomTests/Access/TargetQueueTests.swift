@@ -98,7 +98,8 @@ struct TargetQueueTests {
         for (isReadOnly, expected) in [(true, "reads"), (false, "writes")] {
             configuration.readonly = isReadOnly
             let queue = try DatabaseQueue(path: fixture.queue.path, configuration: configuration)
-            queue.inDatabase { _ in #expect(DispatchQueue.getSpecific(key: key) == expected) }
+            #expect(queue.inDatabase { _ in DispatchQueue.getSpecific(key: key) } == expected)
+            #expect(try queue.read { _ in DispatchQueue.getSpecific(key: key) } == expected)
         }
     }
 }

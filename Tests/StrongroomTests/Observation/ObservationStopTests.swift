@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Strongroom
 import Testing
@@ -65,5 +66,62 @@ struct ObservationStopTests {
             .notify(notified, in: queue)
         try await notified.fails()
         observation.cancel()
+    }
+
+    @MainActor
+    @Test("the interruption of its first fetch, for which the caller waits", arguments: [WriterKind.queue, .pool])
+    func interruptedImmediateStart(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make()
+        let isFirst = Shared(true)
+        let notified = Notified<Int>()
+        let observation = ValueObservation.tracking { db in
+            if isFirst.update({ former in defer { former = false }; return former }) {
+                let cursor = try Int.fetchCursor(db, sql: "VALUES (1), (2)")
+                _ = try cursor.next()
+                writer.interrupt()
+                _ = try cursor.next()
+            }
+            return try db.countWines()
+        }.start(in: writer, scheduling: .immediate, onError: { Issue.record($0) }, onChange: notified.onChange)
+        #expect(notified.values == [0])
+        try await writer.write { try $0.insertWine() }
+        try await notified.reaches(1)
+        observation.cancel()
+        _ = folder
+    }
+
+    @Test("suspensions and interruptions without end, in each of its forms", arguments: [WriterKind.queue, .pool])
+    func underFire(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make()
+        let notified = Notified<Int>(), shared = Notified<Int>(), changes = Shared(0), isOver = Shared(false)
+        let queue = DispatchQueue(label: "shared")
+        let observations: [any DatabaseCancellable] = [
+            trackingWineCount().notify(notified, in: writer),
+            trackingWineCount().shared(in: writer, scheduling: .async(onQueue: queue))
+                .start(onError: { Issue.record($0) }, onChange: shared.onChange),
+            DatabaseRegionObservation(tracking: Table("wine"))
+                .start(in: writer, onError: { Issue.record($0) }, onChange: { _ in changes.update { $0 += 1 } }),
+        ]
+        let sequence = Task {
+            for try await value in trackingWineCount().values(in: writer) where value == 200 { return value }
+            return -1
+        }
+        let interrupter = start { while !isOver.value { writer.interrupt(); usleep(50) } }
+        let suspender = start {
+            while !isOver.value { writer.suspend(); usleep(100); writer.resume(); usleep(200) }
+        }
+        try await onThread {
+            var count = 0
+            while count < 200 { if (try? writer.write { try $0.insertWine() }) != nil { count += 1 } }
+            isOver.update { $0 = true }
+            interrupter.pass()
+            suspender.pass()
+        }
+        for values in [notified, shared] { try await values.reaches(200) }
+        #expect(try await sequence.value == 200)
+        #expect(changes.value > 0)
+        #expect(notified.errors.isEmpty)
+        for observation in observations { observation.cancel() }
+        _ = folder
     }
 }

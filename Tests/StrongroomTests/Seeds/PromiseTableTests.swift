@@ -62,6 +62,19 @@ struct PromiseTableTests {
         #expect(missing == [])
     }
 
+    @Test("of stops name a test in each cell")
+    func stops() throws {
+        let tests = try Self.testNames()
+        let file = Self.packageFolder.appendingPathComponent("Sources/Strongroom/Strongroom.docc/Stops.md")
+        let rows = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst(2)
+        #expect(rows.count == 11)
+        for cell in rows.flatMap({ $0.split(separator: "|").dropFirst() }) where cell.contains(where: \.isLetter) {
+            let named = cell.split(separator: "`").map(String.init).filter { $0.contains("Tests.") }
+            #expect(!named.isEmpty, "\(cell)")
+            #expect(named.filter { !tests.contains($0) } == [])
+        }
+    }
+
     @Test("name every sample")
     func samples() throws {
         let samples = try Self.testNames().filter { name in

@@ -225,39 +225,27 @@ struct StopScopeTests {
         _ = folder
     }
 
-    @Test("a barrier that waits is cancelled at once, and blocks nobody after that")
-    func cancelledBarrier() async throws {
-        let fixture = try PoolFixture()
-        let pool = fixture.pool
-        let isReading = Gate(), mayEnd = Gate()
-        let read = start {
-            try! pool.read { _ in
-                isReading.open()
-                mayEnd.pass()
-            }
-        }
+    @Test("cancelled reads leave nothing in the queue in which they waited")
+    func cancelledReads() async throws {
+        var configuration = Configuration.encrypted()
+        configuration.maximumReaderCount = 1
+        let pool = try PoolFixture(configuration).pool
+        let isReading = Gate(), mayStop = Gate()
+        let first = start { try! pool.read { _ in isReading.open(); mayStop.pass() } }
         try await onThread { isReading.pass() }
-        let barrier = Task { try await pool.barrierWriteWithoutTransaction { _ in } }
-        // The barrier waits when it has the writer, and lets nobody write.
-        let isWaiting = try await onThread {
-            for _ in 1...1000 {
-                let write = Gate()
-                pool.asyncWriteWithoutTransaction { _ in write.open() }
-                if !write.opens(within: 0.2) { return true }
-            }
-            return false
-        }
-        #expect(isWaiting)
-        barrier.cancel()
-        await #expect(throws: CancellationError.self) { try await barrier.value }
-        try await pool.write { try $0.insertWine() }
-        #expect(try await pool.read { try $0.countWines() } == 1)
-        mayEnd.open()
-        try await onThread { read.pass() }
+        let tasks = (0..<1000).map { _ in Task { try await pool.read { try $0.countWines() } } }
+        #expect(try await eventually { pool.readers.waiting.count == 1000 })
+        for task in tasks[1...] { task.cancel() }
+        for task in tasks[1...] { await #expect(throws: CancellationError.self) { try await task.value } }
+        #expect(try await eventually { pool.readers.waiting.count == 1 })
+        #expect(pool.readers.waiting.capacity <= 64)
+        mayStop.open()
+        try await onThread { first.pass() }
+        #expect(try await tasks[0].value == 0)
     }
 
-    @Test("reads that are cancelled leave the queue, and are not kept until a reader is free")
-    func cancelledReadsLeave() async throws {
+    @Test("a cancelled read is not kept in memory until a reader is free")
+    func cancelledReadIsForgotten() async throws {
         final class Witness: @unchecked Sendable { weak var job: AccessJob<Void>? }
         var configuration = Configuration.encrypted()
         configuration.maximumReaderCount = 1
@@ -302,5 +290,47 @@ struct StopScopeTests {
         try await onThread { isRunning.pass() }
         access.stop(.cancellation, fixture.pool)
         #expect(try await access.error() is CancellationError)
+    }
+
+    @Test("an observer that interrupts its own database goes on, and the commit does", arguments: WriterKind.allCases)
+    func interruptionByObserver(kind: WriterKind) async throws {
+        let (writer, folder) = try kind.make()
+        let observer = CommitObserver(), counts = Shared<[Result<Int, any Error>]>([])
+        observer.willCommit = { writer.interrupt() }
+        observer.didCommit = { db in
+            writer.interrupt()
+            counts.update { $0.append(Result { try db.countWines() }) }
+        }
+        try await onThread {
+            writer.add(transactionObserver: observer, extent: .nextTransaction)
+            try writer.write { try $0.insertWine() }
+        }
+        #expect(try counts.value.map { try $0.get() } == [1])
+        _ = folder
+    }
+
+    @Test("a cancelled savepoint is rolled back, and so is the transaction around it", arguments: WriterKind.allCases, [false, true])
+    func cancelledSavepoint(kind: WriterKind, isNested: Bool) async throws {
+        let (writer, folder) = try kind.make()
+        let hasBegun = Gate(), isCancelled = Gate()
+        let access = StoppableAccess(writer) { db in
+            let savepoint = {
+                try db.inSavepoint {
+                    try db.insertWine()
+                    hasBegun.open()
+                    isCancelled.pass()
+                    return .rollback
+                }
+            }
+            isNested ? try db.inTransaction { try savepoint(); return .commit } : try savepoint()
+        }
+        try await onThread { hasBegun.pass() }
+        access.stop(.cancellation, writer)
+        isCancelled.open()
+        let error = try await access.error()
+        #expect((error is CancellationError) == isNested)
+        #expect(try await writer.read { try $0.countWines() } == 0)
+        try await writer.write { try $0.insertWine() }
+        _ = folder
     }
 }

@@ -4,61 +4,21 @@ import Testing
 
 @Suite("A suspension reaches", .timeLimit(.minutes(5)), .serialized)
 struct SuspensionReachTests {
-    /// A large database, made once.
-    private static let template: TemporaryFolder = {
-        let folder = try! TemporaryFolder()
-        folder.keep()
-        let queue = try! DatabaseQueue(path: folder.path("db.sqlite"), configuration: .encrypted())
-        try! queue.write { db in
-            try db.execute(sql: """
-                CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT);
-                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
-                INSERT INTO wine (name) SELECT hex(randomblob(450)) FROM n
-                """)
-        }
-        try! queue.close()
-        return folder
-    }()
+    private static let rowCount = 40_000
+    private static let template = try! LargeDatabase.template(rowCount: rowCount)
 
-    private func largeQueue(_ configuration: Configuration) throws -> (DatabaseQueue, TemporaryFolder) {
-        let folder = try TemporaryFolder()
-        try FileManager.default.copyItem(atPath: Self.template.path("db.sqlite"), toPath: folder.path("db.sqlite"))
-        return (try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration), folder)
+    private func makeLarge(_ mode: String = "wal") throws -> LargeDatabase {
+        try LargeDatabase(Self.template, mode == "wal" ? walConfiguration() : .encrypted())
     }
 
-    private func configuration(_ mode: String) -> Configuration {
-        mode == "wal" ? walConfiguration() : .encrypted()
-    }
-
-    /// Suspends `queue` once `work` holds a lock. Answers what it threw, and after how many seconds the lock was gone.
-    private func suspend(
-        _ queue: DatabaseQueue, _ folder: TemporaryFolder, _ work: @escaping @Sendable () throws -> Void) throws -> ((any Error)?, Double)
-    {
-        let path = folder.path("db.sqlite")
-        let error = Shared<(any Error)?>(nil)
-        let working = start {
-            do { try work() } catch let failure { error.update { $0 = failure } }
-        }
-        while try Locks.exclusive(on: path).isEmpty { try #require(!working.opens(within: 0), "nothing took a lock") }
-        let start = Date()
-        queue.suspend()
-        while try !Locks.exclusive(on: path).isEmpty { try #require(-start.timeIntervalSinceNow < 20, "the lock stays") }
-        let time = -start.timeIntervalSinceNow
-        working.pass()
-        return (error.value, time)
-    }
-
-    /// Once in several times must do, on a machine that has much else to do.
-    private func expectInTime(
-        _ mode: String, _ work: @escaping @Sendable (DatabaseQueue) throws -> Void) throws
-    {
+    /// Suspends the work at its first lock. Once in several times must be in time, on a machine that has much else to do.
+    private func expectInTime(_ mode: String, _ work: @escaping @Sendable (DatabaseQueue) throws -> Void) throws {
         var times: [Double] = []
         for _ in 1...5 where times.min() ?? 1 > 0.1 {
-            let (queue, folder) = try largeQueue(configuration(mode))
-            let (error, time) = try suspend(queue, folder) { try work(queue) }
+            let large = try makeLarge(mode)
+            let (_, time, error) = try large.suspend(at: { _, large in try !large.locks().isEmpty }, during: work)
             #expect((error as? DatabaseError)?.isInterruptionError == true, "\(String(describing: error))")
-            queue.resume()
-            #expect(try queue.read { try $0.countWines() } == 40_000)
+            #expect(try large.queue.read { try $0.countWines() } == Self.rowCount)
             times.append(time)
         }
         #expect(times.min()! < 0.1, "\(times)")
@@ -73,9 +33,46 @@ struct SuspensionReachTests {
 
     @Test("a backup into the database, at once and in steps", arguments: [-1, 50], ["wal", "delete"])
     func backup(pagesPerStep: CInt, mode: String) throws {
-        let (source, kept) = try largeQueue(.encrypted())
-        try expectInTime(mode) { queue in try source.backup(to: queue, pagesPerStep: pagesPerStep) }
-        _ = kept
+        let source = try makeLarge()
+        try expectInTime(mode) { queue in try source.queue.backup(to: queue, pagesPerStep: pagesPerStep) }
+    }
+
+    @Test("what it would take long to undo: the journal is left to the next one who reads, here or in another process",
+        arguments: [false, true])
+    func leftJournal(byShell: Bool) throws {
+        let large = try makeLarge("delete")
+        let journal = large.path + "-journal"
+        let (_, _, error) = try large.suspend(at: { _, _ in
+            let size = (try? FileManager.default.attributesOfItem(atPath: journal))?[.size] as? NSNumber
+            return (size?.intValue ?? 0) > 8_000_000
+        }) { queue in
+            try queue.write { try $0.execute(sql: "UPDATE wine SET name = hex(randomblob(450))") }
+        }
+        #expect((error as? DatabaseError)?.resultCode == .SQLITE_INTERRUPT)
+        #expect(FileManager.default.fileExists(atPath: journal))
+        if byShell {
+            #expect(try stockShell(large.path, "PRAGMA integrity_check; SELECT count(*) FROM wine;") == ["ok", "\(Self.rowCount)"])
+        }
+        #expect(try large.queue.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
+        #expect(try large.queue.read { try $0.countWines() } == Self.rowCount)
+        #expect(!FileManager.default.fileExists(atPath: journal))
+        try large.queue.write { try $0.insertWine() }
+        #expect(try large.queue.read { try $0.countWines() } == Self.rowCount + 1)
+    }
+
+    @Test("the journal that is kept in memory, which nobody else could undo")
+    func journalInMemory() throws {
+        let large = try makeLarge("delete")
+        try large.queue.inDatabase { _ = try String.fetchOne($0, sql: "PRAGMA journal_mode = MEMORY") }
+        // Pages that were changed go to the file, which then nobody else may read.
+        let (_, _, error) = try large.suspend(at: { _, large in
+            try Locks.exclusive(on: large.path).contains { $0.hasSuffix(" 1073742335") }
+        }) { queue in
+            try queue.write { try $0.execute(sql: "UPDATE wine SET name = hex(randomblob(450))") }
+        }
+        #expect((error as? DatabaseError)?.isInterruptionError == true)
+        #expect(try large.queue.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
+        #expect(try large.queue.read { try $0.countWines() } == Self.rowCount)
     }
 
     @Test("a rotation", arguments: ["wal", "delete"])
@@ -85,31 +82,31 @@ struct SuspensionReachTests {
 
     @Test("the checkpoint of a commit, which stays committed")
     func automaticCheckpoint() throws {
-        let (queue, folder) = try largeQueue(walConfiguration())
-        let observer = CommitObserver()
-        // After the last moment at which the commit could be refused, and before its checkpoint.
-        observer.willCommit = { queue.suspend() }
-        queue.add(transactionObserver: observer)
-        try queue.write { try $0.execute(sql: "UPDATE wine SET name = 'Chinon'") }
-        #expect(try Locks.exclusive(on: folder.path("db.sqlite")).isEmpty)
-        observer.willCommit = {}
-        queue.resume()
-        let log = try queue.writeWithoutTransaction { try $0.checkpoint(.passive) }
+        let large = try makeLarge()
+        try large.queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 1") }
+        let (_, time, error) = try large.suspend(at: { _, large in try large.checkpoints() }) { queue in
+            try queue.write { try $0.execute(sql: "UPDATE wine SET name = 'Chinon ' || name") }
+        }
+        #expect(error == nil)
+        #expect(time < 0.5)
+        let log = try large.queue.writeWithoutTransaction { try $0.checkpoint(.passive) }
         #expect(log.walFrameCount > 1000)
-        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM wine WHERE name = 'Chinon'") } == 40_000)
+        #expect(try large.queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM wine WHERE name LIKE 'Chinon %'") }
+            == Self.rowCount)
     }
 
     @Test("a checkpoint that is asked for")
     func checkpoint() throws {
-        let (queue, folder) = try largeQueue(walConfiguration())
-        try queue.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
-            try db.inTransaction { try db.execute(sql: "UPDATE wine SET name = name || 'x'"); return .commit }
+        let large = try makeLarge()
+        try large.queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; UPDATE wine SET name = name || 'x'")
         }
-        let (error, _) = try suspend(queue, folder) { try queue.writeWithoutTransaction { _ = try $0.checkpoint(.full) } }
+        let (_, time, error) = try large.suspend(at: { _, large in try large.checkpoints() }) { queue in
+            try queue.writeWithoutTransaction { _ = try $0.checkpoint(.full) }
+        }
         #expect((error as? DatabaseError)?.isInterruptionError == true)
-        queue.resume()
-        #expect(try queue.read { try $0.countWines() } == 40_000)
+        #expect(time < 0.5)
+        #expect(try large.queue.read { try $0.countWines() } == Self.rowCount)
     }
 }
 

@@ -155,4 +155,38 @@ struct SuspensionRuleTests {
             try db.inTransaction { try db.insertWine(); return .commit }
         }
     }
+
+    @Test("every statement passes in WAL mode that takes no lock of a writer", arguments: [
+        "SELECT * FROM wine", "VALUES (1)", "EXPLAIN DELETE FROM wine", "EXPLAIN QUERY PLAN SELECT * FROM wine",
+        "BEGIN DEFERRED; SELECT * FROM wine; COMMIT", "SAVEPOINT a; SELECT * FROM wine; ROLLBACK TO a; RELEASE a",
+        "CREATE TEMP TABLE x(a); INSERT INTO x VALUES (1); DROP TABLE x", "CREATE TEMP VIEW v AS SELECT * FROM wine",
+        "ATTACH ':memory:' AS m; DETACH m", "PRAGMA user_version", "PRAGMA journal_mode", "PRAGMA table_info(wine)",
+        "PRAGMA integrity_check", "PRAGMA foreign_key_check", "PRAGMA cipher_integrity_check", "PRAGMA page_count",
+        "PRAGMA cache_size = 100", "PRAGMA foreign_keys = ON", "PRAGMA query_only = 1", "PRAGMA wal_autocheckpoint = 100",
+        "PRAGMA synchronous = FULL", "PRAGMA data_version", "PRAGMA freelist_count", "PRAGMA shrink_memory",
+    ])
+    func passingStatement(sql: String) throws {
+        let queue = try make("wal").queue
+        queue.suspend()
+        try queue.inDatabase { db throws in
+            try db.execute(sql: sql)
+            #expect(try Locks.exclusive(on: queue.path).isEmpty)
+        }
+    }
+
+    @Test("every other statement is refused", arguments: [
+        "INSERT INTO wine (name) VALUES ('a')", "INSERT INTO wine (name) VALUES ('a') RETURNING id", "REPLACE INTO wine VALUES (1, 'a')",
+        "UPDATE wine SET name = 'a'", "DELETE FROM wine", "DELETE FROM wine WHERE 0", "CREATE TABLE a(b)", "DROP TABLE wine",
+        "ALTER TABLE wine ADD COLUMN c", "CREATE INDEX i ON wine(name)", "CREATE VIRTUAL TABLE f USING fts5(a)", "VACUUM", "ANALYZE",
+        "PRAGMA user_version = 1", "PRAGMA application_id = 3", "PRAGMA wal_checkpoint", "PRAGMA wal_checkpoint(TRUNCATE)",
+        "PRAGMA journal_mode = DELETE", "PRAGMA incremental_vacuum", "PRAGMA optimize",
+    ])
+    func refusedStatement(sql: String) throws {
+        let queue = try make("wal").queue
+        queue.suspend()
+        try queue.inDatabase { db throws in
+            expectSuspended(sql) { try db.execute(sql: sql) }
+            #expect(try Locks.exclusive(on: queue.path).isEmpty)
+        }
+    }
 }

@@ -268,6 +268,7 @@ extension Database {
 
     /// Answers why a part has undone what the statement did.
     private func drawConsequences(of statement: Statement, isDone: Bool) -> (any Error)? {
+        strongroom_commit_ends(connection)
         if statement.compilation.transaction != nil { stops.end() }
         if statement.compilation.attaches { strongroom_set_opening(nil) }
         connection.pointee.tripped = false

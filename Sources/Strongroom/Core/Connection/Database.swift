@@ -87,6 +87,7 @@ public final class Database {
         }
         connection = opened
         sqliteConnection = opened.pointee.db
+        transactions.connection = opened
     }
 
     deinit {

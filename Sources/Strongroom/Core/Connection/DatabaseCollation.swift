@@ -125,5 +125,5 @@ private func text(_ bytes: UnsafeRawPointer?, _ length: CInt) -> String {
 }
 
 private func releaseCollation(_ context: UnsafeMutableRawPointer?) {
-    Unmanaged<DatabaseCollation>.fromOpaque(context!).release()
+    Unmanaged<DatabaseCollation>.fromOpaque(context!).depart()
 }

@@ -202,7 +202,7 @@ private func finalizeAggregate(_ context: OpaquePointer?) {
 }
 
 private func releaseFunction(_ context: UnsafeMutableRawPointer?) {
-    Unmanaged<DatabaseFunction>.fromOpaque(context!).release()
+    Unmanaged<DatabaseFunction>.fromOpaque(context!).depart()
 }
 
 private func function(of context: OpaquePointer?) -> DatabaseFunction {

@@ -1,4 +1,5 @@
 import CSQLCipher
+import CStrongroom
 import Foundation
 
 /// Knows what the transaction of one connection is doing, from SQLite's hooks and from the state after each statement.
@@ -43,6 +44,9 @@ final class TransactionHooks {
 
     /// The folded names of the savepoints that are open, the innermost last.
     @exclusivity(unchecked) private(set) var savepoints: [String] = []
+
+    /// That of the database, which sets it when it opens.
+    var connection: UnsafeMutablePointer<strongroom_connection>!
 
     /// Who may refuse a commit.
     private let parts: ConnectionParts
@@ -98,7 +102,9 @@ final class TransactionHooks {
     fileprivate func willCommit() -> CInt {
         didCallCommitHook = true
         endings &+= 1
-        return parts.concerns.contains(.transactions) && !askForCommit() ? 1 : 0
+        if parts.concerns.contains(.transactions), !askForCommit() { return 1 }
+        strongroom_commit_begins(connection)
+        return 0
     }
 
     /// Whether all parts agree to a commit.
