@@ -33,8 +33,10 @@ static void look_at_library(void) {
     if (!has_bug) return;
     bool is_open = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK;
     if (is_open && sqlite3_prepare_v2(db, "PRAGMA cipher_version", -1, &statement, NULL) == SQLITE_OK
-        && sqlite3_step(statement) == SQLITE_ROW)
-        has_bug = strongroom_has_wal_reset_bug(number, (const char *)sqlite3_column_text(statement, 0));
+        && sqlite3_step(statement) == SQLITE_ROW) {
+        const void *version = sqlite3_column_text(statement, 0);
+        has_bug = strongroom_has_wal_reset_bug(number, version);
+    }
     sqlite3_finalize(statement);
     sqlite3_close_v2(db);
 }

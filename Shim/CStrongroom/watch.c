@@ -30,7 +30,8 @@ static void open_database(strongroom_file *file) {
 }
 
 static void open_companion(strongroom_file *file, const char *path, bool is_log) {
-    file->database = (strongroom_file *)sqlite3_database_file_object(path);
+    sqlite3_file *database = sqlite3_database_file_object(path);
+    file->database = (strongroom_file *)database;
     file->connection = file->database->connection;
     file->is_log = is_log;
     if (file->connection == NULL) return;

@@ -1,4 +1,5 @@
 import CSQLCipher
+import CStrongroom
 import CStrongroomFaults
 import Foundation
 @testable import Strongroom
@@ -78,30 +79,26 @@ struct ProcessDefaultsTests {
         }
     }
 
-    @Test("don't reach a database that is made without memory, at whichever allocation")
+    @Test("give way to SQLCipher 4's, or the failure is told, at whichever allocation, and are back afterwards")
     func outOfMemory() async {
         // The allocator must be there before SQLite is used for the first time.
         await #expect(processExitsWith: .success) {
             guard strongroom_faults_install_allocator() == SQLITE_OK else { exit(9) }
-            let other = OtherCode(), folder = try TemporaryFolder()
+            let other = OtherCode()
             other.say("PRAGMA cipher_hmac_salt_mask = \"x'00'\"")
-            var made: [String] = [], allocation: Int64 = 0, isRefused = true
+            var allocation: Int64 = 0, failures = 0, isRefused = true
             while isRefused {
-                let path = folder.path("\(allocation)"), refusals = strongroom_faults_refusals()
+                let refusals = strongroom_faults_refusals()
                 strongroom_faults_refuse_memory(allocation, 1, false)
-                let outcome = Result { try makeDatabase(path) }
+                let isHeld = strongroom_defaults_hold() == SQLITE_OK
                 strongroom_faults_refuse_memory(-1, 0, false)
                 isRefused = strongroom_faults_refusals() > refusals
-                if case .success = outcome { made.append(path) }
+                guard other.answer("cipher_hmac_salt_mask") == (isHeld ? "3a" : "00") else { exit(8) }
+                if isHeld { strongroom_defaults_release() } else { failures += 1 }
+                guard other.answer("cipher_hmac_salt_mask") == "00" else { exit(7) }
                 allocation += 1
             }
-            guard made.count > 1, allocation > Int64(made.count) else { exit(8) }
-            guard other.answer("cipher_hmac_salt_mask") == "00" else { exit(7) }
-            other.say(ProcessDefaultsTests.back)
-            for path in made {
-                let queue = try DatabaseQueue(path: path, configuration: configured())
-                _ = try queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") }
-            }
+            guard failures > 0 else { exit(6) }
         }
     }
 
@@ -221,10 +218,4 @@ private func configured(
     var configuration = Configuration()
     configuration.encryption = Encryption(key: .passphrase(passphrase), settings: settings)
     return configuration
-}
-
-private func makeDatabase(_ path: String) throws {
-    let queue = try DatabaseQueue(path: path, configuration: configured())
-    try queue.write { try $0.execute(sql: "CREATE TABLE t(a)") }
-    try queue.close()
 }
