@@ -66,15 +66,34 @@ int strongroom_signals_next(void) {
 
 bool strongroom_signals_continued(void) { return __atomic_load_n(&continued, __ATOMIC_SEQ_CST) != 0; }
 
+/// Whether a SIGCONT came: its handler may be about to run, on a machine that has much else to do.
+static bool is_continued(void) {
+    usleep(100000);
+    return strongroom_signals_continued();
+}
+
+/// Whether one has come that no thread has taken yet. It is blocked here: only then it shows.
+static bool is_coming(void) {
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
+}
+
 void strongroom_signals_stop(void) {
-    sigset_t resumption, former, pending;
-    sigemptyset(&resumption);
-    sigaddset(&resumption, SIGCONT);
-    // A signal that has come, and that no thread has handled yet, shows only where it is blocked. The stop would discard it.
-    pthread_sigmask(SIG_BLOCK, &resumption, &former);
-    bool is_known = sigpending(&pending) == 0;
-    bool is_coming = is_known && sigismember(&pending, SIGCONT) == 1;
-    // Nobody can catch this one.
-    if (!is_coming && !strongroom_signals_continued()) kill(getpid(), SIGSTOP);
-    pthread_sigmask(SIG_SETMASK, &former, NULL);
+    struct sigaction handler, standard = { .sa_handler = SIG_DFL }, none = { .sa_handler = SIG_IGN };
+    sigset_t blocked, mask;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTSTP);
+    sigaddset(&blocked, SIGCONT);
+    pthread_sigmask(SIG_BLOCK, &blocked, &mask);
+    if (!is_coming()) {
+        sigaction(SIGTSTP, &standard, &handler);
+        // A SIGCONT discards a stop that is pending: whoever sends it from now on is heard, at whatever moment.
+        pthread_kill(pthread_self(), SIGTSTP);
+        if (is_continued()) sigaction(SIGTSTP, &none, NULL);
+        pthread_sigmask(SIG_SETMASK, &mask, NULL);
+        sigaction(SIGTSTP, &handler, NULL);
+        // The system stops no orphaned process group in this way: a service is stopped by what nobody can discard.
+        if (!is_continued()) kill(getpid(), SIGSTOP);
+    }
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }

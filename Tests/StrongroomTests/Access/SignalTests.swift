@@ -102,39 +102,6 @@ struct SignalTests {
             guard handlers() == before else { exit(3) }
         }
     }
-
-    @Test("a SIGCONT right behind a SIGTSTP is not lost")
-    func immediateContinuation() async throws {
-        await #expect(processExitsWith: .success) {
-            let fixture = try SignalTests.observedPool()
-            let signals = SuspensionSignals()
-            let identifier = ProcessInfo.processInfo.processIdentifier
-            // The second signal comes a little later each time.
-            let script = """
-                for round in 1 2 3; do
-                    n=0
-                    while [ $n -lt 100 ]; do
-                        kill -TSTP \(identifier)
-                        i=0; while [ $i -lt $n ]; do i=$((i+1)); done
-                        kill -CONT \(identifier)
-                        sleep 0.003
-                        if grep -q '^State:.T' /proc/\(identifier)/status; then kill -CONT \(identifier); exit 1; fi
-                        n=$((n+1))
-                    done
-                done
-                """
-            let status = try await onThread {
-                let sender = Process()
-                sender.executableURL = URL(fileURLWithPath: "/bin/sh")
-                sender.arguments = ["-c", script]
-                try sender.run()
-                sender.waitUntilExit()
-                return sender.terminationStatus
-            }
-            guard status == 0 else { exit(2) }
-            withExtendedLifetime((signals, fixture)) {}
-        }
-    }
 }
 
 /// The process of an exit test, which writes while signals come.
