@@ -149,6 +149,12 @@ extension Target {
         }
         guard access(place.path,
                      W_OK) == 0 else { throw Failure(errno: errno, file: name, doing: "opening it to write") }
+        // The new salt of a plaintext header comes there.
+        let salt = place.path + "-salt"
+        if inspection.kind == .plaintextHeader, access(salt, W_OK) != 0, errno == EACCES || errno == EROFS {
+            throw Failure(errno: errno, file: name, doing: "opening \(salt) to write",
+                          remedy: "Nothing was changed. Check the owner and mode of that file")
+        }
         let room = Room(for: self)
         try room.require(for: name)
         return room

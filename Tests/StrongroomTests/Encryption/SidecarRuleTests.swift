@@ -70,6 +70,52 @@ struct SidecarRuleTests {
         #expect(try read(path, .plaintext) == 7)
     }
 
+    @Test("that this user may not write keeps the key from changing, before anything has", .enabled(if: geteuid() == 0))
+    func unwritable() throws {
+        try create(path, .plaintext)
+        #expect(chown(folder.path, 65534, 65534) == 0 && chown(path, 65534, 65534) == 0 && chmod(file(.permanent), 0o644) == 0)
+        try #require(strongroom_faults_use_files_as(65534))
+        defer { _ = strongroom_faults_use_files_as(0) }
+        var configuration = Configuration()
+        configuration.encryption = .plaintext
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let error = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: .rawKey(Data(repeating: 2, count: 32))) }
+        #expect(error?.reason == .unfitSaltFile && error?.message?.contains("can't write") == true)
+        try queue.close()
+        #expect(try names() == ["db.sqlite", "db.sqlite-salt"])
+        let wider = #expect(throws: DatabaseError.self) {
+            try DatabaseFile.setPlaintextHeader(PlaintextHeader(size: 64), path: path, encryption: .plaintext)
+        }
+        #expect(wider?.reason == .unfitSaltFile)
+        #expect(try names() == ["db.sqlite", "db.sqlite-salt"])
+        #expect(try read(path, .plaintext) == 7)
+    }
+
+    @Test("that this user may not write leaves what is pending to others, and opens", .enabled(if: geteuid() == 0))
+    func pendingForOthers() throws {
+        try create(path, .plaintext)
+        let new = Encryption(key: try .rawKey(Data(repeating: 2, count: 32)), plaintextHeader: PlaintextHeader())
+        var configuration = Configuration()
+        configuration.encryption = .plaintext
+        configuration.busyMode = .immediateError
+        let queue = try DatabasePool(path: path, configuration: configuration)
+        let other = try DatabasePool(path: path, configuration: configuration), snapshot = try other.makeSnapshot()
+        #expect(try queue.rotateKey(to: new.key) == .formerKeyRemains)
+        // The snapshot keeps the pages of the former key until its process is gone, with all that it would finish.
+        try withExtendedLifetime((snapshot, other)) {
+            for name in ["", "-wal", "-shm", "-salt-next"] { #expect(chown(path + name, 65534, 65534) == 0) }
+            #expect(chown(folder.path, 65534, 65534) == 0 && chmod(file(.permanent), 0o644) == 0)
+            try snapshot.close()
+            try other.close()
+            try #require(strongroom_faults_use_files_as(65534))
+            defer { _ = strongroom_faults_use_files_as(0) }
+            #expect(try read(path, new) == 7)
+        }
+        try queue.close()
+        #expect(try read(path, new) == 7)
+        #expect(try names() == ["db.sqlite", "db.sqlite-salt"])
+    }
+
     // MARK: - Regular files only
 
     enum Impostor: CaseIterable {
