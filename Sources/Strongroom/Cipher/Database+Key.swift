@@ -188,6 +188,7 @@ extension Database {
         holdDefaults()
         (cipher.settings, cipher.requestedHeader) = (settings, requestedHeader)
         guard isFileStored else { return try useThrowawayKey(settings) }
+        try requirePathInUTF8()
         let location = try locateSalt(requestedHeader: requestedHeader)
         cipher.saltOrigin = location.place
         let others = try otherSalts(than: location)
@@ -246,6 +247,14 @@ extension Database {
     /// The absolute path of the file, without URI parameters.
     var filePath: String {
         sqliteConnection.map { String(cString: strongroom_database_path($0)) } ?? path
+    }
+
+    /// Refuses a path that Swift would repair into another one: the files beside the database are named after it.
+    private func requirePathInUTF8() throws {
+        guard try String(validatingCString: strongroom_database_path(openConnection)) == nil else { return }
+        throw DatabaseError(
+            .SQLITE_CANTOPEN, refusing: "\(path) leads to a name that is not UTF-8",
+            advice: "give the file and its folders other names")
     }
 
     /// An answer that no cache may keep: SQLCipher runs its pragmas while it compiles them.

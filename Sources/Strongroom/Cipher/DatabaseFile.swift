@@ -53,7 +53,7 @@ public enum DatabaseFile {
     static func realPath(_ path: String) -> String {
         guard let real = strongroom_real_path(path) else { return path }
         defer { strongroom_free(real) }
-        return String(cString: real)
+        return String(validatingCString: real) ?? path
     }
 
     private static func kind(of header: FileHeader) -> Inspection.Kind {

@@ -116,6 +116,24 @@ struct SidecarRuleTests {
         #expect(try names() == ["db.sqlite", "db.sqlite-salt"])
     }
 
+    // MARK: - Names
+
+    @Test("is not named after a path that is not UTF-8: the database is refused")
+    func notUTF8() throws {
+        try create(path, .plaintext)
+        for (name, link) in [("\u{1}\u{2}", "one"), ("\u{1}\u{3}", "two")] {
+            let bytes = Array((folder.path + "/" + name).utf8).map { $0 < 4 ? 0xfc + $0 : $0 } + [0]
+            #expect(bytes.withUnsafeBytes { target in
+                rename(path, target.baseAddress!.assumingMemoryBound(to: CChar.self)) == 0
+                    && symlink(target.baseAddress!.assumingMemoryBound(to: CChar.self), folder.path(link)) == 0
+            })
+            let error = #expect(throws: DatabaseError.self) { try create(folder.path(link), .plaintext) }
+            #expect(error?.resultCode == .SQLITE_CANTOPEN && error?.message?.contains("not UTF-8") == true)
+            #expect(try DatabaseFile.inspect(path: folder.path(link)).kind == .plaintextHeader)
+            try create(path, .plaintext)
+        }
+    }
+
     // MARK: - Regular files only
 
     enum Impostor: CaseIterable {
