@@ -58,6 +58,7 @@ extension Database {
         try requirePlausibleHeader(upTo: FileHeader.pageFormatEnd)
         do {
             try requireFittingKey()
+            try requireNoTrace()
             if try !takeKey() { try readSchema() }
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) {
             guard try followChangedFile() else {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The name of a database as SQLite reads it where names may be URIs. <https://www.sqlite.org/uri.html>
 struct SQLiteURI {
     /// With escapes decoded.
@@ -30,6 +32,13 @@ struct SQLiteURI {
     /// Whether SQLCipher takes a key from it; names go into descriptions and error messages.
     var carriesKey: Bool {
         parameters.contains { ["key", "hexkey", "textkey"].contains($0.name.lowercased()) }
+    }
+
+    /// The URI of a file.
+    static func name(ofFile path: String) -> String {
+        let safe = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "/-._~"))
+        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        return "file://" + (absolute.addingPercentEncoding(withAllowedCharacters: safe) ?? absolute)
     }
 
     /// The file that SQLite opens under a name.
