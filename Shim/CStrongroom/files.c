@@ -97,6 +97,12 @@ int strongroom_file_read(const char *path, bool settled, void *bytes, size_t cap
     return (int)count;
 }
 
+int strongroom_file_require_writable(const char *path) {
+    int fd = open_regular(path, O_RDWR, 0);
+    if (fd >= 0) close(fd);
+    return fd >= 0 || fd == -ENOENT ? 0 : -fd;
+}
+
 /// EAGAIN unless the file has its name and these contents.
 static int require_contents(int fd, const char *path, const void *expected, size_t size) {
     if (!strongroom_has_name(fd, path)) return EAGAIN;

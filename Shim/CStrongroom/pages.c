@@ -185,6 +185,14 @@ bool strongroom_page_decrypts(const strongroom_page_format *format, const uint8_
     return plausible;
 }
 
+bool strongroom_page_uses_log(const strongroom_page_format *format, const uint8_t *page) {
+    uint8_t clear[block];
+    if (format->header > iv_size) return page[19] == 2;
+    int reserve = strongroom_page_reserve(format->hmac_digest);
+    if (!decrypt_block(format->key, page + format->page_size - reserve, page + iv_size, clear)) return false;
+    return clear[3] == 2;
+}
+
 bool strongroom_page_is_authentic(const strongroom_page_format *format, const uint8_t *page, uint32_t number) {
     // SQLite extends files with pages of zeros, which nobody signs; SQLCipher lets them pass.
     if (all_zero(page, format->page_size)) return number != 1;

@@ -71,7 +71,7 @@ struct Arguments {
             let bytes = CommandLine.unsafeArgv[index]!
             guard let word = String(validatingCString: bytes) else {
                 throw Failure(.usage, "an argument is not UTF-8 (\(String(cString: bytes))); nothing was changed",
-                              remedy: "Give the file another name, or open it by a symlink")
+                              remedy: "Give the file another name")
             }
             return word
         }

@@ -80,6 +80,9 @@ extension Failure {
                 """, remedy: """
                 Open it with its program, or roll back with: strongroom query \(shellQuoted(file)) --write 'SELECT 1'
                 """)
+        case (.SQLITE_READONLY_CANTINIT, _):
+            self.init(.other, file: file, "its log is to be read by somebody who may write it; nothing was changed",
+                      remedy: "Run this as a user who may write the file and its folder")
         case (_, .SQLITE_BUSY), (_, .SQLITE_LOCKED):
             self.init(.busy, file: file, "another program is using it (\(said))",
                       remedy: "Stop that program or let it finish, then run this again")

@@ -13,6 +13,7 @@ struct NewFile {
         place = try Place(name)
         replaces = replacing
         for source in sources { try refuse(source) }
+        WorkFolder.removeLeftOvers(in: place.folder)
         try requireRoomForName()
     }
 
@@ -88,7 +89,7 @@ struct NewFile {
         }
         let salts = place.companions.filter { $0.contains("-salt") }
         // The log of a database that is gone would be played into the new one.
-        for taken in [place.path] + place.companions where Self.exists(taken) && !replaces {
+        for taken in [place.path] + place.companions where !salts.contains(taken) && Self.exists(taken) && !replaces {
             throw Self.taken(taken == place.path ? place.name : taken)
         }
         for salt in salts where Self.exists(salt) {

@@ -12,7 +12,7 @@ struct Place: Sendable, Hashable {
             throw Failure(.usage, "an empty name names no file; nothing was changed", remedy: "Check the arguments")
         }
         self.name = name
-        path = Self.resolved(name) ?? Self.byFolder(name)
+        path = try Self.resolved(name) ?? Self.byFolder(name)
     }
 
     /// The folder that it is in.
@@ -23,17 +23,23 @@ struct Place: Sendable, Hashable {
 
     var companions: [String] { Self.companions.map { path + $0 } }
 
-    private static func resolved(_ name: String) -> String? {
-        guard let path = realpath(name, nil) else { return nil }
-        defer { free(path) }
-        return String(cString: path)
+    /// Nil where there is no file.
+    private static func resolved(_ name: String) throws -> String? {
+        guard let bytes = realpath(name, nil) else { return nil }
+        defer { free(bytes) }
+        // Swift would repair it into the path of another file.
+        guard let path = String(validatingCString: bytes) else {
+            throw Failure(.usage, file: name, "it, or a folder that it is in, has a name that is not UTF-8; nothing was changed",
+                          remedy: "Give what is called so another name")
+        }
+        return path
     }
 
     /// Of a file that is not there yet.
-    private static func byFolder(_ name: String) -> String {
+    private static func byFolder(_ name: String) throws -> String {
         let (folder, last) = split(name)
         let here = FileManager.default.currentDirectoryPath
-        let absolute = resolved(folder) ?? (folder.hasPrefix("/") ? folder : here + "/" + folder)
+        let absolute = try resolved(folder) ?? (folder.hasPrefix("/") ? folder : here + "/" + folder)
         return (absolute == "/" ? "" : absolute) + "/" + last
     }
 

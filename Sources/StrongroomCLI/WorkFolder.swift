@@ -13,7 +13,6 @@ final class WorkFolder {
 
     /// - parameter folder: that of the database to make; a failure names it as `place`.
     init(in folder: String, for place: String) throws {
-        Self.removeLeftOvers(in: folder)
         while true {
             let path = folder + "/" + Self.prefix + UUID().uuidString.prefix(8).lowercased()
             guard mkdir(path, 0o700) == 0 else { throw Self.failure(errno, place) }
@@ -70,7 +69,8 @@ final class WorkFolder {
 
     // MARK: - Left-overs
 
-    private static func removeLeftOvers(in folder: String) {
+    /// Before anything is said of what stands in the way: some of it may go.
+    static func removeLeftOvers(in folder: String) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where name.hasPrefix(prefix) { removeIfLeftOver(folder, name) }
     }
@@ -87,8 +87,21 @@ final class WorkFolder {
         if FileIdentity(path + "/database") != nil {
             for file in contents(of: path) where file.hasPrefix(asidePrefix) { link(path + "/" + file,
                 folder + "/" + file.dropFirst()) }
+            removeSalt(ofDatabaseIn: path, from: folder)
         }
         remove(path)
+    }
+
+    /// A salt gets its name before its database does: without that database it is nobody's, whole or not.
+    private static func removeSalt(ofDatabaseIn path: String, from folder: String) {
+        guard let salt = FileManager.default.contents(atPath: path + "/database-salt") else { return }
+        for name in contents(of: folder) where name.hasSuffix("-salt") {
+            let file = folder + "/" + name
+            guard FileIdentity(String(file.dropLast("-salt".count))) == nil, FileIdentity(file)?.isRegular == true,
+                  let content = FileManager.default.contents(atPath: file), salt.starts(with: content)
+            else { continue }
+            unlink(file)
+        }
     }
 
     private static func contents(of path: String) -> [String] {

@@ -96,6 +96,15 @@ struct ArgumentTests {
         #expect(!outcome.errors.contains(": :"))
     }
 
+    @Test("a path that leads to a name which is not UTF-8 is refused, and not called absent", arguments: ["link.db", "link/a.db", "link/new.db"])
+    func foreignName(_ name: String) async throws {
+        let line = "mkdir \"$(printf 'd\\377')\"; ln -s \"$(printf 'd\\377')\" link; : > link/a.db; ln -s \"$(printf 'd\\377')/a.db\" link.db;"
+        let outcome = try await here("\(line) strongroom create \(name) --force --passphrase-file secret")
+        #expect(outcome.status == 2)
+        #expect(outcome.errors.contains("a name that is not UTF-8; nothing was changed"))
+        #expect(!outcome.errors.contains("symlink"))
+    }
+
     @Test("a database is known by a symlink, too")
     func symlink() async throws {
         let path = scratch.path("header.db"), link = scratch.path("link.db")

@@ -147,6 +147,24 @@ struct NewFileTests {
         #expect(try scratch.names() == ["new.db", "secret", "source.db"])
     }
 
+    @Test("take away the salt of a database that a killed run did not come to give its name, and no other",
+          arguments: [true, false])
+    func killedBetweenNames(isWhole: Bool) async throws {
+        let path = scratch.path("header.db"), folder = scratch.path(".strongroom-killed")
+        let create = ["create", path, "--plaintext-header", "--passphrase-file", secret]
+        #expect(try await strongroom(create).status == 0)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try scratch.copy("header.db-salt", to: ".strongroom-killed/database-salt")
+        try FileManager.default.moveItem(atPath: path, toPath: folder + "/database")
+        if !isWhole { try scratch.write(scratch.bytes("header.db-salt").prefix(30), to: "header.db-salt") }
+        try scratch.write(Data("Strongroom salt 1\nsalt 00".utf8), to: "moved.db-salt")
+        #expect(try await strongroom(create).status == 0)
+        #expect(try await strongroom("verify-key", path, "--passphrase-file", secret).status == 0)
+        #expect(try scratch.names() == ["header.db", "header.db-salt", "moved.db-salt", "secret", "source.db"])
+        let outcome = try await strongroom("create", scratch.path("moved.db"), "--passphrase-file", secret)
+        #expect(outcome.status == 1 && outcome.errors.contains("is not replaced") && !outcome.errors.contains("--force"))
+    }
+
     @Test("give a database its log back where a run was killed before it replaced it", arguments: [true, false])
     func killedReplacing(isReplaced: Bool) async throws {
         let out = try await scratch.databaseWithLog("database.db", passphrase: "right", keepingIndex: false)

@@ -45,6 +45,26 @@ struct ReadingCommandTests {
         #expect(try scratch.snapshot(leavingOut: Self.own) == before)
     }
 
+    @Test("leave nothing beside a database that this user may not write, whoever may", .enabled(if: geteuid() == 0),
+          arguments: [false, true], [0o755, 0o777] as [mode_t])
+    func anotherUser(_ hasLog: Bool, _ folderMode: mode_t) async throws {
+        let path = hasLog ? try await scratch.databaseWithLog(passphrase: "right", keepingIndex: false)
+            : try await scratch.encryptedDatabase(passphrase: "right")
+        if !hasLog { try await StockShell(path: path, passphrase: "right").run("PRAGMA journal_mode = wal;") }
+        let secret = try scratch.secret("right", mode: 0o644), before = try scratch.snapshot()
+        for name in try scratch.names() { chmod(scratch.path(name), 0o644) }
+        chmod(scratch.folder.path, folderMode)
+        for command in [["check"], ["verify-key"], ["info", "--unlock"], ["query", "SELECT count(*) FROM author"]] {
+            var program = try Program(built: "strongroom")
+            program.arguments = [command[0], path] + command.dropFirst() + ["--passphrase-file", secret]
+            let outcome = try await program.unprivileged(as: 65534).run()
+            // A log without its index can't be read without making one.
+            #expect(outcome.status == (hasLog ? 1 : 0), "\(command): \(outcome.errors)")
+            #expect(!hasLog || outcome.errors.contains("by somebody who may write it; nothing was changed"))
+            #expect(try scratch.snapshot() == before)
+        }
+    }
+
     @Test("leave all as it was beside a program that writes", arguments: ReadingCommand.all)
     func besideWriter(_ command: ReadingCommand) async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "right")

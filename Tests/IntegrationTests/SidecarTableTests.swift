@@ -75,7 +75,7 @@ struct SidecarTableTests {
 
 extension Program {
     /// The same as another user, which root can ask for.
-    fileprivate func unprivileged(as user: UInt32) throws -> Program {
+    func unprivileged(as user: UInt32) throws -> Program {
         var program = try Program("setpriv")
         program.arguments = ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", executable.path] + arguments
         return program

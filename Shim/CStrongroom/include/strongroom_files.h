@@ -15,6 +15,9 @@ enum { STRONGROOM_NOT_A_FILE = 10000 };
 /// for five seconds before it is EBUSY. Never for a database that this process may have open.
 int strongroom_file_read(const char *path, bool settled, void *bytes, size_t capacity);
 
+/// Whether this user may write the file, if there is one.
+int strongroom_file_require_writable(const char *path);
+
 /// Puts `bytes` behind the first `kept` bytes of a file, which is created if need be, unless it holds something else
 /// than `expected` by now: EAGAIN. It has the owner and the mode of `database` then. Data and directory entry are on
 /// the disk when this returns; after a failure the file is as it was, or not whole.

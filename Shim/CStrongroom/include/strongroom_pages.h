@@ -56,6 +56,8 @@ bool strongroom_page_is_authentic(const strongroom_page_format *format, const ui
 /// True when page 1, authentic or not, decrypts to a SQLite header: the key is right even if the salt isn't. Not for
 /// plaintext headers.
 bool strongroom_page_decrypts(const strongroom_page_format *format, const uint8_t *page);
+/// Whether page 1 says that the database is in WAL mode.
+bool strongroom_page_uses_log(const strongroom_page_format *format, const uint8_t *page);
 
 // MARK: Reading nothing before the key has proved itself
 

@@ -68,6 +68,10 @@ extension CipherState {
         if compilation.carriesKey { try db.useKeyInSQL() }
     }
 
+    func explanation(of code: CInt, in db: Database) -> DatabaseError? {
+        db.explanationOfChangedKey(code)
+    }
+
     func willReadFile(in db: Database) throws {
         try db.settlePendingKey()
     }

@@ -58,6 +58,7 @@ extension Database {
         try requirePlausibleHeader(upTo: FileHeader.pageFormatEnd)
         do {
             try requireFittingKey()
+            try requireNoTrace()
             if try !takeKey() { try readSchema() }
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) {
             guard try followChangedFile() else {
@@ -188,6 +189,7 @@ extension Database {
         try holdDefaults()
         (cipher.settings, cipher.requestedHeader) = (settings, requestedHeader)
         guard isFileStored else { return try useThrowawayKey(settings) }
+        try requirePathInUTF8()
         let location = try locateSalt(requestedHeader: requestedHeader)
         cipher.saltOrigin = location.place
         let others = try otherSalts(than: location)
@@ -246,6 +248,14 @@ extension Database {
     /// The absolute path of the file, without URI parameters.
     var filePath: String {
         sqliteConnection == nil ? path : path(of: "main") ?? ""
+    }
+
+    /// Refuses a path that Swift would repair into another one: the files beside the database are named after it.
+    private func requirePathInUTF8() throws {
+        guard let name = try sqlite3_db_filename(openConnection, "main"), String(validatingCString: name) == nil else { return }
+        throw DatabaseError(
+            .SQLITE_CANTOPEN, refusing: "\(path) leads to a name that is not UTF-8",
+            advice: "give the file and its folders other names")
     }
 
     func runCipherPragma(_ pragma: String) throws {

@@ -181,6 +181,8 @@ extension Database {
             throw DatabaseError(.SQLITE_READONLY, refusing: "a read-only connection can't change the key")
         }
         try SaltFile.requireWritable(.rotation, of: filePath)
+        // With a readable header, the new salt comes here in the end.
+        if cipher.header > 0 { try SaltFile.requireWritable(.permanent, of: filePath) }
         try requireSingleName()
         return derived
     }

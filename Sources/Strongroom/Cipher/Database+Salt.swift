@@ -126,13 +126,16 @@ extension Database {
 
     // MARK: - Left-overs
 
-    /// Removes what creation and rotation needed, once the database can do without.
+    /// Removes what creation and rotation needed, once the database can do without. What this user may not change is
+    /// left to one who may: the database opens with it.
     func removeLeftOvers() throws {
         guard cipher.derived != nil, !configuration.readonly, isFileStored, try fileSize() > 0 else { return }
-        try SaltFile.remove(.creation, of: filePath)
-        cipher.isCreating = false
-        try SaltFile.removeUnfinished(.rotation, of: filePath)
-        try finishRotation()
+        do {
+            try SaltFile.remove(.creation, of: filePath)
+            cipher.isCreating = false
+            try SaltFile.removeUnfinished(.rotation, of: filePath)
+            try finishRotation()
+        } catch let error as DatabaseError where error.reason == .unfitSaltFile {}
     }
 
     /// After the first transaction that this connection committed to an empty file, and at closing: a program may end

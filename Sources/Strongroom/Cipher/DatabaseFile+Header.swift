@@ -71,6 +71,7 @@ extension Database {
         }
         let present = try SaltFile.read(.permanent, of: filePath), next = SaltFile(salt: salt, header: header.size)
         if cipher.header > 0, let present, present.header != header.size {
+            try SaltFile.requireWritable(.permanent, of: filePath)
             try next.write(.rotation, of: filePath)
         } else if header.salt == .sidecar {
             try next.write(.permanent, of: filePath)

@@ -1,3 +1,5 @@
+import CStrongroom
+
 extension DatabaseFile {
     /// Runs `body` on a connection that only reads. The files of the database and their folder are as they were when it
     /// ends.
@@ -26,14 +28,14 @@ extension DatabaseFile {
 }
 
 extension Database {
-    /// Nil where somebody else is in the way of opening and there is another way to try.
+    /// Nil where somebody else is in the way of opening, or SQLite would leave files, and there is another way to try.
     fileprivate func readWithoutTrace<T>(
         isLast: Bool, _ stop: (() throws -> Void)?, _ body: (Database) throws -> T) throws -> T?
     {
         defer { abandon() }
         do {
             try setUp()
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && !isLast {
+        } catch let error as DatabaseError where !isLast && error.hasOtherWay {
             return nil
         }
         authorizer.writesNowhere = true
@@ -64,4 +66,29 @@ extension DatabaseFile {
 extension Database {
     /// Runs `body` on one state of the database, with nothing but reads allowed.
     package func reading<T>(_ body: () throws -> T) throws -> T { try isolated { _ in try body() } }
+}
+
+extension Database {
+    /// Refuses to read what would leave a log and its index behind, because this user can't remove them; the index
+    /// would belong to this user, and keep the others out.
+    func requireNoTrace() throws {
+        guard configuration.trace == .readOnly, !strongroom_file_exists(filePath + "-shm"),
+              try strongroom_size_of_file(filePath + "-wal") > 0 || usesLog()
+        else { return }
+        throw DatabaseError(
+            .SQLITE_READONLY_CANTINIT, refusing: "reading \(path) would leave files beside it, which this user can't remove",
+            advice: "read it as a user who may write the file and its folder")
+    }
+
+    private func usesLog() throws -> Bool {
+        let header = try fileHeader()
+        guard let derived = cipher.derived else { return header.bytes.count > 19 && header.bytes[19] == 2 }
+        let format = try PageFormat(derived, header: cipher.header)
+        let pages = PageReader(self, pageSize: format.pageSize, fileSize: header.fileSize)
+        return try pages.withPage(1) { format.usesLog(firstPage: $0) } ?? false
+    }
+}
+
+extension DatabaseError {
+    fileprivate var hasOtherWay: Bool { resultCode == .SQLITE_BUSY || extendedResultCode == .SQLITE_READONLY_CANTINIT }
 }

@@ -54,7 +54,7 @@ public enum DatabaseFile {
     static func realPath(_ path: String) -> String {
         guard let real = strongroom_real_path(path) else { return path }
         defer { sqlite3_free(real) }
-        return String(cString: real)
+        return String(validatingCString: real) ?? path
     }
 
     private static func kind(of header: FileHeader) -> Inspection.Kind {

@@ -51,6 +51,34 @@ extension Database {
         }
     }
 
+    /// Whether the newest committed page 1 in the write-ahead log is of another key.
+    func hasOtherKeyInLog(than format: PageFormat) -> Bool {
+        guard format.authenticates else { return false }
+        var isOther = false
+        _ = hasFirstPageElsewhere { page in
+            isOther = page.count != format.pageSize || !format.isAuthentic(page, number: 1)
+            return false
+        }
+        return isOther
+    }
+
+    /// Whether another connection has changed the key.
+    private func wasKeyChanged() throws -> Bool {
+        guard let derived = cipher.derived else { return false }
+        return try hasOtherKeyInLog(than: PageFormat(derived, header: cipher.header)) || !keyFits()
+    }
+
+    /// What SQLite makes of pages of another key when their header is readable: `SQLITE_ERROR`, or damage.
+    func explanationOfChangedKey(_ code: CInt) -> DatabaseError? {
+        guard cipher.isSetUp, cipher.header > 0, isFileStored,
+              [.SQLITE_ERROR, .SQLITE_CORRUPT].contains(ResultCode(rawValue: code).primaryResultCode),
+              lastErrorMessage == ResultCode(rawValue: code).errorString, (try? wasKeyChanged()) == true
+        else { return nil }
+        return DatabaseError(
+            .SQLITE_NOTADB, .wrongKey, "the key of \(path) is another one by now",
+            advice: "open the database anew with the new key")
+    }
+
     // MARK: - The gate
 
     /// Keeps SQLite away from the file unless the key that was given fits.

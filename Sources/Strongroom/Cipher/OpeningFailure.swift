@@ -100,8 +100,8 @@ extension Database {
     /// The right key, which some page proves, on a file that is damaged.
     private func explanationOfDamage(_ error: DatabaseError, _ pages: PageReader, _ format: PageFormat) throws -> DatabaseError? {
         if try pages.isAuthentic(1, format) {
-            // With NOTADB, the write-ahead log already holds the pages of another key.
-            guard error.resultCode != .SQLITE_NOTADB else { return nil }
+            // With NOTADB, the write-ahead log already holds the pages of another key. A readable header hides that.
+            guard error.resultCode != .SQLITE_NOTADB, !hasOtherKeyInLog(than: format) else { return nil }
             return DatabaseError(.SQLITE_CORRUPT, .damaged, "\(path) is damaged or truncated: the key fits page 1")
         }
         if format.authenticates, try pages.sample().contains(where: { try pages.isAuthentic($0, format) }) {

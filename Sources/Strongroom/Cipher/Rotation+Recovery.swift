@@ -55,6 +55,7 @@ extension Database {
 
     func canRead() throws -> Bool {
         guard try keyFits() else { return false }
+        try requireNoTrace()
         cipher.openGate()
         let code = strongroom_connection_first_read(connection)
         switch ResultCode(rawValue: code).primaryResultCode {

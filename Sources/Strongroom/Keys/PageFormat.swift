@@ -41,6 +41,12 @@ final class PageFormat: @unchecked Sendable {
         return withFormat { strongroom_page_decrypts($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self)) }
     }
 
+    /// Whether page 1 says that the database is in WAL mode.
+    func usesLog(firstPage page: UnsafeRawBufferPointer) -> Bool {
+        precondition(page.count == pageSize)
+        return withFormat { strongroom_page_uses_log($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self)) }
+    }
+
     func withFormat<R>(_ body: (UnsafePointer<strongroom_page_format>) throws -> R) rethrows -> R {
         try format.withBytes { try body($0.baseAddress!.assumingMemoryBound(to: strongroom_page_format.self)) }
     }

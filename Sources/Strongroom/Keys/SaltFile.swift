@@ -116,6 +116,8 @@ struct SaltFile: Hashable {
     static func requireWritable(_ role: Role, of database: String) throws {
         try requireName(of: database)
         _ = try settledContent(role, of: database)
+        let path = path(role, of: database), error = strongroom_file_require_writable(path)
+        guard error == 0 else { throw failure("write", path, error: error) }
     }
 
     /// Refuses a database whose name leaves no room for those of its salt files.
@@ -174,7 +176,7 @@ extension SaltFile {
         switch error {
         case ENOSPC, EDQUOT: return DatabaseError(.SQLITE_FULL, refusing: what + why)
         case EBUSY: return DatabaseError(.SQLITE_BUSY, refusing: what + "another process is writing it")
-        case EACCES:
+        case EACCES, EPERM, EROFS:
             return DatabaseError(
                 .SQLITE_IOERR, refusing: what + why, advice: "check its owner and mode", reason: .unfitSaltFile)
         case CInt(STRONGROOM_NOT_A_FILE):

@@ -152,6 +152,12 @@ extension Target {
                           "it cannot be written (\(String(cString: strerror(errno)))); nothing was changed",
                           remedy: "Check the permissions of the file and of its folder")
         }
+        // The new salt of a plaintext header comes there.
+        let salt = place.path + "-salt"
+        if inspection.kind == .plaintextHeader, access(salt, W_OK) != 0, errno == EACCES || errno == EROFS {
+            throw Failure(errno: errno, file: name, doing: "opening \(salt) to write",
+                          remedy: "Nothing was changed. Check the owner and mode of that file")
+        }
         let room = Room(for: self)
         try room.require(for: name)
         return room

@@ -153,6 +153,46 @@ struct RotationEndTests {
         #expect(try Self.count(after, new) == 30)
     }
 
+    @Test("makes connections elsewhere fail with SQLITE_NOTADB, whatever the header", arguments: [nil, 32, 64] as [Int?])
+    func connectionsElsewhere(header: Int?) throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        let old = Self.configuration(.passphrase("old"), header.map { PlaintextHeader(size: $0) })
+        let queue = try Self.create(path, old), other = try DatabaseQueue(path: path, configuration: old)
+        #expect(try other.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 30)
+        #expect(try queue.rotateKey(to: .passphrase("new")) == .complete)
+        for sql in ["SELECT count(*) FROM t", "SELECT max(a) FROM t", "DELETE FROM t"] {
+            let error = #expect(throws: DatabaseError.self) { try other.write { try $0.execute(sql: sql) } }
+            #expect(error?.resultCode == .SQLITE_NOTADB)
+        }
+        try other.close()
+        #expect(try Self.count(path, Self.configuration(.passphrase("new"))) == 30)
+    }
+
+    @Test("leaves a database with a readable header for which the former key is wrong, not one that is damaged")
+    func readerOfHeader() throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        func configuration(_ key: DatabaseKey) -> Configuration {
+            var configuration = Configuration()
+            configuration.encryption = Encryption(
+                key: key, settings: CipherSettings(kdfIterations: 1000), plaintextHeader: PlaintextHeader())
+            configuration.busyMode = .immediateError
+            return configuration
+        }
+        let queue = try Self.create(path, configuration(.passphrase("old")))
+        _ = try queue.inDatabase { try $0.checkpoint(.truncate) }
+        let salt = hexadecimal(try #require(DatabaseFile.inspect(path: path).salt))
+        let reader = try StockShell(path, key: "old", setUp: """
+            PRAGMA kdf_iter = 1000; PRAGMA cipher_plaintext_header_size = 32; PRAGMA cipher_salt = "x'\(salt)'";
+            """)
+        #expect(try reader.run("BEGIN; SELECT count(*) FROM t;") == ["30"])
+        #expect(try queue.rotateKey(to: .passphrase("new")) == .formerKeyRemains)
+        let error = #expect(throws: DatabaseError.self) { try Self.count(path, configuration(.passphrase("old"))) }
+        #expect(error?.reason == .wrongKey)
+        #expect(try Self.count(path, configuration(.passphrase("new"))) == 30)
+        try reader.run("COMMIT;")
+        #expect(try queue.finishKeyRotation() == .complete)
+    }
+
     @Test("waits for readers elsewhere as long as the busy mode says")
     func waits() throws {
         strongroom_faults_install()

@@ -70,6 +70,70 @@ struct SidecarRuleTests {
         #expect(try read(path, .plaintext) == 7)
     }
 
+    @Test("that this user may not write keeps the key from changing, before anything has", .enabled(if: geteuid() == 0))
+    func unwritable() throws {
+        try create(path, .plaintext)
+        #expect(chown(folder.path, 65534, 65534) == 0 && chown(path, 65534, 65534) == 0 && chmod(file(.permanent), 0o644) == 0)
+        try #require(strongroom_faults_use_files_as(65534))
+        defer { _ = strongroom_faults_use_files_as(0) }
+        var configuration = Configuration()
+        configuration.encryption = .plaintext
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let error = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: .rawKey(Data(repeating: 2, count: 32))) }
+        #expect(error?.reason == .unfitSaltFile && error?.message?.contains("can't write") == true)
+        try queue.close()
+        #expect(try names() == ["db.sqlite", "db.sqlite-salt"])
+        let wider = #expect(throws: DatabaseError.self) {
+            try DatabaseFile.setPlaintextHeader(PlaintextHeader(size: 64), path: path, encryption: .plaintext)
+        }
+        #expect(wider?.reason == .unfitSaltFile)
+        #expect(try names() == ["db.sqlite", "db.sqlite-salt"])
+        #expect(try read(path, .plaintext) == 7)
+    }
+
+    @Test("that this user may not write leaves what is pending to others, and opens", .enabled(if: geteuid() == 0))
+    func pendingForOthers() throws {
+        try create(path, .plaintext)
+        let new = Encryption(key: try .rawKey(Data(repeating: 2, count: 32)), plaintextHeader: PlaintextHeader())
+        var configuration = Configuration()
+        configuration.encryption = .plaintext
+        configuration.busyMode = .immediateError
+        let queue = try DatabasePool(path: path, configuration: configuration)
+        let other = try DatabasePool(path: path, configuration: configuration), snapshot = try other.makeSnapshot()
+        #expect(try queue.rotateKey(to: new.key) == .formerKeyRemains)
+        // The snapshot keeps the pages of the former key until its process is gone, with all that it would finish.
+        try withExtendedLifetime((snapshot, other)) {
+            for name in ["", "-wal", "-shm", "-salt-next"] { #expect(chown(path + name, 65534, 65534) == 0) }
+            #expect(chown(folder.path, 65534, 65534) == 0 && chmod(file(.permanent), 0o644) == 0)
+            try snapshot.close()
+            try other.close()
+            try #require(strongroom_faults_use_files_as(65534))
+            defer { _ = strongroom_faults_use_files_as(0) }
+            #expect(try read(path, new) == 7)
+        }
+        try queue.close()
+        #expect(try read(path, new) == 7)
+        #expect(try names() == ["db.sqlite", "db.sqlite-salt"])
+    }
+
+    // MARK: - Names
+
+    @Test("is not named after a path that is not UTF-8: the database is refused")
+    func notUTF8() throws {
+        try create(path, .plaintext)
+        for (name, link) in [("\u{1}\u{2}", "one"), ("\u{1}\u{3}", "two")] {
+            let bytes = Array((folder.path + "/" + name).utf8).map { $0 < 4 ? 0xfc + $0 : $0 } + [0]
+            #expect(bytes.withUnsafeBytes { target in
+                rename(path, target.baseAddress!.assumingMemoryBound(to: CChar.self)) == 0
+                    && symlink(target.baseAddress!.assumingMemoryBound(to: CChar.self), folder.path(link)) == 0
+            })
+            let error = #expect(throws: DatabaseError.self) { try create(folder.path(link), .plaintext) }
+            #expect(error?.resultCode == .SQLITE_CANTOPEN && error?.message?.contains("not UTF-8") == true)
+            #expect(try DatabaseFile.inspect(path: folder.path(link)).kind == .plaintextHeader)
+            try create(path, .plaintext)
+        }
+    }
+
     // MARK: - Regular files only
 
     enum Impostor: CaseIterable {

@@ -71,14 +71,10 @@ public final class Database {
         let uri = SQLiteURI(path: path)
         if uri?.carriesKey == true { throw DatabaseError.keyInURI }
         try Self.requireCreatable(path, configuration)
-        var flags = SQLITE_OPEN_NOMUTEX
-        if uri != nil { flags |= SQLITE_OPEN_URI }
-        flags |= configuration.openingFlags
+        let (name, flags) = configuration.opening(path)
         var opened: UnsafeMutablePointer<strongroom_connection>?
         var message: UnsafeMutablePointer<CChar>?
-        // SQLCipher takes names for URIs unasked.
-        let name = uri == nil && path.hasPrefix("file:") ? "./" + path : path
-        let code = strongroom_connection_open(name, flags, uri?.vfs, &opened, &message)
+        let code = strongroom_connection_open(name, SQLITE_OPEN_NOMUTEX | flags, uri?.vfs, &opened, &message)
         defer { sqlite3_free(message) }
         guard code == SQLITE_OK, let opened else {
             throw DatabaseError(

@@ -14,18 +14,40 @@ enum ReadingTrace {
     case alone
     /// Beside others, who keep their log; and where a rollback must be left to somebody who may write.
     case readOnly
+    /// In WAL mode, with nothing beside it, for a user who can't remove what SQLite makes: without locks.
+    case untouched
 
-    /// The ways to read a database, to be tried in turn while one of them is busy.
+    /// The ways to read a database, to be tried in turn while one of them is busy, or would leave something behind.
     static func ways(ofReading path: String) -> [ReadingTrace] {
-        if access(path, W_OK) != 0 || strongroom_size_of_file(path + "-journal") > 0 { return [.readOnly] }
-        return strongroom_size_of_file(path + "-wal") == -1 ? [.removed] : [.alone, .readOnly]
+        if strongroom_size_of_file(path + "-journal") > 0 { return [.readOnly] }
+        let log = strongroom_size_of_file(path + "-wal")
+        guard access(path, W_OK) == 0, access(folder(of: path), W_OK) == 0 else {
+            return log > 0 || strongroom_file_exists(path + "-shm") ? [.readOnly] : [.readOnly, .untouched]
+        }
+        return log == -1 ? [.removed] : [.alone, .readOnly]
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }
 
 extension Configuration {
     var openingFlags: CInt {
         guard readonly else { return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE }
-        return trace == nil || trace == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+        return trace == .removed || trace == .alone ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
+    }
+
+    /// What SQLite is told to open, and how.
+    func opening(_ path: String) -> (name: String, flags: CInt) {
+        if SQLiteURI(path: path) != nil { return (path, openingFlags | SQLITE_OPEN_URI) }
+        // https://www.sqlite.org/uri.html#uriimmutable
+        if trace == .untouched {
+            return (SQLiteURI.name(ofFile: path) + "?immutable=1", openingFlags | SQLITE_OPEN_URI)
+        }
+        // SQLCipher takes names for URIs unasked.
+        return (path.hasPrefix("file:") ? "./" + path : path, openingFlags)
     }
 }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The name of a database as SQLite reads it where names may be URIs. <https://www.sqlite.org/uri.html>
 struct SQLiteURI {
     /// With escapes decoded.
@@ -34,6 +36,13 @@ struct SQLiteURI {
 
     /// The VFS to open the file with; nil for the default.
     var vfs: String? { parameters.last { $0.name == "vfs" }?.value }
+
+    /// The URI of a file.
+    static func name(ofFile path: String) -> String {
+        let safe = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "/-._~"))
+        let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        return "file://" + (absolute.addingPercentEncoding(withAllowedCharacters: safe) ?? absolute)
+    }
 
     /// The file that SQLite opens under a name.
     static func path(of name: String) -> String {
