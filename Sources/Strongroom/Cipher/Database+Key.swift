@@ -1,3 +1,4 @@
+import CSQLCipher
 import CStrongroom
 import Foundation
 
