@@ -97,7 +97,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         switch source {
         case .constant(let reader):
             if isImmediate {
-                emit(Result { try reader.read { try fetch($0) } })
+                emit(Result { try reader.read { db in try db.tellingStops { try fetch(db) } } })
             } else {
                 fetchLater()
             }
@@ -110,7 +110,9 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         case .pool(let pool):
             fetchState = .scheduled
             if isImmediate {
-                fetch(in: pool, emit: emit) { recorded in try pool.unsafeRead(recorded) }
+                fetch(in: pool, emit: emit) { recorded in
+                    try pool.unsafeRead { db in try db.tellingStops { try recorded(db) } }
+                }
             } else {
                 scheduleFetch(in: pool)
             }
