@@ -123,8 +123,8 @@ public final class Database {
         try check(strongroom_db_config(
             openConnection, SQLITE_DBCONFIG_ENABLE_FKEY, configuration.foreignKeysEnabled ? 1 : 0, nil))
         try transactions.install(on: openConnection)
-        DatabaseFunction.predefined.forEach(add(function:))
-        DatabaseCollation.predefined.forEach(add(collation:))
+        for function in DatabaseFunction.predefined { try check(function.install(on: openConnection)) }
+        for collation in DatabaseCollation.predefined { try check(collation.install(on: openConnection)) }
     }
 
     /// Closes the connection: `SQLITE_BUSY`, and the connection goes on, when a statement is still alive.

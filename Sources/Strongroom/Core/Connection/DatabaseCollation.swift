@@ -28,7 +28,7 @@ public final class DatabaseCollation: Identifiable, Sendable {
         self.init(name: name, compare: function)
     }
 
-    fileprivate func install(on connection: SQLiteConnection) -> CInt {
+    func install(on connection: SQLiteConnection) -> CInt {
         let context = Unmanaged.passRetained(self).toOpaque()
         let code = sqlite3_create_collation_v2(connection, name, SQLITE_UTF8, context, compareText, releaseCollation)
         // Unlike functions, collations that were refused are not released by SQLite.

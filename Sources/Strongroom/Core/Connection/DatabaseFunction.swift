@@ -70,7 +70,7 @@ public final class DatabaseFunction: Identifiable, Sendable {
     // MARK: - In a connection
 
     /// Makes SQLite call the function; it holds on to it until it is replaced, removed, or the connection is closed.
-    fileprivate func install(on connection: SQLiteConnection) -> CInt {
+    func install(on connection: SQLiteConnection) -> CInt {
         let context = Unmanaged.passRetained(self).toOpaque()
         let flags = SQLITE_UTF8 | (isPure ? SQLITE_DETERMINISTIC : 0)
         switch body {
