@@ -231,12 +231,19 @@ extension Database {
             transactions.isUntouched = false
         }
         if statement.mayWrite { try checkWrite(statement) }
+        if statement.makesDatabases || parts.concerns.contains(statement.hasEffects ? .effects : .reads) {
+            try announceRun(of: statement)
+        }
         connection.pointee.tripped = false
         if let transaction = statement.compilation.transaction { try stops.begin(statement, transaction) }
-        if statement.makesDatabases || parts.concerns.contains(statement.hasEffects ? .effects : .reads) {
-            for part in parts.all { try part.willRun(statement, in: self) }
-        }
         if statement.compilation.attaches { strongroom_set_opening(connection) }
+    }
+
+    /// What a part asks the database may meet a stop, which rolls back: the statement must not commit by itself then.
+    private func announceRun(of statement: Statement) throws {
+        let wasAutocommit = isAutocommit
+        for part in parts.all { try part.willRun(statement, in: self) }
+        if !wasAutocommit, isAutocommit { throw statement.error(.aborted) }
     }
 
     private func checkWrite(_ statement: Statement) throws {
