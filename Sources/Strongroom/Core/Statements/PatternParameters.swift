@@ -63,29 +63,32 @@ struct PatternParameters {
     // MARK: - Tokens
 
     /// A word, with its prefix if it is a parameter; a string or a quoted name; or a single character. Nil at the end.
-    private static func nextToken(
-        in rest: inout Text) -> Text?
-    {
-        rest = rest.drop { $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }
+    private static func nextToken(in rest: inout Text) -> Text? {
+        skipSpaceAndComments(&rest)
         guard let first = rest.first else { return nil }
         let start = rest
         rest = rest.dropFirst()
         switch first {
         case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"): skip(past: [first], &rest)
         case UInt8(ascii: "["): skip(past: Array("]".utf8), &rest)
-        case UInt8(ascii: "-") where rest.first == first: return afterComment(endingWith: "\n", &rest)
-        case UInt8(ascii: "/") where rest.first == UInt8(ascii: "*"): return afterComment(endingWith: "*/", &rest)
         case _ where SQLText.isWord(first) || parameterPrefixes.contains(first): rest = rest.drop(while: SQLText.isWord)
         default: break
         }
         return start[start.startIndex..<rest.startIndex]
     }
 
-    private static func afterComment(
-        endingWith end: String, _ rest: inout Text) -> Text?
-    {
-        skip(past: Array(end.utf8), &rest)
-        return nextToken(in: &rest)
+    private static func skipSpaceAndComments(_ rest: inout Text) {
+        while true {
+            rest = rest.drop { $0 == UInt8(ascii: " ") || (0x09...0x0D).contains($0) }
+            if rest.starts(with: "--".utf8) {
+                skip(past: Array("\n".utf8), &rest)
+            } else if rest.starts(with: "/*".utf8) {
+                rest = rest.dropFirst(2)
+                skip(past: Array("*/".utf8), &rest)
+            } else {
+                return
+            }
+        }
     }
 
     private static func skip(past end: [UInt8], _ rest: inout Text) {
