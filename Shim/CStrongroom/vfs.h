@@ -21,6 +21,7 @@ typedef struct strongroom_file {
     struct strongroom_file *next;       ///< Of the connection's databases.
     bool is_main, is_database, is_log;
     bool has_log;                       ///< A database whose log is open.
+    bool has_journal;                   ///< A database whose rollback journal is open.
     struct strongroom_file *log;        ///< Of a database; NULL where none is open.
     sqlite3_int64 unsynced;             ///< Bytes written since the latest sync.
     /// Whether the latest checkpoint of a database has begun with a sync of the log, as it does by default.

@@ -34,7 +34,9 @@ static void open_companion(strongroom_file *file, const char *path, bool is_log)
     file->database = (strongroom_file *)database;
     file->connection = file->database->connection;
     file->is_log = is_log;
-    if (file->connection == NULL || !is_log) return;
+    if (file->connection == NULL) return;
+    if (!is_log) file->database->has_journal = true;
+    if (!is_log) return;
     file->database->has_log = true;
     file->database->log = file;
     count_locks(file->connection);
@@ -55,6 +57,7 @@ void strongroom_watch_close(strongroom_file *file) {
     if (file->connection == NULL) return;
     if (file->is_database) forget(file);
     else if (file->is_log) file->database->has_log = false, file->database->log = NULL;
+    else file->database->has_journal = false;
     count_locks(file->connection);
 }
 
@@ -119,6 +122,9 @@ void strongroom_watch_sync(strongroom_file *file) {
 
 int strongroom_watch_write(strongroom_file *file, int size) {
     if (file->connection == NULL) return SQLITE_OK;
+    // SQLite lets go of the lock, and leaves the journal to the next one who reads the file, as if the program had
+    // ended here.
+    if (file->has_journal && strongroom_leaves_journal(file->connection)) return SQLITE_IOERR_WRITE;
     return may_fail(file, size) ? strongroom_stops_file(file->connection, file->is_database) : SQLITE_OK;
 }
 

@@ -71,7 +71,7 @@ extension Database {
             }
         } catch {
             // The step's failure comes again.
-            _ = destDb.stops.undoing { sqlite3_backup_finish(backup) }
+            _ = destDb.stops.rollingBack { sqlite3_backup_finish(backup) }
             throw error
         }
         try destDb.check(sqlite3_backup_finish(backup))

@@ -38,6 +38,13 @@ struct Stops {
         }
     }
 
+    /// The same for a transaction that no statement ends.
+    func rollingBack<T>(_ body: () -> T) -> T {
+        connection.pointee.rolls_back = true
+        defer { connection.pointee.rolls_back = false }
+        return undoing(body)
+    }
+
     /// Closes: a suspended database leaves its log where it is.
     func closing<T>(_ body: () throws -> T) rethrows -> T {
         try narrowing(STRONGROOM_REACH_CLOSING, body)
@@ -65,6 +72,7 @@ struct Stops {
     func begin(_ statement: Statement, _ transaction: StatementCompilation.Transaction) throws {
         let reach = transaction.undoes ? STRONGROOM_REACH_NOTHING : STRONGROOM_REACH_WAITS
         connection.pointee.outer_reach = strongroom_narrow(connection, UInt32(reach))
+        connection.pointee.rolls_back = transaction == .rollback
         if passes(transaction) { return forgetInterruption() }
         guard strongroom_connection_settle(connection) else {
             end()
@@ -79,6 +87,7 @@ struct Stops {
     }
 
     func end() {
+        connection.pointee.rolls_back = false
         strongroom_restore_reach(connection, connection.pointee.outer_reach)
     }
 
