@@ -171,10 +171,12 @@ int strongroom_stops_file(strongroom_connection *connection, bool moves_log) {
     return leaves_log || strongroom_should_stop(connection) ? SQLITE_INTERRUPT : SQLITE_OK;
 }
 
-bool strongroom_leaves_journal(strongroom_connection *connection) {
-    if ((strongroom_stops(connection) & STRONGROOM_SUSPENDED) == 0 || !(connection->tripped || connection->rolls_back)) return false;
+bool strongroom_leaves_journal(strongroom_connection *connection, bool restores) {
+    if ((strongroom_stops(connection) & STRONGROOM_SUSPENDED) == 0 || connection->is_exclusive) return false;
+    // SQLite ends a statement that sqlite3_interrupt has reached without the files' knowledge.
+    bool rolls_back = connection->rolls_back || connection->tripped || (restores && is_raised(connection));
     // A cursor would go on in the state that was not restored, and keep the lock.
-    return running_count(connection->db) <= 1;
+    return rolls_back && running_count(connection->db) <= 1;
 }
 
 void strongroom_connection_watch(strongroom_connection *connection, int (*watch)(void *context), void *context) {

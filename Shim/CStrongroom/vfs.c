@@ -78,6 +78,8 @@ static int file_reserved(sqlite3_file *file, int *result) {
 }
 
 static int file_control(sqlite3_file *file, int operation, void *argument) {
+    char **pragma = argument;
+    if (operation == SQLITE_FCNTL_PRAGMA) strongroom_watch_pragma(ours(file), pragma[1], pragma[2]);
     return calls(file)->xFileControl(real(file), operation, argument);
 }
 
