@@ -106,13 +106,19 @@ struct ObservationStopTests {
             for try await value in trackingWineCount().values(in: writer) where value == 200 { return value }
             return -1
         }
-        let interrupter = start { while !isOver.value { writer.interrupt(); usleep(50) } }
+        // A write that has failed often gets more time: a busy machine needs it.
+        let failures = Shared<UInt32>(0)
+        let interrupter = start { while !isOver.value { writer.interrupt(); usleep(50 + failures.value) } }
         let suspender = start {
-            while !isOver.value { writer.suspend(); usleep(100); writer.resume(); usleep(200) }
+            while !isOver.value { writer.suspend(); usleep(100); writer.resume(); usleep(200 + failures.value) }
         }
         try await onThread {
             var count = 0
-            while count < 200 { if (try? writer.write { try $0.insertWine() }) != nil { count += 1 } }
+            while count < 200 {
+                let isDone = (try? writer.write { try $0.insertWine() }) != nil
+                failures.update { $0 = isDone ? 0 : $0 + 10 }
+                if isDone { count += 1 }
+            }
             isOver.update { $0 = true }
             interrupter.pass()
             suspender.pass()
