@@ -44,16 +44,16 @@ static int open_or_create(const char *path) {
     return -EBUSY;
 }
 
-enum { patience = 5000, nap = 5 };   // milliseconds
+enum { longest_wait = 5000, interval = 5 };   // milliseconds
 
 /// Writers hold the lock for as long as the file is not whole. The system lets go of it when they end, whatever ends
 /// them.
 static int lock(int fd, int kind) {
-    for (int waited = 0; flock(fd, kind | LOCK_NB) != 0; waited += nap) {
+    for (int waited = 0; flock(fd, kind | LOCK_NB) != 0; waited += interval) {
         // Some file systems know no locks; what is read is checked all the same.
         if (errno != EWOULDBLOCK && errno != EINTR) return 0;
-        if (waited >= patience) return EBUSY;
-        usleep(nap * 1000);
+        if (waited >= longest_wait) return EBUSY;
+        usleep(interval * 1000);
     }
     return 0;
 }

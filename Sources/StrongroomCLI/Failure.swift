@@ -11,7 +11,7 @@ enum Status: Int32, CaseIterable {
     case wrongKey = 12
     case damaged = 13
     case diskFull = 14
-    /// The new key is the one, and something of the former key is left: somebody reads it.
+    /// The new key is the one, and something of the former key is left: somebody reads it, or a file could not be written.
     case formerKeyRemains = 15
     case interrupted = 130
 

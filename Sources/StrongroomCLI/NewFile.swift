@@ -127,7 +127,7 @@ struct NewFile {
         let salt = folder.database + "-salt"
         for file in [folder.database] + (Self.exists(salt) ? [salt] : []) { try makePrivate(file) }
         do {
-            try DatabaseFile.give(folder.database, theName: place.path, by: replaces ? { try replace(from: folder) } : nil)
+            try DatabaseFile.rename(folder.database, to: place.path, by: replaces ? { try replace(from: folder) } : nil)
         } catch let error as DatabaseError {
             throw error.reason == .fileExists ? Self.taken(place.name) : Failure(error, file: place.name)
         }

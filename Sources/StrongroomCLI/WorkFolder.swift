@@ -1,4 +1,5 @@
 import Foundation
+import Strongroom
 
 /// A hidden folder beside a database that is being made. A lock on it tells later runs that somebody is at work: what
 /// stands in a folder that nobody has locked is from a run that was killed, and is removed, clear text or not.
@@ -71,6 +72,7 @@ final class WorkFolder {
 
     /// Before anything is said of what stands in the way: some of it may go.
     static func removeLeftOvers(in folder: String) {
+        DatabaseFile.removeLeftOversOfCopies(in: folder)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where name.hasPrefix(prefix) { removeIfLeftOver(folder, name) }
     }

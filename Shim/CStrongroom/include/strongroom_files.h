@@ -55,8 +55,8 @@ char *strongroom_real_path(const char *path);
 int strongroom_staging_make(const char *parent, char *path, size_t capacity, int *descriptor);
 /// Removes the folder and what is in it.
 void strongroom_staging_remove(const char *path, int descriptor);
-/// Removes the folders that processes left which were killed.
-void strongroom_staging_sweep(const char *parent);
+/// Removes the folders that killed processes left, after a call of `will_remove` with the path of each.
+void strongroom_staging_sweep(const char *parent, void (*will_remove)(void *context, const char *path), void *context);
 
 /// An empty file for a copy of `source`, which its owner may read and write. Zero or an errno.
 int strongroom_copy_create(const char *path, const char *source);

@@ -56,7 +56,7 @@ public final class DatabasePool: DatabaseWriter {
 
     public func close() throws {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
-        try Departures.after(closeAll)
+        try DeferredReleases.after(closeAll)
     }
 
     private func closeAll() throws {

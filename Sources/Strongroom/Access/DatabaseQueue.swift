@@ -44,7 +44,7 @@ public final class DatabaseQueue: DatabaseWriter {
     }
 
     public func close() throws {
-        try Departures.after { try writer.sync { try $0.close() } }
+        try DeferredReleases.after { try writer.sync { try $0.close() } }
     }
 
     public func interrupt() {

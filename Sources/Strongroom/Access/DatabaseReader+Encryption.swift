@@ -63,7 +63,7 @@ extension DatabaseWriter {
     {
         // Readers of the old pages can't read the new ones: neither those that were open, nor those that `progress` has used.
         defer { invalidateReadOnlyConnections() }
-        return try db.rotateKey(to: key, progress: progress.map { progress in
+        return try db.rotation.rotateKey(to: key, progress: progress.map { progress in
             { state in
                 if state.isCompleted { self.invalidateReadOnlyConnections() }
                 try progress(state)
@@ -79,13 +79,13 @@ extension DatabaseWriter {
     /// - throws: what the files say.
     @discardableResult
     public func finishKeyRotation() throws -> RotationOutcome {
-        try barrierWriteWithoutTransaction { try $0.finishKeyRotation() }
+        try barrierWriteWithoutTransaction { try $0.rotation.finishKeyRotation() }
     }
 
     /// Suspends the task instead of blocking the thread.
     @discardableResult
     public func finishKeyRotation() async throws -> RotationOutcome {
-        try await barrierWriteWithoutTransaction { try $0.finishKeyRotation() }
+        try await barrierWriteWithoutTransaction { try $0.rotation.finishKeyRotation() }
     }
 
     /// Writes a copy in another encryption, in clear text for nil, into a new file; see

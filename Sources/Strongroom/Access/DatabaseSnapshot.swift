@@ -31,7 +31,7 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
 
     public func close() throws {
         // SQLite ends the transaction when it closes the connection, and not when a statement keeps it from that.
-        try Departures.after { try reader.sync { try $0.close() } }
+        try DeferredReleases.after { try reader.sync { try $0.close() } }
     }
 
     public func interrupt() {

@@ -51,7 +51,7 @@ final class SerializedConnection: @unchecked Sendable {
     {
         database = try Database(path: path, description: queue.label, configuration: configuration)
         database.connection.pointee.group = group
-        database.patience = patience
+        database.leastBusyTimeout = patience
         self.queue = queue
         self.target = target
         turn = group == 0 ? NSLock() : nil

@@ -3,8 +3,9 @@ import CStrongroom
 
 /// Database files as a whole: what can be known of them without a key, and copies in another encryption.
 public enum DatabaseFile {
-    /// What a file shows to someone without its key.
+    /// The facts that a file shows without its key.
     public struct Inspection: Sendable, Equatable {
+        /// The kinds of file.
         public enum Kind: String, Sendable, Equatable {
             /// No such file.
             case absent
@@ -20,10 +21,11 @@ public enum DatabaseFile {
             case notDatabase
         }
 
+        /// The kind of the file.
         public var kind: Kind
         /// Bytes of the file.
         public var size: Int64
-        /// Where the header shows it.
+        /// The page size in bytes, where the header shows it.
         public var pageSize: Int?
         /// Bytes of the write-ahead log; nil without one.
         public var walSize: Int64?
@@ -33,11 +35,13 @@ public enum DatabaseFile {
         public var salt: [UInt8]?
         /// A salt file stands beside the database.
         public var hasSaltFile: Bool
-        /// A change of key was interrupted, or is under way. The next opening, with whichever key works, finishes or forgets it.
+        /// A change of key was interrupted, or is under way. The next opening, with whichever key works, finishes or
+        /// forgets it.
         public var isRotationPending: Bool
     }
 
-    /// What can be known of a file without its key. Reads through SQLite, whose locks on an open database stay as they are.
+    /// Returns what a file shows without its key. Reads through SQLite, whose locks on an open database stay as they
+    /// are.
     ///
     /// - throws: `SQLITE_CANTOPEN` when the file can't be read. <https://www.sqlite.org/fileformat.html>
     public static func inspect(path: String) throws -> Inspection {
@@ -50,7 +54,7 @@ public enum DatabaseFile {
         return Inspection(path: path, kind: kind(of: header), header: header)
     }
 
-    /// Where SQLite puts the files beside a database, and looks for them: symbolic links don't count.
+    /// Returns the path beside which SQLite puts the files of a database, symbolic links resolved.
     static func realPath(_ path: String) -> String {
         guard let real = strongroom_real_path(path) else { return path }
         defer { sqlite3_free(real) }
@@ -68,7 +72,8 @@ public enum DatabaseFile {
     private static func withUnusedConnection<T>(_ path: String, _ body: (Database) throws -> T) throws -> T {
         var configuration = Configuration()
         configuration.readonly = true
-        return try Database(path: path, description: "DatabaseFile.inspect", configuration: configuration).withSoleAccess(body)
+        return try Database(path: path, description: "DatabaseFile.inspect", configuration: configuration)
+            .withSoleAccess(body)
     }
 }
 

@@ -183,7 +183,7 @@ private func createTokenizer(
 
 private func deleteTokenizer(_ tokenizer: OpaquePointer?) {
     guard let tokenizer else { return }
-    Unmanaged<InstalledTokenizer>.fromOpaque(UnsafeRawPointer(tokenizer)).depart()
+    Unmanaged<InstalledTokenizer>.fromOpaque(UnsafeRawPointer(tokenizer)).releaseLater()
 }
 
 private func callTokenizer(
@@ -204,5 +204,5 @@ private func callTokenizer(
 }
 
 private func releaseRegistration(_ context: UnsafeMutableRawPointer?) {
-    Unmanaged<TokenizerRegistration>.fromOpaque(context!).depart()
+    Unmanaged<TokenizerRegistration>.fromOpaque(context!).releaseLater()
 }

@@ -32,8 +32,8 @@ final class DerivedKey: Sendable {
     }
 }
 
-/// The derived keys of one access (a queue, or a pool with its readers and snapshots): each derivation runs once, whoever asks
-/// second waits for the first.
+/// The derived keys of one access (a queue, or a pool with its readers and snapshots): each derivation runs once,
+/// whoever asks second waits for the first.
 ///
 /// Unchecked: `lock` guards every variable.
 final class Keyring: @unchecked Sendable {
@@ -53,7 +53,7 @@ final class Keyring: @unchecked Sendable {
         return known.map { DerivedKey(key: $0, salt: salt, settings: settings) }
     }
 
-    /// How many times the passphrase function has run.
+    /// The number of derivations that were made.
     var derivationCount: Int {
         lock.withLock { derivations.reduce(0) { $0 + $1.runCount } }
     }
@@ -69,7 +69,8 @@ final class Keyring: @unchecked Sendable {
 
     // MARK: Rotation
 
-    /// From now on connections that ask for `old` get `new`: the access goes on although its configuration names the old key.
+    /// From now on connections that ask for `old` get `new`: the access goes on although its configuration names the
+    /// old key.
     func replace(_ old: DatabaseKey, by new: DatabaseKey) {
         lock.withLock {
             let oldest = old.source.identity
@@ -114,7 +115,8 @@ private final class Derivation: @unchecked Sendable {
     func matches(_ key: DatabaseKey, _ salt: Salt, _ settings: CipherSettings) -> Bool {
         // Pages have nothing to do with it.
         self.salt == salt && self.settings.kdfIterations == settings.kdfIterations
-            && self.settings.kdfAlgorithm == settings.kdfAlgorithm && isEqual(self.key.source.identity, key.source.identity)
+            && self.settings.kdfAlgorithm == settings.kdfAlgorithm && isEqual(
+                self.key.source.identity, key.source.identity)
     }
 
     var known: SecretBytes? { lock.withLock { derived } }
@@ -134,7 +136,9 @@ private final class Derivation: @unchecked Sendable {
             guard secret.count > 0 else { throw DatabaseError.emptyKey }
             if let spelled = try KeySource.spelledKey(secret) { return try spelledKey(spelled) }
             runs += 1
-            return try pbkdf2(secret, salt: salt.bytes, rounds: settings.kdfIterations, algorithm: settings.kdfAlgorithm, count: KeySource.rawCount)
+            return try pbkdf2(
+                secret, salt: salt.bytes, rounds: settings.kdfIterations, algorithm: settings.kdfAlgorithm,
+                count: KeySource.rawCount)
         }
     }
 }
@@ -144,19 +148,27 @@ extension Derivation {
     private func spelledKey(_ spelled: (key: SecretBytes, salt: Salt?)) throws -> SecretBytes {
         guard spelled.salt == nil || spelled.salt == salt else {
             throw DatabaseError(
-                refusing: "the salt of the raw key is not the database's", advice: "use DatabaseKey.rawKey(_:salt:)", reason: .wrongSalt)
+                refusing: "the salt of the raw key is not the database's", advice: "use DatabaseKey.rawKey(_:salt:)",
+                reason: .wrongSalt)
         }
         return spelled.key
     }
 }
 
-func pbkdf2(_ secret: SecretBytes, salt: [UInt8], rounds: Int, algorithm: CipherSettings.Algorithm, count: Int) throws -> SecretBytes {
+func pbkdf2(
+    _ secret: SecretBytes, salt: [UInt8], rounds: Int, algorithm: CipherSettings.Algorithm,
+    count: Int) throws -> SecretBytes
+{
     try SecretBytes(count: count) { out in
         let result = secret.withBytes { bytes in
-            strongroom_pbkdf2(algorithm.digest, bytes.baseAddress, bytes.count, salt, salt.count, UInt32(rounds), out.baseAddress, out.count)
+            strongroom_pbkdf2(
+                algorithm.digest, bytes.baseAddress, bytes.count, salt, salt.count, UInt32(rounds), out.baseAddress,
+                out.count)
         }
         guard result == 0 else {
-            throw DatabaseError(resultCode: .SQLITE_ERROR, message: "the cryptographic provider refused PBKDF2 with \(algorithm.spelling)")
+            throw DatabaseError(
+                resultCode: .SQLITE_ERROR,
+                message: "the cryptographic provider refused PBKDF2 with \(algorithm.spelling)")
         }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension DatabaseKey {
-    /// Who may read a file that holds a passphrase.
+    /// The users who may read a file that holds a passphrase.
     public enum Readers: Sendable {
         /// Its owner alone: mode 0600, or less.
         case owner
@@ -45,7 +45,8 @@ struct PassphraseFile: Sendable {
         var count = 0
         let buffer = try SecretBytes(count: Self.longest + 1) { count = try fill($0, from: descriptor) }
         guard count <= Self.longest else {
-            throw DatabaseError(refusing: "the passphrase file \(path) has more than \(Self.longest) bytes", advice: "check its name")
+            throw DatabaseError(
+                refusing: "the passphrase file \(path) has more than \(Self.longest) bytes", advice: "check its name")
         }
         return try buffer.withBytes { try SecretBytes(copying: Self.withoutNewline($0.prefix(count))) }
     }
@@ -55,7 +56,8 @@ struct PassphraseFile: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure("can't be read", errno) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw DatabaseError(refusing: "the passphrase file \(path) is not a regular file", advice: "give the path of a file")
+            throw DatabaseError(
+                refusing: "the passphrase file \(path) is not a regular file", advice: "give the path of a file")
         }
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw DatabaseError(

@@ -7,7 +7,7 @@ import Foundation
 /// Writers pay for what is watched: who wants to know of a statement is remembered with the statement, and SQLite is asked
 /// to tell of rows only while a statement runs that somebody wants to know of.
 final class ObserverList: ConnectionPart {
-    // Unchecked exclusivity: see `Database`.
+    // Unchecked exclusivity: see the article *Tour*.
 
     /// Whether there is anybody.
     @exclusivity(unchecked) private(set) var isActive = false
@@ -263,7 +263,7 @@ final class ObserverList: ConnectionPart {
     }
 
     private func tellOfEnd(isCommitted: Bool, in db: Database) {
-        db.stops.telling { db.outsideOfBlocks { tellOfEnd(isCommitted: isCommitted, db) } }
+        db.stops.notifying { db.outsideOfBlocks { tellOfEnd(isCommitted: isCommitted, db) } }
     }
 
     private func tellOfEnd(isCommitted: Bool, _ db: Database) {

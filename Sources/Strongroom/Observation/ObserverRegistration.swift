@@ -30,7 +30,7 @@ final class ObserverRegistration {
 
     /// Lets go of the observer. Statements may remember the registration for longer.
     func end() {
-        Departures.keep(keptObserver)
+        DeferredReleases.keep(keptObserver)
         keptObserver = nil
         livingObserver = nil
     }

@@ -52,7 +52,7 @@ extension FetchableRecord {
 }
 
 /// A cursor on records.
-public final class RecordCursor<Record: FetchableRecord>: DatabaseCursor {
+public final class RecordCursor<Record: FetchableRecord>: _RunningCursor {
     public typealias Element = Record
 
     public let run: StatementRun
@@ -64,19 +64,7 @@ public final class RecordCursor<Record: FetchableRecord>: DatabaseCursor {
         self.run = rows.run
     }
 
-    public var _statement: Statement { run.statement }
-
-    public var _isDone: Bool {
-        get { run.isDone }
-        set { if newValue { run.finish() } }
-    }
-
     @inlinable
-    public func next() throws -> Record? {
-        guard let row = try rows.next() else { return nil }
-        return try Record(row: row)
-    }
-
     public func _element(sqliteStatement: SQLiteStatement) throws -> Record {
         try Record(row: rows._element(sqliteStatement: sqliteStatement))
     }

@@ -20,8 +20,8 @@ struct RotationReport {
             "\(step.file): \(interrupted); it would be finished, and checked.\(readers) Nothing was changed."
         case .finished(.complete):
             "\(step.file): \(interrupted); it is finished now, and checked. \(words(.complete))"
-        case .finished(.formerKeyRemains):
-            "\(step.file): an earlier rotation is not finished. \(words(.formerKeyRemains))"
+        case .finished(let outcome):
+            "\(step.file): an earlier rotation is not finished. \(words(outcome))"
         case .already: "\(step.file): the new \(new) opens it already; nothing was changed."
         case .checked(let plan): "\(step.file): " + words(plan)
         case .found, .failed, .skipped: nil
@@ -36,6 +36,10 @@ struct RotationReport {
         case .formerKeyRemains: """
             The new \(new) opens it; but another program still reads pages of the old one, and until they are removed the \
             old \(old) opens the file without its log. Run this again when that program is done, or with --wait.
+            """
+        case .unfinished: """
+            The new \(new) opens it; but what is left of the old one could not be removed, because a file could not be \
+            written. Make room and check the permissions, then run this again.
             """
         }
     }

@@ -61,7 +61,7 @@ struct RotationStep: Sendable {
         }
     }
 
-    var status: Status { failure?.status ?? (outcome == .formerKeyRemains ? .formerKeyRemains : .done) }
+    var status: Status { failure?.status ?? ([nil, .complete].contains(outcome) ? .done : .formerKeyRemains) }
 
     /// The step after `work`, or as it is when there is nothing to work on.
     func continued(unless interruption: Interruption, _ work: (Target) throws -> State) -> RotationStep {

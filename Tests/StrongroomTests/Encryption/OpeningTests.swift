@@ -325,7 +325,7 @@ struct OpeningTests {
         configuration.prepareDatabase { db in
             try db.usePassphrase("correct horse")
             try db.execute(sql: "PRAGMA kdf_iter = 1000")
-            try db.settlePendingKey()
+            try db.keySetup.settlePendingKey()
             _ = try stockShell(path, "CREATE TABLE t(a); INSERT INTO t VALUES (5);")
         }
         let queue = try DatabaseQueue(path: path, configuration: configuration)

@@ -30,7 +30,7 @@ final class RecordDecoder: Decoder {
     }
 
     private let lentRow: Unmanaged<Row>
-    // Unchecked exclusivity: see `Database`.
+    // Unchecked exclusivity: see the article *Tour*.
     @exclusivity(unchecked) private var isDecoding = false
     let recordType: Any.Type
     private let record: (any FetchableRecord.Type)?

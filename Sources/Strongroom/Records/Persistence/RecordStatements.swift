@@ -9,7 +9,7 @@ final class RecordStatements {
     typealias Column = (name: String, position: Int)
 
     let tableName: String
-    // Unchecked exclusivity: see `Database`.
+    // Unchecked exclusivity: see the article *Tour*.
     @exclusivity(unchecked) private(set) var columns: [String] = []
     @exclusivity(unchecked) private var texts: [(verb: Verb, sql: String)] = []
     @exclusivity(unchecked) private var updatedColumns: [Column]?

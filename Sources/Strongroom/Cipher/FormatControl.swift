@@ -3,40 +3,45 @@ import CStrongroom
 // The format is said to each connection. What can't be said to one, such as the mask of HMAC keys, belongs to the
 // process, and is held at SQLCipher 4's while keys are set and derived.
 
-extension Database {
+/// The format that SQLCipher is told for a connection, and the defaults of the process that stand behind it.
+struct FormatControl {
+    let database: Database
+
+    private var cipher: CipherState { database.cipher }
+
     /// Sets a key, and says the whole format: nothing of it comes from SQLCipher's defaults.
     ///
     /// - parameter schema: the quoted name.
-    func give(
+    func setKey(
         _ key: UnsafeRawBufferPointer, format settings: CipherSettings, header: Int, schema: String, name: String
     ) throws {
-        try check(strongroom_key(openConnection, name, key.baseAddress, CInt(key.count)))
+        try database.check(strongroom_key(database.openConnection, name, key.baseAddress, CInt(key.count)))
         // What is so already isn't said: after a first read, SQLCipher has forgotten what it would derive the key
         // from again.
-        try untraced {
+        try database.untraced {
             for (pragma, value) in settings.pragmas(header: header) {
                 let pragma = "\(schema).\(pragma)"
-                if try answer(to: "PRAGMA " + pragma) != value { try runCipherPragma("\(pragma) = \(value)") }
+                if try database.answer(to: "PRAGMA " + pragma) != value { try database.runCipherPragma("\(pragma) = \(value)") }
             }
         }
     }
 
-    /// Has SQLCipher derive the HMAC key of an empty file now, and not at the first commit, when other code may have
+    /// Makes SQLCipher derive the HMAC key of an empty file now, and not at the first commit, when other code may have
     /// changed the mask.
     func deriveBeforeFirstPage() throws {
         if cipher.derived != nil { try deriveBeforeFirstPage(of: "main") }
     }
 
     func deriveBeforeFirstPage(of schema: String) throws {
-        guard path(of: schema) != nil, try fileHeader(of: schema).fileSize == 0 else { return }
-        try runUnseen("PRAGMA \(quoted(schema)).cipher_integrity_check")
+        guard database.path(of: schema) != nil, try database.fileHeader(of: schema).fileSize == 0 else { return }
+        try database.runUnseen("PRAGMA \(quoted(schema)).cipher_integrity_check")
     }
 
-    /// From the key on until the database is set up, keys that are set and derived get SQLCipher 4's defaults, whatever
-    /// other code in the process has made of them.
+    /// From the key on until the database is set up, keys that are set and derived get SQLCipher 4's defaults,
+    /// whatever other code in the process has made of them.
     func holdDefaults() throws {
         guard !cipher.holdsDefaults, !cipher.isSetUp else { return }
-        try Database.holdDefaults()
+        try FormatControl.holdDefaults()
         cipher.holdsDefaults = true
     }
 
@@ -48,7 +53,7 @@ extension Database {
 
     /// Runs `body` with these defaults.
     func holdingDefaults<T>(_ body: () throws -> T) throws -> T {
-        try Database.holdDefaults()
+        try FormatControl.holdDefaults()
         defer { strongroom_defaults_release() }
         return try body()
     }
@@ -62,35 +67,35 @@ extension Database {
 
     // MARK: - Statements that open databases, or make some
 
-    /// What `VACUUM` and `ATTACH` open has a key of its own, set by SQLCipher.
+    /// Prepares for a `VACUUM` or `ATTACH`: SQLCipher sets a key for the database that it opens.
     func holdFormat(for statement: Statement) throws {
-        if mayGiveKey(statement) { try Database.holdDefaults() }
+        if mayGiveKey(statement) { try FormatControl.holdDefaults() }
         // A wrong key closes the database again, and must not change its files.
-        if statement.compilation.attaches { leaveLogAtClosing() }
-        guard let source = statement.compilation.vacuumedSchema.flatMap(path(of:)) else { return }
+        if statement.compilation.attaches { database.leaveLogAtClosing() }
+        guard let source = statement.compilation.vacuumedSchema.flatMap(database.path(of:)) else { return }
         // A copy gets no more than the mode of the original. Nobody reads it in between: SQLite takes an empty file
         // as it is.
-        authorizer.willCopy = { filename in _ = strongroom_copy_create(SQLiteURI.path(of: filename), source) }
+        database.authorizer.willCopy = { filename in _ = strongroom_copy_create(SQLiteURI.path(of: filename), source) }
     }
 
-    /// Answers why what was attached is not attached anymore.
+    /// Returns why what was attached is not attached anymore.
     func releaseFormat(after statement: Statement) -> DatabaseError? {
-        authorizer.willCopy = nil
+        database.authorizer.willCopy = nil
         var refusal: DatabaseError?
-        if statement.compilation.attaches, let schema = latestSchemaName {
+        if statement.compilation.attaches, let schema = database.latestSchemaName {
             refusal = refuseForeignVFS(of: schema)
             if refusal == nil { try? deriveBeforeFirstPage(of: schema) }
         }
-        if statement.compilation.attaches { leaveLogAtClosing(false) }
+        if statement.compilation.attaches { database.leaveLogAtClosing(false) }
         if mayGiveKey(statement) { strongroom_defaults_release() }
         return refusal
     }
 
     /// Detaches a database whose URI names another VFS: nobody would know its locks, or fence its log.
     private func refuseForeignVFS(of schema: String) -> DatabaseError? {
-        guard let sqliteConnection, !strongroom_is_ours(sqliteConnection, schema) else { return nil }
+        guard let sqliteConnection = database.sqliteConnection, !strongroom_is_ours(sqliteConnection, schema) else { return nil }
         do {
-            try runUnseen("DETACH DATABASE \(quoted(schema))")
+            try database.runUnseen("DETACH DATABASE \(quoted(schema))")
         } catch {
             return error as? DatabaseError
         }
@@ -103,4 +108,9 @@ extension Database {
     private func mayGiveKey(_ statement: Statement) -> Bool {
         statement.compilation.attaches || cipher.isKeyed
     }
+}
+
+extension Database {
+    /// The format that SQLCipher is told.
+    var formatControl: FormatControl { FormatControl(database: self) }
 }

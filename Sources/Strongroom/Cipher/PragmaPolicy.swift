@@ -1,6 +1,11 @@
 import CStrongroom
 
-extension Database {
+/// The decisions on pragmas that set keys, formats and temporary storage.
+struct PragmaPolicy {
+    let database: Database
+
+    private var cipher: CipherState { database.cipher }
+
     /// Called by SQLite's compiler for each pragma, before SQLCipher gets to see it.
     func verdict(on pragma: Pragma) -> PragmaVerdict {
         guard !cipher.isSayingFormat, let value = pragma.value else {
@@ -31,7 +36,7 @@ extension Database {
     func useKeyInSQL() throws {
         guard let key = cipher.keyInSQL else { return }
         cipher.keyInSQL = nil
-        try use(key)
+        try database.keySetup.use(key)
     }
 
     // MARK: - The format
@@ -47,7 +52,7 @@ extension Database {
             return .ignore
         }
         // Statements of C would go on with the key as it was derived before.
-        guard cipher.isPending || canChangeFormat && authorizer.isCompiling else {
+        guard cipher.isPending || canChangeFormat && database.authorizer.isCompiling else {
             return .refuse(.lateFormat(pragma.rawValue))
         }
         cipher.setUpPragmas.insert(pragma)
@@ -55,17 +60,17 @@ extension Database {
         return .run
     }
 
-    /// Whether set-up goes on, and nothing depends on the format yet.
+    /// True if set-up goes on, and nothing depends on the format yet.
     var canChangeFormat: Bool {
-        !cipher.isSetUp && !strongroom_has_used_pages(sqliteConnection, !isFileStored)
+        !cipher.isSetUp && !strongroom_has_used_pages(database.sqliteConnection, !database.isFileStored)
     }
 
     /// SQLCipher attaches databases in its default format; what SQL says of it must come before there is a page.
     private func verdict(on pragma: FormatPragma, _ value: String, attached schema: String) -> PragmaVerdict {
         if pragma == .plainPageSize, isClear(attached: schema) { return .run }
         var size: Int64 = -1
-        let isUnused = strongroom_database_size(sqliteConnection, schema, &size) == 0 && size == 0
-            && (try? transactionState(of: schema)) == TransactionState.none
+        let isUnused = strongroom_database_size(database.sqliteConnection, schema, &size) == 0 && size == 0
+            && (try? database.transactionState(of: schema)) == Database.TransactionState.none
         let losesSalt = pragma == .headerSize && SQLiteNumber.integer(value) != 0
         guard isUnused, !losesSalt else { return .refuse(.lateFormat("\(schema).\(pragma.rawValue)")) }
         return .run
@@ -73,18 +78,18 @@ extension Database {
 
     private func isClear(attached schema: String) -> Bool {
         guard cipher.isKeyed || cipher.keepsTemporaryDataInMemory else { return true }
-        return (try? fileHeader(of: schema).isClear) ?? false
+        return (try? database.fileHeader(of: schema).isClear) ?? false
     }
 
     /// `cipher_migrate` replaces the file by one whose key is what was derived for the old one.
     private var verdictOnMigration: PragmaVerdict {
-        cipher.isKeyed && !authorizer.isReadOnly ? .refuse(.migrationInSQL) : .run
+        cipher.isKeyed && !database.authorizer.isReadOnly ? .refuse(.migrationInSQL) : .run
     }
 
     // MARK: - Refusals
 
-    /// Has the next statement throw, and opening fail, although set-up may swallow the error: it would go on in clear
-    /// text, or in another format than it asked for.
+    /// Makes the next statement throw, and opening fail, although set-up may swallow the error: it would go on in
+    /// clear text, or in another format than it asked for.
     func refuseAll(with error: DatabaseError) {
         cipher.refusal = error
         cipher.isPending = true
@@ -94,8 +99,8 @@ extension Database {
 
     /// From now on, what is sorted or put into temporary tables may come from encrypted pages.
     func requireTemporaryDataInMemory() throws {
-        let setting = try answer(to: "PRAGMA temp_store")
-        let isIgnored = Self.isCompiled(with: "TEMP_STORE=0")
+        let setting = try database.answer(to: "PRAGMA temp_store")
+        let isIgnored = Database.isCompiled(with: "TEMP_STORE=0")
         if let refusal = DatabaseError.refusal(ofTempStore: setting, isIgnored: isIgnored) { throw refusal }
         cipher.keepsTemporaryDataInMemory = true
     }
@@ -104,9 +109,15 @@ extension Database {
         let holds = cipher.isKeyed || cipher.keepsTemporaryDataInMemory
         guard holds, !["2", "memory"].contains(value.lowercased()) else { return nil }
         return DatabaseError(
-            .SQLITE_AUTH, refusing: "temporary data of an encrypted database would be clear text on disk (PRAGMA temp_store = \(value))",
+            .SQLITE_AUTH,
+            refusing: "temporary data of an encrypted database would be clear text on disk (PRAGMA temp_store = \(value))",
             advice: "leave PRAGMA temp_store alone", reason: .temporaryDataOnDisk)
     }
+}
+
+extension Database {
+    /// The decisions on the connection's pragmas.
+    var pragmaPolicy: PragmaPolicy { PragmaPolicy(database: self) }
 }
 
 extension DatabaseError {
@@ -145,7 +156,7 @@ extension DatabaseError {
             advice: "say that of this one in Configuration.encryption")
     }
 
-    /// Why encrypted pages may not be read with that setting; nil where they may.
+    /// Returns the error where encrypted pages may not be read with that setting; nil where they may.
     ///
     /// - parameter setting: what `PRAGMA temp_store` answered. <https://www.sqlite.org/pragma.html#pragma_temp_store>
     static func refusal(ofTempStore setting: String?, isIgnored: Bool) -> DatabaseError? {

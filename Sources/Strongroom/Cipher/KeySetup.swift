@@ -2,8 +2,6 @@ import CSQLCipher
 import CStrongroom
 import Foundation
 
-// From a key to a connection that can read: one machinery for Configuration.encryption and for usePassphrase.
-
 extension Database {
     /// Sets the passphrase of the database. Call it in ``Configuration/prepareDatabase(_:)``, before anything else;
     /// ``Configuration/encryption`` does the same in a declarative way.
@@ -11,41 +9,57 @@ extension Database {
     /// The passphrase is derived once for all the connections of a queue or pool, after the pragmas that change how:
     /// `kdf_iter`, `cipher_compatibility`, `cipher_plaintext_header_size` and their kin.
     ///
-    /// - throws: `SQLITE_MISUSE` for an empty passphrase, for a malformed `x'…'`, and where another key is in use already.
-    ///   A wrong passphrase is found out by the first read, at the end of opening.
+    /// - throws: `SQLITE_MISUSE` for an empty passphrase, for a malformed `x'…'`, and where another key is in use
+    ///   already. A wrong passphrase is found out by the first read, at the end of opening.
     ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_key>
     public func usePassphrase(_ passphrase: String) throws {
-        try use(.passphrase(passphrase))
+        try keySetup.use(.passphrase(passphrase))
     }
 
     /// Sets the passphrase of the database, as bytes. See ``usePassphrase(_:)-(String)``.
     public func usePassphrase(_ passphrase: Data) throws {
-        try use(.passphrase(passphrase))
+        try keySetup.use(.passphrase(passphrase))
     }
 
     /// Leaves the first 32 bytes of a new database readable, with the salt in a file beside it. Call it in
     /// ``Configuration/prepareDatabase(_:)``, after the passphrase; existing databases are opened as they are.
     ///
-    /// - throws: `SQLITE_MISUSE` without a key, and once the database is open. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_plaintext_header_size>
+    /// - throws: `SQLITE_MISUSE` without a key, and once the database is open.
+    ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_plaintext_header_size>
     public func usePlaintextHeader() throws {
         guard cipher.isKeyed else {
             throw DatabaseError(refusing: "usePlaintextHeader() needs a key", advice: "call usePassphrase(_:) first")
         }
         guard try !isFileStored || fileSize() == 0 else { return }
-        guard cipher.isPending || canChangeFormat else { throw DatabaseError.lateFormat(FormatPragma.headerSize.rawValue) }
+        guard cipher.isPending || pragmaPolicy.canChangeFormat
+        else { throw DatabaseError.lateFormat(FormatPragma.headerSize.rawValue) }
         try runCipherPragma("cipher_plaintext_header_size = 32")
         cipher.setUpPragmas.insert(.headerSize)
         cipher.isPending = true
     }
+}
+
+extension Database {
+    /// The set-up of the connection's key.
+    var keySetup: KeySetup { KeySetup(database: self) }
+}
+
+/// The way from a key to a connection that can read: one for ``Configuration/encryption`` and for `usePassphrase`.
+struct KeySetup {
+    let database: Database
+
+    private var cipher: CipherState { database.cipher }
+
+    private var configuration: Configuration { database.configuration }
 
     // MARK: - Opening
 
     /// Prepares the connection for its key, before `prepareDatabase`.
     func setUpEncryption() throws {
         if let keyring = configuration.keyring { cipher.keyring = keyring }
-        authorizer.verdict = { [unowned self] in verdict(on: $0) }
+        database.authorizer.verdict = { [unowned database] in database.pragmaPolicy.verdict(on: $0) }
         // Sorters and temporary tables would spill clear text.
-        try runUnseen("PRAGMA temp_store = MEMORY")
+        try database.runUnseen("PRAGMA temp_store = MEMORY")
         if let encryption = configuration.encryption {
             try requireUsable(encryption.key)
             cipher.key = cipher.keyring.current(encryption.key)
@@ -56,52 +70,48 @@ extension Database {
     /// Reads the database for the first time, after `prepareDatabase`: the key is right or opening fails here.
     func verifyEncryption() throws {
         try settlePendingKey()
-        try requirePlausibleHeader(upTo: FileHeader.pageFormatEnd)
+        try database.saltSearch.requirePlausibleHeader(upTo: FileHeader.pageFormatEnd)
         do {
-            try requireFittingKey()
-            try requireNoTrace()
-            if try !takeKey() { try readSchema() }
+            try database.keyProof.requireFittingKey()
+            try database.requireNoTrace()
+            if try !takeKey() { try database.readSchema() }
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) {
-            guard try followChangedFile() else {
-                try requirePlausibleHeader(upTo: FileHeader.count)
+            guard try database.saltSearch.followChangedFile() else {
+                try database.saltSearch.requirePlausibleHeader(upTo: FileHeader.count)
                 throw error
             }
-            try readSchema()
+            try database.readSchema()
         }
-        try requirePlausibleHeader(upTo: FileHeader.count)
-        if cipher.isKeyed { try requireTemporaryDataInMemory() }
-        try deriveBeforeFirstPage()
-        try removeLeftOvers()
+        try database.saltSearch.requirePlausibleHeader(upTo: FileHeader.count)
+        if cipher.isKeyed { try database.pragmaPolicy.requireTemporaryDataInMemory() }
+        try database.formatControl.deriveBeforeFirstPage()
+        try database.saltSearch.removeLeftOvers()
         cipher.isSetUp = true
     }
 
-    /// Has SQLCipher derive what it was given, under conditions in which it isn't refused memory. True when the schema was read.
+    /// Makes SQLCipher derive its key where it isn't refused memory. Returns true if the schema was read.
     @discardableResult
     func takeKey() throws -> Bool {
-        guard cipher.isKeyed, isFileStored else { return false }
-        let code = ResultCode(rawValue: strongroom_connection_first_read(connection))
+        guard cipher.isKeyed, database.isFileStored else { return false }
+        let code = ResultCode(rawValue: strongroom_connection_first_read(database.connection))
         switch code.primaryResultCode {
         case .SQLITE_OK: return true
-        case .SQLITE_NOMEM: throw DatabaseError(resultCode: code, message: "there is no memory for the key of \(path)")
+        case .SQLITE_NOMEM: throw DatabaseError(resultCode: code, message: "there is no memory for the key of \(database.path)")
         // Newer SQLCiphers (seen in 4.12) say what is wrong once, and answer SQLITE_NOMEM to all that reads later.
-        default: throw DatabaseError(code.rawValue, on: sqliteConnection, sql: Self.schemaRead)
+        default: throw DatabaseError(code.rawValue, on: database.sqliteConnection, sql: Self.schemaRead)
         }
     }
 
-    private static let schemaRead = "SELECT count(*) FROM sqlite_master"
-
-    func readSchema() throws {
-        try execute(sql: Self.schemaRead)
-    }
+    static let schemaRead = "SELECT count(*) FROM sqlite_master"
 
     // MARK: - Keys
 
     func use(_ requested: DatabaseKey) throws {
-        requireAccess()
+        database.requireAccess()
         do {
             try requireUsable(requested)
         } catch {
-            if !cipher.isKeyed { refuseAll(with: error as? DatabaseError ?? .emptyKey) }
+            if !cipher.isKeyed { database.pragmaPolicy.refuseAll(with: error as? DatabaseError ?? .emptyKey) }
             throw error
         }
         let key = cipher.keyring.current(requested)
@@ -109,33 +119,38 @@ extension Database {
             guard present.source.identity == key.source.identity else {
                 throw DatabaseError(
                     refusing: "the connection has another key already",
-                    advice: "set one key per connection, or change it with changePassphrase(_:) or rotateKey(to:)", reason: .otherKey)
+                    advice: "set one key per connection, or change it with changePassphrase(_:) or rotateKey(to:)",
+                    reason: .otherKey)
             }
             return
         }
         // Of a library that isn't SQLCipher, no call may take the connection.
         try requireSQLCipher()
         CipherLog.start()
-        try holdDefaults()
+        try database.formatControl.holdDefaults()
         // Whatever fails from here on, nothing goes on without the key.
         (cipher.key, cipher.isPending) = (key, true)
         (cipher.setUpPragmas, cipher.refusal) = ([], nil)
-        guard isFileStored else { return try useThrowawayKey(.sqlcipher4) }
-        // SQLCipher would work with this at the first read; the derived key takes its place before, once it is clear how to derive.
+        guard database.isFileStored else { return try useThrowawayKey(.sqlcipher4) }
+        // SQLCipher would work with this at the first read; the derived key takes its place before, once it is clear
+        // how to derive.
         if key.source.form == .raw {
-            try useRawKey(key, salt: key.source.salt ?? fileHeader().salt ?? .random())
+            try useRawKey(key, salt: key.source.salt ?? database.fileHeader().salt ?? .random())
         } else {
             try key.source.withSecret { secret in
-                try secret.withBytes { try give($0, format: .sqlcipher4, header: 0, schema: "main", name: "main") }
+                try secret.withBytes { try database.formatControl.setKey($0, format: .sqlcipher4, header: 0, schema: "main", name: "main") }
             }
         }
     }
 
-    /// Derives the pending key, unless the statement still says how to. Where that isn't seen, the key is derived again: nothing was read.
+    /// Derives the pending key, unless the statement still says how to. Where that isn't seen, the key is derived
+    /// again: nothing was read.
     func settleKey(before statement: SQLText) throws {
         guard !statement.isBlank else { return }
         if let pragma = statement.pragma {
-            if cipher.key == nil ? SQLText.keyPragmas.contains(pragma) : FormatPragma.comesBeforeFirstRead(pragma) { return }
+            if cipher.key == nil ? SQLText.keyPragmas.contains(pragma) : FormatPragma.comesBeforeFirstRead(pragma) {
+                return
+            }
         }
         try settleKey()
     }
@@ -152,21 +167,24 @@ extension Database {
             let format = try formatInUse()
             try establishKey(format.settings, requestedHeader: format.header)
         } catch {
-            // The connection must not go on with the provisional key: it would create a database that we refused to create.
+            // The connection must not go on with the provisional key: it would create a database that we refused to
+            // create.
             cipher.isPending = true
             throw error
         }
     }
 
-    /// What the set-up has said: SQLCipher knows best what it made of pragmas.
+    /// Returns the format that set-up has said: SQLCipher knows best what it made of pragmas.
     func formatInUse() throws -> (settings: CipherSettings, header: PlaintextHeader?) {
         if cipher.setUpPragmas.isEmpty { return (cipher.settings, cipher.requestedHeader) }
         var header = cipher.requestedHeader
         if cipher.setUpPragmas.contains(.headerSize) {
-            let size = try answer(to: "PRAGMA cipher_plaintext_header_size").flatMap { Int($0) } ?? 0
+            let size = try database.answer(to: "PRAGMA cipher_plaintext_header_size").flatMap { Int($0) } ?? 0
             header = size == 0 ? nil : PlaintextHeader(size: size, salt: header?.salt ?? .sidecar)
         }
-        if cipher.setUpPragmas.contains(.salt), let salt = try answer(to: "PRAGMA cipher_salt").flatMap({ hexBytes($0) }) {
+        if cipher.setUpPragmas.contains(.salt),
+           let salt = try database.answer(to: "PRAGMA cipher_salt").flatMap({ hexBytes($0) })
+        {
             header?.salt = .provided(salt)
         }
         return (try settingsInUse(), header)
@@ -174,12 +192,14 @@ extension Database {
 
     private func settingsInUse() throws -> CipherSettings {
         let defaults = CipherSettings.sqlcipher4
-        let usesHMAC = try answer(to: "PRAGMA cipher_use_hmac") != "0"
+        let usesHMAC = try database.answer(to: "PRAGMA cipher_use_hmac") != "0"
         return try CipherSettings(
-            pageSize: answer(to: "PRAGMA cipher_page_size").flatMap { Int($0) } ?? defaults.pageSize,
-            kdfIterations: answer(to: "PRAGMA kdf_iter").flatMap { Int($0) } ?? defaults.kdfIterations,
-            kdfAlgorithm: answer(to: "PRAGMA cipher_kdf_algorithm").flatMap { .init(answer: $0) } ?? defaults.kdfAlgorithm,
-            hmacAlgorithm: usesHMAC ? answer(to: "PRAGMA cipher_hmac_algorithm").flatMap { .init(answer: $0) } ?? defaults.hmacAlgorithm : nil)
+            pageSize: database.answer(to: "PRAGMA cipher_page_size").flatMap { Int($0) } ?? defaults.pageSize,
+            kdfIterations: database.answer(to: "PRAGMA kdf_iter").flatMap { Int($0) } ?? defaults.kdfIterations,
+            kdfAlgorithm: database.answer(to: "PRAGMA cipher_kdf_algorithm").flatMap { .init(answer: $0) }
+                ?? defaults.kdfAlgorithm,
+            hmacAlgorithm: usesHMAC ? database.answer(to: "PRAGMA cipher_hmac_algorithm").flatMap { .init(answer: $0) }
+                ?? defaults.hmacAlgorithm : nil)
     }
 
     /// Gives SQLCipher the derived key with the right salt and format.
@@ -187,19 +207,19 @@ extension Database {
         try settings.validate()
         try requireSQLCipher()
         CipherLog.start()
-        try holdDefaults()
+        try database.formatControl.holdDefaults()
         (cipher.settings, cipher.requestedHeader) = (settings, requestedHeader)
-        guard isFileStored else { return try useThrowawayKey(settings) }
+        guard database.isFileStored else { return try useThrowawayKey(settings) }
         try requirePathInUTF8()
-        let location = try locateSalt(requestedHeader: requestedHeader)
+        let location = try database.saltSearch.locateSalt(requestedHeader: requestedHeader)
         cipher.saltOrigin = location.place
-        let others = try otherSalts(than: location)
-        if try resumeKnownKey(settings, others) { return }
+        let others = try database.rotation.otherSalts(than: location)
+        if try database.rotation.resumeKnownKey(settings, others) { return }
         // Later connections of an access find beside the file, or among its keys, what the first one found in the log.
         let isFirst = cipher.keyring.knownKey(for: cipher.key!, salt: location.salt, settings: settings) == nil
         try attach(derivedKey(salt: location.salt, settings: settings), header: location.header)
-        try followOtherSalts(others, looksIntoLog: location.header == 0 && (isFirst || configuration.readonly))
-        try proveKey()
+        try database.rotation.followOtherSalts(others, looksIntoLog: location.header == 0 && (isFirst || configuration.readonly))
+        try database.keyProof.proveKey()
     }
 
     func derivedKey(salt: Salt, settings: CipherSettings) throws -> DerivedKey {
@@ -214,7 +234,7 @@ extension Database {
 
     /// - parameter schema: the quoted name.
     func attach(_ derived: DerivedKey, header: Int, schema: String, key name: String) throws {
-        try derived.withSpec { try give($0, format: derived.settings, header: header, schema: schema, name: name) }
+        try derived.withSpec { try database.formatControl.setKey($0, format: derived.settings, header: header, schema: schema, name: name) }
     }
 
     /// For a database that only this connection will ever see: SQLite may spill a temporary one to the disk.
@@ -223,7 +243,8 @@ extension Database {
     }
 
     private func useRawKey(_ key: DatabaseKey, salt: Salt, _ settings: CipherSettings = .sqlcipher4) throws {
-        try attach(Keyring().derivedKey(for: key, salt: salt, settings: settings), header: 0, schema: "main", key: "main")
+        try attach(
+            Keyring().derivedKey(for: key, salt: salt, settings: settings), header: 0, schema: "main", key: "main")
     }
 
     private func requireUsable(_ key: DatabaseKey) throws {
@@ -235,40 +256,24 @@ extension Database {
     }
 
     private func requireSQLCipher() throws {
-        let version = try untraced { try answer(to: "PRAGMA cipher_version") }
+        let version = try database.untraced { try database.answer(to: "PRAGMA cipher_version") }
         if let refusal = DatabaseError.refusal(ofSQLCipher: version) { throw refusal }
     }
 
     // MARK: - Asking SQLCipher
 
-    /// False in memory, and for temporary databases.
-    var isFileStored: Bool {
-        path(of: "main") != nil
-    }
-
-    /// The absolute path of the file, without URI parameters.
-    var filePath: String {
-        sqliteConnection == nil ? path : path(of: "main") ?? ""
-    }
-
     /// Refuses a path that Swift would repair into another one: the files beside the database are named after it.
     private func requirePathInUTF8() throws {
-        guard let name = try sqlite3_db_filename(openConnection, "main"), String(validatingCString: name) == nil else { return }
+        guard let name = try sqlite3_db_filename(database.openConnection, "main"), String(validatingCString: name) == nil
+        else { return }
         throw DatabaseError(
-            .SQLITE_CANTOPEN, refusing: "\(path) leads to a name that is not UTF-8",
+            .SQLITE_CANTOPEN, refusing: "\(database.path) leads to a name that is not UTF-8",
             advice: "give the file and its folders other names")
-    }
-
-    func runCipherPragma(_ pragma: String) throws {
-        let wasSaying = cipher.isSayingFormat
-        cipher.isSayingFormat = true
-        defer { cipher.isSayingFormat = wasSaying }
-        try runUnseen("PRAGMA " + pragma)
     }
 }
 
 extension KeySource {
-    /// Whether the secret is there, and need not be asked for.
+    /// True if the secret is there, and need not be asked for.
     var isImmediate: Bool {
         if case .provider = storage { false } else { true }
     }
@@ -287,10 +292,12 @@ extension DatabaseError {
         }
         let numbers = version.split(whereSeparator: { $0 == "." || $0 == " " }).prefix(2).compactMap { Int($0) }
         if numbers.count == 2, (numbers[0], numbers[1]) >= (4, 5) { return nil }
-        return DatabaseError(refusing: "SQLCipher \(version) is too old", advice: "use 4.5 or newer", reason: .unfitLibrary)
+        return DatabaseError(
+            refusing: "SQLCipher \(version) is too old", advice: "use 4.5 or newer", reason: .unfitLibrary)
     }
 
     static let emptyKey = DatabaseError(
         refusing: "the key is empty, and SQLCipher would write clear text",
-        advice: "give a passphrase, or none of Configuration.encryption and usePassphrase for a clear database", reason: .emptyKey)
+        advice: "give a passphrase, or none of Configuration.encryption and usePassphrase for a clear database",
+        reason: .emptyKey)
 }

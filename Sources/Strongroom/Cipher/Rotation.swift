@@ -1,11 +1,13 @@
 import CStrongroom
 import Foundation
 
-/// How far a rotation, an encryption or a decryption is.
+/// The progress of a rotation, an encryption, a decryption or a check.
 public struct EncryptionProgress: Sendable, Equatable {
+    /// The number of pages that are done in this phase.
     public let completedPageCount: Int
+    /// The number of pages in the database.
     public let totalPageCount: Int
-    /// What is done with the pages. The count begins anew with each phase.
+    /// The phase of the work. The count begins anew with each phase.
     public var phase = Phase.writing
 
     /// A part of the work.
@@ -13,16 +15,26 @@ public struct EncryptionProgress: Sendable, Equatable {
         case writing, checking
     }
 
+    /// A Boolean value that indicates whether all pages are done in this phase.
     public var isCompleted: Bool { completedPageCount >= totalPageCount }
 }
 
-/// What a change of key has left of the former key. The new one opens the database in any case.
+/// The state of a database after a change of its key. The new key opens it in any case.
 public enum RotationOutcome: String, Sendable, Equatable {
-    /// Nothing: no page in the file, and no frame in the write-ahead log.
+    /// Nothing of the former key is left: no page in the file, and no frame in the write-ahead log.
     case complete
-    /// Pages in the file, or frames in the write-ahead log, because somebody reads them, or writes: the file alone, without its log, may still
-    /// open with the former key. The next opening without readers removes them, or `DatabaseWriter.finishKeyRotation()`.
+
+    /// Another connection reads pages of the former key, or writes: the file without its log may still open with that
+    /// key.
+    ///
+    /// The next opening that meets no readers removes these pages, and so does `DatabaseWriter.finishKeyRotation()`.
     case formerKeyRemains
+
+    /// A file could not be written, for lack of room for example: something of the former key may be left.
+    ///
+    /// The next opening tries again, and so does `DatabaseWriter.finishKeyRotation()`, which throws the error. It is
+    /// logged, too.
+    case unfinished
 }
 
 extension Database {
@@ -36,17 +48,26 @@ extension Database {
     ///   transaction, unless it is the first thing in its block. The reason ``DatabaseError/Reason/keyChanged`` tells
     ///   failures that came after the change. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_rekey>
     public func changePassphrase(_ passphrase: String) throws {
-        try rotateKey(to: .passphrase(passphrase))
+        try rotation.rotateKey(to: .passphrase(passphrase))
     }
 
     /// Changes the passphrase of the database, as bytes. See ``changePassphrase(_:)-(String)``.
-    @discardableResult
-    public func changePassphrase(_ passphrase: Data) throws -> RotationOutcome {
-        try rotateKey(to: .passphrase(passphrase))
+    public func changePassphrase(_ passphrase: Data) throws {
+        try rotation.rotateKey(to: .passphrase(passphrase))
     }
+}
 
-    /// Encrypts every page anew under `key`, in place and in one transaction, and believes in it only after the file was
-    /// opened with the new key and each page authenticated, and after a connection that knows nothing else has opened it with that key.
+/// The change of a connection's key: see the article *Rotation*.
+struct Rotation {
+    let database: Database
+
+    var cipher: CipherState { database.cipher }
+
+    var stops: Stops { database.stops }
+
+    /// Encrypts every page anew under `key`, in place and in one transaction, and believes in it only after the file
+    /// was opened with the new key and each page authenticated, and after a connection that knows nothing else has
+    /// opened it with that key.
     ///
     /// `progress` is called as pages are written; throwing from it stops the rotation, and nothing has changed. At the
     /// last call, when all is done, what it throws is ignored.
@@ -54,10 +75,12 @@ extension Database {
     /// - throws: errors whose ``DatabaseError/reason`` is `keyChanged` when the new key opens the database. After all
     ///   others, the old one does.
     @discardableResult
-    func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome {
+    func rotateKey(
+        to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome
+    {
         do {
             return try outsideOfUntouchedTransaction {
-                try withoutObservers { try changeKey(to: key, progress: progress) }
+                try database.withoutObservers { try changeKey(to: key, progress: progress) }
             }
         } catch let error as DatabaseError {
             // What fails after the change says so.
@@ -65,12 +88,14 @@ extension Database {
         }
     }
 
-    private func changeKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome {
+    private func changeKey(
+        to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome
+    {
         let old = try requireRotatable()
         try stops.refuseLocks()
         let new = try newKey(key, replacing: old)
-        let attempt = RotationAttempt(of: self, totalPageCount: try pageCount, progress: progress)
-        var outcome = RotationOutcome.formerKeyRemains
+        let attempt = RotationAttempt(of: database, totalPageCount: try database.pageCount, progress: progress)
+        var outcome = RotationOutcome.unfinished
         try withWriteAheadLog {
             try beginRotation(from: old, to: new)
             let report = try rewritePages(from: old, to: new, attempt)
@@ -82,54 +107,43 @@ extension Database {
             // Nothing stops what has happened.
             try stops.closing {
                 try verifyRotation(report, new)
-                // What can't be finished now is finished by whoever opens the database next.
-                if (try? finishRotation(waits: true)) == true { outcome = .complete }
+                outcome = outcomeOfFinishing()
             }
         }
         do {
-            try requireOpening(bareEncryption)
+            try database.requireOpening(bareEncryption)
         } catch let error as DatabaseError {
             throw DatabaseError(
-                error.extendedResultCode, .keyChanged, "the key was changed, but a connection that has nothing else does not open \(path) with it",
+                error.extendedResultCode, .keyChanged,
+                "the key was changed, but a connection that has nothing else does not open \(database.path) with it",
                 advice: error.failureReason)
         }
         attempt.complete()
         return outcome
     }
 
-    /// What opens the database as it is now, with nothing but its files.
+    /// The encryption that opens the database as it is now, from its files alone.
     private var bareEncryption: Encryption {
         let derived = cipher.derived!
-        let header = cipher.saltOrigin == .caller ? PlaintextHeader(size: cipher.header, salt: .provided(derived.salt.bytes)) : nil
+        let header = cipher.saltOrigin == .caller
+            ? PlaintextHeader(size: cipher.header, salt: .provided(derived.salt.bytes)) : nil
         return Encryption(key: cipher.key!, settings: derived.settings, plaintextHeader: header)
-    }
-
-    /// Opens the database as its user will: from its files alone, by a connection to which nothing is handed over.
-    func requireOpening(_ encryption: Encryption, _ body: (Database) throws -> Void = { _ in }) throws {
-        var configuration = Configuration()
-        configuration.encryption = encryption
-        // Finishing what is pending is not its business.
-        configuration.readonly = true
-        configuration.busyMode = .timeout(10)
-        try Database(path: filePath, description: description + ".verification", configuration: configuration).withSoleAccess { database in
-            try database.explainingFailures { try database.setUpPlainly(derived: nil, header: 0) }
-            try body(database)
-        }
     }
 
     private func rewritePages(
         from old: DerivedKey, to new: DerivedKey, _ attempt: RotationAttempt) throws -> strongroom_rekey_report
     {
-        let rollback = try rollbackStatement
+        let rollback = try database.rollbackStatement
         // Gives the lock back where it doesn't come to the rewriting, which always does.
-        defer { _ = strongroom_rekey_cancel(sqliteConnection, rollback) }
-        let oldFormat = try PageFormat(old, header: cipher.header), newFormat = try PageFormat(new, header: cipher.header)
-        return try holdingDefaults {
+        defer { _ = strongroom_rekey_cancel(database.sqliteConnection, rollback) }
+        let oldFormat = try PageFormat(old, header: cipher.header)
+        let newFormat = try PageFormat(new, header: cipher.header)
+        return try database.formatControl.holdingDefaults {
             try stops.asking { check in
                 try attempt.run(check) { context, callBack in
                     try old.withPageKey(oldFormat) { oldKey in
                         try new.withPageKey(newFormat) { newKey in
-                            strongroom_rekey(sqliteConnection, oldKey, newKey, callBack, context, rollback)
+                            strongroom_rekey(database.sqliteConnection, oldKey, newKey, callBack, context, rollback)
                         }
                     }
                 }
@@ -137,64 +151,56 @@ extension Database {
         }
     }
 
-    /// Runs `body` while the journal is a write-ahead log, in which the pages of both keys stand side by side until the commit.
+    /// Runs `body` while the journal is a write-ahead log, in which the pages of both keys stand side by side until
+    /// the commit.
     ///
-    /// SQLCipher puts the new salt into the old first page that it saves in a rollback journal: after a crash, no passphrase would
-    /// open what the journal brings back.
+    /// SQLCipher puts the new salt into the old first page that it saves in a rollback journal: after a crash, no
+    /// passphrase would open what the journal brings back.
     private func withWriteAheadLog(_ body: () throws -> Void) throws {
-        let mode = try answer(to: "PRAGMA main.journal_mode") ?? "delete"
+        let mode = try database.answer(to: "PRAGMA main.journal_mode") ?? "delete"
         // Such a journal has pages of the old key.
-        if mode == "persist" { _ = try answer(to: "PRAGMA main.journal_mode = delete") }
+        if mode == "persist" { _ = try database.answer(to: "PRAGMA main.journal_mode = delete") }
         if mode != "wal" {
-            try runUnseen("PRAGMA main.journal_mode = wal")
-            guard try isWAL else {
-                throw DatabaseError(refusing: "the key of \(path) can't be changed where there can be no write-ahead log")
+            try database.runUnseen("PRAGMA main.journal_mode = wal")
+            guard try database.isWAL else {
+                throw DatabaseError(
+                    refusing: "the key of \(database.path) can't be changed where there can be no write-ahead log")
             }
         }
         defer {
             // Where others have the database open by now, it keeps its log.
-            if mode != "wal" { _ = try? stops.closing { try answer(to: "PRAGMA main.journal_mode = \(mode)") } }
+            if mode != "wal" { _ = try? stops.closing { try database.answer(to: "PRAGMA main.journal_mode = \(mode)") } }
         }
         // A commit that a power cut could undo must not be believed.
-        let synchronous = try answer(to: "PRAGMA main.synchronous") ?? "2"
-        try runCipherPragma("main.synchronous = FULL")
+        let synchronous = try database.answer(to: "PRAGMA main.synchronous") ?? "2"
+        try database.runCipherPragma("main.synchronous = FULL")
         // Left as it is, it is slower and no less safe.
-        defer { try? runCipherPragma("main.synchronous = \(synchronous)") }
+        defer { try? database.runCipherPragma("main.synchronous = \(synchronous)") }
         try body()
     }
 
     // MARK: - Before
 
     private func requireRotatable() throws -> DerivedKey {
-        requireAccess()
-        guard let derived = cipher.derived, isFileStored else {
+        database.requireAccess()
+        guard let derived = cipher.derived, database.isFileStored else {
             throw DatabaseError(
                 refusing: "there is no key to change",
                 advice: "encrypt the database with DatabaseFile.encrypt(path:to:encryption:)", reason: .notEncrypted)
         }
-        guard try answer(to: "PRAGMA main.locking_mode") == "normal" else {
+        guard try database.answer(to: "PRAGMA main.locking_mode") == "normal" else {
             throw DatabaseError(
                 refusing: "a key can't be changed while the connection keeps all others out",
                 advice: "set PRAGMA locking_mode = NORMAL")
         }
-        guard !configuration.readonly else {
+        guard !database.configuration.readonly else {
             throw DatabaseError(.SQLITE_READONLY, refusing: "a read-only connection can't change the key")
         }
-        try SaltFile.requireWritable(.rotation, of: filePath)
+        try SaltFile.requireWritable(.rotation, of: database.filePath)
         // With a readable header, the new salt comes here in the end.
-        if cipher.header > 0 { try SaltFile.requireWritable(.permanent, of: filePath) }
-        try requireSingleName()
+        if cipher.header > 0 { try SaltFile.requireWritable(.permanent, of: database.filePath) }
+        try database.requireSingleName()
         return derived
-    }
-
-    /// The log, and the files with salts, belong to one name of a file: under another, it would be half a database.
-    func requireSingleName() throws {
-        let count = strongroom_link_count(filePath)
-        guard count < 2 else {
-            throw DatabaseError(
-                refusing: "\(path) has \(count) names (hard links), and its log and its salt belong to one of them",
-                advice: "remove the other names, or give each its own copy", reason: .severalNames)
-        }
     }
 
     private func newKey(_ key: DatabaseKey, replacing old: DerivedKey) throws -> DerivedKey {
@@ -210,29 +216,31 @@ extension Database {
         // The rest of an earlier rotation; the file can tell one pending salt only.
         try finishRotation(waits: true)
         try requireRoom()
-        let rollback = try rollbackStatement
-        try check(strongroom_rekey_begin(openConnection))
+        let rollback = try database.rollbackStatement
+        try database.check(strongroom_rekey_begin(database.openConnection))
         do {
-            try readSchema()
-            if let pending = try SaltFile.read(.rotation, of: filePath), pending.salt == old.salt {
+            try database.readSchema()
+            if let pending = try SaltFile.read(.rotation, of: database.filePath), pending.salt == old.salt {
                 throw DatabaseError(
-                    .SQLITE_BUSY, refusing: "an earlier rotation still has readers of the old pages", advice: "try again when they are done",
+                    .SQLITE_BUSY, refusing: "an earlier rotation still has readers of the old pages",
+                    advice: "try again when they are done",
                     reason: .checkpointPending)
             }
-            try SaltFile(salt: new.salt, header: cipher.header).write(.rotation, of: filePath)
+            try SaltFile(salt: new.salt, header: cipher.header).write(.rotation, of: database.filePath)
         } catch {
-            _ = strongroom_rekey_cancel(sqliteConnection, rollback)
+            _ = strongroom_rekey_cancel(database.sqliteConnection, rollback)
             throw error
         }
     }
 
     /// The log holds the whole database for a while. Finding out before is cheaper than a rollback.
     private func requireRoom() throws {
-        let needed = try Int64(pageCount) * Int64(cipher.derived!.settings.pageSize + 32) + 4096
+        let needed = try Int64(database.pageCount) * Int64(cipher.derived!.settings.pageSize + 32) + 4096
         var largestFile: Int64 = 0
-        guard strongroom_file_room(filePath, &largestFile) > needed, largestFile > needed else {
+        guard strongroom_file_room(database.filePath, &largestFile) > needed, largestFile > needed else {
             throw DatabaseError(
-                .SQLITE_FULL, .keyUnchanged, "changing the key needs \(needed) bytes beside \(path)", advice: "make room")
+                .SQLITE_FULL, .keyUnchanged, "changing the key needs \(needed) bytes beside \(database.path)",
+                advice: "make room")
         }
     }
 
@@ -242,26 +250,31 @@ extension Database {
     private func verifyRotation(_ report: strongroom_rekey_report, _ new: DerivedKey) throws {
         guard report.result == ResultCode.SQLITE_OK.rawValue else {
             throw DatabaseError(
-                ResultCode(rawValue: report.result), .keyChanged, "the key was changed, but this connection can't go on",
+                ResultCode(rawValue: report.result), .keyChanged,
+                "the key was changed, but this connection can't go on",
                 advice: "close it and open the database again with the new key", isConnectionUsable: false)
         }
         let bad: [Int]
         do {
-            bad = try withPlainConnection(derived: new, header: cipher.header) { try PageAuthentication($0).badPages() }
+            bad = try database.withPlainConnection(derived: new, header: cipher.header) { try PageAuthentication($0).badPages() }
         } catch let error as DatabaseError {
             throw DatabaseError(
-                error.extendedResultCode, .keyChanged, "the key was changed, but its check could not be finished", advice: "run checkIntegrity()")
+                error.extendedResultCode, .keyChanged, "the key was changed, but its check could not be finished",
+                advice: "run checkIntegrity()")
         }
         guard bad.isEmpty else {
             throw DatabaseError(
-                .SQLITE_CORRUPT, .keyChanged, "the key was changed, and page \(bad[0]) of \(path) is damaged", damagedPage: bad[0])
+                .SQLITE_CORRUPT, .keyChanged, "the key was changed, and page \(bad[0]) of \(database.path) is damaged",
+                damagedPage: bad[0])
         }
     }
 
-    /// What to say when the old key is still the one.
-    private func failure(_ report: strongroom_rekey_report, _ attempt: RotationAttempt, from old: DerivedKey) -> any Error {
+    /// Returns the error of a rotation that failed while the old key is still the one.
+    private func failure(
+        _ report: strongroom_rekey_report, _ attempt: RotationAttempt, from old: DerivedKey) -> any Error
+    {
         // Where this connection can't, another one can make sure that nothing of the new key is left.
-        if report.lost { _ = try? withPlainConnection(derived: old, header: cipher.header) { try $0.finishRotation() } }
+        if report.lost { _ = try? database.withPlainConnection(derived: old, header: cipher.header) { try $0.rotation.finishRotation() } }
         else { _ = try? finishRotation() }
         if let stopped = attempt.stopped, !report.lost { return stopped }
         let code = ResultCode(rawValue: report.result)
@@ -269,57 +282,30 @@ extension Database {
         let page = code == .SQLITE_NOMEM ? damagedPage(old) : nil
         return DatabaseError(
             page == nil ? code : .SQLITE_CORRUPT, .keyUnchanged,
-            "the key was not changed" + (page.map { ": page \($0) of \(path) is damaged" } ?? ""),
-            advice: report.lost ? "this connection can't go on: close it and open the database again with the old key" : nil,
+            "the key was not changed" + (page.map { ": page \($0) of \(database.path) is damaged" } ?? ""),
+            advice: report.lost
+                ? "this connection can't go on: close it and open the database again with the old key" : nil,
             damagedPage: page, isConnectionUsable: !report.lost)
     }
 
     private func damagedPage(_ derived: DerivedKey) -> Int? {
-        let bad = try? withPlainConnection(derived: derived, header: cipher.header) { try PageAuthentication($0).badPages() }
-        return bad?.first
-    }
-
-    /// A second connection to the same file that knows the key, and nothing of the configuration.
-    func withPlainConnection<T>(derived: DerivedKey?, header: Int, readonly: Bool = false, _ body: (Database) throws -> T) throws -> T {
-        var plain = Configuration()
-        plain.readonly = readonly
-        plain.busyMode = .timeout(10)
-        let database = try Database(path: filePath, description: description + ".verification", configuration: plain)
-        return try database.withSoleAccess { database in
-            try database.setUpPlainly(derived: derived, header: header)
-            return try body(database)
+        let bad = try? database.withPlainConnection(derived: derived, header: cipher.header) {
+            try PageAuthentication($0).badPages()
         }
+        return bad?.first
     }
 }
 
-extension Database {
-    /// The set-up of a connection that is not the application's.
-    func setUpPlainly(derived: DerivedKey?, header: Int) throws {
-        try check(authorizer.install(on: openConnection))
-        try setUpBusyMode()
-        defer { releaseDefaults() }
-        try setUpEncryption()
-        if let derived {
-            try holdDefaults()
-            try attach(derived, header: header)
-        }
-        try takeKey()
-        cipher.isSetUp = true
-    }
 
-    /// Runs `body` with access to a connection that no queue knows, and closes it.
-    func withSoleAccess<T>(_ body: (Database) throws -> T) throws -> T {
-        let former = strongroom_enter(connection)
-        defer {
-            abandon()
-            strongroom_exit(connection, former)
-        }
-        return try body(self)
-    }
+extension Database {
+    /// The change of the connection's key.
+    var rotation: Rotation { Rotation(database: self) }
 }
 
 extension DerivedKey {
-    fileprivate func withPageKey<R>(_ format: PageFormat, _ body: (UnsafePointer<strongroom_page_key>) throws -> R) throws -> R {
+    fileprivate func withPageKey<R>(
+        _ format: PageFormat, _ body: (UnsafePointer<strongroom_page_key>) throws -> R) throws -> R
+    {
         try withSpec { spec in
             try format.withFormat { format in
                 var key = strongroom_page_key(spec: spec.baseAddress, size: CInt(spec.count), format: format)
@@ -331,7 +317,7 @@ extension DerivedKey {
 
 /// Calls a progress function through C, and asks whether the connection has to stop.
 private final class RotationAttempt {
-    /// What the progress function threw, or why the connection stops.
+    /// The error that stopped the rotation: of the progress function, or of a stop.
     private(set) var stopped: (any Error)?
     private let database: Database
     private var check: (() throws -> Void)?
@@ -344,7 +330,9 @@ private final class RotationAttempt {
         self.progress = progress
     }
 
-    func run<T>(_ check: () throws -> Void, _ body: (UnsafeMutableRawPointer, strongroom_progress) throws -> T) rethrows -> T {
+    func run<T>(
+        _ check: () throws -> Void, _ body: (UnsafeMutableRawPointer, strongroom_progress) throws -> T) rethrows -> T
+    {
         try withoutActuallyEscaping(check) { check in
             self.check = check
             defer { self.check = nil }
