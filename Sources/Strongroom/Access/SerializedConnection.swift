@@ -130,6 +130,11 @@ final class SerializedConnection: @unchecked Sendable {
         queue.async { self.access(by: .onQueue, block) }
     }
 
+    /// Runs `block` with access, later, and then `completion` without, before the next access of the queue.
+    func async<T>(_ block: @escaping @Sendable (Database) -> T, then completion: @escaping @Sendable (T) -> Void) {
+        queue.async { completion(self.access(by: .onQueue, block)) }
+    }
+
     /// Runs `block` with access, later, and `failure` with what it throws, after the access.
     func async(_ block: @escaping @Sendable (Database) throws -> Void, orElse failure: @escaping @Sendable (any Error) -> Void) {
         queue.async {

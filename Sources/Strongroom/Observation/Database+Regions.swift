@@ -32,19 +32,17 @@ extension Database {
         requireAccess()
         guard recordsReads else { return }
         let region = try region().databaseRegion(self)
-        part(RegionRecorder.self).region?.formUnion(region)
+        part(RegionRecorder.self).add(region)
     }
 
     /// Runs `value`, and tells what it read, but for SQLite's own tables: their changes can't be told apart.
     ///
     /// Call it in a transaction block, where all runs are seen.
     func recordingRegion<T>(_ value: () throws -> T) throws -> (T, DatabaseRegion) {
-        let recorder = part(RegionRecorder.self), outer = recorder.region
-        recorder.region = DatabaseRegion()
-        defer { recorder.region = outer }
-        let result = try value()
-        let region = recorder.region ?? DatabaseRegion()
-        return (result, region.ignoringTables(where: Database.isSQLiteInternalTable))
+        let recorder = part(RegionRecorder.self), outer = recorder.begin()
+        let result = Result(catching: value)
+        let region = recorder.end(resuming: outer)
+        return try (result.get(), region.ignoringTables(where: Database.isSQLiteInternalTable))
     }
 
     /// What the statement reads, but for views: what changes is what they read.

@@ -100,39 +100,39 @@ extension Database {
 }
 
 extension DatabaseReader {
+    /// The connection that writes; nil for snapshots, and for readers of the program's own.
+    fileprivate var writingConnection: SerializedConnection? {
+        switch self {
+        case let queue as DatabaseQueue: queue.writer
+        case let pool as DatabasePool: pool.writer
+        case let any as AnyDatabaseWriter: any.base.writingConnection
+        case let any as AnyDatabaseReader: any.base.writingConnection
+        default: nil
+        }
+    }
+
     /// Calls `action` when the database is not suspended: now, or at the end of the suspension.
     func whenResumed(_ action: @escaping @Sendable () -> Void) {
-        switch self {
-        case let queue as DatabaseQueue: queue.writer.whenResumed(action)
-        case let pool as DatabasePool: pool.writer.whenResumed(action)
-        case let any as AnyDatabaseWriter: any.base.whenResumed(action)
-        case let any as AnyDatabaseReader: any.base.whenResumed(action)
-        default: action()
-        }
+        if let writingConnection { writingConnection.whenResumed(action) } else { action() }
     }
-}
 
-extension DatabaseReader {
-    /// Whether the database takes no locks at this moment.
-    var isSuspended: Bool {
-        switch self {
-        case let queue as DatabaseQueue: queue.writer.isSuspended
-        case let pool as DatabasePool: pool.writer.isSuspended
-        case let any as AnyDatabaseWriter: any.base.isSuspended
-        case let any as AnyDatabaseReader: any.base.isSuspended
-        default: false
-        }
-    }
+    /// A Boolean value that indicates whether the database takes no locks at this moment.
+    var isSuspended: Bool { writingConnection?.isSuspended ?? false }
+
+    /// A Boolean value that indicates whether the calling thread is inside an access to the connection that writes.
+    var isWriting: Bool { writingConnection?.isAccessed ?? false }
 }
 
 extension DatabaseWriter {
-    /// Whether the calling thread is inside an access to the connection that writes.
-    var isWriting: Bool {
-        switch self {
-        case let queue as DatabaseQueue: queue.writer.isAccessed
-        case let pool as DatabasePool: pool.writer.isAccessed
-        case let any as AnyDatabaseWriter: any.base.isWriting
-        default: false
+    /// Runs `updates` later, outside of any transaction, and then `completion` with the result: after the access, and before
+    /// the next one. A writer of the program's own runs both in the access.
+    func asyncWriteWithoutTransaction<T>(
+        _ updates: @escaping @Sendable (Database) -> T, then completion: @escaping @Sendable (T) -> Void)
+    {
+        if let writingConnection {
+            writingConnection.async(updates, then: completion)
+        } else {
+            asyncWriteWithoutTransaction { completion(updates($0)) }
         }
     }
 }

@@ -118,6 +118,7 @@ final class ObserverList: ConnectionPart {
     }
 
     func isConcerned(by statement: Statement) -> Bool {
+        guard isActive else { return false }
         guard runs.isEmpty, let audience = audience(knownFor: statement) else { return true }
         return !audience.listeners.isEmpty || audience.recompilationCount != statement.recompilationCount
     }

@@ -81,7 +81,7 @@ extension ValueObservation {
                 stream?.write(start + line)
             }
         }
-        return handleEvents(
+        let traced = handleEvents(
             willStart: { write("start") },
             willFetch: { write("fetch") },
             willTrackRegion: { write("tracked region: \($0)") },
@@ -89,6 +89,12 @@ extension ValueObservation {
             didReceiveValue: { write("value: \($0)") },
             didFail: { write("failure: \($0)") },
             didCancel: { write("cancel") })
+        let makeReducer = traced.makeReducer
+        return traced.reducing {
+            var reducer = makeReducer()
+            reducer.isPrint = true
+            return reducer
+        }
     }
 }
 

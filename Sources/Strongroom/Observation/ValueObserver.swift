@@ -89,33 +89,34 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     // MARK: - Life
 
+    /// Starts the observation.
+    ///
     /// - parameter isImmediate: whether the first value is notified before this returns.
     func start(isImmediate: Bool) {
+        fetchState = .scheduled
+        isImmediate ? startNow() : fetchLater()
+    }
+
+    /// Notifies the first value before this returns.
+    ///
+    /// An interrupted fetch is repeated. A suspended one is not: the caller waits for a value, not for the end of a suspension.
+    private func startNow() {
         // The first value is the first to be reduced, whatever is written as soon as it is fetched.
-        isReducing = isImmediate
-        let emit = isImmediate ? self.emitNow : self.emit
+        isReducing = true
+        var result = fetchNow()
+        while case .failure(is StoppedFetch) = result, !reader.isSuspended { result = fetchNow() }
+        emitNow(result.mapError { ($0 as? StoppedFetch)?.error ?? $0 })
+        if case .pool(let pool) = source { didFetch(in: pool) }
+    }
+
+    private func fetchNow() -> Result<Fetched, any Error> {
         switch source {
         case .constant(let reader):
-            if isImmediate {
-                emit(Result { try reader.read { db in try db.tellingStops { try fetch(db) } } })
-            } else {
-                fetchLater()
-            }
+            Result { try reader.read { db in try db.tellingStops { try fetch(db) } } }
         case .writer(let writer):
-            if isImmediate {
-                emit(writer.unsafeReentrantWrite(fetchInWriter))
-            } else {
-                fetchLater()
-            }
+            writer.unsafeReentrantWrite(fetchInWriter)
         case .pool(let pool):
-            fetchState = .scheduled
-            if isImmediate {
-                fetch(in: pool, emit: emit) { recorded in
-                    try pool.unsafeRead { db in try db.tellingStops { try recorded(db) } }
-                }
-            } else {
-                scheduleFetch(in: pool)
-            }
+            fetch(in: pool) { recorded in try pool.unsafeRead { db in try db.tellingStops { try recorded(db) } } }
         }
     }
 
@@ -124,7 +125,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         case .constant(let reader):
             reader.asyncRead { db in self.emit(self.fetch(db) { try self.fetch($0) }) }
         case .writer(let writer):
-            writer.asyncWriteWithoutTransaction { self.emit(self.fetchInWriter($0)) }
+            writer.asyncWriteWithoutTransaction(fetchInWriter, then: emitInOrder)
         case .pool(let pool):
             scheduleFetch(in: pool)
         }
@@ -273,17 +274,21 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     private func scheduleFetch(in pool: DatabasePool) {
         pool.asyncUnsafeRead { db in
-            self.fetch(in: pool, emit: self.emit) { recorded in try self.fetch(db, recorded).get() }
+            guard self.isActive else { return }
+            let result = self.fetch(in: pool) { recorded in try self.fetch(db, recorded).get() }
+            self.emit(result)
+            // A fetch that was stopped is repeated, and sees what it may have missed.
+            if case .failure(is StoppedFetch) = result { return }
+            self.didFetch(in: pool)
         }
     }
 
     /// - parameter read: gives a connection that holds no state yet.
     private func fetch(
         in pool: DatabasePool,
-        emit: (Result<Fetched, any Error>) -> Void,
         read: (_ recorded: (Database) throws -> (Fetched, DatabaseRegion?)) throws -> (Fetched, DatabaseRegion?))
+        -> Result<Fetched, any Error>
     {
-        guard isActive else { return }
         var commitCount: UInt64 = 0
         let result = Result {
             try read { db in
@@ -296,11 +301,8 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         if case .success((_, let region?)) = result, isNews(region) {
             watch(region, readAt: commitCount, in: pool)
         }
-        // The one that is repeated sees what this one may have missed.
         if case .failure(is StoppedFetch) = result { lock.withLock { fetchState = .scheduled } }
-        emit(result.map(\.0))
-        if case .failure(is StoppedFetch) = result { return }
-        didFetch(in: pool)
+        return result.map(\.0)
     }
 
     /// Before the value is notified, so that no write that follows the notification is missed.
@@ -331,11 +333,31 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         if mustReduce { DispatchQueue.global().async(execute: reduceAll) }
     }
 
+    /// Emits a value, and reduces it on the calling thread where that runs none of the program's functions.
+    ///
+    /// Called before the next access of the connection that writes, which may change the region: then
+    /// ``ValueObservation/print(_:to:)`` shows the value before the change.
+    @Sendable private func emitInOrder(_ result: Result<Fetched, any Error>) {
+        guard case .success = result, (reducer as? any PromptReducer)?.isPrompt == true, beginReducing() else {
+            return emit(result)
+        }
+        let value = reduce(result)
+        DispatchQueue.global().async {
+            if let value { self.schedule(value) }
+            self.reduceAll()
+        }
+    }
+
+    /// True if the calling thread is the one to reduce from now on.
+    private func beginReducing() -> Bool {
+        lock.withLock {
+            defer { isReducing = true }
+            return !isReducing
+        }
+    }
+
     /// Emits the first value, for which `isReducing` was set.
-    @Sendable private func emitNow(_ result: Result<Fetched, any Error>) {
-        if case .failure(is StoppedFetch) = result, !reader.isSuspended { return start(isImmediate: true) }
-        // The caller waits for a value, not for the end of a suspension.
-        let result = result.mapError { ($0 as? StoppedFetch)?.error ?? $0 }
+    private func emitNow(_ result: Result<Fetched, any Error>) {
         if let value = reduce(result) { notify(value) }
         let isOver = lock.withLock {
             isReducing = !fetched.isEmpty
@@ -346,10 +368,13 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     @Sendable private func reduceAll() {
         while let next = nextFetched() {
-            guard let result = reduce(next) else { continue }
-            let sink = lock.withLock { self.sink }
-            sink?.schedule { self.notify(result) }
+            if let value = reduce(next) { schedule(value) }
         }
+    }
+
+    private func schedule(_ value: Result<Reducer.Value, any Error>) {
+        let sink = lock.withLock { self.sink }
+        sink?.schedule { self.notify(value) }
     }
 
     private func nextFetched() -> Result<Fetched, any Error>? {

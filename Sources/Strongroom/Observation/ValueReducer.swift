@@ -60,6 +60,9 @@ public enum ValueReducers {
     /// Tells of each fetch and each value.
     public struct Trace<Base: ValueReducer>: ValueReducer {
         var base: Base
+
+        /// A Boolean value that indicates whether the functions are the library's own.
+        var isPrint = false
         let willFetch: @Sendable () -> Void
         let didReceiveValue: @Sendable (Base.Value) -> Void
 
@@ -78,4 +81,22 @@ public enum ValueReducers {
             return value
         }
     }
+}
+
+/// A reducer that may run on the connection's own thread, because it waits for nothing.
+protocol PromptReducer {
+    /// A Boolean value that indicates whether no function of the program runs.
+    var isPrompt: Bool { get }
+}
+
+extension ValueReducers.Fetch: PromptReducer {
+    var isPrompt: Bool { true }
+}
+
+extension ValueReducers.Trace: PromptReducer {
+    var isPrompt: Bool { isPrint && (base as? any PromptReducer)?.isPrompt == true }
+}
+
+extension ValueReducers.RemoveDuplicates: PromptReducer where Base.Value: Equatable {
+    var isPrompt: Bool { (base as? any PromptReducer)?.isPrompt == true }
 }
