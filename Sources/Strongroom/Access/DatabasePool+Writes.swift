@@ -52,12 +52,12 @@ extension DatabasePool {
     }
 
     private static func runBarrier<T>(_ job: AccessJob<T>, _ readers: ReaderPool, _ writer: SerializedConnection) {
-        switch readers.raiseBarrier(withdrawal: job.whenGivenUp) {
+        switch readers.raiseBarrier(withdrawal: job.onWithdrawal) {
         case .withdrawn:
             break
         case .closed:
             job.fail(DatabaseError.closed)
-        case .up:
+        case .raised:
             let performed = writer.sync(by: .onQueue, job.perform)
             readers.lowerBarrier()
             performed?.wake()
@@ -67,7 +67,7 @@ extension DatabasePool {
     public func asyncBarrierWriteWithoutTransaction(_ updates: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         let (readers, writer) = (readers, writer)
         writer.asyncOnQueue {
-            guard readers.raiseBarrier() == .up else {
+            guard readers.raiseBarrier() == .raised else {
                 return DispatchQueue.global().async { updates(.failure(DatabaseError.closed)) }
             }
             writer.sync(by: .onQueue) { updates(.success($0)) }

@@ -60,10 +60,10 @@ public final class DatabasePool: DatabaseWriter {
     }
 
     private func closeAll() throws {
-        var turn = ReaderPool.BarrierTurn.closed
-        try writer.sync(between: { turn = readers.raiseBarrier() }, and: { if turn == .up { readers.lowerBarrier() } }) { db in
+        var outcome = ReaderPool.BarrierOutcome.closed
+        try writer.sync(between: { outcome = readers.raiseBarrier() }, and: { if outcome == .raised { readers.lowerBarrier() } }) { db in
             // Closed before: nothing is left to do.
-            guard turn == .up else { return }
+            guard outcome == .raised else { return }
             try readers.close { try db.close() }
         }
     }
@@ -99,7 +99,7 @@ extension DatabasePool {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
         writer.sync { $0.releaseMemory() }
         // A closed pool has no readers.
-        guard readers.raiseBarrier() == .up else { return }
+        guard readers.raiseBarrier() == .raised else { return }
         readers.lowerBarrier()
         releaseReaders()
     }

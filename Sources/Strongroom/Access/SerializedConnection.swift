@@ -23,15 +23,14 @@ final class SerializedConnection: @unchecked Sendable {
     private let queue: DispatchQueue
     private let target: TargetQueue?
 
-    /// Held by the access that runs: some come past the queue. Nil for readers.
-    private let turn: NSLock?
+    /// Held by the access that runs: some come past the queue. Nil for readers, which belong to one access anyway.
+    private let turn: Mutex<Void>?
 
-    /// What waits for the end of a suspension, and its lock.
-    private var resumption: [@Sendable () -> Void] = []
-    private let lock = NSLock()
+    /// The actions that wait for the end of a suspension.
+    private let resumption = Mutex<[@Sendable () -> Void]>([])
 
-    /// How many of a pool's later set-ups the connection has gone through.
-    var appliedSetups: LaterSetups.Version = 0
+    /// The set-ups of a pool that the connection has gone through.
+    var appliedSetups: ConnectionSetups.Version = 0
 
     /// Opens the connection on `queue`, whose label becomes the connection's name, and makes it ready for use.
     ///
@@ -54,7 +53,7 @@ final class SerializedConnection: @unchecked Sendable {
         database.patience = patience
         self.queue = queue
         self.target = target
-        turn = group == 0 ? NSLock() : nil
+        turn = group == 0 ? Mutex(()) : nil
         do {
             try sync(by: accessPath) {
                 requireEndOfSetups()
@@ -213,19 +212,19 @@ final class SerializedConnection: @unchecked Sendable {
 
     func resume() {
         strongroom_connection_resume(database.connection)
-        let actions = lock.withLock {
-            defer { resumption = [] }
-            return resumption
+        let actions = resumption.withLock { actions in
+            defer { actions = [] }
+            return actions
         }
         for action in actions { action() }
     }
 
     /// Calls `action` when the connection is not suspended: now, or at the end of the suspension.
     func whenResumed(_ action: @escaping @Sendable () -> Void) {
-        // Looked at with the lock held: a resumption that comes later finds the action.
-        let isSuspended = lock.withLock {
+        // Asked under the lock: a resumption that comes later finds the action.
+        let isSuspended = resumption.withLock { actions in
             let isSuspended = self.isSuspended
-            if isSuspended { resumption.append(action) }
+            if isSuspended { actions.append(action) }
             return isSuspended
         }
         if !isSuspended { action() }
@@ -239,19 +238,22 @@ final class SerializedConnection: @unchecked Sendable {
     private func access<T>(
         by path: AccessPath, leavesOpen: Bool = false, _ block: (Database) throws -> T) rethrows -> T
     {
-        guard let target, path != .direct else { return try accessNow(leavesOpen, block) }
-        return try target.sync { try accessNow(leavesOpen, block) }
+        guard let target, path != .direct else { return try accessInTurn(leavesOpen, block) }
+        return try target.sync { try accessInTurn(leavesOpen, block) }
+    }
+
+    private func accessInTurn<T>(_ leavesOpen: Bool, _ block: (Database) throws -> T) rethrows -> T {
+        guard let turn else { return try accessNow(leavesOpen, block) }
+        return try turn.withLock { _ in try accessNow(leavesOpen, block) }
     }
 
     private func accessNow<T>(_ leavesOpen: Bool, _ block: (Database) throws -> T) rethrows -> T {
-        turn?.lock()
         let former = strongroom_enter(database.connection)
         strongroom_connection_push(database.connection)
         defer {
             if !leavesOpen { database.endAccess() }
             strongroom_connection_pop(database.connection)
             strongroom_exit(database.connection, former)
-            turn?.unlock()
         }
         return try block(database)
     }

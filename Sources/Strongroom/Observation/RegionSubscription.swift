@@ -1,24 +1,21 @@
-import Foundation
-
 /// One observation of a region, from its start until it is cancelled.
 ///
-/// Sendable because `onChange` is used under `lock`, and `observer` with access to the connection that writes.
+/// Sendable because `observer` is used with access to the connection that writes.
 final class RegionSubscription: @unchecked Sendable {
-    private let lock = NSLock()
-    private var onChange: (@Sendable (Database) -> Void)?
+    private let onChange: Mutex<(@Sendable (Database) -> Void)?>
     private var observer: RegionObserver?
 
     init(_ onChange: @escaping @Sendable (Database) -> Void) {
-        self.onChange = onChange
+        self.onChange = Mutex(onChange)
     }
 
-    private var function: (@Sendable (Database) -> Void)? { lock.withLock { onChange } }
+    private var function: (@Sendable (Database) -> Void)? { onChange.withLock { $0 } }
 
     var isActive: Bool { function != nil }
 
     func cancel() {
         // What the function holds may go with it, and use the database when it goes: not under the lock.
-        let former = lock.withLock { onChange.take() }
+        let former = onChange.withLock { $0.take() }
         withExtendedLifetime(former) {}
     }
 
