@@ -3,13 +3,14 @@ import Dispatch
 
 /// One asynchronous access: a task that waits for a connection, and then runs on the thread that has it.
 ///
-/// It is an actor and its own executor: to enter the actor is to wait for a turn. The access is a part of the task, which sees
-/// its local values and whether it is cancelled, and yet never runs on a thread that other tasks need.
+/// It is an actor and its own executor: to enter the actor is to wait for a turn. The access is a part of the task,
+/// which sees its local values and whether it is cancelled, and yet never runs on a thread that other tasks need.
 actor AccessJob<Value: Sendable>: SerialExecutor {
     private enum Phase {
         case created, cancelledEarly
 
-        /// The task waits for its turn, which the job runs. `withdraw` takes the access out of the queue where it waits.
+        /// The task waits for its turn, which the job runs. `withdraw` takes the access out of the queue where it
+        /// waits.
         case waiting(UnownedJob, withdraw: (@Sendable () -> Void)?)
 
         /// The task has its turn, with access to the connection.
@@ -36,11 +37,12 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 
     private nonisolated let schedule: @Sendable (AccessJob) -> Void
 
-    /// Locked for a few instructions, and never while a task is resumed: Swift cancels a task under a lock of the task that
-    /// resuming it needs as well.
+    /// Locked for a few instructions, and never while a task is resumed: Swift cancels a task under a lock of the task
+    /// that resuming it needs as well.
     private nonisolated let state = Mutex(State())
 
-    /// - parameter schedule: called once, when the task waits, to see to it that ``perform(on:)`` or ``fail(_:)`` is called.
+    /// - parameter schedule: called once, when the task waits, to see to it that ``perform(on:)`` or ``fail(_:)`` is
+    ///   called.
     init(priority: TaskPriority, schedule: @escaping @Sendable (AccessJob) -> Void) {
         self.priority = priority
         self.schedule = schedule
@@ -66,7 +68,9 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
                 if isOver { continuation.resume() }
             }
         }
-        guard let result = state.withLock(\.result) else { preconditionFailure("An access has ended without a result.") }
+        guard let result = state.withLock(\.result) else {
+            preconditionFailure("An access has ended without a result.")
+        }
         return try result.get()
     }
 
@@ -78,8 +82,8 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 
     /// Schedules the access: the task has come, and waits for its turn.
     ///
-    /// From the moment it waits, it may be cancelled, and go on, and leave the job. The runtime, which calls this method, holds
-    /// no reference to its executor: the job holds itself.
+    /// From the moment it waits, it may be cancelled, and go on, and leave the job. The runtime, which calls this
+    /// method, holds no reference to its executor: the job holds itself.
     nonisolated func enqueue(_ job: UnownedJob) {
         let isCancelled = state.withLock { state in
             defer { state.phase = .waiting(job, withdraw: nil) }
@@ -91,8 +95,8 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         withExtendedLifetime(last) {}
     }
 
-    /// Gives the task its turn, with access to the connection. Returns the job to wake when the access has ended; nil when the
-    /// task was cancelled while it waited.
+    /// Gives the task its turn, with access to the connection. Returns the job to wake when the access has ended; nil
+    /// when the task was cancelled while it waited.
     nonisolated func perform(on database: Database) -> AccessJob? {
         guard let turn = beginTurn(with: database) else { return nil }
         turn.runSynchronously(on: unownedExecutor)
@@ -117,8 +121,8 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         }
     }
 
-    /// The result of an access that was stopped: what has finished counts, unless the library had to undo what could not be
-    /// finished.
+    /// The result of an access that was stopped: what has finished counts, unless the library had to undo what could
+    /// not be finished.
     private nonisolated func afterStop(
         _ result: Result<Value, any Error>, isCancelled: Bool, isUndone: Bool) -> Result<Value, any Error>
     {
@@ -171,7 +175,7 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         })
     }
 
-    /// What is left to do, without the lock, for a task that goes on without an access.
+    /// The rest of the work, without the lock, for a task that goes on without an access.
     private typealias EndOfWait = (turn: UnownedJob, withdraw: (@Sendable () -> Void)?)
 
     private nonisolated func endWait(_ state: inout State, _ error: any Error) -> EndOfWait? {

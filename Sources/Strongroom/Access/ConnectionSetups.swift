@@ -52,20 +52,24 @@ extension DatabasePool {
         setUpConnections(.collation(collation.name.lowercased())) { $0.remove(collation: collation) }
     }
 
-    /// Adds a tokenizer to all connections, or replaces the one of that name for the tables that are opened from now on.
+    /// Adds a tokenizer to all connections, or replaces the one of that name for the tables that are opened from now
+    /// on.
     ///
     /// Snapshots made before never get it.
     public func add(tokenizer: (some FTS5CustomTokenizer).Type) {
         setUpConnections(.tokenizer(tokenizer.name.lowercased())) { $0.add(tokenizer: tokenizer) }
     }
 
-    private func setUpConnections(_ subject: ConnectionSetups.Subject, _ setup: @escaping @Sendable (Database) -> Void) {
+    private func setUpConnections(
+        _ subject: ConnectionSetups.Subject, _ setup: @escaping @Sendable (Database) -> Void)
+    {
         readers.addSetup(subject, setup)
         unsafeReentrantWrite(setup)
     }
 }
 
-/// The set-ups that the connections of a pool go through after the configured one, in the order in which they were added.
+/// The set-ups that the connections of a pool go through after the configured one, in the order in which they were
+/// added.
 ///
 /// A set-up replaces the former one of the same subject.
 struct ConnectionSetups {

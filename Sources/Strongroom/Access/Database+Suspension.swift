@@ -30,7 +30,7 @@ extension Database {
 
 /// Suspends and resumes a database when notifications are posted, as long as it lives.
 final class SuspensionObserver: @unchecked Sendable {
-    /// For each database that follows the notifications, a function that tells whether it holds a lock.
+    /// For each database that follows the notifications, a function that returns true if it holds a lock.
     private static let lockHolders = Mutex<[ObjectIdentifier: @Sendable () -> Bool]>([:])
 
     /// The registrations with the notification center. Written while the observer is initialized.
@@ -59,7 +59,8 @@ final class SuspensionObserver: @unchecked Sendable {
         tokens.append(NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in react() })
     }
 
-    /// A Boolean value that indicates whether a database that follows the notifications holds a lock that keeps others out.
+    /// A Boolean value that indicates whether a database that follows the notifications holds a lock that keeps others
+    /// out.
     static var isLockHeld: Bool {
         let holders = lockHolders.withLock { Array($0.values) }
         return holders.contains { $0() }

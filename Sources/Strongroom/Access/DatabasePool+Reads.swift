@@ -4,7 +4,8 @@ extension DatabasePool {
     /// The rank of the calling thread. The one that has the writer owns the barrier, if there is one.
     private var rank: VisitorRank {
         guard writer.isAccessed else { return .ordinary }
-        // Readers in use may be on their way to the target queue, which may be this thread's; the only one may be its own.
+        // Readers in use may be on their way to the target queue, which may be this thread's; the only one may be its
+        // own.
         return readers.target == nil && !readers.isAccessed ? .owner : .ownerAtOnce
     }
 
@@ -44,8 +45,8 @@ extension DatabasePool {
 
     /// Reads the state that the last transaction has left, while other writes go on.
     ///
-    /// Returns as soon as that state is held, before `value` is done. `value` gets the error when the read could not begin. A barrier is
-    /// no obstacle: it ends without waiting for the reads that begin in it.
+    /// Returns as soon as that state is held, before `value` is done. `value` gets the error when the read could not
+    /// begin. A barrier is no obstacle: it ends without waiting for the reads that begin in it.
     ///
     /// - precondition: inside of a write, and outside of any transaction; anything else is a fatal error.
     public func asyncConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {

@@ -4,10 +4,10 @@ import Foundation
 
 /// A short cut for the asynchronous reads of a pool: they run where the Swift runtime runs tasks.
 ///
-/// On Linux, tasks run on the threads of Dispatch's global queues. Sending a read to another thread and its result back
-/// wakes two threads, which costs ten times what a small read does; a read on a global queue costs nothing more than itself.
-/// Tasks must go on all the while. So the lane admits one read of the process at a time, none where there is one core only,
-/// and none of a pool for a while after one of its reads that was not small.
+/// On Linux, tasks run on the threads of Dispatch's global queues. Sending a read to another thread and its result
+/// back wakes two threads, which costs ten times what a small read does; a read on a global queue costs nothing more
+/// than itself. Tasks must go on all the while. So the lane admits one read of the process at a time, none where there
+/// is one core only, and none of a pool for a while after one of its reads that was not small.
 ///
 /// Sendable because the time is read and written atomically.
 final class FastLane: @unchecked Sendable {

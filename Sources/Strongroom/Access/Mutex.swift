@@ -2,8 +2,8 @@ import Foundation
 
 /// A value together with the lock that guards it.
 ///
-/// Synchronization's type of that name needs macOS 15. The value is reached under the lock only, by a pointer: Swift has no
-/// exclusive access to check. Lock and value are one allocation.
+/// Synchronization's type of that name needs macOS 15. The value is reached under the lock only, by a pointer: Swift
+/// has no exclusive access to check. Lock and value are one allocation.
 struct Mutex<Value>: @unchecked Sendable {
     private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
         deinit {

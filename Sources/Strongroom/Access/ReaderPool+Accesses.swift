@@ -19,10 +19,11 @@ extension ReaderPool {
         return try block(connection.accessed)
     }
 
-    /// Runs `block` with a reader later. `failure` gets what it throws, or the error that there is no reader, once the reader is
-    /// free.
+    /// Runs `block` with a reader later. `failure` gets what it throws, or the error that there is no reader, once the
+    /// reader is free.
     func async(
-        _ block: @escaping @Sendable (Database) throws -> Void, orElse failure: @escaping @Sendable (any Error) -> Void)
+        _ block: @escaping @Sendable (Database) throws -> Void,
+        orElse failure: @escaping @Sendable (any Error) -> Void)
     {
         checkOut { [self] result in
             switch result {
@@ -48,7 +49,8 @@ extension ReaderPool {
 
     /// Takes a reader that holds the state which the database has now, and runs `block` with it later.
     ///
-    /// The state is taken on the calling thread, which has the writer: nothing that the reader does can have to wait for it.
+    /// The state is taken on the calling thread, which has the writer: nothing that the reader does can have to wait
+    /// for it.
     func asyncInPresentState(_ rank: VisitorRank, _ block: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         do {
             let reader = try checkOut(rank)
@@ -103,6 +105,7 @@ extension ReaderPool {
 }
 
 extension VisitorRank {
-    /// The thread that has the writer doesn't enter the reader's queue: that one, and what is under it, may wait for the writer.
+    /// The thread that has the writer doesn't enter the reader's queue: that one, and what is under it, may wait for
+    /// the writer.
     fileprivate var accessPath: AccessPath { self == .ordinary ? .queue : .direct }
 }

@@ -3,18 +3,26 @@ import Dispatch
 
 /// A reader of a pool: a queue, and the connection once the reader was used.
 ///
-/// Sendable because it belongs to one access at a time, from ``ReaderPool/checkOut(_:)`` to ``ReaderPool/checkIn(_:)``.
+/// Sendable because it belongs to one access at a time, from ``ReaderPool/checkOut(_:)`` to
+/// ``ReaderPool/checkIn(_:)``.
 final class Reader: @unchecked Sendable {
     let queue: DispatchQueue
 
-    /// Written under the pool's lock, by the access that has the reader.
-    fileprivate(set) var connection: SerializedConnection?
+    fileprivate struct State {
+        /// Written under the pool's lock, by the access that has the reader.
+        var connection: SerializedConnection?
 
-    /// A Boolean value that indicates whether the connection is closed, and not used again, when its access ends.
-    fileprivate var isInvalidated = false
+        /// A Boolean value that indicates whether the connection is closed, and not used again, when its access ends.
+        var isInvalidated = false
 
-    /// The set-ups that the connection must have gone through. Written under the pool's lock.
-    fileprivate var requiredSetups: ConnectionSetups.Version = 0
+        /// The set-ups that the connection must have gone through. Written under the pool's lock.
+        var requiredSetups: ConnectionSetups.Version = 0
+    }
+
+    // Unchecked exclusivity: the lock and the order of accesses exclude what Swift would check, for each read anew.
+    @exclusivity(unchecked) fileprivate var state = State()
+
+    var connection: SerializedConnection? { state.connection }
 
     fileprivate init(queue: DispatchQueue) {
         self.queue = queue
@@ -23,8 +31,9 @@ final class Reader: @unchecked Sendable {
 
 /// The readers of a database pool. A ``Turnstile`` decides who gets one.
 ///
-/// A barrier belongs to the thread that has the writer, and that thread is not kept from reading: neither by its own barrier,
-/// nor by one that waits for a reader whose thread waits for the writer. See the article <doc:NestedAccesses>.
+/// A barrier belongs to the thread that has the writer, and that thread is not kept from reading: neither by its own
+/// barrier, nor by one that waits for a reader whose thread waits for the writer. See the article
+/// <doc:NestedAccesses>.
 final class ReaderPool: Sendable {
     typealias Use = @Sendable (Result<Reader, any Error>) -> Void
 
@@ -33,7 +42,7 @@ final class ReaderPool: Sendable {
         case barrier(@Sendable (BarrierOutcome) -> Void)
     }
 
-    /// What becomes of a barrier that waits.
+    /// The end of a barrier's wait.
     enum BarrierOutcome {
         case raised, withdrawn, closed
     }
@@ -63,7 +72,7 @@ final class ReaderPool: Sendable {
         state = Mutex(State(turnstile: Turnstile(limit: configuration.maximumReaderCount)))
     }
 
-    /// What the readers have in common, and no other connection has.
+    /// The number that the readers have in common, and no other connection has.
     var group: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
 
     /// A Boolean value that indicates whether the calling thread is inside an access to one of the readers.
@@ -104,8 +113,8 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Calls `use` with a reader, now, or when there is one: then the ticket takes the request back. `use` must not work on
-    /// the calling thread.
+    /// Calls `use` with a reader, now, or when there is one: then the ticket takes the request back. `use` must not
+    /// work on the calling thread.
     @discardableResult
     func checkOut(_ use: @escaping Use) -> Int? {
         var answer: Result<Reader, any Error>?
@@ -152,7 +161,7 @@ final class ReaderPool: Sendable {
             }
             state.turnstile.leave()
             let hasRoom = state.idle.count + state.inUse.count < state.turnstile.limit
-            let isKept = !reader.isInvalidated && reader.connection != nil && hasRoom
+            let isKept = !reader.state.isInvalidated && reader.connection != nil && hasRoom
             if isKept { state.idle.append(reader) }
             return (isKept, admitted(&state))
         }
@@ -163,14 +172,14 @@ final class ReaderPool: Sendable {
     /// The reader's connection, opened when it is the first time.
     func connection(of reader: Reader, by path: AccessPath = .queue) throws -> SerializedConnection {
         if let connection = reader.connection {
-            if connection.appliedSetups < reader.requiredSetups { try setUp(connection, by: path) }
+            if connection.appliedSetups < reader.state.requiredSetups { try setUp(connection, by: path) }
             return connection
         }
         let connection = try SerializedConnection(
             path: self.path, configuration: configuration, queue: reader.queue, target: target, by: path, group: group)
         try setUp(connection, by: path)
         state.withLock { state in
-            reader.connection = connection
+            reader.state.connection = connection
             if state.isSuspended { connection.suspendLocks() }
         }
         return connection
@@ -256,14 +265,15 @@ final class ReaderPool: Sendable {
 
     // MARK: - All readers
 
-    /// What follows runs with new connections; accesses that run go on with theirs.
+    /// Makes the accesses that follow open new connections. Those that run go on with theirs.
     func invalidate() {
         let connections = state.withLock { state in
             defer { state.idle = [] }
-            for reader in state.inUse { reader.isInvalidated = true }
+            for reader in state.inUse { reader.state.isInvalidated = true }
             return state.idle.compactMap(\.connection)
         }
-        // An idle reader has nothing alive but statements that its user kept: they keep it open, unreachable, until they go.
+        // An idle reader has nothing alive but statements that its user kept: they keep it open, unreachable, until
+        // they go.
         for connection in connections { connection.retire() }
     }
 
@@ -289,7 +299,8 @@ final class ReaderPool: Sendable {
 
     /// Closes all readers for good, and then runs `finish`: call it inside of a barrier.
     ///
-    /// - throws: `SQLITE_BUSY` when a statement of a reader is alive, and what `finish` throws; the pool stays open then.
+    /// - throws: `SQLITE_BUSY` when a statement of a reader is alive, and what `finish` throws; the pool stays open
+    ///   then.
     func close(then finish: () throws -> Void) throws {
         var isClosed = false
         state.withLock { $0.turnstile.beginClosing() }
@@ -307,7 +318,7 @@ final class ReaderPool: Sendable {
     /// A reader for a visitor who was admitted.
     private func takeReader(_ state: inout State) -> Reader {
         let reader = state.idle.popLast() ?? newReader(&state)
-        reader.requiredSetups = state.setups.version
+        reader.state.requiredSetups = state.setups.version
         state.inUse.append(reader)
         return reader
     }

@@ -2,7 +2,7 @@ import CStrongroom
 import Dispatch
 import Foundation
 
-/// How an access comes to its connection.
+/// The way of an access to its connection.
 enum AccessPath {
     /// After all accesses that came before.
     case queue
@@ -16,8 +16,8 @@ enum AccessPath {
 
 /// Gives one thread after the other access to a connection.
 ///
-/// Sendable although ``Database`` is not: the connection is touched under `turn` only, and that of a reader by the one access that
-/// the reader belongs to.
+/// Sendable although ``Database`` is not: the connection is touched under `turn` only, and that of a reader by the one
+/// access that the reader belongs to.
 final class SerializedConnection: @unchecked Sendable {
     private let database: Database
     private let queue: DispatchQueue
@@ -36,7 +36,7 @@ final class SerializedConnection: @unchecked Sendable {
     ///
     /// - parameter target: where all accesses run, for nil on `queue` alone.
     /// - parameter group: what the readers of one pool have in common; 0 for others.
-    /// - parameter patience: milliseconds to wait for a lock where the configuration wants no waiting at all.
+    /// - parameter minimumBusyTimeout: the busy timeout in milliseconds where the configuration has none.
     /// - parameter prepare: what follows the configured set-up.
     init(
         path: String,
@@ -45,12 +45,12 @@ final class SerializedConnection: @unchecked Sendable {
         target: TargetQueue?,
         by accessPath: AccessPath = .queue,
         group: UInt = 0,
-        patience: CInt = 0,
+        minimumBusyTimeout: CInt = 0,
         prepare: (Database) throws -> Void = { _ in }) throws
     {
         database = try Database(path: path, description: queue.label, configuration: configuration)
         database.connection.pointee.group = group
-        database.patience = patience
+        database.patience = minimumBusyTimeout
         self.queue = queue
         self.target = target
         turn = group == 0 ? Mutex(()) : nil
@@ -80,7 +80,7 @@ final class SerializedConnection: @unchecked Sendable {
         retire()
     }
 
-    /// Closes a connection that nobody else knows, or will ask for. What goes with it may use the database: this is no access.
+    /// Closes a connection that no access will use. What goes with it may use the database: this is no access.
     func retire() {
         let former = strongroom_enter(database.connection)
         database.abandon()
@@ -89,10 +89,10 @@ final class SerializedConnection: @unchecked Sendable {
 
     var configuration: Configuration { database.configuration }
 
-    /// Whether the calling thread is inside an access to this connection.
+    /// A Boolean value that indicates whether the calling thread is inside an access to this connection.
     var isAccessed: Bool { strongroom_is_inside(database.connection) }
 
-    /// Whether it is there in a function that must not use the connection.
+    /// A Boolean value that indicates whether it is there in a function that must not use the connection.
     var isBarred: Bool { isAccessed && !strongroom_has_access(database.connection) }
 
     /// Runs `block` with access.
@@ -114,7 +114,8 @@ final class SerializedConnection: @unchecked Sendable {
         return waits(.queue) ? try queue.sync(execute: run) : try run()
     }
 
-    /// Who is in the queue may wait for the target queue, which may be this thread's.
+    /// Returns true if the access waits in the queue. Those in the queue may wait for the target queue, which may be
+    /// this thread's.
     private func waits(_ path: AccessPath) -> Bool {
         path == .queue && target?.isCurrent != true
     }
@@ -135,7 +136,10 @@ final class SerializedConnection: @unchecked Sendable {
     }
 
     /// Runs `block` with access, later, and `failure` with what it throws, after the access.
-    func async(_ block: @escaping @Sendable (Database) throws -> Void, orElse failure: @escaping @Sendable (any Error) -> Void) {
+    func async(
+        _ block: @escaping @Sendable (Database) throws -> Void,
+        orElse failure: @escaping @Sendable (any Error) -> Void)
+    {
         queue.async {
             do {
                 try self.access(by: .onQueue, block)
@@ -188,7 +192,7 @@ final class SerializedConnection: @unchecked Sendable {
 
     // MARK: - From any thread
 
-    /// How many transactions the connection has committed: what is read after asking has all of their changes.
+    /// The number of transactions that the connection has committed. What is read later has all of their changes.
     var commitCount: UInt64 { strongroom_commits(database.connection) }
 
     /// Interrupts what the connection does at this moment. Safe even when the connection is closed.
@@ -232,7 +236,7 @@ final class SerializedConnection: @unchecked Sendable {
 
     var isSuspended: Bool { strongroom_stops(database.connection) & UInt32(STRONGROOM_SUSPENDED) != 0 }
 
-    /// Whether the connection holds a lock that keeps others out. Safe from any thread.
+    /// A Boolean value that indicates whether the connection holds a lock that keeps others out. Safe from any thread.
     var holdsLock: Bool { strongroom_connection_holds_lock(database.connection) }
 
     private func access<T>(

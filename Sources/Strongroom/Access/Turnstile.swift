@@ -10,10 +10,11 @@ enum VisitorRank {
     case ownerAtOnce
 }
 
-/// The order in which visitors enter: up to a limit at the same time, first come, first served, and each barrier alone.
+/// The order in which visitors enter: up to a limit at the same time, first come, first served, and each barrier
+/// alone.
 ///
-/// A value without locks and threads, which decides and does nothing else: its user guards it by a ``Mutex``, and calls
-/// ``next()`` after each change until nobody is left to admit. The article <doc:AccessPath> has its state table.
+/// A value without locks and threads, which decides and does nothing else: its user guards it by a ``Mutex``, and
+/// calls ``next()`` after each change until nobody is left to admit. The article <doc:AccessPath> has its state table.
 struct Turnstile<Visitor> {
     /// Names a visitor who waits.
     typealias Ticket = Int
@@ -37,10 +38,10 @@ struct Turnstile<Visitor> {
         case closed
     }
 
-    /// How many visitors may be inside at the same time.
+    /// The number of visitors that may be inside at the same time.
     let limit: Int
 
-    /// How many visitors are inside. More than the limit where owners had to pass it.
+    /// The number of visitors inside. More than the limit where owners had to pass it.
     private(set) var inside = 0
 
     /// A Boolean value that indicates whether a barrier is alone inside.

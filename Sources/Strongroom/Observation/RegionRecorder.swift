@@ -20,7 +20,8 @@ final class RegionRecorder: ConnectionPart {
         replace(with: DatabaseRegion())
     }
 
-    /// Adds a region to the recording. Changed in place: a copy for each statement would make long recordings quadratic.
+    /// Adds a region to the recording. Changed in place: a copy for each statement would make long recordings
+    /// quadratic.
     func add(_ other: DatabaseRegion) {
         region?.formUnion(other)
     }

@@ -19,7 +19,7 @@ final class RegionSubscription: @unchecked Sendable {
         withExtendedLifetime(former) {}
     }
 
-    /// The next statements owe nothing to an observation that has ended.
+    /// Removes the observer of the region: the next statements run without it.
     func end(on db: Database) {
         if let observer = observer.take() { db.observers.remove(observer) }
     }
@@ -35,7 +35,7 @@ final class RegionSubscription: @unchecked Sendable {
 }
 
 extension DatabaseRegion {
-    /// What is in any of the regions.
+    /// Returns the union of the regions.
     static func union(of regions: [any DatabaseRegionConvertible], _ db: Database) throws -> DatabaseRegion {
         try regions.reduce(into: DatabaseRegion()) { union, region in try union.formUnion(region.databaseRegion(db)) }
     }

@@ -3,14 +3,15 @@ public protocol _ValueReducer: SendableMetatype {
     associatedtype Fetched: Sendable
     associatedtype Value: Sendable
 
-    /// What runs with the database.
+    /// Returns the function that runs with the database.
     func _makeFetch() -> @Sendable (Database) throws -> Fetched
 
-    /// What runs later, without: the value to notify; nil for none.
+    /// Returns the value to notify; nil for none. Runs without the database.
     mutating func _value(_ fetched: Fetched) throws -> Value?
 }
 
-/// What a ``ValueObservation`` does with what it fetches: made by the methods of observations, not by applications.
+/// The transformation of fetched values by a ``ValueObservation``. Made by the methods of observations, not by
+/// applications.
 public protocol ValueReducer: _ValueReducer {}
 
 /// The reducers that the methods of ``ValueObservation`` make.
@@ -57,7 +58,7 @@ public enum ValueReducers {
         }
     }
 
-    /// Tells of each fetch and each value.
+    /// Calls a function for each fetch and each value.
     public struct Trace<Base: ValueReducer>: ValueReducer {
         var base: Base
 

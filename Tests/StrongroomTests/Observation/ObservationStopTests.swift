@@ -130,7 +130,9 @@ struct ObservationStopTests {
         configuration.journalMode = .wal
         let queue = try QueueFixture(configuration).queue
         let changes = Shared(0)
-        let regions = try DatabaseRegionObservation(tracking: Table("wine")).start(in: queue) { _ in changes.update { $0 += 1 } }
+        let regions = try DatabaseRegionObservation(tracking: Table("wine")).start(in: queue) { _ in
+            changes.update { $0 += 1 }
+        }
         let observer = Observer(queue)
         queue.add(transactionObserver: observer)
         let error = #expect(throws: DatabaseError.self) { try queue.write { try $0.insertWine() } }

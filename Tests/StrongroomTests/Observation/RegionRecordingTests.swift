@@ -55,7 +55,8 @@ struct RegionRecordingTests {
     @Test("is the union of its parts, whichever of them has all columns or all rows")
     func unions() {
         let one = DatabaseRegion(table: "wine", columns: ["name"], rowIDs: [1])
-        #expect(one.union(DatabaseRegion(table: "Wine", columns: ["SCORE"], rowIDs: [2])).description == "wine(SCORE,name)[1,2]")
+        let other = DatabaseRegion(table: "Wine", columns: ["SCORE"], rowIDs: [2])
+        #expect(one.union(other).description == "wine(SCORE,name)[1,2]")
         #expect(one.union(DatabaseRegion(table: "wine", columns: nil, rowIDs: [2])).description == "wine(*)[1,2]")
         #expect(one.union(DatabaseRegion(table: "wine", columns: ["name"])).description == "wine(name)")
         #expect(DatabaseRegion(table: "wine").union(one).description == "wine(*)")

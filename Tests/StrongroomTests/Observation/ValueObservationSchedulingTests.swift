@@ -139,12 +139,13 @@ struct ValueObservationSchedulingTests {
     func firstValueComesFirst() throws {
         let queue = try QueueFixture().queue
         let log = Log(), mayGoOn = Gate(), isNotified = Gate()
+        let scheduler = AsyncValueObservationScheduler(queue: DispatchQueue(label: "test"))
         // All threads of the global queue are busy. The queue's own are not among them.
         for _ in 0..<512 { DispatchQueue.global().async { mayGoOn.pass() } }
         defer { mayGoOn.open() }
         let observation = ValueObservation.tracking(region: Table("wine")) { try $0.countWines() }
             .print(to: log)
-            .start(in: queue, scheduling: .async(onQueue: DispatchQueue(label: "test")), onError: { Issue.record($0) }, onChange: {
+            .start(in: queue, scheduling: scheduler, onError: { Issue.record($0) }, onChange: {
                 if $0 == 1 { isNotified.open() }
             })
         try queue.write { try $0.insertWine() }
