@@ -46,8 +46,8 @@ extension DatabaseWriter {
     /// has changed. At the last call, when all is done, what it throws is ignored. An interruption or a suspension
     /// stops it between two pages, too.
     ///
-    /// - returns: the outcome, which says whether the former key is gone. While somebody reads pages of it, the file
-    ///   without its log still opens with it.
+    /// - returns: the outcome, which says whether the former key is gone. While a connection reads pages of it, the
+    ///   file without its log still opens with it.
     /// - throws: `SQLITE_BUSY` when another process writes, `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow:
     ///   nothing has changed. `SQLITE_MISUSE` for an empty key, for a database without a key, and for a file with
     ///   several names.

@@ -29,7 +29,7 @@ final class Reader: @unchecked Sendable {
     }
 }
 
-/// The readers of a database pool. A ``Turnstile`` decides who gets one.
+/// The readers of a database pool. A ``Turnstile`` decides which access gets one.
 ///
 /// A barrier belongs to the thread that has the writer, and that thread is not kept from reading: neither by its own
 /// barrier, nor by one that waits for a reader whose thread waits for the writer. See the article
@@ -130,7 +130,7 @@ final class ReaderPool: Sendable {
         return ticket
     }
 
-    /// Withdraws a request that waits, and serves those who waited for that alone.
+    /// Withdraws a request that waits, and serves those that waited for it alone.
     func withdraw(_ ticket: Int) {
         let visitor = change { $0.turnstile.withdraw(ticket) }
         if case .barrier(let start) = visitor { start(.withdrawn) }
@@ -152,7 +152,7 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Gives a reader back, and serves who waits.
+    /// Gives a reader back, and serves the requests that wait.
     func checkIn(_ reader: Reader) {
         let (isKept, turns) = state.withLock { state in
             if let index = state.inUse.firstIndex(where: { $0 === reader }) {
@@ -231,7 +231,7 @@ final class ReaderPool: Sendable {
 
     // MARK: - Barriers
 
-    /// Waits until no reader is in use. Those who come meanwhile wait, until ``lowerBarrier()``.
+    /// Waits until no reader is in use. Later requests wait until ``lowerBarrier()``.
     ///
     /// - parameter withdrawal: gets the function that ends the wait.
     func raiseBarrier(withdrawal: (@escaping @Sendable () -> Void) -> Void = { _ in }) -> BarrierOutcome {
@@ -258,7 +258,7 @@ final class ReaderPool: Sendable {
         _ = change { $0.turnstile.append(barrier: .barrier(start)) }
     }
 
-    /// Ends the barrier, and serves who waits.
+    /// Ends the barrier, and serves the requests that wait.
     func lowerBarrier() {
         change { $0.turnstile.lowerBarrier() }
     }
@@ -277,7 +277,7 @@ final class ReaderPool: Sendable {
         for connection in connections { connection.retire() }
     }
 
-    /// Gives back memory that the readers which nobody uses can do without.
+    /// Releases memory of the readers that are not in use.
     func releaseMemory() {
         let readers = state.withLock { state in
             let readers = state.idle
@@ -315,7 +315,7 @@ final class ReaderPool: Sendable {
 
     // MARK: - Under the lock
 
-    /// A reader for a visitor who was admitted.
+    /// Returns a reader for a visitor that was admitted.
     private func takeReader(_ state: inout State) -> Reader {
         let reader = state.idle.popLast() ?? newReader(&state)
         reader.state.requiredSetups = state.setups.version

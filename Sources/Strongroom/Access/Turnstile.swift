@@ -1,6 +1,6 @@
 /// The rank of a visitor of a ``Turnstile``.
 enum VisitorRank {
-    /// Waits for all who came before, and for barriers.
+    /// Waits for all earlier visitors, and for barriers.
     case ordinary
 
     /// Belongs to the owner of the barrier: goes ahead of ordinary visitors, and passes barriers.
@@ -14,17 +14,18 @@ enum VisitorRank {
 /// alone.
 ///
 /// A value without locks and threads, which decides and does nothing else: its user guards it by a ``Mutex``, and
-/// calls ``next()`` after each change until nobody is left to admit. The article <doc:AccessPath> has its state table.
+/// calls ``next()`` after each change until no visitor is left to admit. The article <doc:AccessPath> has its state
+/// table.
 struct Turnstile<Visitor> {
-    /// Names a visitor who waits.
+    /// Identifies a visitor that waits.
     typealias Ticket = Int
 
-    /// The answer to a visitor who arrives.
+    /// The answer to a visitor that arrives.
     enum Entry {
         case admitted, refused, mustWait
     }
 
-    /// The answer to a visitor who has waited.
+    /// The answer to a visitor that has waited.
     enum Admission {
         case admitted(Visitor), refused(Visitor)
     }
@@ -51,19 +52,19 @@ struct Turnstile<Visitor> {
     private var line = Line<(visitor: Visitor, isBarrier: Bool)>()
     private var owners = Line<Visitor>()
 
-    /// The number of visitors inside who wait for the owner of the barrier. The owner waits for no place meanwhile.
+    /// The number of visitors inside that wait for the owner of the barrier. The owner waits for no place meanwhile.
     private var waitingInside = 0
 
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// The number of visitors who wait, and of the places that are reserved for them.
+    /// The number of visitors that wait, and of the places that are reserved for them.
     var waiting: (count: Int, capacity: Int) { (line.count + owners.count, line.capacity + owners.capacity) }
 
     // MARK: - Arrivals
 
-    /// Admits a visitor who arrives, or refuses it, or makes it wait: then the visitor is to be appended.
+    /// Admits a visitor that arrives, or refuses it, or makes it wait: then the caller appends it.
     mutating func enter(_ rank: VisitorRank) -> Entry {
         switch rank {
         case .ordinary:
@@ -82,7 +83,7 @@ struct Turnstile<Visitor> {
         line.append((visitor, isBarrier: false))
     }
 
-    /// Makes a barrier wait until nobody is inside. Who comes later waits for its end.
+    /// Makes a barrier wait until no visitor is inside. Later visitors wait for its end.
     mutating func append(barrier visitor: Visitor) -> Ticket {
         line.append((visitor, isBarrier: true))
     }
@@ -109,7 +110,7 @@ struct Turnstile<Visitor> {
         isBarrierUp = false
     }
 
-    /// Takes places, free or not, for visitors who never asked.
+    /// Takes places for visitors that have not asked, whatever the limit.
     mutating func occupy(_ count: Int) {
         inside += count
     }
@@ -121,19 +122,19 @@ struct Turnstile<Visitor> {
 
     // MARK: - Closing
 
-    /// Refuses the visitors of the owner, who is alone inside.
+    /// Refuses the visitors of the owner, which is closing.
     mutating func beginClosing() {
         phase = .closing
     }
 
-    /// Refuses everybody from now on, or nobody when the owner could not close.
+    /// Refuses all visitors from now on, or none when the owner could not close.
     mutating func endClosing(isClosed: Bool) {
         phase = isClosed ? .closed : .open
     }
 
     // MARK: - Turns
 
-    /// Removes the next visitor whose turn has come, and admits or refuses it; nil when everybody else has to wait.
+    /// Removes the next visitor whose turn has come, and admits or refuses it; nil when all others have to wait.
     mutating func next() -> Admission? {
         if !owners.isEmpty {
             guard inside < limit || waitingInside > 0 else { return nil }

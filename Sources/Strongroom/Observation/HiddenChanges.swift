@@ -4,7 +4,7 @@ import CSQLCipher
 ///
 /// <https://www.sqlite.org/c3ref/update_hook.html>
 struct HiddenChanges {
-    /// What is known of one statement.
+    /// The knowledge of one statement.
     struct OfStatement {
         /// A Boolean value that indicates whether the statement may change rows without an event. In doubt it may.
         let mayExist: Bool

@@ -94,7 +94,7 @@ final class ObserverList: ConnectionPart {
             state.hasUpdateHook = isObserved
             setUpdateHook(isObserved, on: db.sqliteConnection)
         }
-        // A statement that runs inside of an observed one is noted, though nobody observes it: its rows are its own.
+        // A statement that runs inside of an observed one is noted, even without observers: its rows are its own.
         if isObserved || !state.runs.isEmpty {
             state.runs.append(Run(statement: ObjectIdentifier(statement), observers: observers))
         }

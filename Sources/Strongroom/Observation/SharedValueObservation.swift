@@ -9,7 +9,7 @@ public enum SharedValueObservationExtent: Sendable {
     case whileObserved
 }
 
-/// One observation for any number of subscribers: one fetch serves all, and who comes late gets the latest value.
+/// One observation for any number of subscribers: one fetch serves all, and a late subscriber gets the latest value.
 ///
 /// ```swift
 /// let shared = ValueObservation.tracking { db in try Player.fetchAll(db) }.shared(in: dbPool)
@@ -132,7 +132,7 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
         for (_, client) in failed { client.onError(error) }
     }
 
-    /// Gives the latest value, or the last word, to a subscriber who has none.
+    /// Notifies a new subscriber of the latest value, or of the error that ended the observation.
     private func replay(to number: Int) {
         lock.lock()
         if let failure {

@@ -75,7 +75,7 @@ extension ValueObservation {
 
     /// Observes what `fetch` reads the first time it runs: cheaper, for functions that always read the same.
     ///
-    /// What the function reads later, and did not read at first, is not observed.
+    /// A region that the function reads later, and did not read at first, is not observed.
     @preconcurrency
     public static func trackingConstantRegion<Value: Sendable>(
         _ fetch: @escaping @Sendable (Database) throws -> Value) -> ValueObservation<Reducer>

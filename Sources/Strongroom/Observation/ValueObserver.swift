@@ -120,7 +120,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
-    /// Fetches with a connection, if there is one. What was stopped before it began was stopped by nobody else.
+    /// Fetches with a connection, if there is one. A fetch that was stopped before it began is repeated, too.
     private func fetch<T>(_ db: Result<Database, any Error>, _ fetch: (Database) throws -> T) -> Result<T, any Error> {
         Result {
             let db = try db.mapError { error in
