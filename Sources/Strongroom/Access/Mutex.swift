@@ -1,6 +1,7 @@
 import Foundation
 
-/// A value together with the lock that guards it.
+/// A value together with the lock that guards it. A function is to be wrapped in a structure: Swift would convert it for
+/// each access anew, and keep all conversions.
 ///
 /// Synchronization's type of that name needs macOS 15. The value is reached under the lock only, by a pointer: Swift
 /// has no exclusive access to check. Lock and value are one allocation.

@@ -6,11 +6,15 @@ public protocol DatabaseCancellable: Sendable {
 
 /// Ends an activity when it is cancelled, or when it goes away.
 public final class AnyDatabaseCancellable: DatabaseCancellable {
-    private let end: Mutex<(@Sendable () -> Void)?>
+    private struct State {
+        var end: (@Sendable () -> Void)?
+    }
+
+    private let state: Mutex<State>
 
     /// - parameter cancel: called once.
     public init(cancel: @escaping @Sendable () -> Void) {
-        end = Mutex(cancel)
+        state = Mutex(State(end: cancel))
     }
 
     /// Creates an object that cancels `base`.
@@ -23,6 +27,6 @@ public final class AnyDatabaseCancellable: DatabaseCancellable {
     }
 
     public func cancel() {
-        end.withLock { $0.take() }?()
+        state.withLock { $0.end.take() }?()
     }
 }

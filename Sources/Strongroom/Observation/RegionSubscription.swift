@@ -2,20 +2,24 @@
 ///
 /// Sendable because `observer` is used with access to the connection that writes.
 final class RegionSubscription: @unchecked Sendable {
-    private let onChange: Mutex<(@Sendable (Database) -> Void)?>
+    private struct State {
+        var onChange: (@Sendable (Database) -> Void)?
+    }
+
+    private let state: Mutex<State>
     private var observer: RegionObserver?
 
     init(_ onChange: @escaping @Sendable (Database) -> Void) {
-        self.onChange = Mutex(onChange)
+        state = Mutex(State(onChange: onChange))
     }
 
-    private var function: (@Sendable (Database) -> Void)? { onChange.withLock { $0 } }
+    private var function: (@Sendable (Database) -> Void)? { state.withLock(\.onChange) }
 
     var isActive: Bool { function != nil }
 
     func cancel() {
         // What the function holds may go with it, and use the database when it goes: not under the lock.
-        let former = onChange.withLock { $0.take() }
+        let former = state.withLock { $0.onChange.take() }
         withExtendedLifetime(former) {}
     }
 

@@ -207,6 +207,15 @@ struct MutexTests {
         #expect(count.withLock { $0 } == 80_000)
     }
 
+    @Test("gives a function in a structure back as it was, after any number of accesses")
+    func functions() {
+        struct Action { var call: @Sendable () -> Int }
+        let action = Mutex(Action { 7 })
+        for _ in 0..<500_000 { _ = action.withLock { $0.call } }
+        let call = action.withLock(\.call)
+        #expect(call() == 7)
+    }
+
     @Test("is unlocked by an error, and lets its value go when it goes")
     func release() {
         struct Refusal: Error {}

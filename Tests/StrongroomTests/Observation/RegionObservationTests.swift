@@ -1,5 +1,5 @@
 import Foundation
-import Strongroom
+@testable import Strongroom
 import Testing
 
 private struct Wines: DatabaseRegionConvertible {
@@ -259,6 +259,17 @@ struct RegionObservationTests {
             #expect(try queue.read { try Int.fetchAll($0, sql: "SELECT id FROM note ORDER BY id") } == [2, 3])
             #expect(changes.value == latest + 1)
         }
+    }
+
+    @Test("A subscription calls its function directly, however often it was asked for it")
+    func subscription() throws {
+        let fixture = try QueueFixture(), changes = Shared(0)
+        let subscription = RegionSubscription { _ in changes.update { $0 += 1 } }
+        for _ in 0..<500_000 where !subscription.isActive { Issue.record("The subscription has ended.") }
+        try fixture.queue.inDatabase { try subscription.begin([Table("wine")], on: $0) }
+        try fixture.queue.write { try $0.insertWine() }
+        #expect(changes.value == 1)
+        fixture.queue.inDatabase(subscription.end)
     }
 
     @Test("Erasing a database, and restoring a backup into it, change everything", arguments: WriterKind.allCases)
