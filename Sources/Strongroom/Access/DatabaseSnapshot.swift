@@ -12,7 +12,8 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
     public var configuration: Configuration { reader.configuration }
 
     init(
-        path: String, label: String, configuration: Configuration, target: TargetQueue?, setup: (Database) throws -> Void) throws
+        path: String, label: String, configuration: Configuration, target: TargetQueue?,
+        setup: (Database) throws -> Void) throws
     {
         self.path = path
         var configuration = configuration

@@ -1,28 +1,29 @@
-import Foundation
-
 /// One observation of a region, from its start until it is cancelled.
 ///
-/// Sendable because `onChange` is used under `lock`, and `observer` with access to the connection that writes.
+/// Sendable because `observer` is used with access to the connection that writes.
 final class RegionSubscription: @unchecked Sendable {
-    private let lock = NSLock()
-    private var onChange: (@Sendable (Database) -> Void)?
+    private struct State {
+        var onChange: (@Sendable (Database) -> Void)?
+    }
+
+    private let state: Mutex<State>
     private var observer: RegionObserver?
 
     init(_ onChange: @escaping @Sendable (Database) -> Void) {
-        self.onChange = onChange
+        state = Mutex(State(onChange: onChange))
     }
 
-    private var function: (@Sendable (Database) -> Void)? { lock.withLock { onChange } }
+    private var function: (@Sendable (Database) -> Void)? { state.withLock(\.onChange) }
 
     var isActive: Bool { function != nil }
 
     func cancel() {
         // What the function holds may go with it, and use the database when it goes: not under the lock.
-        let former = lock.withLock { onChange.take() }
+        let former = state.withLock { $0.onChange.take() }
         withExtendedLifetime(former) {}
     }
 
-    /// The next statements owe nothing to an observation that has ended.
+    /// Removes the observer of the region: the next statements run without it.
     func end(on db: Database) {
         if let observer = observer.take() { db.observers.remove(observer) }
     }
@@ -38,7 +39,7 @@ final class RegionSubscription: @unchecked Sendable {
 }
 
 extension DatabaseRegion {
-    /// What is in any of the regions.
+    /// Returns the union of the regions.
     static func union(of regions: [any DatabaseRegionConvertible], _ db: Database) throws -> DatabaseRegion {
         try regions.reduce(into: DatabaseRegion()) { union, region in try union.formUnion(region.databaseRegion(db)) }
     }

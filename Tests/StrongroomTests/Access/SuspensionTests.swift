@@ -101,7 +101,8 @@ struct SuspensionTests {
         return -start.timeIntervalSinceNow < 0.1
     }
 
-    /// A machine that has much else to do may leave a thread without a processor for longer than that: once in many times must do.
+    /// A machine that has much else to do may leave a thread without a processor for longer than that: once in many
+    /// times must do.
     private static func onceInTime(_ isInTime: () throws -> Bool) rethrows -> Bool {
         for _ in 1...20 where try isInTime() { return true }
         return false

@@ -19,7 +19,7 @@ private func withTables(_ body: (Database, TransactionRecorder) throws -> Void) 
 
 @Suite("Transaction observers")
 struct TransactionObserverTests {
-    @Test("An insertion, an update and a deletion are told with table and rowid, then the commit")
+    @Test("An insertion, an update and a deletion are notified with table and rowid, then the commit")
     func events() throws {
         try withTables { db, recorder in
             try db.inTransaction {
@@ -42,7 +42,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("A rollback is told, whoever asks for it")
+    @Test("A rollback is notified, whatever causes it")
     func rollback() throws {
         try withTables { db, recorder in
             try db.inTransaction {
@@ -66,7 +66,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("A statement outside of transactions that fails before anything was told is not told either")
+    @Test("A statement outside of transactions that fails before anything was notified is not notified either")
     func failureWithoutChange() throws {
         try withTables { db, recorder in
             try db.execute(sql: "INSERT INTO wine (id, name) VALUES (1, 'Chinon')")
@@ -79,7 +79,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("Changes that the program tells of bear the name that the table has in the schema")
+    @Test("Changes that the program reports bear the name that the table has in the schema")
     func canonicalNames() throws {
         try withTables { db, recorder in
             recorder.observes = { $0.tableName == "wine" }
@@ -101,7 +101,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("A transaction that may only read is not told")
+    @Test("A transaction that may only read is not notified")
     func reads() throws {
         try withEncryptedQueue { queue in
             let recorder = TransactionRecorder()
@@ -131,7 +131,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("Only the kinds that the observer wants are told")
+    @Test("Only the kinds that the observer observes are notified")
     func filter() throws {
         try withTables { db, recorder in
             recorder.observes = {
@@ -153,7 +153,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("What a trigger and a foreign key change is told to who wants it, and nothing else of the statement")
+    @Test("What a trigger and a foreign key change is notified to its observers, and nothing else of the statement")
     func indirectChanges() throws {
         try withTables { db, recorder in
             try db.execute(sql: """
@@ -168,7 +168,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("DELETE without WHERE tells of each row, even when it was compiled before anyone observed")
+    @Test("DELETE without WHERE is notified row by row, even when it was compiled before there were observers")
     func truncation() throws {
         try withDatabase { db in
             try db.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY)")
@@ -192,7 +192,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("A table whose deletions are watched can be dropped")
+    @Test("A table whose deletions are observed can be dropped")
     func dropWatchedTable() throws {
         try withTables { db, recorder in
             try db.execute(sql: "INSERT INTO note (id) VALUES (1)")
@@ -203,7 +203,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("A statement that runs inside of another one, by a function, is told apart from it")
+    @Test("A statement that runs inside of another one, by a function, has observers of its own")
     func nestedStatements() throws {
         try withTables { db, recorder in
             nonisolated(unsafe) let connection = db
@@ -218,7 +218,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("Changes in a savepoint are told when the outermost one is released")
+    @Test("Changes in a savepoint are notified when the outermost one is released")
     func savepoints() throws {
         try withTables { db, recorder in
             try db.inTransaction {
@@ -238,7 +238,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("Changes in a savepoint that is rolled back are never told")
+    @Test("Changes in a savepoint that is rolled back are never notified")
     func rolledBackSavepoint() throws {
         try withTables { db, recorder in
             try db.inTransaction {
@@ -304,7 +304,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("An observer can write when it is told of a commit, and hears of that as well")
+    @Test("An observer can write when it is notified of a commit, and is notified of that as well")
     func writeAfterCommit() throws {
         final class Writer: TransactionObserver {
             var commits = 0
@@ -361,7 +361,7 @@ struct TransactionObserverTests {
         #expect(counter.count.value == 1)
     }
 
-    @Test("afterNextTransaction and observers are told of the same commit, whatever an observer does with it")
+    @Test("afterNextTransaction and observers are notified of the same commit, whatever an observer does with it")
     func completions() throws {
         final class Reader: TransactionObserver {
             func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
@@ -470,9 +470,9 @@ struct ObservationExtentTests {
     }
 }
 
-@Suite("Changes that SQLite does not tell")
+@Suite("Changes that SQLite does not report")
 struct UntoldChangeTests {
-    @Test("notifyChanges tells who watches the region, and the commit")
+    @Test("notifyChanges notifies the observers of the region, and the commit")
     func notifyChanges() throws {
         try withTables { db, recorder in
             recorder.observes = { if case .update("wine", let columns) = $0 { columns.contains("score") } else { false } }

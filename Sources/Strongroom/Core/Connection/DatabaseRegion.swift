@@ -21,16 +21,8 @@ public struct DatabaseRegion: Sendable {
         }
 
         mutating func formUnion(_ other: Part) {
-            if let mine = columns, let others = other.columns {
-                columns = mine.merging(others) { old, _ in old }
-            } else {
-                columns = nil
-            }
-            if let mine = rowIDs, let others = other.rowIDs {
-                rowIDs = mine.union(others)
-            } else {
-                rowIDs = nil
-            }
+            if let others = other.columns { columns?.merge(others) { old, _ in old } } else { columns = nil }
+            if let others = other.rowIDs { rowIDs?.formUnion(others) } else { rowIDs = nil }
         }
     }
 
@@ -78,10 +70,12 @@ public struct DatabaseRegion: Sendable {
     /// Adds what is in `other`.
     public mutating func formUnion(_ other: DatabaseRegion) {
         guard let others = other.parts else { return parts = nil }
-        parts?.merge(others) { mine, other in
-            var union = mine
-            union.formUnion(other)
-            return union
+        for (name, part) in others {
+            if let index = parts?.index(forKey: name) {
+                parts?.values[index].formUnion(part)
+            } else {
+                parts?[name] = part
+            }
         }
     }
 

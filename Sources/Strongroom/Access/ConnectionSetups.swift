@@ -52,29 +52,33 @@ extension DatabasePool {
         setUpConnections(.collation(collation.name.lowercased())) { $0.remove(collation: collation) }
     }
 
-    /// Adds a tokenizer to all connections, or replaces the one of that name for the tables that are opened from now on.
+    /// Adds a tokenizer to all connections, or replaces the one of that name for the tables that are opened from now
+    /// on.
     ///
     /// Snapshots made before never get it.
     public func add(tokenizer: (some FTS5CustomTokenizer).Type) {
         setUpConnections(.tokenizer(tokenizer.name.lowercased())) { $0.add(tokenizer: tokenizer) }
     }
 
-    private func setUpConnections(_ subject: LaterSetups.Subject, _ setup: @escaping @Sendable (Database) -> Void) {
+    private func setUpConnections(
+        _ subject: ConnectionSetups.Subject, _ setup: @escaping @Sendable (Database) -> Void)
+    {
         readers.addSetup(subject, setup)
         unsafeReentrantWrite(setup)
     }
 }
 
-/// What the connections of a pool go through after their configured set-up, in the order in which it was asked for.
+/// The set-ups that the connections of a pool go through after the configured one, in the order in which they were
+/// added.
 ///
-/// Of each subject, the latest counts.
-struct LaterSetups {
+/// A set-up replaces the former one of the same subject.
+struct ConnectionSetups {
     typealias Setup = @Sendable (Database) throws -> Void
 
-    /// How many set-ups were asked for up to some moment.
+    /// The number of set-ups that were added up to some moment.
     typealias Version = Int
 
-    /// Names are in lower case.
+    /// The function, collation or tokenizer that a set-up adds or removes. Names are in lower case.
     enum Subject: Hashable {
         case function(String, argumentCount: CInt)
         case collation(String)
@@ -90,7 +94,7 @@ struct LaterSetups {
 
     var count: Int { setups.count }
 
-    /// Answers what it replaces, for the caller to let go of it.
+    /// Adds a set-up, and returns the one that it replaces, which the caller releases.
     mutating func add(_ subject: Subject, _ setup: @escaping Setup) -> Setup? {
         version += 1
         let index = setups.firstIndex { $0.subject == subject }
@@ -99,7 +103,7 @@ struct LaterSetups {
         return former
     }
 
-    /// Those that a connection lacks which was set up at that version.
+    /// Returns the set-ups that a connection lacks which was set up at that version.
     func missing(since version: Version) -> [Setup] {
         setups.filter { $0.version > version }.map(\.setup)
     }
