@@ -48,8 +48,7 @@ extension Database {
         try runUnseen("PRAGMA temp_store = MEMORY")
         if let encryption = configuration.encryption {
             try requireUsable(encryption.key)
-            cipher.key = cipher.keyring.current(encryption.key)
-            try establishKey(encryption.settings, requestedHeader: encryption.plaintextHeader)
+            try useConfiguredKey(encryption)
         }
     }
 
@@ -270,7 +269,10 @@ extension Database {
 extension KeySource {
     /// Whether the secret is there, and need not be asked for.
     var isImmediate: Bool {
-        if case .provider = storage { false } else { true }
+        switch storage {
+        case .bytes, .failed: true
+        case .provider, .store: false
+        }
     }
 }
 

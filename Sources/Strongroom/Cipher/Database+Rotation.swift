@@ -68,6 +68,7 @@ extension Database {
     private func changeKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome {
         let old = try requireRotatable()
         try stops.refuseLocks()
+        if let store = key.source.store { return try renewKey(in: store) { try changeKey(to: $0, progress: progress) } }
         let new = try newKey(key, replacing: old)
         let attempt = RotationAttempt(of: self, totalPageCount: try pageCount, progress: progress)
         var outcome = RotationOutcome.formerKeyRemains
@@ -98,7 +99,7 @@ extension Database {
     }
 
     /// What opens the database as it is now, with nothing but its files.
-    private var bareEncryption: Encryption {
+    var bareEncryption: Encryption {
         let derived = cipher.derived!
         let header = cipher.saltOrigin == .caller ? PlaintextHeader(size: cipher.header, salt: .provided(derived.salt.bytes)) : nil
         return Encryption(key: cipher.key!, settings: derived.settings, plaintextHeader: header)

@@ -63,7 +63,7 @@ extension Database {
     }
 
     /// Whether another connection has changed the key.
-    private func wasKeyChanged() throws -> Bool {
+    func wasKeyChanged() throws -> Bool {
         guard let derived = cipher.derived else { return false }
         return try hasOtherKeyInLog(than: PageFormat(derived, header: cipher.header)) || !keyFits()
     }
