@@ -13,6 +13,7 @@
 #include "strongroom_keys.h"
 #include "strongroom_log.h"
 #include "strongroom_pages.h"
+#include "strongroom_processes.h"
 #include "strongroom_rekey.h"
 #include "strongroom_signals.h"
 #include "strongroom_stops.h"

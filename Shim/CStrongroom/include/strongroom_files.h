@@ -27,6 +27,17 @@ int strongroom_file_extend(const char *path, const char *database, const void *e
 /// Removes a file unless it holds something else than `expected` by now: EAGAIN.
 int strongroom_file_remove_if(const char *path, const void *expected, size_t expected_size);
 
+/// A descriptor that holds the lock of a file until it is closed, or a negated error: EBUSY when another one holds it
+/// for longer than that. The file is created if need be, with the owner and the mode of `database`, and stays.
+int strongroom_file_hold(const char *path, const char *database, int milliseconds);
+
+/// Makes a file that only this user may read, whole or not at all; EEXIST if the name is taken. It grows under the name
+/// `partial`. Data and directory entry are on the disk when this returns.
+int strongroom_file_create(const char *path, const char *partial, const void *bytes, size_t size);
+
+/// Removes a file, also from the disk.
+int strongroom_file_remove(const char *path);
+
 /// Gives a file another name, in one directory; EEXIST if it is taken.
 int strongroom_file_move(const char *from, const char *to);
 

@@ -46,6 +46,9 @@ extension DatabaseWriter {
     /// has changed. At the last call, when all is done, what it throws is ignored. An interruption or a suspension
     /// stops it between two pages, too.
     ///
+    /// With ``DatabaseKey/managed(by:)``, the new key is a random one that the store keeps: beside the present one until
+    /// the database has it, and in its place from then on.
+    ///
     /// - returns: the outcome, which says whether the former key is gone. While a connection reads pages of it, the
     ///   file without its log still opens with it.
     /// - throws: `SQLITE_BUSY` when another process writes, `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow:

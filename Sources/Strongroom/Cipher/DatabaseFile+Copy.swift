@@ -52,6 +52,8 @@ extension DatabaseFile {
     ) throws {
         try source.stops.refuseReadLocks()
         let copying = try CopyProgress(of: source, progress)
+        try requireAbsent(destination)
+        let new = try settled(new, forCopyOf: source, at: destination)
         try make(destination, as: new, from: source, copying) { partial in
             try withDatabase(partial, new) { try DatabaseCopy(from: source, to: $0, progress: copying).run() }
         }

@@ -69,7 +69,7 @@ struct KeyProof {
     }
 
     /// Returns true if another connection has changed the key.
-    private func wasKeyChanged() throws -> Bool {
+    func wasKeyChanged() throws -> Bool {
         guard let derived = cipher.derived else { return false }
         return try hasOtherKeyInLog(than: PageFormat(derived, header: cipher.header)) || !keyFits()
     }

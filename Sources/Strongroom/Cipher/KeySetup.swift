@@ -62,8 +62,7 @@ struct KeySetup {
         try database.runUnseen("PRAGMA temp_store = MEMORY")
         if let encryption = configuration.encryption {
             try requireUsable(encryption.key)
-            cipher.key = cipher.keyring.current(encryption.key)
-            try establishKey(encryption.settings, requestedHeader: encryption.plaintextHeader)
+            try useConfiguredKey(encryption)
         }
     }
 
@@ -275,7 +274,10 @@ struct KeySetup {
 extension KeySource {
     /// True if the secret is there, and need not be asked for.
     var isImmediate: Bool {
-        if case .provider = storage { false } else { true }
+        switch storage {
+        case .bytes, .failed: true
+        case .provider, .store: false
+        }
     }
 }
 

@@ -93,6 +93,7 @@ struct Rotation {
     {
         let old = try requireRotatable()
         try stops.refuseLocks()
+        if let store = key.source.store { return try renewKey(in: store) { try changeKey(to: $0, progress: progress) } }
         let new = try newKey(key, replacing: old)
         let attempt = RotationAttempt(of: database, totalPageCount: try database.pageCount, progress: progress)
         var outcome = RotationOutcome.unfinished
@@ -123,7 +124,7 @@ struct Rotation {
     }
 
     /// The encryption that opens the database as it is now, from its files alone.
-    private var bareEncryption: Encryption {
+    var bareEncryption: Encryption {
         let derived = cipher.derived!
         let header = cipher.saltOrigin == .caller
             ? PlaintextHeader(size: cipher.header, salt: .provided(derived.salt.bytes)) : nil

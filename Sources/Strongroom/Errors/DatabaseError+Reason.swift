@@ -104,6 +104,15 @@ extension DatabaseError.Reason {
     /// The key is empty: SQLCipher would write clear text.
     public static let emptyKey = Self("emptyKey")
 
+    /// The store of a managed key has none for a database that exists, or that may. No key was made.
+    public static let missingKey = Self("missingKey")
+
+    /// The store of a managed key is locked. Nothing was made or changed. The same call may succeed once it is unlocked.
+    public static let keyStoreLocked = Self("keyStoreLocked")
+
+    /// The store of a managed key can't be reached, refuses, or holds something else than a key.
+    public static let keyStoreFailed = Self("keyStoreFailed")
+
     /// The connection has a key already, and another one was given.
     public static let otherKey = Self("otherKey")
 

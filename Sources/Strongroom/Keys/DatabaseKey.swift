@@ -102,6 +102,7 @@ final class KeySource: @unchecked Sendable {
     enum Storage {
         case bytes(SecretBytes)
         case provider(@Sendable () throws -> SecretBytes)
+        case store(any KeyStore)
         /// No memory could be had for the secret; said when the key is used.
         case failed(DatabaseError)
     }
@@ -123,6 +124,13 @@ final class KeySource: @unchecked Sendable {
     init(provider: @escaping @Sendable () throws -> SecretBytes) {
         storage = .provider(provider)
         form = .passphrase
+        salt = nil
+        identity = hashableRandomBytes()
+    }
+
+    init(store: any KeyStore) {
+        storage = .store(store)
+        form = .raw
         salt = nil
         identity = hashableRandomBytes()
     }
@@ -153,6 +161,7 @@ final class KeySource: @unchecked Sendable {
         case .bytes(let bytes): return try body(bytes)
         case .failed(let error): throw error
         case .provider(let provide): return try body(provide())
+        case .store(let store): return try store.load(.current).source.withSecret(body)
         }
     }
 
@@ -174,6 +183,23 @@ final class KeySource: @unchecked Sendable {
             let key = try SecretBytes(count: rawCount) { for index in 0..<rawCount { $0[index] = byte(index) } }
             let salt = digits.count == 96 ? try Salt((rawCount..<rawCount + Salt.count).map(byte)) : nil
             return (key, salt)
+        }
+    }
+
+    /// `x'<64 hex key><32 hex salt>'`, or without the salt.
+    static func spelling(_ key: SecretBytes, _ salt: Salt?) throws -> SecretBytes {
+        try SecretBytes(count: 3 + 2 * (key.count + (salt == nil ? 0 : Salt.count))) { text in
+            text[0] = UInt8(ascii: "x")
+            text[1] = UInt8(ascii: "'")
+            var at = 2
+            func append(_ byte: UInt8) {
+                text[at] = hexDigit(byte >> 4)
+                text[at + 1] = hexDigit(byte & 15)
+                at += 2
+            }
+            key.withBytes { $0.forEach(append) }
+            salt?.bytes.forEach(append)
+            text[at] = UInt8(ascii: "'")
         }
     }
 

@@ -15,20 +15,7 @@ final class DerivedKey: Sendable {
 
     /// Shows `x'<64 hex key><32 hex salt>'`.
     func withSpec<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
-        let spec = try SecretBytes(count: 99) { text in
-            text[0] = UInt8(ascii: "x")
-            text[1] = UInt8(ascii: "'")
-            var at = 2
-            func append(_ byte: UInt8) {
-                text[at] = hexDigit(byte >> 4)
-                text[at + 1] = hexDigit(byte & 15)
-                at += 2
-            }
-            key.withBytes { $0.forEach(append) }
-            salt.bytes.forEach(append)
-            text[at] = UInt8(ascii: "'")
-        }
-        return try spec.withBytes(body)
+        try KeySource.spelling(key, salt).withBytes(body)
     }
 }
 
@@ -38,6 +25,8 @@ final class DerivedKey: Sendable {
 /// Unchecked: `lock` guards every variable.
 final class Keyring: @unchecked Sendable {
     private let lock = NSLock()
+    /// Held while a store is asked.
+    private let loading = NSLock()
     private var derivations: [Derivation] = []
     private var replacements: [(old: [UInt8], new: DatabaseKey)] = []
 
@@ -84,7 +73,23 @@ final class Keyring: @unchecked Sendable {
     }
 
     func current(_ key: DatabaseKey) -> DatabaseKey {
-        lock.withLock { replacements.first { isEqual($0.old, key.source.identity) }?.new ?? key }
+        replacement(of: key) ?? key
+    }
+
+    private func replacement(of key: DatabaseKey) -> DatabaseKey? {
+        lock.withLock { replacements.first { isEqual($0.old, key.source.identity) }?.new }
+    }
+
+    // MARK: Loading
+
+    /// What `key` stands for: `load` is called once, unless it throws; others wait for it.
+    func current(_ key: DatabaseKey, loading load: () throws -> DatabaseKey) throws -> DatabaseKey {
+        try loading.withLock {
+            if let known = replacement(of: key) { return known }
+            let loaded = try load()
+            replace(key, by: loaded)
+            return loaded
+        }
     }
 }
 

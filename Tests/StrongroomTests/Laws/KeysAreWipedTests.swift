@@ -57,6 +57,35 @@ struct KeysAreWipedTests {
         }
     }
 
+    @Test("A key of a store, loaded, made and changed, is nowhere in memory once the database is closed")
+    func managedKey() async throws {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            func work() throws {
+                let store = FileKeyStore(path: folder.path("key"))
+                for _ in 0..<2 {
+                    let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: .managed(by: store))
+                    try queue.write { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS t(a)") }
+                    try queue.rotateKey(to: .managed(by: store))
+                    try queue.close()
+                }
+            }
+            try work()
+            // Read one digit at a time, so that the search does not find what was read.
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder.path("key")))
+            var digits: [UInt8] = [], byte: UInt8 = 0
+            while read(file.fileDescriptor, &byte, 1) == 1 { digits.append(byte ^ 0x55) }
+            let text = MaskedBytes(masked: Array(digits[2..<66]), mask: 0x55)
+            guard digits.count == 68 else { exit(3) }
+            if try ProcessMemory.contains(text) { exit(4) }
+            func nibble(_ digit: UInt8) -> UInt8 { digit ^ 0x55 < 58 ? (digit ^ 0x55) - 48 : (digit ^ 0x55) - 87 }
+            let bytes = stride(from: 0, to: 64, by: 2).map { at in
+                (nibble(text.masked[at]) << 4 | nibble(text.masked[at + 1])) ^ 0x55
+            }
+            if try ProcessMemory.contains(MaskedBytes(masked: bytes, mask: 0x55)) { exit(5) }
+        }
+    }
+
     @Test("A key is locked in memory, as far as the limits allow", .enabled(if: ProcessMemory.canBeLocked))
     func locked() async throws {
         await #expect(processExitsWith: .success) {
