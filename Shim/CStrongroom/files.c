@@ -91,7 +91,7 @@ static int sync_directory(const char *path) {
 int strongroom_file_read(const char *path, bool settled, void *bytes, size_t capacity) {
     int fd = open_regular(path, O_RDONLY, 0);
     if (fd < 0) return fd;
-    int locked = settled ? lock(fd, LOCK_SH, patience) : 0;
+    int locked = settled ? lock(fd, LOCK_SH, longest_wait) : 0;
     ssize_t count = locked == 0 ? strongroom_read_at(fd, bytes, capacity, 0) : -locked;
     close(fd);
     return (int)count;
@@ -131,7 +131,7 @@ int strongroom_file_extend(const char *path, const char *database, const void *e
                            size_t kept, const void *bytes, size_t size) {
     int fd = open_or_create(path);
     if (fd < 0) return -fd;
-    int result = lock(fd, LOCK_EX, patience);
+    int result = lock(fd, LOCK_EX, longest_wait);
     if (result == 0) result = require_contents(fd, path, expected, expected_size);
     if (result == 0) {
         resemble(fd, database);
@@ -149,7 +149,7 @@ int strongroom_file_remove_if(const char *path, const void *expected, size_t exp
     if (fd == -EACCES || fd == -EROFS) fd = open_regular(path, O_RDONLY, 0);
     if (fd == -ENOENT) return 0;
     if (fd < 0) return -fd;
-    int result = lock(fd, LOCK_EX, patience);
+    int result = lock(fd, LOCK_EX, longest_wait);
     if (result == 0) result = require_contents(fd, path, expected, expected_size);
     if (result == 0 && unlink(path) != 0 && errno != ENOENT) result = errno;
     close(fd);
@@ -183,7 +183,7 @@ int strongroom_file_create(const char *path, const char *partial, const void *by
         if (strongroom_file_exists(path)) return EEXIST;
         int fd = open_or_create(partial);
         if (fd < 0) return -fd;
-        int result = lock(fd, LOCK_EX, patience);
+        int result = lock(fd, LOCK_EX, longest_wait);
         // Meanwhile, its writer may have given it the name that it is for.
         bool is_mine = result == 0 && strongroom_has_name(fd, partial);
         if (is_mine && (result = make_private(fd)) == 0) {

@@ -48,9 +48,9 @@ extension Database {
 struct KeySetup {
     let database: Database
 
-    private var cipher: CipherState { database.cipher }
+    var cipher: CipherState { database.cipher }
 
-    private var configuration: Configuration { database.configuration }
+    var configuration: Configuration { database.configuration }
 
     // MARK: - Opening
 
