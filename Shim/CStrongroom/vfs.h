@@ -22,6 +22,7 @@ typedef struct strongroom_file {
     bool is_main, is_database, is_log;
     bool has_log;                       ///< A database whose log is open.
     struct strongroom_file *log;        ///< Of a database; NULL where none is open.
+    const volatile void *index;         ///< The beginning of the log's index; NULL until it is mapped.
     sqlite3_int64 unsynced;             ///< Bytes written since the latest sync.
     /// Whether the latest checkpoint of a database has begun with a sync of the log, as it does by default.
     bool is_synced;

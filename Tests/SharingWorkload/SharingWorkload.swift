@@ -7,6 +7,8 @@ import Strongroom
 ///     SharingWorkload read PATH NAME COUNT     waits for the database; reads until it has found COUNT notes
 ///     SharingWorkload migrate PATH NAME        migrates, without the opening lock
 ///     SharingWorkload time PATH NAME COUNT     as write; then prints how long writes took, in microseconds
+///     SharingWorkload commit PATH KEY-FILE COUNT RATE [checkpoint]   commits COUNT notes, RATE a second, and prints when
+///     SharingWorkload observe PATH KEY-FILE [blind]        prints when it sees the notes of others; blind: its own only
 @main
 struct SharingWorkload {
     static func main() throws {
@@ -18,6 +20,8 @@ struct SharingWorkload {
         case "time": try time(path, name, count: Int(arguments[4])!)
         case "read": try read(path, count: Int(arguments[4])!)
         case "migrate": try migrate(path)
+        case "commit": commit(path, name, count: Int(arguments[4])!, rate: Int(arguments[5])!, checkpoints: arguments.count > 6)
+        case "observe": observe(path, name, isBlind: arguments.last == "blind")
         default: exit(2)
         }
     }

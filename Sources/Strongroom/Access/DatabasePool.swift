@@ -14,6 +14,7 @@ public final class DatabasePool: DatabaseWriter {
     let readers: ReaderPool
     let writer: SerializedConnection
     let label: String
+    let externalChanges: ExternalChanges?
     private let suspensionObserver: SuspensionObserver?
 
     /// How many milliseconds the writer waits for its own readers: one that meets the index of the write-ahead log while it is being
@@ -51,12 +52,14 @@ public final class DatabasePool: DatabaseWriter {
         self.label = label
         self.writer = writer
         readers = ReaderPool(path: path, label: label, configuration: configuration.readOnly, target: target)
+        externalChanges = try ExternalChanges(of: writer)
         suspensionObserver = SuspensionObserver(of: writer, readers: readers)
     }
 
     public func close() throws {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
         try Departures.after(closeAll)
+        externalChanges?.stop()
     }
 
     private func closeAll() throws {

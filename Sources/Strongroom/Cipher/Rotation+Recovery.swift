@@ -106,13 +106,18 @@ extension Database {
     /// is left then.
     private func emptyLog(waits: Bool) throws -> Bool {
         guard try isWAL else { return true }
-        guard !waits else { return (try? moveLog(.truncate, of: "main")) != nil }
+        func empties() -> Bool { (try? moveLog(.truncate, of: "main")) != nil }
+        return waits ? empties() : try withoutWaiting(empties)
+    }
+
+    /// Runs `body` while locks that others hold are an error at once.
+    func withoutWaiting<T>(_ body: () throws -> T) throws -> T {
         // What `PRAGMA busy_timeout` has set stands in the place of the configuration's.
         let timeout = try answer(to: "PRAGMA busy_timeout") ?? "0"
         try setBusyHandler(nil, context: nil)
-        let isEmpty = (try? moveLog(.truncate, of: "main")) != nil
+        let result = Result { try body() }
         if timeout == "0" { try setUpBusyMode() } else { try runCipherPragma("busy_timeout = \(timeout)") }
-        return isEmpty
+        return try result.get()
     }
 
     var rollbackStatement: SQLiteStatement {

@@ -2,24 +2,41 @@ import Foundation
 
 /// One observation of a region, from its start until it is cancelled.
 ///
-/// Sendable because `onChange` is used under `lock`, and `observer` with access to the connection that writes.
+/// Sendable because the functions are used under `lock`, and `observer` with access to the connection that writes.
 final class RegionSubscription: @unchecked Sendable {
     private let lock = NSLock()
-    private var onChange: (@Sendable (Database) -> Void)?
+    private var functions: Functions?
     private var observer: RegionObserver?
 
-    init(_ onChange: @escaping @Sendable (Database) -> Void) {
-        self.onChange = onChange
+    private struct Functions {
+        let onError: @Sendable (any Error) -> Void
+        let onEvent: @Sendable (DatabaseRegionObservation.Event) -> Void
     }
 
-    private var function: (@Sendable (Database) -> Void)? { lock.withLock { onChange } }
+    init(
+        onError: @escaping @Sendable (any Error) -> Void,
+        onEvent: @escaping @Sendable (DatabaseRegionObservation.Event) -> Void)
+    {
+        functions = Functions(onError: onError, onEvent: onEvent)
+    }
 
-    var isActive: Bool { function != nil }
+    var isActive: Bool { lock.withLock { functions != nil } }
 
     func cancel() {
-        // What the function holds may go with it, and use the database when it goes: not under the lock.
-        let former = lock.withLock { onChange.take() }
+        // What the functions hold may go with them, and use the database when it goes: not under the lock.
+        let former = lock.withLock { functions.take() }
         withExtendedLifetime(former) {}
+    }
+
+    /// Ends with an error, unless it has ended.
+    func fail(_ error: any Error) {
+        let former = lock.withLock { functions.take() }
+        former?.onError(error)
+    }
+
+    private func tell(_ event: DatabaseRegionObservation.Event) {
+        let functions = lock.withLock { self.functions }
+        functions?.onEvent(event)
     }
 
     /// The next statements owe nothing to an observation that has ended.
@@ -31,9 +48,18 @@ final class RegionSubscription: @unchecked Sendable {
         guard isActive else { return }
         _ = try db.openConnection
         let region = try DatabaseRegion.union(of: regions, db)
-        let observer = RegionObserver(region) { [weak self] db in self?.function?(db) }
+        let observer = RegionObserver(region) { [weak self] db in self?.tell(.change(db)) }
         self.observer = observer
         db.observers.add(observer, .observerLifetime)
+    }
+}
+
+extension RegionSubscription: ExternalChangeObserver {
+    func databaseDidChangeElsewhere(_ db: Result<Database, any Error>) {
+        switch db {
+        case .success(let db): tell(.unknownChange(db))
+        case .failure(let error): fail(error)
+        }
     }
 }
 

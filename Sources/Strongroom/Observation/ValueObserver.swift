@@ -54,7 +54,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     private let lock = NSLock()
     private var sink: ValueSink<Reducer.Value>?
     private var hasFailed = false
-    private var fetchState = FetchState.idle
+    private var fetchState = FetchState.scheduled
 
     /// Whether a thread reduces, or is about to. What is fetched meanwhile waits for it.
     private var isReducing = false
@@ -80,7 +80,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         switch reader {
         case let reader as AnyDatabaseReader: source(reader.base, requiresWriteAccess: requiresWriteAccess)
         case let writer as AnyDatabaseWriter: source(writer.base, requiresWriteAccess: requiresWriteAccess)
-        case _ where reader.configuration.readonly: .constant(reader)
+        case _ where reader.configuration.readonly && reader.externalChanges == nil: .constant(reader)
         case let pool as DatabasePool where !requiresWriteAccess: .pool(pool)
         case let writer as any DatabaseWriter: .writer(writer)
         default: .constant(reader)
@@ -93,6 +93,8 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     func start(isImmediate: Bool) {
         // The first value is the first to be reduced, whatever is written as soon as it is fetched.
         isReducing = isImmediate
+        // Before the first fetch: what it doesn't see is told.
+        reader.externalChanges?.add(self)
         let emit = isImmediate ? self.emitNow : self.emit
         switch source {
         case .constant(let reader):
@@ -108,7 +110,6 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
                 fetchLater()
             }
         case .pool(let pool):
-            fetchState = .scheduled
             if isImmediate {
                 fetch(in: pool, emit: emit) { recorded in
                     try pool.unsafeRead { db in try db.tellingStops { try recorded(db) } }
@@ -166,6 +167,11 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         for didCancel in events.didCancel { didCancel() }
     }
 
+    /// Whether the first fetch is still to come, and sees all that others have changed until then.
+    var awaitsFirstFetch: Bool {
+        if case .writer = source { lock.withLock { region } == nil } else { false }
+    }
+
     private var isActive: Bool {
         lock.withLock { sink != nil && !hasFailed }
     }
@@ -205,6 +211,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     /// The next statements owe nothing to an observation that has ended.
     private func stopWatching() {
+        reader.externalChanges?.remove(self)
         let writer: any DatabaseWriter
         switch source {
         case .constant: return
@@ -217,7 +224,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     }
 
     /// A transaction changed the region.
-    private func regionDidChange(_ db: Database) {
+    func regionDidChange(_ db: Database) {
         // What the fetch itself writes is no reason to fetch again.
         guard isActive, !isFetchingInWriter else { return }
         for databaseDidChange in events.databaseDidChange { databaseDidChange() }
@@ -321,7 +328,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     // MARK: - Values
 
-    @Sendable private func emit(_ result: Result<Fetched, any Error>) {
+    @Sendable func emit(_ result: Result<Fetched, any Error>) {
         if case .failure(is StoppedFetch) = result { return repeatFetch() }
         let mustReduce = lock.withLock {
             fetched.append(result)
