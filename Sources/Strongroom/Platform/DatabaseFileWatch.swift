@@ -30,7 +30,7 @@ private func rest(_ source: any DispatchSourceProtocol, on queue: DispatchQueue)
     // Keeps the source alive: one that goes away while it is suspended stops the program. Sources can be used on any
     // thread.
     nonisolated(unsafe) let resting = source
-    queue.asyncAfter(deadline: .now() + .milliseconds(5)) { resting.resume() }
+    queue.asyncAfter(deadline: .now() + .milliseconds(10)) { resting.resume() }
 }
 
 #if canImport(Darwin)
