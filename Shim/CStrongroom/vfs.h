@@ -24,6 +24,7 @@ typedef struct strongroom_file {
     bool has_journal;                   ///< A database whose rollback journal is open.
     bool restores;                      ///< A database whose rollback journal was read after it was last written.
     struct strongroom_file *log;        ///< Of a database; NULL where none is open.
+    const volatile void *index;         ///< The beginning of the log's index; NULL until it is mapped.
     sqlite3_int64 unsynced;             ///< Bytes written since the latest sync.
     /// Whether the latest checkpoint of a database has begun with a sync of the log, as it does by default.
     bool is_synced;

@@ -13,6 +13,9 @@ struct DemoTests {
         let outcome = try await Program(script: "demo", "--built", programs, try await scratch.clearDatabase()).run()
         #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
         #expect(outcome.output.contains("2 tables, 302 rows: the same"))
+        for name in ["anna", "bruno"] {
+            #expect(outcome.output.contains("\(name) sees  stock sqlcipher shell: and good night"))
+        }
         #expect(outcome.output.contains("All as it should be."))
     }
 

@@ -9,6 +9,8 @@ import Strongroom
 ///     SharingWorkload mint PATH NAME KEY       waits for a line; opens, or creates, with the key in the file KEY; writes
 ///     SharingWorkload mint-shared PATH NAME KEY   as mint, with the opening lock
 ///     SharingWorkload time PATH NAME COUNT     as write; then prints how long writes took, in microseconds
+///     SharingWorkload commit PATH KEY-FILE COUNT RATE [checkpoint]   commits COUNT notes, RATE a second, and prints when
+///     SharingWorkload observe PATH KEY-FILE [blind]        prints when it sees the notes of others; blind: its own only
 @main
 struct SharingWorkload {
     static func main() throws {
@@ -24,6 +26,8 @@ struct SharingWorkload {
             try mint(path, name, FileKeyStore(path: arguments[4])) { try DatabasePool(path: path, configuration: $0) }
         case "mint-shared":
             try mint(path, name, FileKeyStore(path: arguments[4])) { try .openShared(path: path, configuration: $0) }
+        case "commit": commit(path, name, count: Int(arguments[4])!, rate: Int(arguments[5])!, checkpoints: arguments.count > 6)
+        case "observe": observe(path, name, isBlind: arguments.last == "blind")
         default: exit(2)
         }
     }

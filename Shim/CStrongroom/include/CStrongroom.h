@@ -12,6 +12,7 @@
 #include "strongroom_files.h"
 #include "strongroom_keys.h"
 #include "strongroom_log.h"
+#include "strongroom_log_state.h"
 #include "strongroom_pages.h"
 #include "strongroom_processes.h"
 #include "strongroom_rekey.h"

@@ -53,6 +53,9 @@ typedef enum {
     STRONGROOM_MOMENT_LOG_END_READ,
     /// A transaction has given back its locks on a write-ahead log.
     STRONGROOM_MOMENT_TRANSACTION_ENDED,
+    /// A write-ahead log was brought to the disk. In a commit with `synchronous = FULL`, its frames are in the log, and
+    /// the index doesn't name them yet.
+    STRONGROOM_MOMENT_LOG_SYNCED,
 } strongroom_moment;
 
 /// Calls `act` once, when a file whose path contains `path` gets there next, on the thread that works on it.

@@ -14,6 +14,7 @@ public final class DatabasePool: DatabaseWriter {
     let readers: ReaderPool
     let writer: SerializedConnection
     let label: String
+    let externalChanges: ExternalChanges?
     private let suspensionObserver: SuspensionObserver?
 
     /// The busy timeout of the writer where the configuration has none, in milliseconds.
@@ -55,12 +56,14 @@ public final class DatabasePool: DatabaseWriter {
         self.label = label
         self.writer = writer
         readers = ReaderPool(path: path, label: label, configuration: configuration.readOnly, target: target)
+        externalChanges = try ExternalChanges(of: writer)
         suspensionObserver = SuspensionObserver(of: writer, readers: readers)
     }
 
     public func close() throws {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
         try DeferredReleases.after(closeAll)
+        externalChanges?.stop()
     }
 
     private func closeAll() throws {

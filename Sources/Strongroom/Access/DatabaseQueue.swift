@@ -8,6 +8,7 @@ public final class DatabaseQueue: DatabaseWriter {
     public let path: String
 
     let writer: SerializedConnection
+    let externalChanges: ExternalChanges?
     private let suspensionObserver: SuspensionObserver?
 
     public var configuration: Configuration { writer.configuration }
@@ -41,11 +42,13 @@ public final class DatabaseQueue: DatabaseWriter {
                 prepare: { try $0.setUpJournal(requiresWAL: false) })
         }
         self.writer = writer
+        externalChanges = try ExternalChanges(of: writer)
         suspensionObserver = SuspensionObserver(of: writer)
     }
 
     public func close() throws {
         try DeferredReleases.after { try writer.sync { try $0.close() } }
+        externalChanges?.stop()
     }
 
     public func interrupt() {

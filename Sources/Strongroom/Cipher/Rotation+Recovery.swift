@@ -133,20 +133,15 @@ extension Rotation {
     /// were replaced, none is left then.
     private func emptyLog(waits: Bool) throws -> Bool {
         guard try database.isWAL else { return true }
-        guard !waits else {
-            do {
-                _ = try database.moveLog(.truncate, of: "main")
-                return true
-            } catch let error as DatabaseError where error.resultCode.isLock {
-                return false
-            }
+        guard waits else {
+            return try database.withoutWaiting { (try? database.moveLog(.truncate, of: "main")) != nil }
         }
-        // What `PRAGMA busy_timeout` has set stands in the place of the configuration's.
-        let timeout = try database.answer(to: "PRAGMA busy_timeout") ?? "0"
-        try database.setBusyHandler(nil, context: nil)
-        let isEmpty = (try? database.moveLog(.truncate, of: "main")) != nil
-        if timeout == "0" { try database.setUpBusyMode() } else { try database.runCipherPragma("busy_timeout = \(timeout)") }
-        return isEmpty
+        do {
+            _ = try database.moveLog(.truncate, of: "main")
+            return true
+        } catch let error as DatabaseError where error.resultCode.isLock {
+            return false
+        }
     }
 }
 

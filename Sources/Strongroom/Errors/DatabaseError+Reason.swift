@@ -158,6 +158,10 @@ extension DatabaseError.Reason {
     /// The transaction that the block relied on was rolled back before.
     public static let transactionAborted = Self("transactionAborted")
 
+    /// The file at the path of the database was removed, renamed or replaced while it was open: what others write is not
+    /// seen. Thrown by observations, where ``Configuration/observesExternalChanges`` is set.
+    public static let fileGone = Self("fileGone")
+
     /// The connection is closed.
     public static let closed = Self("closed")
 

@@ -9,8 +9,9 @@
 /// }
 /// ```
 ///
-/// Changes made by other processes are not seen. What SQLite doesn't report row by row counts as a change of the whole
-/// table, and a change of the schema as a change of every region.
+/// Changes by other processes are seen where ``Configuration/observesExternalChanges`` is set, as an
+/// ``Event/unknownChange(_:)``. What SQLite doesn't report row by row counts as a change of the whole table, and a
+/// change of the schema as a change of every region.
 public struct DatabaseRegionObservation: Sendable {
     let regions: [any DatabaseRegionConvertible]
 
@@ -30,46 +31,56 @@ public struct DatabaseRegionObservation: Sendable {
     /// Returns at once. All writes that are asked for later are seen; called from inside a write, all that follows in
     /// it. The observation ends when the returned object is cancelled or goes away.
     ///
-    /// - parameter onError: called with the error that kept the region from being computed. The observation has ended
-    ///   then.
+    /// - parameter onError: called with the error that kept the region from being computed and, where
+    ///   ``Configuration/observesExternalChanges`` is set, with an error that ends the observation later.
     @preconcurrency
     public func start(
         in writer: any DatabaseWriter,
         onError: @escaping @Sendable (any Error) -> Void,
         onChange: @escaping @Sendable (Database) -> Void) -> AnyDatabaseCancellable
     {
-        let subscription = RegionSubscription(onChange)
+        start(in: writer, onError: onError, onEvent: { onChange($0.database) })
+    }
+
+    /// The same, and tells the changes of this queue or pool from those of others.
+    public func start(
+        in writer: any DatabaseWriter,
+        onError: @escaping @Sendable (any Error) -> Void,
+        onEvent: @escaping @Sendable (Event) -> Void) -> AnyDatabaseCancellable
+    {
+        let subscription = RegionSubscription(onError: onError, onEvent: onEvent)
+        writer.externalChanges?.add(subscription)
         if writer.isWriting {
-            writer.unsafeReentrantWrite { begin(subscription, in: writer, onError, $0) }
+            writer.unsafeReentrantWrite { begin(subscription, in: writer, $0) }
         } else {
-            writer.asyncWriteWithoutTransaction { begin(subscription, in: writer, onError, $0) }
+            writer.asyncWriteWithoutTransaction { begin(subscription, in: writer, $0) }
         }
         return subscription.cancellable(in: writer)
     }
 
     /// Begins now, or when the suspension ends that keeps the region from being computed.
-    private func begin(
-        _ subscription: RegionSubscription, in writer: any DatabaseWriter,
-        _ onError: @escaping @Sendable (any Error) -> Void, _ db: Database)
-    {
+    private func begin(_ subscription: RegionSubscription, in writer: any DatabaseWriter, _ db: Database) {
         guard subscription.isActive else { return }
         do {
             try db.markingStops { try subscription.begin(regions, on: db) }
         } catch is StoppedFetch {
             writer.whenResumed {
-                writer.asyncWriteWithoutTransaction { begin(subscription, in: writer, onError, $0) }
+                writer.asyncWriteWithoutTransaction { begin(subscription, in: writer, $0) }
             }
         } catch {
-            if subscription.isActive { onError(error) }
+            subscription.fail(error)
         }
     }
 
     /// Waits until the writes that came before are done, and throws when the region can't be computed.
+    ///
+    /// An error that ends the observation later is passed to ``Database/logError``.
     public func start(
         in writer: any DatabaseWriter,
         onChange: @escaping @Sendable (Database) -> Void) throws -> AnyDatabaseCancellable
     {
-        let subscription = RegionSubscription(onChange)
+        let subscription = RegionSubscription(onError: ErrorLog.logEnd(of:), onEvent: { onChange($0.database) })
+        writer.externalChanges?.add(subscription)
         try writer.unsafeReentrantWrite { try subscription.begin(regions, on: $0) }
         return subscription.cancellable(in: writer)
     }
@@ -80,6 +91,7 @@ extension RegionSubscription {
     fileprivate func cancellable(in writer: any DatabaseWriter) -> AnyDatabaseCancellable {
         AnyDatabaseCancellable { [weak writer] in
             self.cancel()
+            writer?.externalChanges?.remove(self)
             writer?.asyncWriteWithoutTransaction(self.end)
         }
     }

@@ -2,25 +2,38 @@
 ///
 /// Sendable because `observer` is used with access to the connection that writes.
 final class RegionSubscription: @unchecked Sendable {
-    private struct State {
-        var onChange: (@Sendable (Database) -> Void)?
+    private struct Functions {
+        let onError: @Sendable (any Error) -> Void
+        let onEvent: @Sendable (DatabaseRegionObservation.Event) -> Void
     }
 
-    private let state: Mutex<State>
+    private let functions: Mutex<Functions?>
     private var observer: RegionObserver?
 
-    init(_ onChange: @escaping @Sendable (Database) -> Void) {
-        state = Mutex(State(onChange: onChange))
+    init(
+        onError: @escaping @Sendable (any Error) -> Void,
+        onEvent: @escaping @Sendable (DatabaseRegionObservation.Event) -> Void)
+    {
+        functions = Mutex(Functions(onError: onError, onEvent: onEvent))
     }
 
-    private var function: (@Sendable (Database) -> Void)? { state.withLock(\.onChange) }
-
-    var isActive: Bool { function != nil }
+    var isActive: Bool { functions.withLock { $0 != nil } }
 
     func cancel() {
-        // What the function holds may go with it, and use the database when it goes: not under the lock.
-        let former = state.withLock { $0.onChange.take() }
+        // What the functions hold may go with them, and use the database when it goes: not under the lock.
+        let former = functions.withLock { $0.take() }
         withExtendedLifetime(former) {}
+    }
+
+    /// Ends with an error, unless it has ended.
+    func fail(_ error: any Error) {
+        let former = functions.withLock { $0.take() }
+        former?.onError(error)
+    }
+
+    private func notify(_ event: DatabaseRegionObservation.Event) {
+        let functions = functions.withLock { $0 }
+        functions?.onEvent(event)
     }
 
     /// Removes the observer of the region: the next statements run without it.
@@ -32,9 +45,18 @@ final class RegionSubscription: @unchecked Sendable {
         guard isActive else { return }
         _ = try db.openConnection
         let region = try DatabaseRegion.union(of: regions, db)
-        let observer = RegionObserver(region) { [weak self] db in self?.function?(db) }
+        let observer = RegionObserver(region) { [weak self] db in self?.notify(.change(db)) }
         self.observer = observer
         db.observers.add(observer, .observerLifetime)
+    }
+}
+
+extension RegionSubscription: ExternalChangeObserver {
+    func databaseDidChangeElsewhere(_ db: Result<Database, any Error>) {
+        switch db {
+        case .success(let db): notify(.unknownChange(db))
+        case .failure(let error): fail(error)
+        }
     }
 }
 

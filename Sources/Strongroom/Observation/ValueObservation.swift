@@ -16,8 +16,8 @@
 ///   With a ``DatabaseQueue``, they are fetched after each transaction that changes the region.
 /// - An error ends the observation.
 ///
-/// Changes made by other processes are not seen. A ``DatabaseSnapshot``, and whatever else can't change, has one
-/// value.
+/// Changes made by other processes are seen where ``Configuration/observesExternalChanges`` is set. A
+/// ``DatabaseSnapshot``, and whatever else can't change, has one value.
 public struct ValueObservation<Reducer: ValueReducer>: Sendable {
     /// The way in which the region to observe is found.
     enum Tracking: Sendable {

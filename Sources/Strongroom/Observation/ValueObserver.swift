@@ -41,7 +41,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     private let lock = NSLock()
     private var sink: ValueSink<Reducer.Value>?
     private var hasFailed = false
-    private var fetchState = FetchState.idle
+    private var fetchState = FetchState.scheduled
 
     /// A Boolean value that indicates whether a thread reduces, or is about to. What is fetched meanwhile waits for
     /// it.
@@ -68,7 +68,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     private static func source(_ reader: any DatabaseReader, requiresWriteAccess: Bool) -> Source {
         switch reader {
         case let wrapper as any ReaderWrapper: source(wrapper.reader, requiresWriteAccess: requiresWriteAccess)
-        case _ where reader.configuration.readonly: .constant(reader)
+        case _ where reader.configuration.readonly && reader.externalChanges == nil: .constant(reader)
         case let pool as DatabasePool where !requiresWriteAccess: .pool(pool)
         case let writer as any DatabaseWriter: .writer(writer)
         default: .constant(reader)
@@ -81,7 +81,8 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     ///
     /// - parameter isImmediate: whether the first value is notified before this returns.
     func start(isImmediate: Bool) {
-        fetchState = .scheduled
+        // Before the first fetch, so that no change after it is missed.
+        reader.externalChanges?.add(self)
         isImmediate ? startNow() : fetchLater()
     }
 
@@ -157,6 +158,11 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         for didCancel in events.didCancel { didCancel() }
     }
 
+    /// Whether the first fetch is still to come, and sees all that others have changed until then.
+    var awaitsFirstFetch: Bool {
+        if case .writer = source { lock.withLock { region } == nil } else { false }
+    }
+
     private var isActive: Bool {
         lock.withLock { sink != nil && !hasFailed }
     }
@@ -196,6 +202,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     /// Removes the observer of the region: the next statements run without it.
     private func stopObserving() {
+        reader.externalChanges?.remove(self)
         let writer: any DatabaseWriter
         switch source {
         case .constant: return
@@ -208,7 +215,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     }
 
     /// A transaction changed the region.
-    private func regionDidChange(_ db: Database) {
+    func regionDidChange(_ db: Database) {
         // What the fetch itself writes is no reason to fetch again.
         guard isActive, !isFetchingInWriter else { return }
         for databaseDidChange in events.databaseDidChange { databaseDidChange() }
@@ -313,7 +320,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     // MARK: - Values
 
-    @Sendable private func emit(_ result: Result<Fetched, any Error>) {
+    @Sendable func emit(_ result: Result<Fetched, any Error>) {
         if case .failure(is StoppedFetch) = result { return repeatFetch() }
         let mustReduce = lock.withLock {
             fetched.append(result)

@@ -95,6 +95,9 @@ public struct Configuration: Sendable {
     /// Default: false.
     public var observesSuspensionNotifications: Bool = false
 
+    /// How the files are watched for changes of others; nil where nobody wants to know of them.
+    var fileWatching: FileWatching?
+
     /// The quality of service of database work. Default: `.userInitiated`.
     public var qos: DispatchQoS = .userInitiated
 
