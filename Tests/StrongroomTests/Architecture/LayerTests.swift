@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The promise of the tour: what stands higher uses what stands lower, and never the other way round.
+/// The layers of the article "Layers and invariants": a layer refers to itself and to those below it.
 @Suite("The layers of the library")
 struct LayerTests {
     private static let sources = Result {
