@@ -30,7 +30,7 @@ struct Arguments {
         word.hasPrefix("-- ") || word.hasPrefix("--\n") ? "\n" + word : word
     }
 
-    /// A file whose name begins with a dash is a file; anything else that begins with a single one is a slip.
+    /// Marks existing files whose names begin with a dash, and refuses other words that begin with a single one.
     private static func withFilesMarked(_ words: [String]) throws -> [String] {
         let options = words.prefix { $0 != "--" }
         return try options.map { word in
@@ -50,7 +50,7 @@ struct Arguments {
                       remedy: suggestion + "strongroom --help lists the commands")
     }
 
-    /// How many letters must be added, removed or replaced to make one word of the other.
+    /// Returns the edit distance of two words: the number of letters to add, remove or replace.
     private static func distance(_ one: String, _ other: String) -> Int {
         var row = Array(0...other.count)
         for (index, letter) in one.enumerated() {

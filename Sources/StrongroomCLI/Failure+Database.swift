@@ -3,7 +3,7 @@ import Strongroom
 // What the library reports, with the exit status and the advice that go with it.
 
 extension Failure {
-    /// What SQLite answers when the file that is written is to blame, and not the one that is read.
+    /// Returns true if the error is about the file that is written, not the one that is read.
     static func isOfDisk(_ error: DatabaseError) -> Bool {
         switch error.resultCode {
         case .SQLITE_FULL, .SQLITE_CANTOPEN: true
@@ -33,8 +33,8 @@ extension Failure {
         }
     }
 
-    /// What is wrong beside the database, with its readable bytes, or with SQLite: the library knows the cure. Nil for
-    /// anything else.
+    /// Creates a failure about a sidecar, a plaintext header or SQLite itself, with the library's own remedy. Nil for
+    /// other errors.
     private init?(surroundings error: DatabaseError, file: String) {
         let status: Status
         switch error.reason {
@@ -75,8 +75,8 @@ extension Failure {
         switch (code, code.primaryResultCode) {
         case (.SQLITE_READONLY_ROLLBACK, _), (.SQLITE_READONLY_RECOVERY, _):
             self.init(.other, file: file, """
-                a program ended in the middle of a write, and what it left in \(file)-journal must be rolled back before \
-                anyone reads; nothing was changed
+                a program ended during a write and left \(file)-journal, which must be rolled back before the file can \
+                be read; nothing was changed
                 """, remedy: """
                 Open it with its program, or roll back with: strongroom query \(shellQuoted(file)) --write 'SELECT 1'
                 """)
@@ -103,7 +103,7 @@ extension Failure {
         }
     }
 
-    /// The key is right, and the format is another one than was said.
+    /// Creates the failure for a key that is right and a format that is not the given one.
     private init(otherFormat version: Int, file: String) {
         let remedy = version == 4 ? "Leave out --sqlcipher-version and --page-size" : """
             Make a copy in today's format with: strongroom migrate \(shellQuoted(file)) \(shellQuoted(file + ".new")) \

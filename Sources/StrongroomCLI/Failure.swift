@@ -20,7 +20,9 @@ enum Status: Int32, CaseIterable {
         .interrupted, .damaged, .diskFull, .wrongKey, .busy, .absent, .other, .usage, .formerKeyRemains, .done,
     ]
 
-    static func worst(of statuses: some Collection<Status>) -> Status { gravity.first(where: statuses.contains) ?? .done }
+    static func worst(of statuses: some Collection<Status>) -> Status {
+        gravity.first(where: statuses.contains) ?? .done
+    }
 }
 
 /// Why a command did not do its work: what happened, to which file, and what to do about it.
@@ -71,7 +73,7 @@ struct Failure: Error, CustomStringConvertible, Sendable {
 }
 
 extension Failure {
-    /// The last error of a system call on `file`, in the system's words.
+    /// Creates the failure of a system call on `file`, with the system's message.
     init(errno number: Int32, file: String? = nil, keyFile: String? = nil, doing action: String,
          remedy: String? = nil) {
         let reason = String(cString: strerror(number))
@@ -86,7 +88,7 @@ extension Failure {
         }
     }
 
-    /// The last error of a system call on a file with a key, or a salt.
+    /// Creates the failure of a system call on a file with a key or a salt.
     init(errno number: Int32, ofKeyFile file: String, holding noun: String = "key") {
         let remedy = switch number {
         case EISDIR: "It is a folder: give the file in it"

@@ -14,7 +14,9 @@ struct FileLocks {
     var isWritten: Bool { isLocked(path, from: 0x4000_0000, count: 2) || isLocked(path + "-shm", from: 120, count: 1) }
 
     /// Somebody reads it in a transaction.
-    var isRead: Bool { hasLog ? isLocked(path + "-shm", from: 123, count: 5) : isLocked(path, from: 0x4000_0002, count: 510) }
+    var isRead: Bool {
+        hasLog ? isLocked(path + "-shm", from: 123, count: 5) : isLocked(path, from: 0x4000_0002, count: 510)
+    }
 
     /// It is in WAL mode, and somebody has it open, or had and was killed.
     var hasLog: Bool { FileIdentity(path + "-shm") != nil }

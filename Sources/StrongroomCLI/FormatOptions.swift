@@ -8,7 +8,8 @@ struct FormatOptions: ParsableArguments {
                                valueName: "n"))
     var sqlcipherVersion: Int?
 
-    @Option(help: ArgumentHelp("The bytes in a page of the database, where they are not the usual ones of that version.",
+    @Option(help: ArgumentHelp(
+        "The bytes in a page of the database, where they are not the usual ones of that version.",
                                valueName: "bytes"))
     var pageSize: Int?
 
@@ -24,7 +25,9 @@ struct FormatOptions: ParsableArguments {
     var headerSize: Int?
 
     func validate() throws {
-        guard (1...4).contains(sqlcipherVersion ?? 4) else { throw ValidationError("--sqlcipher-version is 1, 2, 3 or 4.") }
+        guard (1...4).contains(sqlcipherVersion ?? 4) else {
+            throw ValidationError("--sqlcipher-version is 1, 2, 3 or 4.")
+        }
         if let pageSize { try Self.validate(pageSize: pageSize, of: "--page-size") }
         if let headerSize {
             guard saltFile != nil else { throw ValidationError("--header-size goes with --salt-file.") }
@@ -54,14 +57,16 @@ struct FormatOptions: ParsableArguments {
         return settings
     }
 
-    /// The same for `database`, whose readable header says what its pages are.
+    /// Returns the settings for `database`, with the page size of a plaintext header.
     func settings(of database: DatabaseFile.Inspection) -> CipherSettings {
         var settings = settings
-        if pageSize == nil, database.kind == .plaintextHeader, let shown = database.pageSize { settings.pageSize = shown }
+        if pageSize == nil, database.kind == .plaintextHeader, let shown = database.pageSize {
+            settings.pageSize = shown
+        }
         return settings
     }
 
-    /// A plaintext header whose salt was given; nil without --salt-file.
+    /// Returns a plaintext header whose salt was given; nil without --salt-file.
     func header() throws -> PlaintextHeader? {
         guard let saltFile else { return nil }
         let file = try GivenSalt(path: saltFile)
@@ -89,13 +94,13 @@ private struct GivenSalt {
             self.init(salt: salt)
         } else {
             throw Failure(.other, keyFile: path, "this is no salt; nothing was changed",
-                          remedy: "Its file has 16 bytes, or 32 hexadecimal digits, or is the one that stands beside the database")
+                          remedy: "Give a file of 16 bytes, of 32 hexadecimal digits, or a -salt file of Strongroom")
         }
     }
 
     private init(salt: [UInt8], header: Int? = nil) { (self.salt, self.header) = (salt, header) }
 
-    /// The last one counts; those before it are former salts.
+    /// Returns the last value, which counts. Those before it belong to former salts.
     private static func value(_ name: String, _ lines: [[Substring]]) -> Substring? {
         lines.last { $0.count == 2 && $0[0] == name }?[1]
     }

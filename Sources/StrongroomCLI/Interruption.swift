@@ -24,7 +24,7 @@ struct Interruption: Sendable {
         return try body(Interruption(descriptor: ends[0]))
     }
 
-    /// The same, unless somebody did so before.
+    /// Does the same unless a caller has done so already.
     static func deferred<T>(unless present: Interruption?, _ body: (Interruption) throws -> T) throws -> T {
         if let present { try body(present) } else { try deferred(body) }
     }
@@ -103,7 +103,7 @@ private func noteStop(_ number: Int32) {
 extension Failure {
     static let interrupted = Failure(.interrupted, "interrupted; nothing was changed")
 
-    /// One of several files, after an interruption.
+    /// Returns the failure of a file that an interruption left untouched.
     static func notBegun(_ file: String) -> Failure {
         Failure(.interrupted, file: file, "interrupted before its turn; nothing was changed")
     }

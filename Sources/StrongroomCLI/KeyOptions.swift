@@ -80,7 +80,8 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
     var source: SecretSource {
         get throws {
             guard given.count < 2 else {
-                throw ValidationError("Give one of --\(Role.prefix)passphrase-… and --\(Role.prefix)raw-key-file, not several.")
+                throw ValidationError(
+                    "Give one of --\(Role.prefix)passphrase-… and --\(Role.prefix)raw-key-file, not several.")
             }
             return try given.first ?? fromEnvironment ?? .terminal
         }
@@ -104,12 +105,12 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
 
     private var optionForFile: String { Role.prefix + "passphrase-file" }
 
-    /// What opens `database` as it is.
+    /// Returns the key that opens `database` now.
     func current(of database: String) throws -> Secret {
         try source.read("Passphrase of \(database): ", option: optionForFile)
     }
 
-    /// What is to open `database` from now on.
+    /// Returns the new key for `database`.
     func new(for database: String) throws -> Secret {
         try source.readNew("New passphrase for \(database): ", option: optionForFile)
     }
@@ -131,7 +132,7 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
 }
 
 extension Failure {
-    /// A raw key is no passphrase.
+    /// Returns the failure with the words for a raw key instead of a passphrase.
     func naming(isRawKey: Bool) -> Failure {
         guard status == .wrongKey, isRawKey, !isOfSalt else { return self }
         var failure = self

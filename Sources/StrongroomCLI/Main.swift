@@ -41,7 +41,8 @@ enum Main {
         error is Told || error is ValidationError
     }
 
-    /// Says what ended the program, on standard output when it was asked for (help, completions), else on standard error.
+    /// Says what ended the program, on standard output when it was asked for (help, completions), else on standard
+    /// error.
     private static func report(_ error: any Error) -> Status {
         if let told = error as? Told { return told.status }
         if let failure = error as? Failure {

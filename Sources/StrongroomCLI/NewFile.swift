@@ -95,7 +95,7 @@ struct NewFile {
         for salt in salts where Self.exists(salt) {
             // A database and its salt can't be replaced at one stroke: a crash in between would lose the old database.
             throw Failure(.other, file: salt,
-                          "it belongs to a database with a plaintext header, which is not replaced; nothing was changed",
+                          "it belongs to a database with a plaintext header, and is not replaced; nothing was changed",
                           remedy: "Choose another name, or move that database and its salt away")
         }
         if let present = FileIdentity(place.path), !present.isRegular {
@@ -127,7 +127,8 @@ struct NewFile {
         let salt = folder.database + "-salt"
         for file in [folder.database] + (Self.exists(salt) ? [salt] : []) { try makePrivate(file) }
         do {
-            try DatabaseFile.give(folder.database, theName: place.path, by: replaces ? { try replace(from: folder) } : nil)
+            try DatabaseFile.give(folder.database, theName: place.path,
+                by: replaces ? { try replace(from: folder) } : nil)
         } catch let error as DatabaseError {
             throw error.reason == .fileExists ? Self.taken(place.name) : Failure(error, file: place.name)
         }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How a command tells its outcome.
+/// The options for the output of a command.
 struct OutputOptions: ParsableArguments {
     @Flag(help: "Write the outcome to standard output as one JSON object, a failure too.")
     var json = false
@@ -8,10 +8,11 @@ struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Say nothing but warnings and errors.")
     var quiet = false
 
-    /// Says that the work is done: `members` after the command, the file and the status when JSON was asked for, else `text`
-    /// for people.
+    /// Says that the work is done: `members` after the command, the file and the status when JSON was asked for, else
+    /// `text` for people.
     func done(
-        _ command: any Reporting.Type, _ file: String?, _ members: [(String, JSON)] = [], status: Status = .done, text: String) throws
+        _ command: any Reporting.Type, _ file: String?, _ members: [(String, JSON)] = [], status: Status = .done,
+        text: String) throws
     {
         if json {
             try Console.output(JSON.object(Self.head(command, file, status) + members).line)
@@ -31,7 +32,7 @@ struct OutputOptions: ParsableArguments {
         head(command._commandName, file, status)
     }
 
-    /// What each object begins with. There is no command where the arguments name none.
+    /// Returns the first members of each object. The command is nil if the arguments name none.
     static func head(_ command: String?, _ file: String?, _ status: Status) -> [(String, JSON)] {
         [("command", .optional(command)), ("file", .optional(file)), ("status", .integer(Int64(status.rawValue)))]
     }
@@ -40,11 +41,11 @@ struct OutputOptions: ParsableArguments {
 /// A command whose outcome can be had as JSON.
 protocol Reporting: ParsableCommand, Documented {
     var output: OutputOptions { get }
-    /// What the command works on, or makes; nil with several.
+    /// The database that the command works on or creates; nil with several.
     var database: String? { get }
 }
 
-/// What the manual says of a command beyond its help.
+/// A command with examples for the help and the manual.
 protocol Documented: ParsableCommand {
     /// Lines to type, each with what it does.
     static var examples: [(line: String, what: String)] { get }

@@ -18,7 +18,7 @@ struct Place: Sendable, Hashable {
     /// The folder that it is in.
     var folder: String { Self.split(path).folder }
 
-    /// What SQLite and Strongroom keep beside a database and take for a part of it.
+    /// The suffixes of the files beside a database that belong to it.
     static let companions = ["-journal", "-wal", "-shm", "-salt", "-salt-new", "-salt-next"]
 
     var companions: [String] { Self.companions.map { path + $0 } }
@@ -29,7 +29,8 @@ struct Place: Sendable, Hashable {
         defer { free(bytes) }
         // Swift would repair it into the path of another file.
         guard let path = String(validatingCString: bytes) else {
-            throw Failure(.usage, file: name, "it, or a folder that it is in, has a name that is not UTF-8; nothing was changed",
+            throw Failure(.usage, file: name,
+                "it, or a folder that it is in, has a name that is not UTF-8; nothing was changed",
                           remedy: "Give what is called so another name")
         }
         return path
@@ -50,7 +51,7 @@ struct Place: Sendable, Hashable {
     }
 }
 
-/// What tells one file from another, whatever its names.
+/// The identity of a file, whatever its name.
 struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Strongroom
 
-/// How far the work is, shown on standard error.
+/// The form of progress reports on standard error.
 enum ProgressForm: String, ExpressibleByArgument, CaseIterable {
     /// One line on a terminal that follows the work; nothing where there is no terminal.
     case bar

@@ -20,10 +20,14 @@ func duration(_ seconds: Double) -> String {
     }
 }
 
-func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+func counted(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
+    "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
+}
 
 /// As a shell takes one word.
 func shellQuoted(_ text: String) -> String {
-    let plain = text.unicodeScalars.allSatisfy { $0.isASCII && ($0.properties.isAlphabetic || "0123456789/._-+,:=@%".unicodeScalars.contains($0)) }
+    let plain = text.unicodeScalars.allSatisfy {
+        $0.isASCII && ($0.properties.isAlphabetic || "0123456789/._-+,:=@%".unicodeScalars.contains($0))
+    }
     return plain && !text.isEmpty ? text : "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
 }

@@ -29,15 +29,17 @@ final class Secret {
     var isEmpty: Bool { count == 0 }
     var endsInNewline: Bool { bytes.last == UInt8(ascii: "\n") }
 
-    /// Nothing is derived from these bytes: they are the key, or spell it as `x'…'`. The library refuses what only looks like that.
+    /// Nothing is derived from these bytes: they are the key, or spell it as `x'…'`. The library refuses what only
+    /// looks like that.
     var isUsedAsKey: Bool {
-        isRawKey || count >= 3 && storage[0] | 0x20 == UInt8(ascii: "x") && storage[1] == UInt8(ascii: "'") && bytes.last == UInt8(ascii: "'")
+        isRawKey || count >= 3 && storage[0] | 0x20 == UInt8(ascii: "x") && storage[1] == UInt8(ascii: "'")
+            && bytes.last == UInt8(ascii: "'")
     }
 
-    /// What messages call these bytes.
+    /// The name of these bytes in messages.
     var noun: String { isUsedAsKey ? "raw key" : "passphrase" }
 
-    /// Where what it opens has been named.
+    /// The short name, for messages that name the database before.
     var shortNoun: String { isUsedAsKey ? "key" : "passphrase" }
 
     /// The key for the library, which keeps its own copy in locked memory.
@@ -54,7 +56,7 @@ final class Secret {
         }
     }
 
-    /// The key, and the salt if it follows.
+    /// Returns the key, and the salt if it follows.
     private static func rawKey(_ bytes: UnsafeRawBufferPointer) throws -> DatabaseKey {
         try .rawKey(bytes.prefix(32), salt: bytes.count > 32 ? Array(bytes.dropFirst(32)) : nil)
     }
@@ -63,7 +65,7 @@ final class Secret {
         .other, "the raw key is malformed; nothing was changed",
         remedy: "Its file has 32 bytes or 64 hexadecimal digits, or with its salt 48 bytes or 96 digits")
 
-    /// The hexadecimal digits of `bytes`.
+    /// Creates a secret of the hexadecimal digits of `bytes`.
     convenience init(digitsOf bytes: UnsafeRawBufferPointer) {
         self.init()
         for byte in bytes {

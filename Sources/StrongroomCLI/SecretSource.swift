@@ -21,7 +21,8 @@ enum SecretSource {
 
     var isTerminal: Bool { if case .terminal = self { true } else { false } }
 
-    /// The passphrase that opens what exists. `option` is what to give where there is no terminal to ask on.
+    /// Returns the passphrase of an existing database. `option` is the option that messages suggest if there is no
+    /// terminal.
     func read(_ prompt: String, option: String) throws -> Secret {
         let secret: Secret
         switch self {
@@ -58,7 +59,7 @@ enum SecretSource {
         }
     }
 
-    /// A passphrase that is about to be set: on the terminal it is asked for twice, since a slip would lock the file.
+    /// Returns a new passphrase. The terminal asks for it twice, because a typing error would lock the file.
     func readNew(_ prompt: String, option: String) throws -> Secret {
         let secret = try read(prompt, option: option)
         if isTerminal {
@@ -104,7 +105,7 @@ enum SecretSource {
         return secret
     }
 
-    /// What a line for the shell writes to its standard output.
+    /// Returns the standard output of a shell command line.
     private static func read(command line: String) throws -> Secret {
         let process = Process(), pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -121,7 +122,7 @@ enum SecretSource {
         return secret
     }
 
-    /// The file of a credential that systemd passed to the service (systemd.exec(5), LoadCredential=).
+    /// Returns the file of a credential that systemd passed to the service (systemd.exec(5), LoadCredential=).
     private static func credential(_ name: String) throws -> String {
         guard let folder = getenv("CREDENTIALS_DIRECTORY") else {
             throw Failure(.other,

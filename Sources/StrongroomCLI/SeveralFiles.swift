@@ -1,6 +1,6 @@
 import Strongroom
 
-/// What came of one of the files that a command was given.
+/// The outcome of a command for one of several files.
 struct FileReport {
     let file: String
     var members: [(String, JSON)] = []
@@ -37,7 +37,8 @@ struct SeveralFiles {
         }
     }
 
-    /// Runs `body` on each, with the key where one is needed. A failure of one is told at once, and is none of the next.
+    /// Runs `body` on each, with the key where one is needed. A failure of one is told at once, and is none of the
+    /// next.
     func report(
         _ passphrase: PassphraseOptions, isKeyWanted: Bool = true, _ body: (Target,
             Secret?) throws -> FileReport) throws -> [FileReport]
@@ -64,8 +65,8 @@ struct SeveralFiles {
 }
 
 extension PassphraseOptions {
-    /// The key of databases that have one and the same. What is typed must open one of them, and may be typed three
-    /// times.
+    /// Returns the key of databases that have one and the same. What is typed must open one of them, and may be typed
+    /// three times.
     func secret(opening targets: [Target], as name: String) throws -> Secret {
         guard try source.isTerminal else { return try current(of: name) }
         return try unlocking(name) { secret, _ in
@@ -89,7 +90,7 @@ extension PassphraseOptions {
 }
 
 extension OutputOptions {
-    /// The end of a command on one or several files: a single failure is thrown; several files get a summary.
+    /// Ends a command on one or several files: throws a single failure, or prints a summary.
     func end(_ command: any Reporting.Type, _ reports: [FileReport],
              _ summary: (_ done: Int, _ failed: Int) -> String) throws {
         if reports.count == 1 {

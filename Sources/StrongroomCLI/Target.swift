@@ -66,7 +66,8 @@ extension Target {
     /// - parameter isShort: false for what may go on for long while others want to write.
     /// - parameter interruption: what stops it; a signal, unless given.
     func reading<T>(
-        _ secret: Secret?, isShort: Bool = true, _ interruption: Interruption? = nil, _ body: (Database) throws -> T) throws -> T
+        _ secret: Secret?, isShort: Bool = true, _ interruption: Interruption? = nil,
+        _ body: (Database) throws -> T) throws -> T
     {
         try attributing(to: name, opening: secret) {
             let opening = try secret.map { try encryption($0.key) }
@@ -106,7 +107,7 @@ extension Target {
         }
     }
 
-    /// The same database in the format that it turns out to have, where no option says which.
+    /// Returns the target in the format that the database turns out to have, unless an option states the format.
     func recognized(_ secret: Secret) throws -> Target {
         do {
             _ = try DatabaseFile.details(path: place.path, encryption: encryption(secret.key))

@@ -56,7 +56,7 @@ final class WorkFolder {
         }
     }
 
-    /// The database is not replaced: it has its log and its journal again.
+    /// Gives the database, which is not replaced, its log and its journal back.
     func putBack(_ companions: [String]) {
         for companion in companions { rename(aside(companion), companion) }
     }

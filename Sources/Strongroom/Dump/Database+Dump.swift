@@ -1,4 +1,4 @@
-/// Whether the rows of each table of a dump stand below the name of the table.
+/// Options for the names of tables in a dump.
 public enum DumpTableHeaderOptions: Sendable {
     /// When there is more than one table.
     case automatic
@@ -29,8 +29,8 @@ extension Database {
         try dump.write(sql)
     }
 
-    /// Prints the rows of a request as the database gives them, without its row adapter. Below them, under their key, stand
-    /// the rows that `including(all:)` adds.
+    /// Prints the rows of a request as the database gives them, without its row adapter. Below them, under their key,
+    /// stand the rows that `including(all:)` adds.
     ///
     /// - parameters:
     ///   - format: by default ``DebugDumpFormat``.
@@ -51,7 +51,8 @@ extension Database {
     ///   - tables: the names.
     ///   - format: by default ``DebugDumpFormat``.
     ///   - tableHeader: whether names are printed; by default when there are several tables.
-    ///   - stableOrder: whether the rows of views are sorted by all their columns; by default they come as the view gives them.
+    ///   - stableOrder: whether the rows of views are sorted by all their columns; by default they come as the view
+    ///     gives them.
     ///   - stream: by default the standard output.
     /// - throws: `SQLITE_ERROR` when there is no such table; what was printed before stays.
     public func dumpTables(
@@ -67,8 +68,8 @@ extension Database {
         }
     }
 
-    /// Prints the schema and the rows of all tables of the main database, but for those that SQLite, virtual tables and this
-    /// library keep for themselves.
+    /// Prints the schema and the rows of all tables of the main database, but for those that SQLite, virtual tables and
+    /// this library keep for themselves.
     ///
     /// - parameters:
     ///   - format: by default ``DebugDumpFormat``.
@@ -82,7 +83,8 @@ extension Database {
         }
     }
 
-    /// Prints the SQL that made the main database, but for what SQLite, virtual tables and this library keep for themselves.
+    /// Prints the SQL that made the main database, but for what SQLite, virtual tables and this library keep for
+    /// themselves.
     ///
     /// - parameter stream: by default the standard output.
     public func dumpSchema(to stream: (any TextOutputStream)? = nil) throws {
@@ -92,7 +94,7 @@ extension Database {
 
     // MARK: - What there is
 
-    /// The statements of the main schema: tables with what belongs to them, by name.
+    /// Returns the statements of the main schema: tables with what belongs to them, by name.
     fileprivate func userSchema() throws -> [String] {
         let shadows = try shadowTables()
         return try schemaRows("""
@@ -105,7 +107,7 @@ extension Database {
             .map { $0["sql"] }
     }
 
-    /// The names of the tables of the main schema.
+    /// Returns the names of the tables of the main schema.
     private func userTables() throws -> [String] {
         let shadows = try shadowTables()
         return try schemaRows("SELECT name FROM main.sqlite_master WHERE type = 'table' ORDER BY name COLLATE NOCASE")
@@ -117,7 +119,8 @@ extension Database {
         !Self.isSQLiteInternalTable(name) && !Self.isGRDBInternalTable(name) && !shadows.contains(name)
     }
 
-    /// The tables where virtual tables of the main schema store their data. <https://www.sqlite.org/vtab.html#xshadowname>
+    /// Returns the tables where virtual tables of the main schema store their data.
+    /// <https://www.sqlite.org/vtab.html#xshadowname>
     private func shadowTables() throws -> Set<String> {
         try Set(schemaRows("PRAGMA main.table_list").filter { $0["type"] == "shadow" }.map { $0["name"] })
     }
@@ -172,7 +175,7 @@ private struct Dump<Format: DumpFormat> {
         stream.margin()
     }
 
-    /// A table always has an order, a view when it is asked for.
+    /// Returns the order of a dump: that of a table always, that of a view on request.
     private func ordering(of name: String, in schemaID: DatabaseSchemaID?, stableOrder: Bool) throws -> String {
         let terms: [String]
         if let table = try database.relation(name, in: schemaID?.name), !table.isView {

@@ -1,7 +1,8 @@
 // Dumps without the detour of an access. What they print, and what they throw, stands with the functions of `Database`.
 
 extension DatabaseReader {
-    /// Prints the rows of all statements of the SQL, outside of any transaction. See ``Database/dumpSQL(_:format:to:)``.
+    /// Prints the rows of all statements of the SQL, outside of any transaction. See
+    /// ``Database/dumpSQL(_:format:to:)``.
     ///
     /// A queue runs statements that write, too.
     public func dumpSQL(

@@ -1,4 +1,4 @@
-/// How the rows of a statement are printed.
+/// A format that prints the rows of statements.
 ///
 /// Each statement of a dump is printed by a copy of the format, so that what one of them changes concerns no other.
 public protocol DumpFormat {
@@ -10,7 +10,7 @@ public protocol DumpFormat {
 }
 
 extension DatabaseValue {
-    /// The value as plain text. Bytes of blobs that are not UTF-8 are replaced by U+FFFD.
+    /// Returns the value as plain text. Bytes of blobs that are not UTF-8 are replaced by U+FFFD.
     func plainText(nullValue: String) -> String {
         switch storage {
         case .null: nullValue

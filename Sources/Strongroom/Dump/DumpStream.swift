@@ -7,6 +7,7 @@ public struct DumpStream: TextOutputStream {
         self.base = base
     }
 
+    /// Writes a text.
     public mutating func write(_ string: String) {
         if string.isEmpty { return }
         if owesMargin {

@@ -1,24 +1,25 @@
 import CSQLCipher
 import Foundation
 
-/// What a connection knows of full text.
+/// The full-text state of a connection.
 final class FullTextState: ConnectionPart {
     init(_ database: Database) {}
 
     /// FTS5's own interface, once somebody has asked for it.
     fileprivate var api: UnsafeMutablePointer<fts5_api>?
 
-    /// What a tokenizer of the connection failed with, until the failure of the statement is told.
+    /// The error of a tokenizer of the connection, until it is thrown as the error of the statement.
     fileprivate var failure: DatabaseError?
 
-    /// What a tokenizer failed with, when that is why SQLite says `code` with a message that says nothing.
+    /// Returns the error of a tokenizer, if SQLite reported `code` because of it and without a message of its own.
     func explanation(of code: CInt, in db: Database) -> DatabaseError? {
         guard let failure else { return nil }
         self.failure = nil
         _ = TokenizerFailure.take(code)
         guard failure.extendedResultCode.primaryResultCode.rawValue == code & 0xff else { return nil }
         let message = String(cString: sqlite3_errmsg(db.sqliteConnection))
-        let saysNothing = message == String(cString: sqlite3_errstr(code & 0xff)) || message.contains("tokenizer constructor")
+        let saysNothing = message == String(cString: sqlite3_errstr(code & 0xff))
+            || message.contains("tokenizer constructor")
         return saysNothing ? failure : nil
     }
 }
@@ -52,7 +53,8 @@ extension FTS5 {
         return api
     }
 
-    /// SQLite hands it out through a typed pointer in a statement only. The library's own bookkeeping must not see that.
+    /// SQLite hands it out through a typed pointer in a statement only. The library's own bookkeeping must not see
+    /// that.
     private static func findAPI(of connection: SQLiteConnection) -> (code: CInt, api: UnsafeMutablePointer<fts5_api>?) {
         let type: StaticString = "fts5_api_ptr"
         var api: UnsafeMutablePointer<fts5_api>?
@@ -82,13 +84,15 @@ extension Database {
         let code = api.pointee.xCreateTokenizer(api, tokenizer.name, context.toOpaque(), &calls, releaseRegistration)
         if code != SQLITE_OK {
             context.release()
-            fatalError("The tokenizer \(tokenizer.name) can't be added: \(DatabaseError(resultCode: ResultCode(rawValue: code))).")
+            let error = DatabaseError(resultCode: ResultCode(rawValue: code))
+            fatalError("The tokenizer \(tokenizer.name) can't be added: \(error).")
         }
     }
 
-    /// A tokenizer: one of SQLite's, or one that was added to the connection.
+    /// Returns a tokenizer: one of SQLite's, or one that was added to the connection.
     ///
-    /// - throws: `SQLITE_ERROR` when there is none of that name, or when it refuses the arguments; what its initializer throws.
+    /// - throws: `SQLITE_ERROR` when there is none of that name, or when it refuses the arguments; what its initializer
+    ///   throws.
     public func makeTokenizer(_ descriptor: FTS5TokenizerDescriptor) throws -> any FTS5Tokenizer {
         requireAccess()
         _ = try openConnection
@@ -106,7 +110,8 @@ extension Database {
         guard code == SQLITE_OK, let tokenizer else {
             defer { fullText.failure = nil }
             throw fullText.failure ?? DatabaseError(
-                resultCode: ResultCode(rawValue: code), message: "error in tokenizer: \(descriptor.components.joined(separator: " "))")
+                resultCode: ResultCode(rawValue: code),
+                message: "error in tokenizer: \(descriptor.components.joined(separator: " "))")
         }
         return ConnectionTokenizer(self, calls, tokenizer)
     }
@@ -139,7 +144,7 @@ private final class ConnectionTokenizer: FTS5Tokenizer {
     }
 }
 
-/// How FTS5 makes tokenizers of a class.
+/// The functions by which FTS5 creates and uses the tokenizers of a class.
 private final class TokenizerRegistration {
     private(set) weak var database: Database?
     let makeTokenizer: (Database, [String]) throws -> any FTS5CustomTokenizer
@@ -192,7 +197,8 @@ private func callTokenizer(
 {
     let installed = Unmanaged<InstalledTokenizer>.fromOpaque(UnsafeRawPointer(tokenizer!)).takeUnretainedValue()
     let code = installed.tokenizer.tokenize(
-        context: context, tokenization: FTS5Tokenization(rawValue: flags), pText: pText, nText: nText, tokenCallback: callback!)
+        context: context, tokenization: FTS5Tokenization(rawValue: flags), pText: pText, nText: nText,
+        tokenCallback: callback!)
     // SQLITE_DONE is FTS5's own word for "enough".
     if code != SQLITE_OK, code != SQLITE_DONE {
         let failure = TokenizerFailure.take(code)

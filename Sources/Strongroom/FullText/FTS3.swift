@@ -9,7 +9,7 @@
 ///
 /// Source: <https://www.sqlite.org/fts3.html>.
 public struct FTS3: VirtualTableModule {
-    /// What becomes of accents. <https://www.sqlite.org/fts3.html#tokenizer>
+    /// The treatment of accents. Source: <https://www.sqlite.org/fts3.html#tokenizer>.
     public enum Diacritics: Sendable {
         /// Accents count.
         case keep
@@ -21,21 +21,26 @@ public struct FTS3: VirtualTableModule {
         case remove
     }
 
+    /// Creates the module.
     public init() {}
 
+    /// The name of the module in SQL: `fts3`.
     public var moduleName: String { "fts3" }
 
+    /// Returns an empty definition for the closure that creates a table.
     public func makeTableDefinition(configuration: VirtualTableConfiguration) -> FTS3TableDefinition {
         FTS3TableDefinition()
     }
 
+    /// Returns the arguments of `CREATE VIRTUAL TABLE`.
     public func moduleArguments(for definition: FTS3TableDefinition, in db: Database) -> [String] {
         definition.columns.map(\.moduleArgument) + [definition.tokenizer?.moduleArgument].compactMap { $0 }
     }
 
+    /// Does nothing: the table is complete.
     public func database(_ db: Database, didCreate tableName: String, using definition: FTS3TableDefinition) {}
 
-    /// The tokens of a text, as `tokenizer` makes them.
+    /// Returns the tokens of a text, as a tokenizer splits it.
     ///
     /// Source: <https://www.sqlite.org/fts3.html#querying_tokenizers>.
     public static func tokenize(
@@ -49,11 +54,11 @@ public struct FTS3: VirtualTableModule {
     }
 }
 
-/// What an FTS3 table is made of.
+/// The columns and the tokenizer of an FTS3 table.
 public final class FTS3TableDefinition {
     var columns: [String] = []
 
-    /// How text is cut into tokens; nil for ``FTS3TokenizerDescriptor/simple``.
+    /// The tokenizer; nil for ``FTS3TokenizerDescriptor/simple``.
     public var tokenizer: FTS3TokenizerDescriptor?
 
     /// Adds a column. A table without any gets one that is called `content`.

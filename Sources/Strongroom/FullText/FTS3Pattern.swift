@@ -15,7 +15,9 @@ public struct FTS3Pattern: Sendable {
         self.rawPattern = rawPattern
     }
 
-    /// A pattern as SQLite reads it; throws SQLite's error when it can't.
+    /// Creates a pattern from SQLite's own syntax.
+    ///
+    /// - throws: SQLite's error if the pattern is malformed.
     public init(rawPattern: String) throws {
         try Database.inMemory { db in
             try db.execute(sql: "CREATE VIRTUAL TABLE document USING fts4()")
@@ -46,9 +48,10 @@ public struct FTS3Pattern: Sendable {
 }
 
 extension FTS3Pattern: DatabaseValueConvertible {
+    /// The raw pattern, as text.
     public var databaseValue: DatabaseValue { rawPattern.databaseValue }
 
-    /// A pattern from a string that SQLite accepts as one.
+    /// Returns a pattern from a string that SQLite accepts as one.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> FTS3Pattern? {
         String.fromDatabaseValue(dbValue).flatMap { try? FTS3Pattern(rawPattern: $0) }
     }

@@ -1,4 +1,4 @@
-/// How FTS3 and FTS4 cut text into tokens.
+/// A tokenizer of FTS3 and FTS4, with its arguments.
 ///
 /// Source: <https://www.sqlite.org/fts3.html#tokenizer>.
 public struct FTS3TokenizerDescriptor: Sendable {
@@ -10,7 +10,8 @@ public struct FTS3TokenizerDescriptor: Sendable {
         self.arguments = arguments
     }
 
-    /// Letters and digits of ASCII and all other characters beyond it make tokens; the case of ASCII letters does not count.
+    /// Letters and digits of ASCII and all other characters beyond it make tokens; the case of ASCII letters does not
+    /// count.
     public static let simple = FTS3TokenizerDescriptor("simple")
 
     /// As ``simple``, with English words brought down to their stem.

@@ -10,7 +10,7 @@
 ///
 /// Source: <https://www.sqlite.org/fts5.html>.
 public struct FTS5: VirtualTableModule {
-    /// What becomes of accents. <https://www.sqlite.org/fts5.html#unicode61_tokenizer>
+    /// The treatment of accents. Source: <https://www.sqlite.org/fts5.html#unicode61_tokenizer>.
     public enum Diacritics: Sendable {
         /// Accents count.
         case keep
@@ -22,17 +22,22 @@ public struct FTS5: VirtualTableModule {
         case remove
     }
 
+    /// Creates the module.
     public init() {}
 
+    /// The name of the module in SQL: `fts5`.
     public var moduleName: String { "fts5" }
 
+    /// Returns an empty definition for the closure that creates a table.
     public func makeTableDefinition(configuration: VirtualTableConfiguration) -> FTS5TableDefinition {
         FTS5TableDefinition(configuration)
     }
 
+    /// Returns the arguments of `CREATE VIRTUAL TABLE`.
     public func moduleArguments(for definition: FTS5TableDefinition, in db: Database) throws -> [String] {
         guard !definition.columns.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "an FTS5 table has at least one column: add it with t.column(_:)")
+            throw DatabaseError(resultCode: .SQLITE_MISUSE,
+                message: "an FTS5 table has at least one column: add it with t.column(_:)")
         }
         var arguments = definition.columns.map { $0.name.moduleArgument + ($0.isIndexed ? "" : " UNINDEXED") }
         func append(_ option: String, _ value: String?) {
@@ -54,6 +59,7 @@ public struct FTS5: VirtualTableModule {
         return name == "rowid" ? nil : name
     }
 
+    /// Creates the triggers of a table that is synchronized with another one, and indexes its rows.
     public func database(_ db: Database, didCreate tableName: String, using definition: FTS5TableDefinition) throws {
         guard case .synchronized(let contentTable) = definition.source else { return }
         let columns = definition.columns.map(\.name)
@@ -62,7 +68,7 @@ public struct FTS5: VirtualTableModule {
     }
 }
 
-/// What an FTS5 table is made of.
+/// The columns and the options of an FTS5 table.
 public final class FTS5TableDefinition {
     let configuration: VirtualTableConfiguration
     var columns: [FTS5ColumnDefinition] = []
@@ -72,10 +78,11 @@ public final class FTS5TableDefinition {
         self.configuration = configuration
     }
 
-    /// How text is cut into tokens; nil for `unicode61`.
+    /// The tokenizer; nil for `unicode61`.
     public var tokenizer: FTS5TokenizerDescriptor?
 
-    /// The table or view that has the text, empty for an index without text; nil when the FTS table keeps the text itself.
+    /// The table or view that has the text, empty for an index without text; nil when the FTS table keeps the text
+    /// itself.
     ///
     /// To bring and keep the index up to date is up to you: see ``synchronize(withTable:)``.
     /// <https://www.sqlite.org/fts5.html#external_content_and_contentless_tables>
@@ -90,7 +97,8 @@ public final class FTS5TableDefinition {
     /// The lengths of the prefixes that are indexed, in characters. <https://www.sqlite.org/fts5.html#prefix_indexes>
     public var prefixes: Set<Int>?
 
-    /// 0 to store no sizes of texts, which ranking then counts anew. <https://www.sqlite.org/fts5.html#the_columnsize_option>
+    /// 0 to store no sizes of texts, which ranking then counts anew.
+    /// <https://www.sqlite.org/fts5.html#the_columnsize_option>
     public var columnSize: Int?
 
     /// `"full"`, `"column"` or `"none"`: how precisely the index knows where a token stands.
@@ -106,7 +114,8 @@ public final class FTS5TableDefinition {
         return column
     }
 
-    /// Makes the table an index of the text in another table, whose columns it shares, and keeps it up to date with triggers.
+    /// Makes the table an index of the text in another table, whose columns it shares, and keeps it up to date with
+    /// triggers.
     ///
     /// Drop the triggers, with ``Database/dropFTS5SynchronizationTriggers(forTable:)``, together with the table.
     public func synchronize(withTable tableName: String) {

@@ -15,9 +15,12 @@ public struct FTS5Pattern: Sendable {
         self.rawPattern = rawPattern
     }
 
-    /// A pattern as SQLite reads it; throws SQLite's error when it can't.
+    /// Creates a pattern from SQLite's own syntax.
     ///
-    /// - parameter allowedColumns: the columns that the pattern may name. See ``Database/makeFTS5Pattern(rawPattern:forTable:)``.
+    /// - throws: SQLite's error if the pattern is malformed.
+    ///
+    /// - parameter allowedColumns: the columns that the pattern may name. See
+    ///   ``Database/makeFTS5Pattern(rawPattern:forTable:)``.
     public init(rawPattern: String, allowedColumns: [String] = []) throws {
         // No table is without columns, and no pattern names this one by chance.
         let columns = allowedColumns.isEmpty ? ["strongroom_no_column"] : allowedColumns
@@ -57,16 +60,19 @@ public struct FTS5Pattern: Sendable {
 }
 
 extension FTS5Pattern: DatabaseValueConvertible {
+    /// The raw pattern, as text.
     public var databaseValue: DatabaseValue { rawPattern.databaseValue }
 
-    /// A pattern from a string that SQLite accepts as one, and that names no column.
+    /// Returns a pattern from a string that SQLite accepts as one, and that names no column.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> FTS5Pattern? {
         String.fromDatabaseValue(dbValue).flatMap { try? FTS5Pattern(rawPattern: $0) }
     }
 }
 
 extension Database {
-    /// A pattern as SQLite reads it, which may name the columns of an FTS5 table; throws SQLite's error when it can't.
+    /// Returns a pattern from SQLite's own syntax, which may name the columns of an FTS5 table.
+    ///
+    /// - throws: SQLite's error if the pattern is malformed.
     public func makeFTS5Pattern(rawPattern: String, forTable table: String) throws -> FTS5Pattern {
         try FTS5Pattern(rawPattern: rawPattern, allowedColumns: columns(in: table).map(\.name))
     }

@@ -1,7 +1,7 @@
 import CSQLCipher
 
-/// Receives one token: the context that goes with the callback, the token's flags, its bytes and their count, and where the
-/// text begins and ends that it stands for. Anything but `SQLITE_OK` stops the tokenizer, which returns that code.
+/// Receives one token: the context that goes with the callback, the token's flags, its bytes and their count, and where
+/// the text begins and ends that it stands for. Anything but `SQLITE_OK` stops the tokenizer, which returns that code.
 public typealias FTS5TokenCallback = @convention(c) (
     _ context: UnsafeMutableRawPointer?, _ flags: CInt, _ pToken: UnsafePointer<CChar>?, _ nToken: CInt, _ iStart: CInt,
     _ iEnd: CInt) -> CInt
@@ -25,10 +25,12 @@ public protocol FTS5Tokenizer: AnyObject {
         tokenCallback: @escaping FTS5TokenCallback) -> CInt
 }
 
-/// What tokens are wanted for.
+/// The purpose of a tokenization.
 public struct FTS5Tokenization: OptionSet, Sendable {
+    /// The flags as an integer.
     public let rawValue: CInt
 
+    /// Creates a set of flags from an integer.
     public init(rawValue: CInt) {
         self.rawValue = rawValue
     }
@@ -46,10 +48,12 @@ public struct FTS5Tokenization: OptionSet, Sendable {
     public static let aux = FTS5Tokenization(rawValue: FTS5_TOKENIZE_AUX)
 }
 
-/// What there is to know of a token.
+/// Properties of a token.
 public struct FTS5TokenFlags: OptionSet, Sendable {
+    /// The flags as an integer.
     public let rawValue: CInt
 
+    /// Creates a set of flags from an integer.
     public init(rawValue: CInt) {
         self.rawValue = rawValue
     }
@@ -59,14 +63,14 @@ public struct FTS5TokenFlags: OptionSet, Sendable {
 }
 
 extension FTS5Tokenizer {
-    /// The tokens of a text, as they are indexed.
+    /// Returns the tokens of a text, as documents are indexed by them.
     ///
     /// - throws: what the tokenizer throws, or the `DatabaseError` of the code that it returns.
     public func tokenize(document string: String) throws -> [(token: String, flags: FTS5TokenFlags)] {
         try tokens(of: string, for: .document)
     }
 
-    /// The tokens of a text, as they are looked for.
+    /// Returns the tokens of a text, as queries search for them.
     ///
     /// - throws: what the tokenizer throws, or the `DatabaseError` of the code that it returns.
     public func tokenize(query string: String) throws -> [(token: String, flags: FTS5TokenFlags)] {
@@ -82,7 +86,8 @@ extension FTS5Tokenizer {
             bytes.withMemoryRebound(to: CChar.self) { characters in
                 withUnsafeMutablePointer(to: &tokens) {
                     tokenize(
-                        context: $0, tokenization: tokenization, pText: characters.baseAddress, nText: CInt(characters.count),
+                        context: $0, tokenization: tokenization, pText: characters.baseAddress,
+                        nText: CInt(characters.count),
                         tokenCallback: collectToken)
                 }
             }
@@ -102,7 +107,7 @@ private func collectToken(
 }
 
 extension String {
-    /// The text of a token.
+    /// Creates the text of a token.
     init(token: UnsafePointer<CChar>?, count: CInt) {
         self.init(decoding: UnsafeRawBufferPointer(start: token, count: Int(count)), as: UTF8.self)
     }

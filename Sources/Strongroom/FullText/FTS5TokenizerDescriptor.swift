@@ -1,15 +1,16 @@
-/// How FTS5 cuts text into tokens: the name of a tokenizer, and its arguments.
+/// A tokenizer of FTS5, by its name, with its arguments.
 ///
 /// Source: <https://www.sqlite.org/fts5.html#tokenizers>.
 public struct FTS5TokenizerDescriptor: Sendable {
     /// The name, and the arguments.
     public let components: [String]
 
-    /// A tokenizer by its name and arguments, for those that have no function here.
+    /// Creates the descriptor of a tokenizer by its name and arguments.
     ///
     /// - precondition: there is a name.
     public init(components: [String]) {
-        precondition(!components.isEmpty, "A tokenizer has a name: FTS5TokenizerDescriptor(components: [\"unicode61\"])")
+        precondition(!components.isEmpty,
+            "A tokenizer has a name: FTS5TokenizerDescriptor(components: [\"unicode61\"])")
         self.components = components
     }
 
@@ -29,7 +30,8 @@ public struct FTS5TokenizerDescriptor: Sendable {
 
     /// English words brought down to their stem.
     ///
-    /// - parameter base: what makes the words; nil for ``unicode61(diacritics:categories:separators:tokenCharacters:)``.
+    /// - parameter base: what makes the words; nil for
+    ///   ``unicode61(diacritics:categories:separators:tokenCharacters:)``.
     public static func porter(wrapping base: FTS5TokenizerDescriptor? = nil) -> FTS5TokenizerDescriptor {
         FTS5TokenizerDescriptor(components: ["porter"] + (base?.components ?? []))
     }
@@ -37,7 +39,8 @@ public struct FTS5TokenizerDescriptor: Sendable {
     /// Letters and digits as Unicode 6.1 knows them make tokens; neither case nor, by default, accents count.
     ///
     /// - parameters:
-    ///     - categories: the Unicode categories whose characters make tokens, such as `"L* N* Co"`; empty for the usual ones.
+    ///     - categories: the Unicode categories whose characters make tokens, such as `"L* N* Co"`; empty for the usual
+    ///       ones.
     ///     - separators: characters that stand between tokens.
     ///     - tokenCharacters: further characters that are part of tokens.
     public static func unicode61(

@@ -1,6 +1,6 @@
 extension String {
-    /// The words of a text as the plainest tokenizers of SQLite find them: letters and digits of ASCII, and whatever is beyond
-    /// it. In lowercase, so that no word is an operator of a pattern.
+    /// The words of a text as the plainest tokenizers of SQLite find them: letters and digits of ASCII, and whatever is
+    /// beyond it. In lowercase, so that no word is an operator of a pattern.
     var searchTokens: [String] {
         unicodeScalars.split { $0.isASCII && !$0.isASCIIWordPart }.map { word in
             var token = ""
@@ -23,7 +23,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether this is a letter or a digit of ASCII.
+    /// True if this is an ASCII letter or digit.
     var isASCIIWordPart: Bool {
         switch self {
         case "a"..."z", "A"..."Z", "0"..."9": true

@@ -16,11 +16,13 @@ enum TokenizerFailure {
         return failure.extendedResultCode.rawValue
     }
 
-    /// What was thrown in this thread, when it had this code; else the error of the code.
+    /// Returns the error that was thrown on this thread, if it has this code; otherwise an error with the code.
     static func take(_ code: CInt) -> DatabaseError {
         let dictionary = Thread.current.threadDictionary
         defer { dictionary.removeObject(forKey: key) }
-        if let failure = dictionary[key] as? DatabaseError, failure.extendedResultCode.rawValue == code { return failure }
+        if let failure = dictionary[key] as? DatabaseError, failure.extendedResultCode.rawValue == code {
+            return failure
+        }
         return DatabaseError(resultCode: ResultCode(rawValue: code))
     }
 }

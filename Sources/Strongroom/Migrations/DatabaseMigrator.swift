@@ -11,19 +11,21 @@
 /// try migrator.migrate(pool)
 /// ```
 ///
-/// Each migration runs in a transaction of its own, in the order of registration. Which ones have run is kept in the table
-/// `grdb_migrations`, as GRDB does: a database that one of both has migrated goes on with the other.
+/// Each migration runs in a transaction of its own, in the order of registration. Which ones have run is kept in the
+/// table `grdb_migrations`, as GRDB does: a database that one of both has migrated goes on with the other.
 public struct DatabaseMigrator: Sendable {
     /// When a migration's foreign keys are checked.
     public enum ForeignKeyChecks: Sendable {
-        /// At its end, all at once: tables can be created anew meanwhile. <https://www.sqlite.org/lang_altertable.html#otheralter>
+        /// At its end, all at once: tables can be created anew meanwhile.
+        /// <https://www.sqlite.org/lang_altertable.html#otheralter>
         case deferred
 
         /// As it runs.
         case immediate
     }
 
-    /// Whether a database whose schema is not what the migrations make of it is erased, and migrated anew.
+    /// A Boolean value that indicates whether a database with another schema than the migrations define is erased and
+    /// migrated again.
     ///
     /// For the time when migrations are still being written: **all data is lost.** Default: false.
     public var eraseDatabaseOnSchemaChange = false
@@ -31,7 +33,7 @@ public struct DatabaseMigrator: Sendable {
     private(set) var registered: [Migration] = []
     private var checksDeferredForeignKeys = true
 
-    /// A migrator without migrations.
+    /// Creates a migrator without migrations.
     public init() {}
 
     /// The identifiers of the migrations, in the order of registration.
@@ -62,7 +64,9 @@ public struct DatabaseMigrator: Sendable {
     {
         let known = Set(migrations)
         if known.contains(identifier) {
-            fatalError("The migration \"\(identifier)\" is registered twice: give each migration an identifier of its own.")
+            fatalError("""
+                The migration "\(identifier)" is registered twice: give each migration an identifier of its own.
+                """)
         }
         if let merged = mergedIdentifiers.first(where: known.contains) {
             fatalError("""
@@ -84,7 +88,7 @@ public struct DatabaseMigrator: Sendable {
         }
     }
 
-    /// A migrator whose migrations, as far as they are registered from now on, don't check foreign keys at their end.
+    /// Returns a migrator that does not check foreign keys after the migrations registered from now on.
     ///
     /// The check reads the whole database. The application has to see to it that nothing is broken, be it with
     /// ``Database/checkForeignKeys()`` where it matters.

@@ -4,9 +4,10 @@
 extension Row {
     // MARK: - One record
 
-    /// The record of the scope of that name, the nearest in ``scopesTree``.
+    /// Returns the record of the scope of that name, the nearest in ``scopesTree``.
     ///
-    /// - throws: ``RowDecodingError`` when there is no such scope, or when all its values are NULL; the record's own errors.
+    /// - throws: ``RowDecodingError`` when there is no such scope, or when all its values are NULL; the record's own
+    ///   errors.
     public func decode<Record: FetchableRecord>(
         _ type: Record.Type = Record.self, forKey scope: String) throws -> Record
     {
@@ -19,7 +20,7 @@ extension Row {
         return try Record(row: row)
     }
 
-    /// The record of the scope of that name; nil when there is no such scope, or when all its values are NULL.
+    /// Returns the record of the scope of that name; nil when there is no such scope, or when all its values are NULL.
     public func decodeIfPresent<Record: FetchableRecord>(
         _ type: Record.Type = Record.self, forKey scope: String) throws -> Record?
     {
@@ -39,7 +40,7 @@ extension Row {
 
     // MARK: - Collections of records
 
-    /// The records of the prefetched rows of that key.
+    /// Returns the records of the prefetched rows of that key.
     ///
     /// - throws: ``RowDecodingError`` when no such rows were prefetched; the records' own errors.
     public func decode<Collection>(
@@ -53,7 +54,7 @@ extension Row {
         return records
     }
 
-    /// The distinct records of the prefetched rows of that key.
+    /// Returns the distinct records of the prefetched rows of that key.
     ///
     /// - throws: ``RowDecodingError`` when no such rows were prefetched; the records' own errors.
     public func decode<Record: FetchableRecord & Hashable>(
@@ -63,7 +64,9 @@ extension Row {
     }
 
     /// The records of the prefetched rows of that key; a fatal error when no such rows were prefetched.
-    public subscript<Records: RangeReplaceableCollection>(_ key: String) -> Records where Records.Element: FetchableRecord {
+    public subscript<Records: RangeReplaceableCollection>(
+        _ key: String) -> Records where Records.Element: FetchableRecord
+    {
         orStop { try decode(Records.self, forKey: key) }
     }
 

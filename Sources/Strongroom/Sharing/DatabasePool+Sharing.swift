@@ -4,18 +4,20 @@ import Foundation
 // Several processes that open one database, possibly at once, possibly before it exists.
 
 extension DatabasePool {
-    /// Opens a database that several processes share, in a process that writes: creates it, and brings its schema up to date.
+    /// Opens a database that several processes share, in a process that writes: creates it, and brings its schema up to
+    /// date.
     ///
-    /// One process at a time does so; the others wait, and find the work done. The write-ahead log is kept for processes that
-    /// only read: see ``Configuration/persistentWAL``. A write that finds the database locked by another process waits for it, five
-    /// seconds if ``Configuration/busyMode`` says nothing else.
+    /// One process at a time does so; the others wait, and find the work done. The write-ahead log is kept for
+    /// processes that only read: see ``Configuration/persistentWAL``. A write that finds the database locked by another
+    /// process waits for it, five seconds if ``Configuration/busyMode`` says nothing else.
     ///
-    /// Beside the database, on Linux, stays a file whose name ends in `-lock`. On Apple's platforms a file coordinator takes its place.
+    /// Beside the database, on Linux, stays a file whose name ends in `-lock`. On Apple's platforms a file coordinator
+    /// takes its place.
     ///
     /// - parameter migrator: by default the schema stays as it is.
     /// - parameter setUp: what else there is to set up, while other processes wait.
-    /// - throws: ``SupersededDatabaseError`` when a later version of the program has migrated the database; what opening, a
-    ///   migration or `setUp` throws.
+    /// - throws: ``SupersededDatabaseError`` when a later version of the program has migrated the database; what
+    ///   opening, a migration or `setUp` throws.
     public static func openShared(
         path: String, configuration: Configuration = Configuration(), migrator: DatabaseMigrator = DatabaseMigrator(),
         setUp: (DatabasePool) throws -> Void = { _ in }) throws -> DatabasePool
@@ -44,7 +46,8 @@ extension DatabasePool {
     /// - returns: nil when the database does not exist yet, or when its migrations are not those of the migrator.
     /// - throws: what opening throws.
     public static func openSharedReadOnly(
-        path: String, configuration: Configuration = Configuration(), migrator: DatabaseMigrator = DatabaseMigrator()) throws
+        path: String, configuration: Configuration = Configuration(),
+        migrator: DatabaseMigrator = DatabaseMigrator()) throws
         -> DatabasePool?
     {
         var configuration = configuration
@@ -67,6 +70,7 @@ public struct SupersededDatabaseError: Error, CustomStringConvertible {
     /// The path of the database.
     public let path: String
 
+    /// The error in words: what happened and what to do.
     public var description: String {
         "\(path) was migrated by a later version of the program: update this one, or open the database for reading only"
     }

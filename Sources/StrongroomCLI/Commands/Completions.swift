@@ -12,7 +12,9 @@ struct Completions: Documented {
     var shell: String
 
     func run() throws {
-        guard let shell = CompletionShell(rawValue: shell) else { throw ValidationError("The shell is bash, zsh or fish.") }
+        guard let shell = CompletionShell(rawValue: shell) else {
+            throw ValidationError("The shell is bash, zsh or fish.")
+        }
         try Console.output(StrongroomCommand.completionScript(for: shell))
     }
 }

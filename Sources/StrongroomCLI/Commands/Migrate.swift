@@ -29,7 +29,8 @@ struct Migrate: Reporting {
     @OptionGroup var progress: ProgressOptions
     @OptionGroup var output: OutputOptions
 
-    @Option(help: ArgumentHelp("Leave the first 32 bytes readable, with the salt in a file beside the database, or encrypt them.",
+    @Option(help: ArgumentHelp(
+        "Leave the first 32 bytes readable, with the salt in a file beside the database, or encrypt them.",
                                valueName: "on|off"))
     var plaintextHeader: Header?
 
@@ -42,7 +43,9 @@ struct Migrate: Reporting {
     func validate() throws {
         if let newPageSize { try FormatOptions.validate(pageSize: newPageSize, of: "--new-page-size") }
         guard destination == nil else { return }
-        guard plaintextHeader != nil else { throw ValidationError("Give OUT, or --plaintext-header to change FILE itself.") }
+        guard plaintextHeader != nil else {
+            throw ValidationError("Give OUT, or --plaintext-header to change FILE itself.")
+        }
         guard newPageSize == nil else { throw ValidationError("--new-page-size needs OUT.") }
     }
 

@@ -151,7 +151,7 @@ struct Rotate: Reporting {
         throw Told(status: status)
     }
 
-    /// What was not told on the way, and the sums.
+    /// Prints the outcomes that were not printed before, and the totals.
     private func tell(_ reports: [RotationReport], _ keys: RotationKeys?, isTold: Bool) {
         for report in reports where !isTold {
             if let failure = report.step.failure { Console.message("strongroom: \(failure)") }

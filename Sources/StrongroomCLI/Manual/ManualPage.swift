@@ -127,7 +127,7 @@ struct ManualPage {
         ([".Sh " + title, ".Bl -tag -width Ds"] + items + [".El"]).joined(separator: "\n")
     }
 
-    /// A sentence a line, as mdoc likes it.
+    /// Returns the text with one sentence a line, as mdoc(7) recommends.
     private static func paragraph(_ text: String) -> String {
         escaped(text.replacing("\n", with: " ")).replacing(". ", with: ".\n")
     }
@@ -145,7 +145,7 @@ extension String {
     fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
 }
 
-/// What the argument parser tells of the commands, which its own manual is made of.
+/// The argument parser's description of the commands.
 struct ToolHelp: Decodable {
     let command: Command
 

@@ -28,7 +28,7 @@ struct OpenElsewhere: Sendable {
         FileIdentity(path).flatMap { processes[$0] } ?? []
     }
 
-    /// The first of several names of one file counts.
+    /// Returns the paths without further names of the same file.
     static func withoutDuplicates(_ paths: [String]) -> [String] {
         var seen = Set<FileIdentity>()
         return paths.filter { path in FileIdentity(path).map { seen.insert($0).inserted } ?? true }

@@ -17,7 +17,10 @@ struct Room: Sendable {
     func require(for file: String) throws {
         guard available > needed else {
             throw Failure(.diskFull, file: file,
-                          "a rotation needs \(megabytes(needed)) of room beside it, and there are \(megabytes(available)); nothing was changed",
+                          """
+                          a rotation needs \(megabytes(needed)) of free space beside it, and \(megabytes(available)) are \
+                          free; nothing was changed
+                          """,
                           details: [("neededBytes", .integer(needed)), ("availableBytes", .integer(available))],
                           remedy: "Make room on its disk, then run this again")
         }

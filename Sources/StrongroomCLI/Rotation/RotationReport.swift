@@ -1,6 +1,6 @@
 import Strongroom
 
-/// What a rotation says of each database, in words and as JSON.
+/// The outcome of a rotation for one database, in words and as JSON.
 struct RotationReport {
     let step: RotationStep
     /// Nil where no key was asked for.
@@ -34,8 +34,8 @@ struct RotationReport {
         switch outcome {
         case .complete: "Only the new \(new) opens it."
         case .formerKeyRemains: """
-            The new \(new) opens it; but another program still reads pages of the old one, and until they are removed the \
-            old \(old) opens the file without its log. Run this again when that program is done, or with --wait.
+            The new \(new) opens it; but another program still reads pages of the old one, and until they are removed \
+            the old \(old) opens the file without its log. Run this again when that program is done, or with --wait.
             """
         }
     }
@@ -47,7 +47,8 @@ struct RotationReport {
     }
 
     private var undone: String {
-        step.wasPending ? "an earlier rotation was interrupted before the new \(new) had taken over, and was undone; now it is " : ""
+        guard step.wasPending else { return "" }
+        return "an earlier rotation was interrupted before the new \(new) had taken over, and was undone; now it is "
     }
 
     private func words(_ plan: RotationPlan) -> String {
@@ -59,7 +60,8 @@ struct RotationReport {
         return text + others + readers + " Nothing was changed."
     }
 
-    /// Who must open the database anew when its key has changed.
+    /// A warning that names the processes that must reopen the database after its key has changed; nil if there are
+    /// none.
     var warning: String? { step.plan.flatMap(others).map { "\(step.file): \($0)" } }
 
     private func others(_ plan: RotationPlan) -> String? {
@@ -72,7 +74,7 @@ struct RotationReport {
 
     private func seconds(_ plan: RotationPlan) -> Double? { estimate?.seconds(for: bytes, opening: plan.opening) }
 
-    /// How long it will take, in a dry run.
+    /// The predicted duration in seconds; nil unless this is a dry run.
     var seconds: Double? { step.plan.flatMap(seconds) }
 
     /// After the file and the status.

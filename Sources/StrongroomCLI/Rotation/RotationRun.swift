@@ -14,7 +14,7 @@ struct RotationRun {
     }
 
     var isSingle: Bool { steps.count == 1 }
-    /// How prompts name what the key is for.
+    /// The name of the databases in prompts.
     var name: String { isSingle ? steps[0].file : counted(steps.count, "database") }
     var hasFound: Bool { steps.contains { if case .found = $0.state { true } else { false } } }
     var hasChecked: Bool { steps.contains { $0.plan != nil } }
@@ -67,16 +67,19 @@ struct RotationRun {
     }
 
     private static func finished(
-        _ step: RotationStep, _ keys: RotationKeys, isDry: Bool, waits: Bool, _ interruption: Interruption) -> RotationStep
+        _ step: RotationStep, _ keys: RotationKeys, isDry: Bool, waits: Bool,
+        _ interruption: Interruption) -> RotationStep
     {
         guard step.failure?.status == .wrongKey else { return step }
-        let tried = step.continued(unless: interruption) { try $0.finish(keys, isDry: isDry, waits: waits, interruption) }
+        let tried = step.continued(unless: interruption) {
+            try $0.finish(keys, isDry: isDry, waits: waits, interruption)
+        }
         // When neither opens it, what was said of the old one counts.
         return tried.failure?.status == .wrongKey ? step : tried
     }
 
-    /// Done, the one status of all failures, or "other" where they differ. An interruption goes before all; before "done"
-    /// goes a former key that remains.
+    /// Done, the one status of all failures, or "other" where they differ. An interruption goes before all; before
+    /// "done" goes a former key that remains.
     var status: Status {
         let failures = Set(steps.compactMap(\.failure?.status))
         if failures.contains(.interrupted) { return .interrupted }

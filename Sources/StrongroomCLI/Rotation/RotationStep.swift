@@ -9,8 +9,8 @@ struct RotationStep: Sendable {
         /// The old key opens it and nobody is in the way.
         case checked(RotationPlan)
         case rotated(RotationOutcome)
-        /// An earlier run was interrupted after the new key had taken over; what it left is done as far as readers let it, or
-        /// would be.
+        /// An earlier run was interrupted after the new key had taken over; what it left is done as far as readers let
+        /// it, or would be.
         case finished(RotationOutcome)
         /// The new key opens it, and nothing was to be done.
         case already
@@ -52,7 +52,7 @@ struct RotationStep: Sendable {
         }
     }
 
-    /// What the change of key has left, or would leave; nil where there is none.
+    /// The outcome of the rotation, or its prediction; nil if there is none.
     var outcome: RotationOutcome? {
         switch state {
         case .rotated(let outcome), .finished(let outcome): outcome
@@ -63,7 +63,7 @@ struct RotationStep: Sendable {
 
     var status: Status { failure?.status ?? (outcome == .formerKeyRemains ? .formerKeyRemains : .done) }
 
-    /// The step after `work`, or as it is when there is nothing to work on.
+    /// Returns the step after `work`, or as it is when there is nothing to work on.
     func continued(unless interruption: Interruption, _ work: (Target) throws -> State) -> RotationStep {
         guard let target else { return self }
         var step = self
@@ -76,13 +76,13 @@ struct RotationStep: Sendable {
     }
 }
 
-/// What a rotation that was checked will do.
+/// The plan of a rotation that was checked.
 struct RotationPlan: Sendable {
     var room: Room
     /// Seconds that opening took.
     var opening: Double
     var processes: [OpenElsewhere.Process]
-    /// What it would leave of the old key, as far as a dry run can tell.
+    /// The predicted outcome of a dry run.
     var outcome: RotationOutcome?
     /// The open database; nil when there are too many to keep them all open, and in a dry run.
     var queue: DatabaseQueue?
@@ -106,7 +106,8 @@ extension Target {
         }
         if !keepingOpen { try attributing(to: name) { try queue.close() } }
         return RotationPlan(
-            room: room, opening: opening, processes: others.processes(having: place.path), queue: keepingOpen ? queue : nil)
+            room: room, opening: opening, processes: others.processes(having: place.path),
+            queue: keepingOpen ? queue : nil)
     }
 
     /// Finds out the same, and whether every page is what the old key wrote, without changing anything.
@@ -133,10 +134,11 @@ extension Target {
                           remedy: "Keep a copy of it as it is, and restore from a backup")
         }
         return RotationPlan(
-            room: room, opening: opening, processes: others.processes(having: place.path), outcome: foreseen(waits: waits))
+            room: room, opening: opening, processes: others.processes(having: place.path),
+            outcome: foreseen(waits: waits))
     }
 
-    /// Who reads in a transaction keeps pages of the old key.
+    /// Predicts the outcome: a reader in a transaction keeps pages of the old key.
     private func foreseen(waits: Bool) -> RotationOutcome {
         FileLocks(path: place.path).isRead && !waits ? .formerKeyRemains : .complete
     }
@@ -167,7 +169,8 @@ extension Target {
     ///
     /// - parameter waits: for those who still read pages of the old key, until they are done or an interruption comes.
     func rotate(
-        _ plan: RotationPlan, _ keys: RotationKeys, waits: Bool, _ interruption: Interruption, _ display: ProgressDisplay
+        _ plan: RotationPlan, _ keys: RotationKeys, waits: Bool, _ interruption: Interruption,
+        _ display: ProgressDisplay
     ) throws -> RotationOutcome {
         do {
             return try attributing(to: name) {
@@ -187,8 +190,10 @@ extension Target {
         }
     }
 
-    /// What is to do for a database that the old key does not open: nothing, when an earlier run came as far as the new one.
-    func finish(_ keys: RotationKeys, isDry: Bool, waits: Bool, _ interruption: Interruption) throws -> RotationStep.State {
+    /// Finishes an earlier run on a database that the old key does not open. Does nothing if that run has completed.
+    func finish(
+        _ keys: RotationKeys, isDry: Bool, waits: Bool, _ interruption: Interruption) throws -> RotationStep.State
+    {
         guard isDry else { return try finish(keys, waits: waits, interruption) }
         try attributing(to: name) {
             try DatabaseFile.reading(path: place.path, encryption: encryption(keys.new!)) { _ in }

@@ -17,7 +17,7 @@ struct Bindings {
         }
     }
 
-    /// A number where the text is just how it is written; else the text.
+    /// Returns a number if the text is exactly how the number is written; otherwise the text.
     private static func value(_ text: String) -> DatabaseValue {
         if let integer = Int64(text), String(integer) == text { return integer.databaseValue }
         if let real = Double(text), String(real) == text { return real.databaseValue }

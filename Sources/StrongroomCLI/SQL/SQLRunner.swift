@@ -25,7 +25,7 @@ struct SQLRunner {
     }
 }
 
-/// What a statement is, from its first words.
+/// The kind of a statement, by its first words.
 enum StatementKind {
     case transaction(String)
     /// It can't be part of a transaction, such as VACUUM and a change of journal mode.

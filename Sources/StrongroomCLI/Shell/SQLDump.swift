@@ -10,11 +10,14 @@ struct SQLDump {
     func write(_ table: String?, to write: (String) throws -> Void) throws {
         let entries = try Row.fetchAll(db, sql: """
             SELECT type, name, sql, rootpage FROM sqlite_master
-            WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND (?1 IS NULL OR lower(tbl_name) = lower(?1))
+            WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+            AND (?1 IS NULL OR lower(tbl_name) = lower(?1))
             ORDER BY type <> 'table', rowid
             """, arguments: [table])
         let virtual = entries.filter { ($0["type"] as String) == "table" && ($0["rootpage"] as Int) == 0 }
-        if !virtual.isEmpty { try write("-- It has virtual tables: in SQLite's shells, enter .dbconfig defensive off first.") }
+        if !virtual.isEmpty {
+            try write("-- It has virtual tables: in SQLite's shells, enter .dbconfig defensive off first.")
+        }
         try write("PRAGMA foreign_keys = OFF;\nBEGIN TRANSACTION;")
         for entry in entries where (entry["type"] as String) == "table" && (entry["rootpage"] as Int) > 0 {
             try write((entry["sql"] as String) + ";")

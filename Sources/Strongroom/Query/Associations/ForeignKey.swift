@@ -29,11 +29,13 @@ struct ForeignKeyLookup: Equatable, Sendable {
     let referredTable: String
     let foreignKey: ForeignKey?
 
-    /// The columns that refer, each with the one that it refers to.
+    /// Returns the columns that refer, each with the one that it refers to.
     ///
     /// - throws: `SQLITE_MISUSE` when the schema has none, or several.
     func mapping(_ db: Database) throws -> [(referring: String, referred: String)] {
-        if let foreignKey, let columns = foreignKey.destinationColumns { return try pairs(foreignKey.originColumns, columns) }
+        if let foreignKey, let columns = foreignKey.destinationColumns {
+            return try pairs(foreignKey.originColumns, columns)
+        }
         guard let foreignKey else {
             let known = try knownKeys(db)
             guard known.count == 1 else { throw undecided(known.count) }
@@ -48,7 +50,9 @@ struct ForeignKeyLookup: Equatable, Sendable {
     }
 
     private func knownKeys(_ db: Database) throws -> [ForeignKeyInfo] {
-        try db.foreignKeys(on: referringTable).filter { $0.destinationTable.foldedSQLName == referredTable.foldedSQLName }
+        try db.foreignKeys(on: referringTable).filter {
+            $0.destinationTable.foldedSQLName == referredTable.foldedSQLName
+        }
     }
 
     private func pairs(_ referring: [String], _ referred: [String]) throws -> [(referring: String, referred: String)] {
@@ -56,8 +60,8 @@ struct ForeignKeyLookup: Equatable, Sendable {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
                 message: """
-                    a foreign key of table \(referringTable) refers with \(referring.count) columns to \(referred.count) of \
-                    \(referredTable): name both, as in ForeignKey(["…"], to: ["…"])
+                    a foreign key of table \(referringTable) refers with \(referring.count) columns to \
+                    \(referred.count) of \(referredTable): name both, as in ForeignKey(["…"], to: ["…"])
                     """)
         }
         return Array(zip(referring, referred)).map { (referring: $0, referred: $1) }

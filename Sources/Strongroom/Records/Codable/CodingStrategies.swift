@@ -1,6 +1,6 @@
 import Foundation
 
-/// How `Data` properties are stored.
+/// A strategy that stores `Data` properties.
 public enum DatabaseDataEncodingStrategy: Sendable {
     /// As blobs.
     case deferredToData
@@ -12,7 +12,7 @@ public enum DatabaseDataEncodingStrategy: Sendable {
     case custom(@Sendable (Data) -> (any DatabaseValueConvertible)?)
 }
 
-/// How `Data` properties are read.
+/// A strategy that reads `Data` properties.
 public enum DatabaseDataDecodingStrategy: Sendable {
     /// From blobs and text.
     case deferredToData
@@ -21,7 +21,7 @@ public enum DatabaseDataDecodingStrategy: Sendable {
     case custom(@Sendable (DatabaseValue) -> Data?)
 }
 
-/// How `Date` properties are stored.
+/// A strategy that stores `Date` properties.
 public enum DatabaseDateEncodingStrategy: @unchecked Sendable {
     // Unchecked: date formatters are thread-safe as long as nobody changes them.
 
@@ -50,7 +50,7 @@ public enum DatabaseDateEncodingStrategy: @unchecked Sendable {
     case custom(@Sendable (Date) -> (any DatabaseValueConvertible)?)
 }
 
-/// How `Date` properties are read.
+/// A strategy that reads `Date` properties.
 public enum DatabaseDateDecodingStrategy: @unchecked Sendable {
     // Unchecked: date formatters are thread-safe as long as nobody changes them.
 
@@ -76,7 +76,7 @@ public enum DatabaseDateDecodingStrategy: @unchecked Sendable {
     case custom(@Sendable (DatabaseValue) -> Date?)
 }
 
-/// How `UUID` properties are stored. All forms are read.
+/// A strategy that stores `UUID` properties. All forms can be read.
 public enum DatabaseUUIDEncodingStrategy: Sendable {
     /// As a blob of 16 bytes.
     case deferredToUUID
@@ -88,7 +88,7 @@ public enum DatabaseUUIDEncodingStrategy: Sendable {
     case lowercaseString
 }
 
-/// How coding keys become columns.
+/// A strategy that derives columns from coding keys.
 public enum DatabaseColumnEncodingStrategy: Sendable {
     /// `playerID` is `playerID`.
     case useDefaultKeys
@@ -108,7 +108,7 @@ public enum DatabaseColumnEncodingStrategy: Sendable {
     }
 }
 
-/// How columns become coding keys.
+/// A strategy that derives coding keys from columns.
 public enum DatabaseColumnDecodingStrategy: Sendable {
     /// `playerID` is `playerID`.
     case useDefaultKeys
@@ -171,7 +171,7 @@ extension DatabaseDateEncodingStrategy {
         }
     }
 
-    /// The integer below; NULL where there is none.
+    /// Returns the integer below; NULL where there is none.
     private static func integer(_ value: Double) -> DatabaseValue {
         (Int64(exactly: value.rounded(.down)) as Int64?).databaseValue
     }
@@ -218,7 +218,8 @@ extension String {
             if character.isUppercase, index > 0, characters[index - 1] != "_" {
                 let followsCapital = characters[index - 1].isUppercase
                 let precedesLowercase = index + 1 < characters.count && characters[index + 1].isLowercase
-                // As Foundation's JSON coders have it, the first letter is a word where a capital follows: `u_rl_string`.
+                // As Foundation's JSON coders have it, the first letter is a word where a capital follows:
+                // `u_rl_string`.
                 if !followsCapital || precedesLowercase || index == 1 { result += "_" }
             }
             result += character.lowercased()
@@ -228,7 +229,9 @@ extension String {
 
     /// `my_url_value` is `myUrlValue`; underscores around stay.
     var camelCased: String {
-        guard let first = firstIndex(where: { $0 != "_" }), let last = lastIndex(where: { $0 != "_" }) else { return self }
+        guard let first = firstIndex(where: { $0 != "_" }), let last = lastIndex(where: { $0 != "_" }) else {
+            return self
+        }
         let words = self[first...last].split(separator: "_")
         guard words.count > 1 else { return self }
         let camel = words[0].lowercased() + words.dropFirst().map(\.capitalized).joined()

@@ -15,7 +15,7 @@ struct ChangeCount {
         totalBefore = db.totalChangesCount
     }
 
-    /// The rows of the statement that ran since.
+    /// Returns the number of rows that the latest statement changed.
     func ofLatestStatement() throws -> Int {
         let count = db.changesCount
         if count > 0 || db.totalChangesCount == totalBefore { return count }

@@ -14,8 +14,8 @@ struct Returning<T> {
     var selection: [any SQLSelectable]
     var fetch: (Statement) throws -> T
 
-    /// The value, once `save` has run the statement. Everything underneath does without the type of the value, and so without
-    /// looking up types at run time.
+    /// Returns the value after `save` has run the statement. The code below does without the type of the value, and so
+    /// without looking up types at run time.
     func value(_ save: (Saving) throws -> Void) throws -> T {
         var value: T?
         try save(Saving(selection: selection) { value = try fetch($0) })
@@ -41,7 +41,7 @@ extension MutablePersistableRecord {
         didSave(success)
     }
 
-    /// An insertion with its callbacks, but for those that all saving has.
+    /// Inserts the record, with the callbacks of an insertion.
     mutating func insertWithCallbacks(
         _ db: Database, _ insert: (Self) throws -> InsertionSuccess) throws -> PersistenceSuccess
     {
@@ -58,7 +58,7 @@ extension MutablePersistableRecord {
         return PersistenceSuccess(success)
     }
 
-    /// An update with its callbacks, but for those that all saving has.
+    /// Updates the record, with the callbacks of an update.
     private func updateWithCallbacks(
         _ db: Database, columns: Set<String>?, _ update: () throws -> PersistenceSuccess) throws -> PersistenceSuccess
     {
@@ -75,11 +75,11 @@ extension MutablePersistableRecord {
         return success
     }
 
-    /// The error of a callback that did not let happen what it is around, or kept an error for itself.
+    /// Returns the error for a callback that did not call its function argument, or did not throw its error.
     static func notDone(_ callback: String, _ function: String) -> DatabaseError {
         DatabaseError(
             resultCode: .SQLITE_MISUSE,
-            message: "\(Self.self).\(callback) has to call the function that it gets, and to throw its error: try \(function)()")
+            message: "\(Self.self).\(callback) must call its function argument and throw its error: try \(function)()")
     }
 
     // MARK: - Ways to save
@@ -91,7 +91,8 @@ extension MutablePersistableRecord {
     }
 
     private mutating func insertInside(
-        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ saving: Saving) throws -> PersistenceSuccess
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?,
+        _ saving: Saving) throws -> PersistenceSuccess
     {
         try insertWithCallbacks(db) { record in
             let writer = try RecordWriter(db, record)
@@ -166,7 +167,7 @@ extension MutablePersistableRecord {
 struct NoRow: Error {}
 
 extension MutablePersistableRecord {
-    /// The returned row as a record.
+    /// Returns the returned row as a record.
     static func returningRecord<T: FetchableRecord & TableRecord>(_ type: T.Type) -> Returning<T> {
         Returning(selection: type.databaseSelection) { statement in
             guard let record = try T.fetchOne(statement) else { throw NoRow() }

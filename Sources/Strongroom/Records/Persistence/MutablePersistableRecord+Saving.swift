@@ -7,14 +7,17 @@ extension MutablePersistableRecord {
     /// Inserts the record.
     ///
     /// - parameter conflictResolution: by default that of ``persistenceConflictPolicy``.
-    /// - throws: `SQLITE_CONSTRAINT` and its kin; what callbacks throw.
-    public mutating func insert(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
+    /// - throws: `SQLITE_CONSTRAINT` and its variants; the errors of callbacks.
+    public mutating func insert(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws
+    {
         try insertCore(db, conflictResolution)
     }
 
     /// Inserts the record; returns the row as it is now, as a record of some type.
     ///
-    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record out.
+    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record
+    ///   out.
     public mutating func insertAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type) throws -> T
@@ -49,7 +52,9 @@ extension MutablePersistableRecord {
     /// Updates the row of the record's primary key; inserts the record where there is none, or where the key is NULL.
     ///
     /// - parameter conflictResolution: by default that of ``persistenceConflictPolicy``.
-    public mutating func save(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
+    public mutating func save(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws
+    {
         try saveCore(db, conflictResolution)
     }
 
@@ -116,15 +121,19 @@ extension MutablePersistableRecord {
 extension MutablePersistableRecord {
     // MARK: - Copies
 
-    /// The record as it is after its insertion.
-    public func inserted(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self {
+    /// Inserts a copy of the record and returns it.
+    public func inserted(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self
+    {
         var record = self
         try record.insertCore(db, conflictResolution)
         return record
     }
 
-    /// The record as it is after it was saved.
-    public func saved(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self {
+    /// Saves a copy of the record and returns it.
+    public func saved(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self
+    {
         var record = self
         try record.saveCore(db, conflictResolution)
         return record
@@ -132,7 +141,8 @@ extension MutablePersistableRecord {
 
     /// Inserts the record; returns the row as it is now.
     ///
-    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record out.
+    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record
+    ///   out.
     public func insertAndFetch(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self
         where Self: FetchableRecord
@@ -195,7 +205,7 @@ extension MutablePersistableRecord {
         return try changes.ofLatestStatement() > 0
     }
 
-    /// Whether there is a row of the record's primary key.
+    /// Returns a Boolean value that indicates whether the table has a row with the record's primary key.
     public func exists(_ db: Database) throws -> Bool {
         guard let statement = try RecordWriter(db, self).existsStatement() else { return false }
         return try Bool.fetchOne(statement)!

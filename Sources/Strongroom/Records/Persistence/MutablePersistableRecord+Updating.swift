@@ -7,7 +7,7 @@ extension MutablePersistableRecord {
     ///
     /// - parameter conflictResolution: by default that of ``persistenceConflictPolicy``.
     /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when there is no such row; `SQLITE_CONSTRAINT`
-    ///   and its kin; what callbacks throw.
+    ///   and its variants; the errors of callbacks.
     public func update(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
         try updateCore(db, conflictResolution)
     }
@@ -84,7 +84,9 @@ extension MutablePersistableRecord {
     {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
-            try Returning(selection: selection, fetch: $0).value { try updateCore(db, conflictResolution, columns: columns, $0) }
+            try Returning(selection: selection, fetch: $0).value {
+                try updateCore(db, conflictResolution, columns: columns, $0)
+            }
         }
     }
 
@@ -114,7 +116,8 @@ extension MutablePersistableRecord {
         return true
     }
 
-    /// Modifies the record, and updates the columns that changed; returns the row as it is now, nil when nothing changed.
+    /// Modifies the record, and updates the columns that changed; returns the row as it is now, nil when nothing
+    /// changed.
     public mutating func updateChangesAndFetch(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         modify: (inout Self) throws -> Void) throws -> Self?
@@ -123,8 +126,8 @@ extension MutablePersistableRecord {
         try updateChangesAndFetch(db, onConflict: conflictResolution, as: Self.self, modify: modify)
     }
 
-    /// Modifies the record, and updates the columns that changed; returns the row as it is now, as a record of some type,
-    /// nil when nothing changed.
+    /// Modifies the record, and updates the columns that changed; returns the row as it is now, as a record of some
+    /// type, nil when nothing changed.
     public mutating func updateChangesAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type,
@@ -137,8 +140,8 @@ extension MutablePersistableRecord {
         }
     }
 
-    /// Modifies the record, and updates the columns that changed; returns what `fetch` makes of the statement that returns
-    /// the selection, nil when nothing changed.
+    /// Modifies the record, and updates the columns that changed; returns what `fetch` makes of the statement that
+    /// returns the selection, nil when nothing changed.
     public mutating func updateChangesAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],

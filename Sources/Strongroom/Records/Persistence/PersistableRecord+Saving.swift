@@ -6,7 +6,7 @@ extension PersistableRecord {
     /// Inserts the record.
     ///
     /// - parameter conflictResolution: by default that of `persistenceConflictPolicy`.
-    /// - throws: `SQLITE_CONSTRAINT` and its kin; what callbacks throw.
+    /// - throws: `SQLITE_CONSTRAINT` and its variants; the errors of callbacks.
     public func insert(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
         var record = self
         try record.insertCore(db, conflictResolution)
@@ -14,7 +14,8 @@ extension PersistableRecord {
 
     /// Inserts the record; returns the row as it is now, as a record of some type.
     ///
-    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record out.
+    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record
+    ///   out.
     public func insertAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type) throws -> T
@@ -32,7 +33,9 @@ extension PersistableRecord {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
             var record = self
-            return try Returning(selection: selection, fetch: $0).value { try record.insertCore(db, conflictResolution, $0) }
+            return try Returning(selection: selection, fetch: $0).value {
+                try record.insertCore(db, conflictResolution, $0)
+            }
         }
     }
 
@@ -74,7 +77,9 @@ extension PersistableRecord {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
             var record = self
-            return try Returning(selection: selection, fetch: $0).value { try record.saveCore(db, conflictResolution, $0) }
+            return try Returning(selection: selection, fetch: $0).value {
+                try record.saveCore(db, conflictResolution, $0)
+            }
         }
     }
 

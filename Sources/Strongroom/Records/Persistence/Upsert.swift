@@ -1,7 +1,9 @@
-/// What an upsert does with the columns that no assignment names.
+/// The treatment of columns without an assignment in an upsert.
 public struct UpsertUpdateStrategy: OptionSet, Sendable {
+    /// The flags as an integer.
     public let rawValue: Int
 
+    /// Creates a set of flags from an integer.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
@@ -13,7 +15,7 @@ public struct UpsertUpdateStrategy: OptionSet, Sendable {
     public static let noColumnUnlessSpecified = UpsertUpdateStrategy(rawValue: 1 << 0)
 }
 
-/// How an upsert updates the row it conflicts with. <https://www.sqlite.org/lang_upsert.html>
+/// The update of an upsert. Source: <https://www.sqlite.org/lang_upsert.html>.
 struct Upsert {
     var conflictTarget: [String] = []
     var strategy = UpsertUpdateStrategy.allColumns
@@ -27,8 +29,8 @@ struct Upsert {
         self.assignments = assignments
     }
 
-    /// What is assigned, given the columns of the record and of its primary key: never nothing, because a row that is not
-    /// touched is not returned either.
+    /// Returns the assignments, given the columns of the record and of its primary key. There is at least one, because
+    /// a row that is not updated is not returned either.
     func completeAssignments(columns: [String], key: [String]) -> [ColumnAssignment] {
         var complete = assignments.filter { $0.value != nil }
         if !strategy.contains(.noColumnUnlessSpecified) {
