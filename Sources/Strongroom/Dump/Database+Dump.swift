@@ -1,9 +1,9 @@
 /// Options for the names of tables in a dump.
 public enum DumpTableHeaderOptions: Sendable {
-    /// When there is more than one table.
+    /// Names are printed if there is more than one table.
     case automatic
 
-    /// Always.
+    /// Names are always printed.
     case always
 }
 
@@ -17,9 +17,9 @@ extension Database {
     /// ```
     ///
     /// - parameters:
-    ///   - format: by default ``DebugDumpFormat``.
-    ///   - stream: by default the standard output.
-    /// - throws: what a statement throws; what was printed before stays.
+    ///   - format: the format. Default: ``DebugDumpFormat``.
+    ///   - stream: the output. Default: standard output.
+    /// - throws: the errors of the statements. Output before the error stays.
     public func dumpSQL(
         _ sql: SQL,
         format: some DumpFormat = .debug(),
@@ -33,9 +33,9 @@ extension Database {
     /// stand the rows that `including(all:)` adds.
     ///
     /// - parameters:
-    ///   - format: by default ``DebugDumpFormat``.
-    ///   - stream: by default the standard output.
-    /// - throws: what the request throws; what was printed before stays.
+    ///   - format: the format. Default: ``DebugDumpFormat``.
+    ///   - stream: the output. Default: standard output.
+    /// - throws: the errors of the request. Output before the error stays.
     public func dumpRequest(
         _ request: some FetchRequest,
         format: some DumpFormat = .debug(),
@@ -49,12 +49,12 @@ extension Database {
     ///
     /// - parameters:
     ///   - tables: the names.
-    ///   - format: by default ``DebugDumpFormat``.
-    ///   - tableHeader: whether names are printed; by default when there are several tables.
+    ///   - format: the format. Default: ``DebugDumpFormat``.
+    ///   - tableHeader: the option for the names of tables. Default: names are printed if there are several tables.
     ///   - stableOrder: whether the rows of views are sorted by all their columns; by default they come as the view
     ///     gives them.
-    ///   - stream: by default the standard output.
-    /// - throws: `SQLITE_ERROR` when there is no such table; what was printed before stays.
+    ///   - stream: the output. Default: standard output.
+    /// - throws: `SQLITE_ERROR` if there is no such table. Output before the error stays.
     public func dumpTables(
         _ tables: [String], format: some DumpFormat = .debug(),
         tableHeader: DumpTableHeaderOptions = .automatic, stableOrder: Bool = false,
@@ -72,8 +72,8 @@ extension Database {
     /// this library keep for themselves.
     ///
     /// - parameters:
-    ///   - format: by default ``DebugDumpFormat``.
-    ///   - stream: by default the standard output.
+    ///   - format: the format. Default: ``DebugDumpFormat``.
+    ///   - stream: the output. Default: standard output.
     public func dumpContent(format: some DumpFormat = .debug(), to stream: (any TextOutputStream)? = nil) throws {
         var dump = Dump(self, format: format, stream: stream)
         try dump.writeSchema()
@@ -86,7 +86,7 @@ extension Database {
     /// Prints the SQL that made the main database, but for what SQLite, virtual tables and this library keep for
     /// themselves.
     ///
-    /// - parameter stream: by default the standard output.
+    /// - parameter stream: the output. Default: standard output.
     public func dumpSchema(to stream: (any TextOutputStream)? = nil) throws {
         var dump = Dump(self, format: .debug(), stream: stream)
         try dump.writeSchema()

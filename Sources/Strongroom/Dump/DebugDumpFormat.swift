@@ -56,9 +56,9 @@ extension DumpFormat where Self == DebugDumpFormat {
     /// A format that prints one line for each row, for people.
     ///
     /// - parameters:
-    ///   - header: whether the names of the columns come first.
-    ///   - separator: what stands between two values.
-    ///   - nullValue: what stands for NULL.
+    ///   - header: a Boolean value that indicates whether column names precede the rows.
+    ///   - separator: the text between two values.
+    ///   - nullValue: the text for NULL.
     public static func debug(header: Bool = false, separator: String = "|", nullValue: String = "") -> Self {
         DebugDumpFormat(header: header, separator: separator, nullValue: nullValue)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The rows of each statement as an array of JSON objects. Blobs are encoded as the encoder encodes `Data`.
+/// A format that prints the rows of each statement as an array of JSON objects. Blobs are encoded as `Data`.
 ///
 /// ```text
 /// [{"name":"Arthur","score":500},

@@ -1,4 +1,4 @@
-/// One line for each value, as the `line` mode of the SQLite shell prints them; rows are paragraphs.
+/// A format that prints one line for each value and a paragraph for each row, like the `line` mode of SQLite's shell.
 ///
 /// ```text
 ///  name = Arthur
@@ -35,7 +35,7 @@ public struct LineDumpFormat: DumpFormat, Sendable {
 extension DumpFormat where Self == LineDumpFormat {
     /// A format that prints one line for each value, like the `line` mode of SQLite's shell.
     ///
-    /// - parameter nullValue: what stands for NULL.
+    /// - parameter nullValue: the text for NULL.
     public static func line(nullValue: String = "") -> Self {
         LineDumpFormat(nullValue: nullValue)
     }

@@ -1,4 +1,4 @@
-/// One line for each row, as the `list` mode of the SQLite shell prints them.
+/// A format that prints one line for each row, like the `list` mode of SQLite's shell.
 ///
 /// ```text
 /// Arthur|500
@@ -48,9 +48,9 @@ extension DumpFormat where Self == ListDumpFormat {
     /// A format that prints one line for each row, like the `list` mode of SQLite's shell.
     ///
     /// - parameters:
-    ///   - header: whether the names of the columns come first.
-    ///   - separator: what stands between two values.
-    ///   - nullValue: what stands for NULL.
+    ///   - header: a Boolean value that indicates whether column names precede the rows.
+    ///   - separator: the text between two values.
+    ///   - nullValue: the text for NULL.
     public static func list(header: Bool = false, separator: String = "|", nullValue: String = "") -> Self {
         ListDumpFormat(header: header, separator: separator, nullValue: nullValue)
     }

@@ -1,4 +1,4 @@
-/// One line for each row, values as SQL literals, as the `quote` mode of the SQLite shell prints them.
+/// A format that prints one line for each row with values as SQL literals, like the `quote` mode of SQLite's shell.
 ///
 /// ```text
 /// 'Arthur',500
@@ -45,8 +45,8 @@ extension DumpFormat where Self == QuoteDumpFormat {
     /// A format that prints one line for each row, with values as SQL literals.
     ///
     /// - parameters:
-    ///   - header: whether the names of the columns come first.
-    ///   - separator: what stands between two values.
+    ///   - header: a Boolean value that indicates whether column names precede the rows.
+    ///   - separator: the text between two values.
     public static func quote(header: Bool = false, separator: String = ",") -> Self {
         QuoteDumpFormat(header: header, separator: separator)
     }

@@ -5,7 +5,7 @@ import Foundation
 final class FullTextState: ConnectionPart {
     init(_ database: Database) {}
 
-    /// FTS5's own interface, once somebody has asked for it.
+    /// FTS5's own interface, after its first use.
     fileprivate var api: UnsafeMutablePointer<fts5_api>?
 
     /// The error of a tokenizer of the connection, until it is thrown as the error of the statement.
@@ -31,7 +31,7 @@ extension Database {
 extension FTS5 {
     /// FTS5's own interface, for what this library does not cover. <https://www.sqlite.org/fts5.html#extending_fts5>
     ///
-    /// Valid until the connection is closed. A fatal error where SQLite was built without FTS5.
+    /// It is valid until the connection is closed. If SQLite was built without FTS5, this is a fatal error.
     public static func api(_ db: Database) -> UnsafePointer<fts5_api> {
         UnsafePointer(mutableAPI(db))
     }
@@ -72,7 +72,7 @@ extension FTS5 {
 }
 
 extension Database {
-    /// Adds a tokenizer, or replaces the one of that name for the tables that are opened from now on.
+    /// Adds a tokenizer. It replaces one with the same name, for tables opened from now on.
     public func add(tokenizer: (some FTS5CustomTokenizer).Type) {
         requireAccess()
         guard sqliteConnection != nil else { return }
@@ -91,8 +91,8 @@ extension Database {
 
     /// Returns a tokenizer: one of SQLite's, or one that was added to the connection.
     ///
-    /// - throws: `SQLITE_ERROR` when there is none of that name, or when it refuses the arguments; what its initializer
-    ///   throws.
+    /// - throws: `SQLITE_ERROR` if there is no such tokenizer, or if it refuses the arguments; the errors of its
+    ///   initializer.
     public func makeTokenizer(_ descriptor: FTS5TokenizerDescriptor) throws -> any FTS5Tokenizer {
         requireAccess()
         _ = try openConnection
@@ -155,7 +155,7 @@ private final class TokenizerRegistration {
     }
 }
 
-/// A tokenizer in the hands of FTS5.
+/// A tokenizer that FTS5 owns.
 private final class InstalledTokenizer {
     let tokenizer: any FTS5CustomTokenizer
     let registration: TokenizerRegistration
@@ -203,7 +203,7 @@ private func callTokenizer(
     if code != SQLITE_OK, code != SQLITE_DONE {
         let failure = TokenizerFailure.take(code)
         installed.registration.database?.fullText.failure = failure
-        // Whoever calls the tokenizer by hand finds the error where the wrapping tokenizer would look for it.
+        // A direct caller of the tokenizer finds the error where a wrapping tokenizer would.
         _ = TokenizerFailure.keep(failure)
     }
     return code

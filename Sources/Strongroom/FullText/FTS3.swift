@@ -1,4 +1,4 @@
-/// The FTS3 full-text engine: for databases that have such tables. New ones are better off with ``FTS5``.
+/// The FTS3 full-text engine, for databases that have such tables. Prefer ``FTS5`` for new ones.
 ///
 /// ```swift
 /// try db.create(virtualTable: "document", using: FTS3()) { t in
@@ -11,13 +11,13 @@
 public struct FTS3: VirtualTableModule {
     /// The treatment of accents. Source: <https://www.sqlite.org/fts3.html#tokenizer>.
     public enum Diacritics: Sendable {
-        /// Accents count.
+        /// Accents are significant.
         case keep
 
-        /// Accents don't count, but for those of a few characters that older versions of SQLite left alone.
+        /// Accents are ignored, except for a few characters that older versions of SQLite do not handle.
         case removeLegacy
 
-        /// Accents don't count.
+        /// Accents are ignored.
         case remove
     }
 
@@ -61,7 +61,7 @@ public final class FTS3TableDefinition {
     /// The tokenizer; nil for ``FTS3TokenizerDescriptor/simple``.
     public var tokenizer: FTS3TokenizerDescriptor?
 
-    /// Adds a column. A table without any gets one that is called `content`.
+    /// Adds a column. A table without columns gets one named `content`.
     public func column(_ name: String) {
         columns.append(name)
     }

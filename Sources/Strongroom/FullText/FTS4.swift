@@ -69,7 +69,7 @@ public final class FTS4TableDefinition {
     /// The table or view that has the text, empty for an index without text; nil when the FTS table keeps the text
     /// itself.
     ///
-    /// To bring and keep the index up to date is up to you: see ``synchronize(withTable:)``.
+    /// The program must keep the index up to date. ``synchronize(withTable:)`` does so.
     /// <https://www.sqlite.org/fts3.html#_external_content_fts4_tables_>
     public var content: String? {
         get { source?.name }
@@ -90,7 +90,7 @@ public final class FTS4TableDefinition {
     /// The lengths of the prefixes that are indexed, in bytes. <https://www.sqlite.org/fts3.html#the_prefix_option>
     public var prefixes: Set<Int>?
 
-    /// Adds a column. A table without any gets one that is called `content`.
+    /// Adds a column. A table without columns gets one named `content`.
     @discardableResult
     public func column(_ name: String) -> FTS4ColumnDefinition {
         let column = FTS4ColumnDefinition(name)
@@ -122,14 +122,14 @@ public final class FTS4ColumnDefinition {
         self.name = name
     }
 
-    /// Keeps the column's text out of the index. <https://www.sqlite.org/fts3.html#the_notindexed_option>
+    /// Excludes the column from the index. Source: <https://www.sqlite.org/fts3.html#the_notindexed_option>.
     @discardableResult
     public func notIndexed() -> Self {
         role = .notIndexed
         return self
     }
 
-    /// Makes this the column that tells the language of the row.
+    /// Makes this the column with the language of the row.
     /// <https://www.sqlite.org/fts3.html#the_languageid_option>
     @discardableResult
     public func asLanguageId() -> Self {
@@ -141,7 +141,7 @@ public final class FTS4ColumnDefinition {
 extension Database {
     /// Drops the triggers that keep an FTS4 table up to date. See ``FTS4TableDefinition/synchronize(withTable:)``.
     ///
-    /// - parameter tableName: the name of the FTS4 table. It may be gone already.
+    /// - parameter tableName: the name of the FTS4 table. The table need not exist any more.
     public func dropFTS4SynchronizationTriggers(forTable tableName: String) throws {
         try dropTriggers(ofTable: tableName, ["bu", "bd", "au", "ai"])
     }

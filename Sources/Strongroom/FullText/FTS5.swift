@@ -12,13 +12,13 @@
 public struct FTS5: VirtualTableModule {
     /// The treatment of accents. Source: <https://www.sqlite.org/fts5.html#unicode61_tokenizer>.
     public enum Diacritics: Sendable {
-        /// Accents count.
+        /// Accents are significant.
         case keep
 
-        /// Accents don't count, but for those of a few characters that older versions of SQLite left alone.
+        /// Accents are ignored, except for a few characters that older versions of SQLite do not handle.
         case removeLegacy
 
-        /// Accents don't count.
+        /// Accents are ignored.
         case remove
     }
 
@@ -84,24 +84,25 @@ public final class FTS5TableDefinition {
     /// The table or view that has the text, empty for an index without text; nil when the FTS table keeps the text
     /// itself.
     ///
-    /// To bring and keep the index up to date is up to you: see ``synchronize(withTable:)``.
+    /// The program must keep the index up to date. ``synchronize(withTable:)`` does so.
     /// <https://www.sqlite.org/fts5.html#external_content_and_contentless_tables>
     public var content: String? {
         get { source?.name }
         set { source = newValue.map(FullTextSource.named) }
     }
 
-    /// The rowid's name in the table that has the text; nil for `rowid`, or what ``synchronize(withTable:)`` finds.
+    /// The name of the rowid in the content table; nil for `rowid`, or the column that ``synchronize(withTable:)``
+    /// finds.
     public var contentRowID: String?
 
     /// The lengths of the prefixes that are indexed, in characters. <https://www.sqlite.org/fts5.html#prefix_indexes>
     public var prefixes: Set<Int>?
 
-    /// 0 to store no sizes of texts, which ranking then counts anew.
+    /// 0 to store no sizes of texts. Ranking then computes them at each query.
     /// <https://www.sqlite.org/fts5.html#the_columnsize_option>
     public var columnSize: Int?
 
-    /// `"full"`, `"column"` or `"none"`: how precisely the index knows where a token stands.
+    /// The precision of the positions in the index: `"full"`, `"column"` or `"none"`.
     ///
     /// <https://www.sqlite.org/fts5.html#the_detail_option>
     public var detail: String?
@@ -132,7 +133,7 @@ public final class FTS5ColumnDefinition {
         self.name = name
     }
 
-    /// Keeps the column's text out of the index. <https://www.sqlite.org/fts5.html#the_unindexed_column_option>
+    /// Excludes the column from the index. Source: <https://www.sqlite.org/fts5.html#the_unindexed_column_option>.
     @discardableResult
     public func notIndexed() -> Self {
         isIndexed = false
@@ -143,7 +144,7 @@ public final class FTS5ColumnDefinition {
 extension Database {
     /// Drops the triggers that keep an FTS5 table up to date. See ``FTS5TableDefinition/synchronize(withTable:)``.
     ///
-    /// - parameter tableName: the name of the FTS5 table. It may be gone already.
+    /// - parameter tableName: the name of the FTS5 table. The table need not exist any more.
     public func dropFTS5SynchronizationTriggers(forTable tableName: String) throws {
         try dropTriggers(ofTable: tableName, ["ai", "ad", "au"])
     }

@@ -38,9 +38,9 @@ extension FTS5CustomTokenizer {
     }
 }
 
-/// Receives a token, as it is to be indexed or looked for.
+/// Receives a token to be indexed or searched for.
 ///
-/// Throws when the tokenizer has to stop: let the error pass.
+/// It throws when the tokenizer must stop. Rethrow the error.
 public typealias FTS5WrapperTokenCallback = (_ token: String, _ flags: FTS5TokenFlags) throws -> Void
 
 /// A tokenizer that changes, drops or adds to the tokens of another one.
@@ -57,7 +57,7 @@ public protocol FTS5WrapperTokenizer: FTS5CustomTokenizer {
     /// The tokenizer that finds the tokens. Make it once, in the initializer, with ``Database/makeTokenizer(_:)``.
     var wrappedTokenizer: any FTS5Tokenizer { get }
 
-    /// Takes a token of the wrapped tokenizer, and gives any number of tokens to `tokenCallback`.
+    /// Receives a token of the wrapped tokenizer, and passes any number of tokens to `tokenCallback`.
     ///
     /// Give synonyms the flag ``FTS5TokenFlags/colocated``, all but the first. What is thrown is the error of the
     /// statement, as with ``FTS5CustomTokenizer/init(db:arguments:)``.

@@ -7,7 +7,7 @@ public struct FTS5TokenizerDescriptor: Sendable {
 
     /// Creates the descriptor of a tokenizer by its name and arguments.
     ///
-    /// - precondition: there is a name.
+    /// - precondition: `components` is not empty.
     public init(components: [String]) {
         precondition(!components.isEmpty,
             "A tokenizer has a name: FTS5TokenizerDescriptor(components: [\"unicode61\"])")
@@ -17,7 +17,8 @@ public struct FTS5TokenizerDescriptor: Sendable {
     var name: String { components[0] }
     var arguments: [String] { Array(components.dropFirst()) }
 
-    /// Letters and digits of ASCII and all characters beyond it make tokens; the case of ASCII letters does not count.
+    /// Tokens are sequences of ASCII letters and digits, and of all other characters beyond ASCII. The case of ASCII
+    /// letters is ignored.
     ///
     /// - parameters:
     ///     - separators: characters that stand between tokens.
@@ -28,7 +29,7 @@ public struct FTS5TokenizerDescriptor: Sendable {
         FTS5TokenizerDescriptor(components: ["ascii"] + exceptions(separators, tokenCharacters))
     }
 
-    /// English words brought down to their stem.
+    /// English words, reduced to their stems.
     ///
     /// - parameter base: what makes the words; nil for
     ///   ``unicode61(diacritics:categories:separators:tokenCharacters:)``.
@@ -36,7 +37,7 @@ public struct FTS5TokenizerDescriptor: Sendable {
         FTS5TokenizerDescriptor(components: ["porter"] + (base?.components ?? []))
     }
 
-    /// Letters and digits as Unicode 6.1 knows them make tokens; neither case nor, by default, accents count.
+    /// Tokens are sequences of letters and digits of Unicode 6.1. Case is ignored, and by default accents are.
     ///
     /// - parameters:
     ///     - categories: the Unicode categories whose characters make tokens, such as `"L* N* Co"`; empty for the usual

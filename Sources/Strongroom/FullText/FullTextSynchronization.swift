@@ -1,4 +1,4 @@
-/// Where the text of a full-text table is, if not in the table itself.
+/// The content table of a full-text table.
 enum FullTextSource {
     case named(String)
     case synchronized(String)
@@ -12,13 +12,13 @@ enum FullTextSource {
 
 /// The triggers that keep a full-text table up to date with the table that has its text.
 ///
-/// Their names are those that GRDB gives them, so that either library can drop what the other has made.
+/// They have GRDB's names, so that each library can drop the triggers of the other.
 struct FullTextSynchronization {
     let tableName: String
     let contentTable: String
     let columns: [String]
 
-    /// When a trigger runs, and what it does.
+    /// One trigger: its event and its actions.
     struct Trigger {
         let suffix: String
         let event: String

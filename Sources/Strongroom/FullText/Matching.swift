@@ -22,13 +22,13 @@ extension SQLExpression {
 extension TableRequest where Self: FilteredRequest {
     /// Keeps the rows of the FTS3 or FTS4 table that match the pattern in any column. Nothing matches nil.
     public func matching(_ pattern: FTS3Pattern?) -> Self {
-        // A hidden column of the table's name stands for all columns.
+        // The hidden column with the name of the table represents all columns.
         pattern.map { filter(SQLExpression.match(SQLExpression(node: .wholeRow(databaseTableName)), $0)) } ?? none()
     }
 
     /// Keeps the rows of the FTS5 table that match the pattern in any column. Nothing matches nil.
     ///
-    /// Order them by ``Column/rank`` to have the best ones first.
+    /// Order by ``Column/rank`` to get the best matches first.
     public func matching(_ pattern: FTS5Pattern?) -> Self {
         pattern.map { filter(SQLExpression.match(SQLExpression(node: .wholeRow(databaseTableName)), $0)) } ?? none()
     }
@@ -61,12 +61,12 @@ extension Table {
 }
 
 extension SQLInterpolation {
-    /// A pattern, which becomes an argument. Nothing matches nil.
+    /// The pattern as an argument. Nothing matches nil.
     public mutating func appendInterpolation(_ pattern: FTS3Pattern?) {
         elements.append(.expression(.value(pattern?.databaseValue ?? PatternParameters.matchingNothing)))
     }
 
-    /// A pattern, which becomes an argument. Nothing matches nil.
+    /// The pattern as an argument. Nothing matches nil.
     public mutating func appendInterpolation(_ pattern: FTS5Pattern?) {
         elements.append(.expression(.value(pattern?.databaseValue ?? PatternParameters.matchingNothing)))
     }

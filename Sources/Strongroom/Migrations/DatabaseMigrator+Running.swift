@@ -5,25 +5,25 @@ extension DatabaseMigrator {
 
     /// Runs the migrations that have not run yet.
     ///
-    /// Blocks until they are done. Reads wait. A migration that fails leaves no trace; those before it stay.
+    /// Blocks until all have run. Reads wait. A migration that fails is rolled back; those before it stay.
     ///
     /// When several processes migrate at once, each migration runs in one of them: set ``Configuration/busyMode`` for
     /// the others to wait.
     ///
-    /// - throws: what a migration throws; `SQLITE_CONSTRAINT_FOREIGNKEY` when it leaves a broken foreign key.
+    /// - throws: the errors of the migrations; `SQLITE_CONSTRAINT_FOREIGNKEY` if one leaves a broken foreign key.
     public func migrate(_ writer: any DatabaseWriter) throws {
         guard let last = registered.last else { return }
         try migrate(writer, upTo: last.identifier)
     }
 
-    /// Runs the migrations that have not run yet, as far as a given one.
+    /// Runs the migrations that have not run yet, up to a given one.
     ///
-    /// An unknown identifier is a fatal error, and so is a database that is beyond that migration.
+    /// An unknown identifier is a fatal error, and so is a database with a later migration.
     public func migrate(_ writer: any DatabaseWriter, upTo targetIdentifier: String) throws {
         try writer.barrierWriteWithoutTransaction { try migrate($0, upTo: targetIdentifier) }
     }
 
-    /// Runs the migrations later, then `completion`, before any other write.
+    /// Schedules the migrations. `completion` is called after them, before any other write.
     public func asyncMigrate(
         _ writer: any DatabaseWriter, completion: @escaping @Sendable (Result<Database, any Error>) -> Void)
     {
@@ -36,7 +36,7 @@ extension DatabaseMigrator {
         }
     }
 
-    /// Without the configuration's schema source: it describes the schema that the migrations are to bring about.
+    /// Runs `body` without the schema source of the configuration, which describes the schema after the migrations.
     private func migrate(_ db: Database, upTo target: String) throws {
         try db.withSchemaSource(nil) { try run(db, upTo: target) }
     }
@@ -106,7 +106,7 @@ extension DatabaseMigrator {
     ///
     /// The migrations run in a temporary file with the same configuration. Data does not count.
     ///
-    /// - throws: what a migration throws there.
+    /// - throws: the errors of the migrations.
     public func hasSchemaChanges(_ db: Database) throws -> Bool {
         if try hasBeenSuperseded(db) { return true }
         guard let last = try appliedMigrations(db).last else { return false }
@@ -130,7 +130,7 @@ extension DatabaseMigrator {
         configuration.writeTargetQueue = nil
         configuration.observesSuspensionNotifications = false
         configuration.readonly = false
-        // A file, because set-up may do what can't be done in memory.
+        // A file, because the set-up of the configuration may need one.
         let files = FileManager.default
         let folder = files.temporaryDirectory.appendingPathComponent("Strongroom-\(UUID().uuidString)")
         try files.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

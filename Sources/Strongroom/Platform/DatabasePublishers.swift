@@ -81,7 +81,7 @@ extension DatabasePublishers {
 extension DatabaseReader {
     /// Publishes the value of a read, one for each subscription, which is when the database is accessed.
     ///
-    /// - parameter scheduler: where the value, or the error, is delivered. Default: the main dispatch queue.
+    /// - parameter scheduler: delivers the value or the error. Default: the main dispatch queue.
     /// - parameter value: runs as the function of `read(_:)` does.
     public func readPublisher<Output: Sendable>(
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
@@ -97,7 +97,7 @@ extension DatabaseReader {
 extension DatabaseWriter {
     /// Publishes the value of a write transaction, one for each subscription, which is when the database is accessed.
     ///
-    /// - parameter scheduler: where the value, or the error, is delivered. Default: the main dispatch queue.
+    /// - parameter scheduler: delivers the value or the error. Default: the main dispatch queue.
     /// - parameter updates: runs as the function of `write(_:)` does.
     public func writePublisher<Output: Sendable>(
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
@@ -133,7 +133,7 @@ extension DatabaseMigrator {
     /// Runs the migrations that the database lacks, once for each subscription, and publishes one value when all have
     /// run.
     ///
-    /// - parameter scheduler: where the value, or the error, is delivered. Default: the main dispatch queue.
+    /// - parameter scheduler: delivers the value or the error. Default: the main dispatch queue.
     public func migratePublisher(
         _ writer: any DatabaseWriter, receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main)
         -> DatabasePublishers.Migrate

@@ -45,9 +45,9 @@ extension DatabasePublishers {
 extension ValueObservation {
     /// Publishes the first value, and a fresh one after each change. Each subscription is an observation of its own.
     ///
-    /// A subscriber that asks for no value gets the latest one once it asks.
+    /// A subscriber without demand gets the latest value when it has demand again.
     ///
-    /// - parameter scheduler: where values are published. Default: the main dispatch queue.
+    /// - parameter scheduler: delivers the values. Default: the main dispatch queue.
     public func publisher(
         in reader: any DatabaseReader,
         scheduling scheduler: some ValueObservationScheduler = .async(onQueue: .main)
@@ -66,13 +66,13 @@ extension SharedValueObservation {
 extension DatabaseRegionObservation {
     /// Publishes the connection after each transaction that changes the region, before its next access: use it at once.
     ///
-    /// A change that comes while the subscriber asks for none is not published.
+    /// Changes during which the subscriber has no demand are not published.
     public func publisher(in writer: any DatabaseWriter) -> DatabasePublishers.DatabaseRegion {
         DatabasePublishers.DatabaseRegion(observation: self, writer: writer)
     }
 }
 
-/// The values of one subscriber, who is asked before each. Sendable because its variables are used under `lock` only.
+/// The subscription to values. Sendable because its variables are used under `lock` only.
 private final class LatestValueSubscription<S: Subscriber>: Subscription, @unchecked Sendable
     where S.Input: Sendable, S.Failure == any Error
 {
@@ -87,7 +87,7 @@ private final class LatestValueSubscription<S: Subscriber>: Subscription, @unche
     private var cancellable: AnyDatabaseCancellable?
     private var demand = Subscribers.Demand.none
 
-    /// Values are states: the latest one is all that counts.
+    /// The latest value, if it was not delivered yet.
     private var waitingValue: S.Input?
     private var failure: (any Error)?
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One process at a time creates and sets up a database that several share.
+/// A lock between processes, under which one of them creates and sets up a shared database.
 ///
 /// On Apple's platforms it is a file coordinator, which applications and their extensions agree on already. Elsewhere
 /// it is an advisory lock on a file beside the database; the system lets go of it when a process ends, whatever ends
@@ -45,7 +45,7 @@ enum OpeningLock {
         return try body()
     }
 
-    /// Nil where a reader can't have a lock file and no writer has made one: there is nobody to agree with.
+    /// Nil if a reader can't create the lock file and no writer has created it.
     private static func open(_ file: String, for purpose: Purpose) throws -> CInt? {
         // Reading is enough to lock a file, and another user may have made it.
         let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC

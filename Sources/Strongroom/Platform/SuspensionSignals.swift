@@ -2,7 +2,7 @@ import CStrongroom
 import Dispatch
 import Foundation
 
-/// Suspends databases when the system stops the process, for services that have signals instead of an application life.
+/// An observer of signals that suspends databases when the system stops or terminates the process.
 ///
 /// It posts ``Database/suspendNotification`` and ``Database/resumeNotification``: databases follow it when
 /// ``Configuration/observesSuspensionNotifications`` is set.
@@ -12,7 +12,7 @@ import Foundation
 /// - `SIGCONT` resumes.
 /// - `SIGTERM` leaves a grace period to what runs, suspends, and terminates the process.
 ///
-/// Keep the object as long as the signals are to be observed: when it goes away, the former handlers are back. One
+/// Keep the object as long as it should observe the signals. Its end restores the former handlers. There can be one
 /// object per process at a time.
 public final class SuspensionSignals: @unchecked Sendable {
     // Set once and only cancelled.
@@ -74,7 +74,7 @@ public final class SuspensionSignals: @unchecked Sendable {
     }
 
     private func stop() {
-        // Whoever sent it wants the process to go on: its reaction comes next.
+        // The sender wants the process to continue. The handler of SIGCONT comes next.
         if strongroom_signals_continued() { return }
         guard !SuspensionObserver.isLockHeld else { return later { $0.stop() } }
         strongroom_signals_stop()

@@ -167,7 +167,7 @@ extension QueryInterfaceRequest: OrderedRequest {
         }
     }
 
-    /// Reverses the order; without an order, the order of the primary key.
+    /// Reverses the order. An absent order stays absent.
     public func reversed() -> Self {
         with { $0.relation.isReversed.toggle() }
     }

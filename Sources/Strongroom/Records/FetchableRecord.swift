@@ -1,6 +1,6 @@
 import Foundation
 
-/// A type that is made from a row.
+/// A type that can be decoded from a row.
 ///
 /// ```swift
 /// struct Player: FetchableRecord {
@@ -16,7 +16,7 @@ import Foundation
 /// let players = try Player.fetchAll(db, sql: "SELECT * FROM player")
 /// ```
 public protocol FetchableRecord {
-    /// Makes a record from a row. The rows of a cursor are one and the same object: keep a ``Row/copy()``, if any.
+    /// Creates a record from a row. A cursor reuses one row object: keep a ``Row/copy()``, not the row.
     init(row: Row) throws
 
     /// The user info of the decoder that the `init(from:)` of properties gets. Default: empty.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value that rows are looked for by. What it is in a column is up to the records that are stored there: they have
+/// A value that rows are searched by. Its form in a column depends on the record type, which has
 /// strategies for dates, data and UUIDs.
 enum KeyValue: Sendable {
     case value(DatabaseValue)
@@ -11,7 +11,7 @@ enum KeyValue: Sendable {
     init<Value: DatabaseValueConvertible>(_ key: Value) {
         let value = key.databaseValue
         self = switch value.storage {
-        // The most frequent keys do without the casts.
+        // The most frequent keys need no cast.
         case .null, .int64, .double: .value(value)
         case .string where Value.self == String.self: .value(value)
         case .string, .blob:
@@ -36,8 +36,8 @@ enum KeyValue: Sendable {
 
     /// Returns the value as `record` stores it.
     ///
-    /// - parameter record: nil where the rows are no records, or records that are only fetched.
-    /// - throws: `EncodingError` when the record can't store it.
+    /// - parameter record: the record type of the rows; nil if they are not saved as records.
+    /// - throws: `EncodingError` if the record type can't store the value.
     func stored(in column: String, by record: (any EncodableRecord.Type)?) throws -> DatabaseValue {
         switch self {
         case .value(let value): value

@@ -9,7 +9,7 @@ open class Record {
     /// Creates a record that is not in the database.
     public init() {}
 
-    /// Creates a record of a row. To be called by subclasses, in their own `init(row:)`.
+    /// Creates a record from a row. Subclasses call it in their own `init(row:)`.
     public required init(row: Row) throws {
         // What the program made itself is not in the database yet.
         guard row.isFetched else { return }
@@ -18,7 +18,7 @@ open class Record {
         self.reference = reference
     }
 
-    /// The name of the table. Subclasses have to override it.
+    /// The name of the table. Subclasses must override it.
     open class var databaseTableName: String {
         fatalError("\(Self.self) has no table: override databaseTableName.")
     }
@@ -29,7 +29,7 @@ open class Record {
     /// The conflict resolutions of insertions and updates. Default: abort both.
     open class var persistenceConflictPolicy: PersistenceConflictPolicy { PersistenceConflictPolicy() }
 
-    /// Sets the columns of the record. Default: none; to be overridden.
+    /// Sets the columns of the record. Subclasses override it. Default: no column.
     open func encode(to container: inout PersistenceContainer) throws {}
 
     // MARK: - Changes
@@ -41,7 +41,7 @@ open class Record {
         return container.contains { $1 != reference?.value(of: $0) }
     }
 
-    /// The columns that differ from what was fetched or saved last, with what they were; nil where that is not known.
+    /// The columns that differ from their last fetched or saved values, with those values; nil for an unknown value.
     public var databaseChanges: [String: DatabaseValue?] {
         get throws {
             var changes: [String: DatabaseValue?] = [:]
@@ -53,7 +53,7 @@ open class Record {
         }
     }
 
-    /// Updates the columns that changed; returns whether there was any.
+    /// Updates the columns that have changed. Returns true if there was one.
     ///
     /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when there is no row of the record's key.
     @discardableResult

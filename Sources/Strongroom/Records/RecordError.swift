@@ -1,6 +1,6 @@
-/// A failure that only records know.
+/// An error of a record operation.
 public enum RecordError: Error, Sendable {
-    /// There is no row of that key.
+    /// The table has no row with this key.
     case recordNotFound(databaseTableName: String, key: [String: DatabaseValue])
 }
 
@@ -18,7 +18,7 @@ extension RecordError: CustomStringConvertible {
 extension TableRecord {
     // MARK: - What is thrown when a record is not found
 
-    /// Returns the error that there is no row with this unique key.
+    /// Returns the error for a missing row, by a unique key.
     public static func recordNotFound(key: [String: (any DatabaseValueConvertible)?]) -> RecordError {
         let record = Self.self as? any EncodableRecord.Type
         var stored: [String: DatabaseValue] = [:]
@@ -30,7 +30,7 @@ extension TableRecord {
         return .recordNotFound(databaseTableName: databaseTableName, key: stored)
     }
 
-    /// Returns the error that there is no row with this primary key; or why the primary key is not known.
+    /// Returns the error for a missing row, by its primary key, or the error of reading the primary key of the table.
     public static func recordNotFound(_ db: Database, key: some DatabaseValueConvertible) -> any Error {
         do {
             return try recordNotFound(key: [db.singleKeyColumn(ofTable: databaseTableName): key])
@@ -41,14 +41,14 @@ extension TableRecord {
 }
 
 extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible {
-    /// Returns the error that there is no row with this id; or why the primary key is not known.
+    /// Returns the error for a missing row, by its id, or the error of reading the primary key of the table.
     public static func recordNotFound(_ db: Database, id: ID) -> any Error {
         recordNotFound(db, key: id)
     }
 }
 
 extension TableRecord where Self: EncodableRecord {
-    /// Returns the error that there is no row of the record's primary key; or why the key is not known.
+    /// Returns the error for a missing row of the record, or the error of reading the primary key of the table.
     public func recordNotFound(_ db: Database) -> any Error {
         do {
             let container = try PersistenceContainer(self)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A type that stands for a table of the database.
+/// A type that represents a table of the database.
 ///
 /// ```swift
 /// struct Player: TableRecord {
@@ -60,10 +60,10 @@ extension TableRecord {
     }
 }
 
-/// `SendableMetatype`, as programs that are older than Swift 6.2 call it.
+/// `SendableMetatype`, under its name for programs before Swift 6.2.
 public typealias GRDBSendableMetatype = SendableMetatype
 
-/// Default names of tables, found once for each type: it takes longer than an insertion.
+/// The default names of tables, computed once for each type, because that takes longer than an insertion.
 private final class TableNames: @unchecked Sendable {
     static let shared = TableNames()
 

@@ -1,4 +1,4 @@
-/// The way from a record type to another, as a request that can be joined with others.
+/// A relation from one record type to another, as a request that can be joined with others.
 ///
 /// ```swift
 /// struct Book: TableRecord {
@@ -9,10 +9,10 @@
 /// // SELECT "book".*, "author".* FROM "book" JOIN "author" ON ("author"."id" = "book"."authorId") AND …
 /// ```
 public protocol Association: DerivableRequest, Sendable {
-    /// Where the association comes from.
+    /// The record type on the left side of the association.
     associatedtype OriginRowDecoder
 
-    /// The way, and what is read at its end.
+    /// The association without its types.
     var sqlAssociation: SQLAssociation { get set }
 }
 
@@ -84,7 +84,7 @@ extension Association {
         withRequest { $0.orderWhenConnected(orderings) }
     }
 
-    /// Reverses the order; without an order, the order of the primary key.
+    /// Reverses the order. An absent order stays absent.
     public func reversed() -> Self { withRequest { $0.reversed() } }
 
     /// Removes the order.
@@ -111,7 +111,7 @@ extension Association {
 
 // MARK: - The associations
 
-/// The rows of the origin refer to those of the destination: `Book` to `Author`.
+/// An association in which rows of the origin refer to rows of the destination: `Book` to `Author`.
 public struct BelongsToAssociation<Origin, Destination>: AssociationToOne {
     /// The record type on the left side of the association.
     public typealias OriginRowDecoder = Origin
@@ -122,7 +122,7 @@ public struct BelongsToAssociation<Origin, Destination>: AssociationToOne {
     public var sqlAssociation: SQLAssociation
 }
 
-/// The rows of the destination refer to those of the origin, one at most to each.
+/// An association in which at most one row of the destination refers to each row of the origin.
 public struct HasOneAssociation<Origin, Destination>: AssociationToOne {
     /// The record type on the left side of the association.
     public typealias OriginRowDecoder = Origin
@@ -133,7 +133,7 @@ public struct HasOneAssociation<Origin, Destination>: AssociationToOne {
     public var sqlAssociation: SQLAssociation
 }
 
-/// The rows of the destination refer to those of the origin: `Author` has many of `Book`.
+/// An association in which rows of the destination refer to rows of the origin: an `Author` has many of `Book`.
 public struct HasManyAssociation<Origin, Destination>: AssociationToMany {
     /// The record type on the left side of the association.
     public typealias OriginRowDecoder = Origin
@@ -144,7 +144,7 @@ public struct HasManyAssociation<Origin, Destination>: AssociationToMany {
     public var sqlAssociation: SQLAssociation
 }
 
-/// One row of the destination, by way of another table.
+/// An association to at most one row of the destination, through another table.
 public struct HasOneThroughAssociation<Origin, Destination>: AssociationToOne {
     /// The record type on the left side of the association.
     public typealias OriginRowDecoder = Origin
@@ -155,7 +155,7 @@ public struct HasOneThroughAssociation<Origin, Destination>: AssociationToOne {
     public var sqlAssociation: SQLAssociation
 }
 
-/// Any number of rows of the destination, by way of another table.
+/// An association to any number of rows of the destination, through another table.
 public struct HasManyThroughAssociation<Origin, Destination>: AssociationToMany {
     /// The record type on the left side of the association.
     public typealias OriginRowDecoder = Origin
@@ -166,7 +166,7 @@ public struct HasManyThroughAssociation<Origin, Destination>: AssociationToMany 
     public var sqlAssociation: SQLAssociation
 }
 
-/// Rows that a condition makes partners, where no foreign key does. See ``CommonTableExpression``.
+/// An association by a condition, without a foreign key. See ``CommonTableExpression``.
 public struct JoinAssociation<Origin, Destination>: AssociationToOne {
     /// The record type on the left side of the association.
     public typealias OriginRowDecoder = Origin

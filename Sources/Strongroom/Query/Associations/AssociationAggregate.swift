@@ -1,4 +1,4 @@
-/// A value that sums up what an association leads to.
+/// A value that is computed over the associated rows.
 ///
 /// ```swift
 /// let prolific = Author.having(Author.books.count >= 20)
@@ -9,7 +9,7 @@
 public struct AssociationAggregate<RowDecoder> {
     typealias Expression = SQLRelation.Connected<SQLExpression>
 
-    /// Joins what is summed up, and gives the sum.
+    /// Joins the associated rows and returns the expression of the aggregate.
     let join: (inout SQLRelation) -> Expression
 
     /// The name of the column; nil for that of the expression.
@@ -43,7 +43,7 @@ public struct AssociationAggregate<RowDecoder> {
         forKey(key.stringValue)
     }
 
-    /// Another expression on the same joins.
+    /// Returns another expression on the same joins.
     func map(key: String? = nil, _ transform: @escaping @Sendable (SQLExpression) -> SQLExpression) -> Self {
         AssociationAggregate(key: key) { relation in
             let expression = join(&relation)
@@ -103,7 +103,7 @@ extension AssociationToMany {
         aggregate("TOTAL", expression, suffix: "Sum")
     }
 
-    /// Rows are told apart by their key: joins of several tables repeat them.
+    /// Rows are distinguished by their key, because joins of several tables repeat them.
     private var rowCount: @Sendable (Database, TableAliasBase) throws -> SQLExpression {
         let tableName = databaseTableName
         return { db, alias in

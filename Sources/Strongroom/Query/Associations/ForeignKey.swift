@@ -1,4 +1,4 @@
-/// The columns that lead from one table to another, for associations that the schema does not tell.
+/// The columns that relate one table to another, for associations without a single foreign key in the schema.
 ///
 /// ```swift
 /// static let author = belongsTo(Person.self, key: "author", using: ForeignKey(["authorId"]))

@@ -69,7 +69,7 @@ struct JoinedTables {
         }
     }
 
-    /// Gives each table the name that it has, or a number where that would not be unique. A table alone needs no name.
+    /// Names each table, with a number where its name is not unique. A single table needs no name.
     private mutating func assignNames() {
         guard tables.count > 1 else { return tables[0].name = tables[0].source.name }
         var taken = Set(tables.compactMap { $0.source.name?.foldedSQLName })
@@ -191,7 +191,7 @@ struct JoinedTables {
 
     // MARK: - Rows
 
-    /// Hangs the rows of joined tables on those of the first one; nil where there is nothing to hang or to hide.
+    /// The row adapter that makes scopes of joined tables; nil if there are no scopes and no hidden columns.
     func adapter(for statement: Statement, _ db: Database) throws -> (any RowAdapter)? {
         guard tables.count > 1 else { return nil }
         let isSelected = try tables.indices.map { index in

@@ -1,4 +1,4 @@
-/// The way from one table to another, in one or several steps.
+/// An association without its types: one or several steps from one table to another.
 public struct SQLAssociation: Sendable {
     struct Step: Sendable {
         var key: AssociationKey

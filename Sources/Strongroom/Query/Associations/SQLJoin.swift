@@ -26,10 +26,10 @@ enum SQLJoinCondition: Sendable {
     /// An expression on aliases of the two tables.
     case expression(@Sendable () -> (left: TableAliasBase, right: TableAliasBase, condition: SQLExpression))
 
-    /// Nothing: all rows are.
+    /// No condition: each row with each row.
     case always
 
-    /// The same condition for tables that change places.
+    /// The condition with its tables exchanged.
     var reversed: SQLJoinCondition {
         switch self {
         case .foreignKey(let lookup, let leftRefers): .foreignKey(lookup, leftRefers: !leftRefers)
@@ -66,7 +66,7 @@ enum SQLJoinCondition: Sendable {
         switch (self, other) {
         case (.foreignKey(let lhs, let lhsRefers), .foreignKey(let rhs, let rhsRefers)):
             lhs == rhs && lhsRefers == rhsRefers
-        // Functions can't be compared: the key has to do.
+        // Functions can't be compared, so the key decides.
         case (.expression, .expression), (.always, .always): true
         default: false
         }
@@ -74,7 +74,7 @@ enum SQLJoinCondition: Sendable {
 }
 
 extension SQLRelation {
-    /// Joins what an association leads to, through all of its steps.
+    /// Joins all steps of an association.
     mutating func join(_ association: SQLAssociation, _ kind: SQLJoin.Kind, isSelected: Bool) {
         var joined: SQLJoin?
         for (index, step) in association.steps.enumerated().reversed() {
@@ -88,7 +88,7 @@ extension SQLRelation {
         if let joined { add(joined) }
     }
 
-    /// Joins a relation, or adds to it what is new when it is joined already.
+    /// Joins a relation, or merges it into the one that is joined under the same key.
     mutating func add(_ join: SQLJoin, inPlace: Bool = false) {
         guard let index = joins.firstIndex(where: { $0.key == join.key && $0.condition.isSame(as: join.condition) }),
               joins[index].relation.source.tableName == join.relation.source.tableName

@@ -2,7 +2,7 @@
 struct SQLPrefetch: Sendable {
     private(set) var association: SQLAssociation
 
-    /// Under which name they hang on the row that they are for.
+    /// The key of the prefetched rows.
     var key: String { association.prefetchKey }
 
     mutating func changeRelations(_ change: (inout SQLRelation) -> Void) {
@@ -24,11 +24,11 @@ struct SQLPrefetch: Sendable {
         association.setRelation(relation, at: step)
     }
 
-    /// Fetches what belongs to `rows`, and hangs it on them.
+    /// Fetches the associated rows of `rows`, and adds them to their prefetched rows.
     ///
     /// - parameters:
     ///     - origin: the query that gave the rows.
-    ///     - path: the joins that lead to the row that counts.
+    ///     - path: the joins that lead to the row with the association.
     func fetch(for rows: [Row], of origin: SQLQuery, at path: [SQLJoin], _ db: Database) throws {
         guard !rows.isEmpty else { return }
         let way = way(along: path)

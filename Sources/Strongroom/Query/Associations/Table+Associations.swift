@@ -1,7 +1,7 @@
 extension SQLAssociation {
     /// Returns the association by a foreign key.
     ///
-    /// - parameter originRefers: whether the origin refers to the destination, or the other way round.
+    /// - parameter originRefers: true if the origin refers to the destination, false for the other direction.
     static func direct(
         from origin: String, to destination: QueryInterfaceRequest<some Any>, originRefers: Bool, isToMany: Bool,
         key: String?, using foreignKey: ForeignKey?) -> SQLAssociation
@@ -19,11 +19,11 @@ extension SQLAssociation {
 extension Table {
     // MARK: - Associations
 
-    /// Each row of this table refers to one of `destination`.
+    /// Returns the association in which each row of this table refers to one of `destination`.
     ///
     /// - parameters:
     ///     - key: the name of the association; nil for the name of the table in singular.
-    ///     - foreignKey: nil for the foreign key of the schema, when there is one only.
+    ///     - foreignKey: the foreign key; nil for the only one in the schema.
     public func belongsTo<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> BelongsToAssociation<RowDecoder, Destination>
@@ -32,7 +32,7 @@ extension Table {
             from: tableName, to: destination.all(), originRefers: true, isToMany: false, key: key, using: foreignKey))
     }
 
-    /// Each row of this table refers to one of `destination`.
+    /// Returns the association in which each row of this table refers to one of `destination`.
     public func belongsTo<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> BelongsToAssociation<RowDecoder, Destination>
@@ -45,7 +45,7 @@ extension Table {
     ///
     /// - parameters:
     ///     - key: the name of the association; nil for the name of the table in singular.
-    ///     - foreignKey: nil for the foreign key of the schema, when there is one only.
+    ///     - foreignKey: the foreign key; nil for the only one in the schema.
     public func hasOne<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasOneAssociation<RowDecoder, Destination>
@@ -63,11 +63,11 @@ extension Table {
             from: tableName, to: destination.all(), originRefers: false, isToMany: false, key: key, using: foreignKey))
     }
 
-    /// Any number of rows of `destination` refer to each row of this table.
+    /// Returns the association in which any number of rows of `destination` refer to each row of this table.
     ///
     /// - parameters:
     ///     - key: the name of the association in plural; nil for the name of the table.
-    ///     - foreignKey: nil for the foreign key of the schema, when there is one only.
+    ///     - foreignKey: the foreign key; nil for the only one in the schema.
     public func hasMany<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasManyAssociation<RowDecoder, Destination>
@@ -76,7 +76,7 @@ extension Table {
             from: tableName, to: destination.all(), originRefers: false, isToMany: true, key: key, using: foreignKey))
     }
 
-    /// Any number of rows of `destination` refer to each row of this table.
+    /// Returns the association in which any number of rows of `destination` refer to each row of this table.
     public func hasMany<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasManyAssociation<RowDecoder, Destination>

@@ -1,15 +1,15 @@
-// Each of these is the function of the same name on the table of the record type.
+// Each function calls the one of the same name on the table of the record type.
 
 extension TableRecord {
     private static var table: Table<Self> { Table(databaseTableName) }
 
     // MARK: - Associations
 
-    /// Each record refers to one of `destination`: `Book.belongsTo(Author.self)`.
+    /// Returns the association in which each record refers to one of `destination`: `Book.belongsTo(Author.self)`.
     ///
     /// - parameters:
     ///     - key: the name of the association; nil for the name of the table in singular.
-    ///     - foreignKey: nil for the foreign key of the schema, when there is one only.
+    ///     - foreignKey: the foreign key; nil for the only one in the schema.
     public static func belongsTo<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> BelongsToAssociation<Self, Destination>
@@ -17,7 +17,7 @@ extension TableRecord {
         table.belongsTo(destination, key: key, using: foreignKey)
     }
 
-    /// Each record refers to a row of `destination`.
+    /// Returns the association in which each record refers to a row of `destination`.
     public static func belongsTo<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> BelongsToAssociation<Self, Destination>
@@ -30,7 +30,7 @@ extension TableRecord {
     ///
     /// - parameters:
     ///     - key: the name of the association; nil for the name of the table in singular.
-    ///     - foreignKey: nil for the foreign key of the schema, when there is one only.
+    ///     - foreignKey: the foreign key; nil for the only one in the schema.
     public static func hasOne<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasOneAssociation<Self, Destination>
@@ -46,11 +46,12 @@ extension TableRecord {
         table.hasOne(destination, key: key, using: foreignKey)
     }
 
-    /// Any number of records of `destination` refer to each record: `Author.hasMany(Book.self)`.
+    /// Returns the association in which any number of records of `destination` refer to each record:
+    /// `Author.hasMany(Book.self)`.
     ///
     /// - parameters:
     ///     - key: the name of the association in plural; nil for the name of the table.
-    ///     - foreignKey: nil for the foreign key of the schema, when there is one only.
+    ///     - foreignKey: the foreign key; nil for the only one in the schema.
     public static func hasMany<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasManyAssociation<Self, Destination>
@@ -58,7 +59,7 @@ extension TableRecord {
         table.hasMany(destination, key: key, using: foreignKey)
     }
 
-    /// Any number of rows of `destination` refer to each record.
+    /// Returns the association in which any number of rows of `destination` refer to each record.
     public static func hasMany<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasManyAssociation<Self, Destination>
@@ -109,7 +110,8 @@ extension TableRecord where Self: EncodableRecord {
     /// Returns a request for the associated rows of this record: `try author.request(for:
     /// Author.books).fetchAll(db)`.
     ///
-    /// There is nothing for a record whose key is NULL, or unknown. Fetching throws when the record can't be encoded.
+    /// The request has no row for a record whose key is NULL or unknown. Fetching throws if the record can't be
+    /// encoded.
     public func request<A: Association>(for association: A) -> QueryInterfaceRequest<A.RowDecoder>
         where A.OriginRowDecoder == Self
     {

@@ -4,7 +4,7 @@ extension SQLQuery {
     /// Makes the region of `statement`, written for this query, that of the query: of the rows that the filter lets
     /// through, and of all that is fetched for them.
     ///
-    /// That is found out when someone asks for the region: most programs never do.
+    /// Computed when the region is first used, because most programs never use it.
     func narrowRegion(of statement: Statement, _ tables: JoinedTables) {
         let prefetches = tables.prefetches
         guard !relation.filters.isEmpty || !prefetches.isEmpty else { return }

@@ -37,7 +37,7 @@ struct SQLQuery: SQLQueryWriting {
         }
     }
 
-    /// Everything that decides which rows there are.
+    /// The parts of the statement that determine its rows.
     func writeConditions(to writer: inout SQLWriter) throws {
         let db = writer.db
         try writeFilter(to: &writer)

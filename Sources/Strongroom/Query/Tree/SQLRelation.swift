@@ -1,4 +1,4 @@
-/// Rows of a table: which ones, in which order, what of them, and what is joined to them.
+/// The rows of a table: filter, order, selection and joins.
 ///
 /// The tables, conditions, order and joins of a query. Parts that depend on the schema are functions of the connection,
 /// called each time the SQL is written.

@@ -8,7 +8,7 @@ public enum DatabaseDataEncodingStrategy: Sendable {
     /// As text; data that is not UTF-8 throws `EncodingError`.
     case text
 
-    /// As the function says.
+    /// As the function returns it.
     case custom(@Sendable (Data) -> (any DatabaseValueConvertible)?)
 }
 
@@ -17,13 +17,13 @@ public enum DatabaseDataDecodingStrategy: Sendable {
     /// From blobs and text.
     case deferredToData
 
-    /// As the function says; nil is an error.
+    /// As the function returns it; nil is an error.
     case custom(@Sendable (DatabaseValue) -> Data?)
 }
 
 /// A strategy that stores `Date` properties.
 public enum DatabaseDateEncodingStrategy: @unchecked Sendable {
-    // Unchecked: date formatters are thread-safe as long as nobody changes them.
+    // Unchecked: date formatters are thread-safe as long as they are not changed.
 
     /// `YYYY-MM-DD HH:MM:SS.SSS` in UTC.
     case deferredToDate
@@ -43,16 +43,16 @@ public enum DatabaseDateEncodingStrategy: @unchecked Sendable {
     /// ISO 8601, such as `2001-01-01T00:00:00Z`.
     case iso8601
 
-    /// As the formatter says. Don't change it any more.
+    /// As the formatter formats it. Do not change the formatter afterwards.
     case formatted(DateFormatter)
 
-    /// As the function says.
+    /// As the function returns it.
     case custom(@Sendable (Date) -> (any DatabaseValueConvertible)?)
 }
 
 /// A strategy that reads `Date` properties.
 public enum DatabaseDateDecodingStrategy: @unchecked Sendable {
-    // Unchecked: date formatters are thread-safe as long as nobody changes them.
+    // Unchecked: date formatters are thread-safe as long as they are not changed.
 
     /// From text that SQLite's date functions know, and numbers of seconds since 1970.
     case deferredToDate
@@ -69,10 +69,10 @@ public enum DatabaseDateDecodingStrategy: @unchecked Sendable {
     /// From ISO 8601, such as `2001-01-01T00:00:00Z`.
     case iso8601
 
-    /// As the formatter says. Don't change it any more.
+    /// As the formatter formats it. Do not change the formatter afterwards.
     case formatted(DateFormatter)
 
-    /// As the function says; nil is an error.
+    /// As the function returns it; nil is an error.
     case custom(@Sendable (DatabaseValue) -> Date?)
 }
 
@@ -96,7 +96,7 @@ public enum DatabaseColumnEncodingStrategy: Sendable {
     /// `playerID` is `player_id`.
     case convertToSnakeCase
 
-    /// As the function says.
+    /// As the function returns it.
     case custom(@Sendable (any CodingKey) -> String)
 
     func column(for key: some CodingKey) -> String {
@@ -116,10 +116,10 @@ public enum DatabaseColumnDecodingStrategy: Sendable {
     /// `player_id` is `playerId`.
     case convertFromSnakeCase
 
-    /// As the function says.
+    /// As the function returns it.
     case custom(@Sendable (String) -> any CodingKey)
 
-    /// The text of the key that a column stands for; nil where both are the same.
+    /// The text of the coding key for a column; nil if both are equal.
     var keyText: ((String) -> String)? {
         switch self {
         case .useDefaultKeys: nil

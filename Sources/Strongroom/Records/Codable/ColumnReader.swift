@@ -13,7 +13,7 @@ class AnyColumnReader {
 class ColumnReader<T: Decodable>: AnyColumnReader {
     /// Returns the value of the column; throws when it is NULL, unless `T` is an optional.
     func read(_ row: Row, at index: Int) throws -> T {
-        fatalError("Readers say how they read.")
+        fatalError("A subclass must override read(_:at:).")
     }
 
     /// Returns the reader for a column by a record's strategies.
@@ -149,7 +149,7 @@ struct ColumnKey: CodingKey {
 
 /// One column, for a type that decodes itself from one value.
 private struct SingleColumnDecoder: Decoder, SingleValueDecodingContainer {
-    /// The answer to a type that wants a list or a dictionary.
+    /// Returns the error for a type that decodes a list or a dictionary.
     struct NeedsJSON: Error {}
 
     let row: Row

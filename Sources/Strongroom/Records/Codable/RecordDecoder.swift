@@ -8,7 +8,7 @@ extension FetchableRecord where Self: Decodable {
     }
 }
 
-/// Decodes records from rows, for an `init(row:)` of your own that does more than the default one.
+/// Decodes records from rows, for an `init(row:)` that does more than the default one.
 open class FetchableRecordDecoder {
     /// Creates a decoder.
     public init() {}
@@ -45,7 +45,7 @@ final class RecordDecoder: Decoder {
     /// The key that neither column nor scope nor prefetched rows have, when the row stands in for it.
     fileprivate var missingKey: (any CodingKey)?
 
-    /// The key of the record that was made of the row's own columns, if one was.
+    /// The key of the record that was decoded from the row's own columns, if any.
     private var mainKey = ""
     @exclusivity(unchecked) private var hasMainRecord = false
 
@@ -55,12 +55,12 @@ final class RecordDecoder: Decoder {
     /// The readers of the columns, each created at the first read.
     @exclusivity(unchecked) private var readers: [AnyColumnReader?]
 
-    /// The keyed container, once it was asked for.
+    /// The keyed container, after its first use.
     @exclusivity(unchecked) private var knownContainer: AnyKnownContainer?
 
     var userInfo: [CodingUserInfoKey: Any] { record?.databaseDecodingUserInfo ?? [:] }
 
-    /// - parameter record: whose strategies count.
+    /// - parameter record: the type whose strategies apply.
     private init(_ type: Any.Type, record: (any FetchableRecord.Type)?, row: Row, codingPath: [any CodingKey] = []) {
         lentRow = .passUnretained(row)
         self.recordType = type
@@ -75,7 +75,7 @@ final class RecordDecoder: Decoder {
     }
 
     static func decode<T: FetchableRecord & Decodable>(_ type: T.Type, from row: Row) throws -> T {
-        // Nothing else is ever kept there; a checked cast would cost each row.
+        // The property only ever holds this type, and a checked cast would cost time for each row.
         if let known = row.decoder.map({ unsafeDowncast($0, to: RecordDecoder.self) }), known.recordType == type {
             return try known.decode(type)
         }
@@ -255,7 +255,7 @@ final class RecordDecoder: Decoder {
         return RowDecodingError(missing: "column not found: \(name.debugDescription)", in: row)
     }
 
-    /// Returns the keys of all that the row has.
+    /// Returns the keys of all columns, scopes and prefetched rows of the row.
     func keys<Key: CodingKey>() -> [Key] {
         let columns = keyedColumns.map { $0.sorted { $0.value < $1.value }.map(\.key) } ?? row.columns.names
         let others = row.scopesTree.names.sorted() + row.prefetchedRows.keys.sorted()

@@ -168,9 +168,9 @@ private struct WrappedRecordEncodingContainer: SingleValueEncodingContainer {
 
 // MARK: - Properties that are no database values
 
-/// Finds out whether a property encodes itself as one value, as enums do, or needs JSON.
+/// Determines if a property encodes itself as one value, as enumerations do, or needs JSON.
 private final class SingleValueEncoder: Encoder {
-    /// The answer of a property that encodes a list or a dictionary.
+    /// The error of a property that encodes a list or a dictionary.
     struct NeedsJSON: Error {}
 
     let encoder: RecordEncoder
@@ -185,7 +185,7 @@ private final class SingleValueEncoder: Encoder {
         self.column = column
     }
 
-    /// Returns the one value; nil when JSON is needed.
+    /// Returns the single value; nil if the property needs JSON.
     static func encode(_ value: some Encodable, encoder: RecordEncoder, column: String) throws -> DatabaseValue? {
         let single = SingleValueEncoder(encoder, column)
         do {

@@ -1,8 +1,9 @@
 import Foundation
 
-/// A type that knows the values of its columns.
+/// A type that can set the columns of a row.
 ///
-/// `Encodable` types have nothing to write: each property is a column, what is no single value is stored as JSON.
+/// `Encodable` types need no code: each property is a column, and properties that are no single value are stored as
+/// JSON.
 public protocol EncodableRecord: SendableMetatype {
     /// Sets the columns of the record.
     func encode(to container: inout PersistenceContainer) throws
@@ -61,7 +62,7 @@ extension EncodableRecord {
 extension EncodableRecord {
     // MARK: - Comparing
 
-    /// The values of all columns.
+    /// The columns of the record with their values.
     public var databaseDictionary: [String: DatabaseValue] {
         get throws { try Dictionary(PersistenceContainer(self).map { $0 }, uniquingKeysWith: { $1 }) }
     }
@@ -78,7 +79,7 @@ extension EncodableRecord {
         try PersistenceContainer(self).changes(from: PersistenceContainer(record))
     }
 
-    /// Modifies the record; returns the columns that changed, with the values that they had.
+    /// Modifies the record and returns the columns that changed, with their former values.
     public mutating func databaseChanges(modify: (inout Self) throws -> Void) throws -> [String: DatabaseValue] {
         let former = try PersistenceContainer(self)
         try modify(&self)
@@ -99,7 +100,8 @@ extension PersistenceContainer {
 }
 
 extension [CodingUserInfoKey: Any] {
-    /// The same for Foundation's coders, which want sendable values. They are used where they were made.
+    /// The dictionary for Foundation's coders, which require sendable values. They stay on the thread that created
+    /// them.
     var asSendable: [CodingUserInfoKey: any Sendable] {
         // Sendable is a marker: both existentials are the same in memory. (Without `as Any`, Swift would cast what is
         // inside.)

@@ -1,7 +1,7 @@
 // What all ways to save a record come down to, callbacks included. `PersistableRecord` has the same ways without
 // `mutating`: it calls these on a copy, because its callbacks change nothing.
 
-/// A statement that saves: what it returns, and how it is run.
+/// A statement that saves a record: its returned selection, and the function that runs it.
 struct Saving {
     var selection: [any SQLSelectable] = []
     var run: (Statement) throws -> Void
@@ -9,7 +9,7 @@ struct Saving {
     static var plain: Saving { Saving { try $0.run() } }
 }
 
-/// A statement that saves, and the value that is made of what it returns.
+/// A statement that saves a record, and the value that is made of its returned rows.
 struct Returning<T> {
     var selection: [any SQLSelectable]
     var fetch: (Statement) throws -> T
@@ -26,7 +26,7 @@ struct Returning<T> {
 extension MutablePersistableRecord {
     // MARK: - Callbacks
 
-    /// `willSave`, `aroundSave`, `didSave` around something that saves.
+    /// Runs `saving` with the callbacks `willSave`, `aroundSave` and `didSave`.
     mutating func saveWithCallbacks(_ db: Database, _ save: (inout Self) throws -> PersistenceSuccess) throws {
         try willSave(db)
         var success: PersistenceSuccess?
@@ -97,7 +97,7 @@ extension MutablePersistableRecord {
         try insertWithCallbacks(db) { record in
             let writer = try RecordWriter(db, record)
             let statement = try writer.insertStatement(onConflict: conflictResolution, returning: saving.selection)
-            // Before the insertion: who traces it finds it to be the latest statement.
+            // Fetched before the insertion, so that the insertion is the latest statement in a trace.
             let rowIDColumn = try writer.rowIDColumn()
             try saving.run(statement)
             return InsertionSuccess(rowID: db.lastInsertedRowID, rowIDColumn: rowIDColumn, encoded: writer.container)
@@ -110,14 +110,14 @@ extension MutablePersistableRecord {
         columns: Set<String>? = nil,
         _ saving: Saving = .plain) throws
     {
-        // Updating changes no record: the copy is as good.
+        // Updates do not change the record, so a copy will do.
         var record = self
         try record.saveWithCallbacks(db) { record in
             try record.updateInside(db, conflictResolution, columns: columns, saving) { _ in }
         }
     }
 
-    /// - parameter missed: called with the error before it is thrown when there is no row to update.
+    /// - parameter missed: called with the error, before it is thrown, if there is no row to update.
     private func updateInside(
         _ db: Database,
         _ conflictResolution: Database.ConflictResolution?,
@@ -163,7 +163,7 @@ extension MutablePersistableRecord {
     }
 }
 
-/// The answer of a statement that returned no row.
+/// The error of a statement that returned no row.
 struct NoRow: Error {}
 
 extension MutablePersistableRecord {

@@ -1,4 +1,4 @@
-/// A type whose values are inserted, updated and deleted, and that changes when it is inserted: it learns its row id.
+/// A type whose values can be saved and deleted, and that an insertion changes, to receive the row id.
 ///
 /// ```swift
 /// struct Player: MutablePersistableRecord, Encodable {
@@ -15,8 +15,8 @@
 /// ```
 ///
 /// Callbacks come in this order: `willSave`, `aroundSave` begins, `willInsert`, `aroundInsert` begins, the statement,
-/// `aroundInsert` ends, `didInsert`, `aroundSave` ends, `didSave`; for updates in the same way; for deletions
-/// `willDelete`, `aroundDelete`, `didDelete`. Each `around` function has to call the function that it gets, once.
+/// `aroundInsert` ends, `didInsert`, `aroundSave` ends, `didSave`. Updates follow the same order. Deletions call
+/// `willDelete`, `aroundDelete`, `didDelete`. Each `around` function must call its function argument once.
 public protocol MutablePersistableRecord: EncodableRecord, TableRecord {
     /// The conflict resolutions of insertions and updates. Default: abort both.
     static var persistenceConflictPolicy: PersistenceConflictPolicy { get }
@@ -101,7 +101,7 @@ extension MutablePersistableRecord {
     public func didDelete(deleted: Bool) {}
 }
 
-/// A type whose values are inserted, updated and deleted without being changed by that.
+/// A type whose values can be saved and deleted without being changed.
 public protocol PersistableRecord: MutablePersistableRecord {
     /// Called before an insertion. Default: nothing.
     func willInsert(_ db: Database) throws

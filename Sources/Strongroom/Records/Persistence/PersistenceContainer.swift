@@ -7,7 +7,7 @@
 /// }
 /// ```
 ///
-/// A column is set once however its name is spelled: case does not count.
+/// The names of columns are case-insensitive.
 public struct PersistenceContainer: Sendable {
     /// The names that are expected, those of the former record of the same type. The first ones, as many as there are
     /// values, are the columns: so that a program that saves many records neither hashes nor copies a name.

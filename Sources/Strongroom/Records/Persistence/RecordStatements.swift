@@ -1,4 +1,4 @@
-/// The SQL that saves the records of one type through one connection, and the columns that they have had.
+/// The SQL that saves the records of one type on one connection, and their columns.
 final class RecordStatements {
     enum Verb: Hashable {
         case insert(Database.ConflictResolution?)
@@ -59,9 +59,9 @@ extension Database {
     }
 }
 
-/// A record about to be saved: its table, and its columns with their values.
+/// A record to save: its table, and its columns with their values.
 ///
-/// Without the type of the record, which Swift would look up at each step.
+/// It has no type parameter, because Swift would look up the type at each step.
 struct RecordWriter {
     let db: Database
     let tableName: String

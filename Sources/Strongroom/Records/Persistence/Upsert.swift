@@ -8,10 +8,10 @@ public struct UpsertUpdateStrategy: OptionSet, Sendable {
         self.rawValue = rawValue
     }
 
-    /// They are overwritten, all but the primary key and the columns of the conflict.
+    /// All columns but the primary key and the conflicting ones are overwritten.
     public static let allColumns = UpsertUpdateStrategy([])
 
-    /// They are left as they are.
+    /// The columns keep their values.
     public static let noColumnUnlessSpecified = UpsertUpdateStrategy(rawValue: 1 << 0)
 }
 
@@ -53,7 +53,7 @@ extension RecordWriter {
         let key = try db.primaryKey(tableName)
         let assignments = upsert.completeAssignments(columns: container.columns, key: key.columns)
         return try db.reusableStatement { writer in
-            // A policy would come into the way of the upsert, but for what other constraints do.
+            // The policy applies to other constraints only; on the conflict target it would prevent the upsert.
             let sql = insertSQL(policy == .ignore || policy == .replace ? "" : Optional(policy).sqlClause)
             writer.append(sql, arguments: StatementArguments(values: container.values))
             writer.append(" ON CONFLICT")
