@@ -19,7 +19,7 @@ struct FileFacts: CustomStringConvertible {
             ("isRotationPending", .bool(inspection.isRotationPending)),
             ("sqliteVersion", .text(Versions.sqlite)),
             ("hasWALResetBug", .bool(Database.libraryHasWALResetBug)),
-            // All connections of this program are, where the library has the bug.
+            // All connections of this program are fenced if the library has the bug.
             ("isFenced", .bool(Database.libraryHasWALResetBug)),
         ]
         if let pageSize = inspection.pageSize { lines.append(("page size", "\(pageSize) bytes")) }

@@ -2,25 +2,24 @@ import ArgumentParser
 import Foundation
 import Strongroom
 
-/// The format of a database that is not in that of SQLCipher 4, or has its salt elsewhere.
+/// The options for a database with another format than SQLCipher 4's, or with its salt elsewhere.
 struct FormatOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The version of SQLCipher that the database was made by: 1, 2, 3 or 4 (the default).",
-                               valueName: "n"))
+    @Option(help: ArgumentHelp(
+        "The version of SQLCipher that made the database: 1, 2, 3 or 4. Default: 4.", valueName: "n"))
     var sqlcipherVersion: Int?
 
     @Option(help: ArgumentHelp(
-        "The bytes in a page of the database, where they are not the usual ones of that version.",
-                               valueName: "bytes"))
+        "The page size of the database in bytes. Default: the usual size of its format.", valueName: "bytes"))
     var pageSize: Int?
 
     @Option(help: ArgumentHelp("""
-        Read the salt of a database with a plaintext header from this file, 16 bytes or 32 hexadecimal digits, \
-        or as Strongroom writes them, instead of the file that is named like the database with -salt at the end.
+        Read the salt of a database with a plaintext header from this file: 16 bytes, 32 hexadecimal digits, or a \
+        -salt file of Strongroom. Default: the -salt file beside the database.
         """, valueName: "file"), completion: .file())
     var saltFile: String?
 
     @Option(help: ArgumentHelp("""
-        With --salt-file, the bytes at the start of the database that are not encrypted (default: 32, or what the file says).
+        With --salt-file, the size of the plaintext header in bytes. Default: 32, or the size in the salt file.
         """, valueName: "bytes"))
     var headerSize: Int?
 
@@ -45,7 +44,7 @@ struct FormatOptions: ParsableArguments {
 
     var settings: CipherSettings { settings(ofVersion: sqlcipherVersion ?? 4) }
 
-    /// Those of a version of SQLCipher, but for the page size where it was given.
+    /// Returns the settings of a version of SQLCipher, with the page size that was given, if any.
     func settings(ofVersion version: Int) -> CipherSettings {
         var settings: CipherSettings = switch version {
         case 1: .sqlcipher1
@@ -74,10 +73,10 @@ struct FormatOptions: ParsableArguments {
     }
 }
 
-/// A salt in a file that an option names.
+/// The salt in the file that an option names.
 private struct GivenSalt {
     var salt: [UInt8]
-    /// Bytes of the database that are not encrypted, where the file says it.
+    /// The size of the plaintext header, if the file states it.
     var header: Int?
 
     init(path: String) throws {

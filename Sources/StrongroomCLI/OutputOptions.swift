@@ -2,13 +2,13 @@ import ArgumentParser
 
 /// The options for the output of a command.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Write the outcome to standard output as one JSON object, a failure too.")
+    @Flag(help: "Print the outcome, or the failure, as one JSON object.")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "Say nothing but warnings and errors.")
+    @Flag(name: .shortAndLong, help: "Print warnings and errors only.")
     var quiet = false
 
-    /// Says that the work is done: `members` after the command, the file and the status when JSON was asked for, else
+    /// Prints the outcome: with `--json` the command, the file, the status and `members`, otherwise
     /// `text` for people.
     func done(
         _ command: any Reporting.Type, _ file: String?, _ members: [(String, JSON)] = [], status: Status = .done,
@@ -23,7 +23,7 @@ struct OutputOptions: ParsableArguments {
 
     func failed(_ command: any Reporting, _ failure: Failure) {
         guard json else { return }
-        // Standard error says it too.
+        // Standard error has the message, too.
         let file = failure.file ?? command.database
         try? Console.output(JSON.object(Self.head(type(of: command), file, failure.status) + failure.members).line)
     }
@@ -38,7 +38,7 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
-/// A command whose outcome can be had as JSON.
+/// A command that can print its outcome as JSON.
 protocol Reporting: ParsableCommand, Documented {
     var output: OutputOptions { get }
     /// The database that the command works on or creates; nil with several.
@@ -47,6 +47,21 @@ protocol Reporting: ParsableCommand, Documented {
 
 /// A command with examples for the help and the manual.
 protocol Documented: ParsableCommand {
-    /// Lines to type, each with what it does.
+    /// Command lines, each with a description. The first one is in the help, all are in the manual.
     static var examples: [(line: String, what: String)] { get }
+}
+
+extension Documented {
+    /// The discussion of a command, followed by an example and its exit statuses.
+    static func help(_ discussion: String, statuses: [Status]) -> String {
+        let example = examples.first.map { "\n\n\(HelpPart.example)\n  \($0.line)" } ?? ""
+        let meanings = ([.done, .other, .usage] + statuses).map { "\($0.rawValue) \($0.meaning)" }
+        return "\(discussion)\(example)\n\n\(HelpPart.statuses) \(meanings.joined(separator: ", "))."
+    }
+}
+
+/// The parts of a help text that the manual has in sections of their own.
+enum HelpPart {
+    static let example = "EXAMPLE:"
+    static let statuses = "EXIT STATUS:"
 }

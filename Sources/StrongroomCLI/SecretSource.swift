@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Where a passphrase comes from. Arguments are not among the places.
+/// The source of a passphrase or a key. Arguments are no source.
 enum SecretSource {
     case file(String)
     case rawKeyFile(String)
@@ -11,7 +11,7 @@ enum SecretSource {
     case environment(String)
     case terminal
 
-    /// True when it reads what other things may be read from, too.
+    /// True if the source is standard input.
     var isStandardInput: Bool {
         switch self {
         case .file("-"), .rawKeyFile("-"), .descriptor(STDIN_FILENO): true
@@ -143,7 +143,7 @@ enum SecretSource {
         }
         let secret = Secret()
         try secret.append(value, named: name)
-        // /proc/PID/environ shows this memory; and no program that is started from here needs it.
+        // /proc/PID/environ shows this memory, and child processes must not inherit it.
         wipe(UnsafeMutableRawBufferPointer(start: value, count: strlen(value)))
         unsetenv(name)
         return secret
@@ -151,7 +151,7 @@ enum SecretSource {
 
     private static func warnIfReadableByAll(_ descriptor: Int32, _ path: String) {
         var status = stat()
-        // A pipe such as <(pass show db) is nobody else's to read, whatever its mode says.
+        // A pipe such as <(pass show db) can't be read by other users, whatever its mode.
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
         if status.st_mode & S_IROTH != 0 {
             Console.warning("\(path): every user of this machine can read this passphrase; chmod 600 it")

@@ -2,7 +2,10 @@ import ArgumentParser
 
 struct Completions: Documented {
     static let configuration = CommandConfiguration(
-        abstract: "Write the completions of this program for a shell.")
+        abstract: "Print a completion script for a shell.",
+        discussion: help(
+            "Source the output in the shell, or save it where the shell looks for completions.",
+            statuses: []))
 
     static let examples = [
         (line: "strongroom completions bash > ~/.local/share/bash-completion/completions/strongroom", what: "for bash"),

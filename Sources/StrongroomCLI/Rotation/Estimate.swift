@@ -28,6 +28,6 @@ struct Estimate: Sendable {
         }
     }
 
-    /// - parameter opening: how long it took to open the database, the derivation of its key for the most part.
+    /// - parameter opening: the seconds that opening took, mostly for deriving the key.
     func seconds(for bytes: Int64, opening: Double) -> Double { 2 * opening + Double(bytes) / bytesPerSecond }
 }

@@ -12,7 +12,7 @@ struct RotationReport {
     private var old: String { keys?.oldNoun ?? "passphrase" }
     private var new: String { keys?.newNoun ?? "passphrase" }
 
-    /// Nil for a failure, which has words of its own.
+    /// The outcome in words; nil for a failure.
     var text: String? {
         switch step.state {
         case .rotated(let outcome): "\(step.file): \(undone)rotated and checked. \(words(outcome))"
@@ -106,7 +106,7 @@ struct RotationReport {
         ]
     }
 
-    /// One of several, with its own file and status.
+    /// The JSON of one of several files.
     var json: JSON {
         let failure = step.failure
         var object: [(String, JSON)] = [

@@ -1,18 +1,18 @@
 import Foundation
 import Strongroom
 
-/// One database of a rotation, from the look at it to the outcome.
+/// One database of a rotation, from its inspection to its outcome.
 struct RotationStep: Sendable {
     enum State: Sendable {
-        /// Looked at from outside.
+        /// Inspected without a key.
         case found
-        /// The old key opens it and nobody is in the way.
+        /// The old key opens it, and there is no obstacle.
         case checked(RotationPlan)
         case rotated(RotationOutcome)
-        /// An earlier run was interrupted after the new key had taken over; what it left is done as far as readers let
-        /// it, or would be.
+        /// An earlier run was interrupted after its commit. It is finished as far as readers allow,
+        /// or would be.
         case finished(RotationOutcome)
-        /// The new key opens it, and nothing was to be done.
+        /// The new key opens it. Nothing was done.
         case already
         case failed(Failure)
         /// The run was interrupted before its turn.
@@ -20,7 +20,7 @@ struct RotationStep: Sendable {
     }
 
     let file: String
-    /// Nil for what is no encrypted database.
+    /// The database; nil if the file is no encrypted database.
     let target: Target?
     var state: State
 
@@ -37,7 +37,7 @@ struct RotationStep: Sendable {
         }
     }
 
-    /// A rotation of it was interrupted before this run, or is under way.
+    /// True if an earlier rotation was interrupted, or is running.
     var wasPending: Bool { target?.inspection.isRotationPending ?? false }
 
     var plan: RotationPlan? {
@@ -79,26 +79,26 @@ struct RotationStep: Sendable {
 /// The plan of a rotation that was checked.
 struct RotationPlan: Sendable {
     var room: Room
-    /// Seconds that opening took.
+    /// The seconds that opening took.
     var opening: Double
     var processes: [OpenElsewhere.Process]
     /// The predicted outcome of a dry run.
     var outcome: RotationOutcome?
-    /// The open database; nil when there are too many to keep them all open, and in a dry run.
+    /// The open database; nil in a dry run, or if there are too many to keep them open.
     var queue: DatabaseQueue?
 }
 
 // MARK: - Work
 
 extension Target {
-    /// Opens the database with the old key, and finds out what would be in the way of a rotation.
+    /// Opens the database with the old key, and looks for obstacles to a rotation.
     func plan(_ keys: RotationKeys, keepingOpen: Bool, _ others: OpenElsewhere) throws -> RotationPlan {
         let room = try requireRotatable(keys)
         let began = DispatchTime.now().uptimeNanoseconds
         let queue = try self.queue(keys.old)
         let opening = Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
         do {
-            // Somebody who writes now is better met before than in the middle.
+            // A program that writes now is better detected before the rotation than during it.
             try attributing(to: name) { try queue.inTransaction(.immediate) { _ in .rollback } }
         } catch var failure as Failure {
             failure.addRemedy("The old \(keys.oldNoun) opens it")
@@ -110,7 +110,7 @@ extension Target {
             queue: keepingOpen ? queue : nil)
     }
 
-    /// Finds out the same, and whether every page is what the old key wrote, without changing anything.
+    /// Looks for the same obstacles, and authenticates every page, without changing anything.
     func dryPlan(
         _ keys: RotationKeys, waits: Bool, _ others: OpenElsewhere, _ interruption: Interruption) throws -> RotationPlan
     {
@@ -154,7 +154,7 @@ extension Target {
                           "it cannot be written (\(String(cString: strerror(errno)))); nothing was changed",
                           remedy: "Check the permissions of the file and of its folder")
         }
-        // The new salt of a plaintext header comes there.
+        // The new salt of a plaintext header is written there.
         let salt = place.path + "-salt"
         if inspection.kind == .plaintextHeader, access(salt, W_OK) != 0, errno == EACCES || errno == EROFS {
             throw Failure(errno: errno, file: name, doing: "opening \(salt) to write",
@@ -165,9 +165,9 @@ extension Target {
         return room
     }
 
-    /// Changes the key; a failure says which one opens the database now.
+    /// Rotates the key. A failure says which key opens the database.
     ///
-    /// - parameter waits: for those who still read pages of the old key, until they are done or an interruption comes.
+    /// - parameter waits: true to wait for readers of the old key's pages, until they end or an interruption arrives.
     func rotate(
         _ plan: RotationPlan, _ keys: RotationKeys, waits: Bool, _ interruption: Interruption,
         _ display: ProgressDisplay
@@ -202,7 +202,7 @@ extension Target {
     }
 
     private func finish(_ keys: RotationKeys, waits: Bool, _ interruption: Interruption) throws -> RotationStep.State {
-        // Opening finishes what was interrupted.
+        // Opening finishes an interrupted rotation.
         let queue = try self.queue(keys.new)
         return try attributing(to: name) {
             defer { try? queue.close() }
@@ -216,7 +216,7 @@ extension Target {
         }
     }
 
-    /// Asks again and again, for as long as a lock is waited for each time.
+    /// Calls `finishKeyRotation` repeatedly. Each call waits as long as for a lock.
     private func wait(
         _ queue: DatabaseQueue, _ outcome: RotationOutcome, _ interruption: Interruption) throws -> RotationOutcome
     {
@@ -225,7 +225,7 @@ extension Target {
         return outcome
     }
 
-    /// Which key to keep, found out by trying rather than by reasoning.
+    /// Determines by trying which key opens the database.
     private func holder(_ keys: RotationKeys) -> String {
         func opens(_ key: DatabaseKey) -> Bool {
             (try? DatabaseFile.reading(path: place.path, encryption: encryption(key)) { _ in }) != nil

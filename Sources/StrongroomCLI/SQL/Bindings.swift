@@ -4,7 +4,7 @@ import Strongroom
 struct Bindings {
     private var values: [String: DatabaseValue] = [:]
 
-    /// - throws: a `Failure` for what is no binding.
+    /// - throws: a `Failure` for malformed bindings.
     init(_ options: [String]) throws {
         for option in options {
             let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -7,9 +7,9 @@ enum RowForm: String, ExpressibleByArgument, CaseIterable {
     case table, csv, jsonl
 }
 
-/// Writes rows to standard output as they come, in memory that does not grow with their number.
+/// Writes rows to standard output one at a time, in constant memory.
 ///
-/// The columns of a table are as wide as the widest value of its first rows; a wider one further down sticks out.
+/// The columns of a table are as wide as the widest value of the first rows. A wider value further down overflows.
 struct RowWriter {
     /// The number of rows that determine the widths of a table's columns.
     static let measured = 200
