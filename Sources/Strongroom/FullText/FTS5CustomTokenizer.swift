@@ -96,7 +96,7 @@ private func acceptToken(
     _ iEnd: CInt) -> CInt
 {
     let wrapping = context!.assumingMemoryBound(to: Wrapping.self).pointee
-    // What FTS5 answers goes back to it as it is: SQLITE_DONE, for one, is no failure.
+    // FTS5's result code is passed on as it is: SQLITE_DONE, for example, is no failure.
     let ok = ResultCode.SQLITE_OK.rawValue
     var answer = ok
     do {

@@ -93,7 +93,8 @@ extension Database {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
                 message: """
-                    a full-text table can't index table \(tableName), which has no rowid: create it without .withoutRowID
+                    a full-text table can't index table \(tableName), which has no rowid: create it without \
+                    .withoutRowID
                     """)
         }
         return key.rowIDColumn ?? "rowid"

@@ -19,7 +19,7 @@ struct Migration: Sendable {
         do {
             try runInTransaction(db, checks: foreignKeyChecks == .deferred)
         } catch {
-            // The error that led here is the one to throw.
+            // The first error is the one to throw.
             try? db.execute(sql: "PRAGMA foreign_keys = ON")
             throw error
         }

@@ -127,7 +127,7 @@ private final class LatestValueSubscription<S: Subscriber>: Subscription, @unche
             defer { waitingValue = value }
             return waitingValue
         }
-        // Let go outside of the lock: it may be anything.
+        // Released outside the lock, because its deinitializer may do anything.
         withExtendedLifetime(former) {}
         deliver()
     }

@@ -47,7 +47,7 @@ enum OpeningLock {
 
     /// Nil if a reader can't create the lock file and no writer has created it.
     private static func open(_ file: String, for purpose: Purpose) throws -> CInt? {
-        // Reading is enough to lock a file, and another user may have made it.
+        // A lock needs read access only, and another user may have created the file.
         let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC
         var descriptor = Foundation.open(file, flags | O_CREAT, 0o644)
         if descriptor < 0, purpose == .reading, [EACCES, EROFS, ENOENT].contains(errno) {

@@ -11,7 +11,7 @@ open class Record {
 
     /// Creates a record from a row. Subclasses call it in their own `init(row:)`.
     public required init(row: Row) throws {
-        // What the program made itself is not in the database yet.
+        // A row that the program created is not in the database yet.
         guard row.isFetched else { return }
         var reference = PersistenceContainer()
         for (column, value) in row { reference[column] = value }

@@ -13,7 +13,9 @@ struct DocumentationTests {
         "Records", "Query", "FullText", "Migrations", "Dump", "Platform", "Sharing", "StrongroomCLI",
     ]
 
-    @Test("of each folder covers 95 % of its public declarations", arguments: folders.filter { $0 != "StrongroomCLI" })
+    @Test(
+        "The documentation of the sources of each folder covers 95 % of its public declarations",
+        arguments: folders.filter { $0 != "StrongroomCLI" })
     func coverage(folder: String) throws {
         let declarations = try Self.sources.get().publicDeclarations.filter { $0.folder == folder }
         let missing = declarations.filter { !$0.isDocumented }
@@ -23,7 +25,7 @@ struct DocumentationTests {
             "\(missing.count) of \(declarations.count):\n\(missing.map(\.description).joined(separator: "\n"))")
     }
 
-    @Test("is counted in all folders")
+    @Test("The documentation of the sources is counted in all folders")
     func table() throws {
         let counts = Dictionary(grouping: try Self.sources.get().publicDeclarations, by: \.folder)
         #expect(counts.count >= SourceLayers.order.count)
@@ -33,7 +35,9 @@ struct DocumentationTests {
         }
     }
 
-    @Test("begins with a summary: not with What, Whether, How or Who", arguments: folders)
+    @Test(
+        "The documentation of the sources begins with a summary: not with What, Whether, How or Who",
+        arguments: folders)
     func openings(folder: String) throws {
         let lines = try Self.sources.get().lines(in: folder)
         #expect(lines.count > 50)
@@ -42,13 +46,13 @@ struct DocumentationTests {
         #expect(found.isEmpty, "\(found.map(\.description).joined(separator: "\n"))")
     }
 
-    @Test("has lines of at most 120 columns, as the code has", arguments: folders)
+    @Test("The documentation of the sources has lines of at most 120 columns, as the code has", arguments: folders)
     func columns(folder: String) throws {
         let long = try Self.sources.get().lines(in: folder).filter { $0.text.count > 120 }
         #expect(long.isEmpty, "\(long.map(\.description).joined(separator: "\n"))")
     }
 
-    @Test("of the articles has lines of at most 120 columns, except in tables")
+    @Test("The documentation of the sources of the articles has lines of at most 120 columns, except in tables")
     func articleColumns() throws {
         let folder = SourceDocumentation.packageFolder.appendingPathComponent("Sources/Strongroom/Strongroom.docc")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
@@ -60,7 +64,7 @@ struct DocumentationTests {
         #expect(long.isEmpty, "\(long.joined(separator: "\n"))")
     }
 
-    @Test("would be found missing", arguments: [
+    @Test("The documentation of the sources would be found missing", arguments: [
         ("public func a() {}", false), ("/// Does it.\n    @inlinable\n    public func a() {}", true),
         ("/// Does it.\n\n    public let b = 1", false), ("open class C {}", false),
     ])

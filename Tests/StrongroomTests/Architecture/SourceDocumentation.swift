@@ -43,9 +43,11 @@ struct SourceDocumentation {
     }
 
     static func publicDeclarations(in source: String, file: String) -> [Declaration] {
-        let keyword = #"(?:func|var|let|init|subscript|struct|class|enum|protocol|typealias|actor|associatedtype)"#
-        let declaration = try! Regex(
-            #"^ *(?:@\w+(?:\([^)]*\))? +)*(?:[a-z]+ +)*?(?:public|open)(?: +[a-z]+(?:\([a-z]+\))?)*? +"# + keyword + #"\b"#)
+        let declaration = #/
+            ^\x20*(?:@\w+(?:\([^)]*\))?\x20+)*(?:[a-z]+\x20+)*?(?:public|open)
+            (?:\x20+[a-z]+(?:\([a-z]+\))?)*?\x20+
+            (?:func|var|let|init|subscript|struct|class|enum|protocol|typealias|actor|associatedtype)\b
+            /#
         let lines = lines(of: source, file: file)
         return lines.indices.filter { lines[$0].text.firstMatch(of: declaration) != nil }.map { index in
             let before = lines[..<index].last { !$0.text.trimmingCharacters(in: .whitespaces).hasPrefix("@") }
@@ -57,6 +59,40 @@ struct SourceDocumentation {
     private static func lines(of text: String, file: String) -> [Line] {
         text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().map {
             Line(file: file, number: $0.offset + 1, text: String($0.element))
+        }
+    }
+
+    // MARK: - Links
+
+    /// A link to a symbol: ``Name/member(label:)``.
+    static var symbolLink: Regex<(Substring, Substring)> { /``([A-Za-z_][^`\n]*)``/ }
+
+    private var comments: [(file: String, text: String)] {
+        files.flatMap { file in
+            Self.lines(of: file.text, file: file.path).filter { $0.text.contains("//") }.map { (file.path, $0.text) }
+        }
+    }
+
+    /// Addresses in angle brackets.
+    var webLinks: [(file: String, target: String)] {
+        comments.flatMap { line in
+            line.text.matches(of: /<(https?:[^>\s]+)>/).map { (line.file, String($0.1)) }
+        }
+    }
+
+    var symbolLinks: [(file: String, target: String)] {
+        comments.flatMap { line in line.text.matches(of: Self.symbolLink).map { (line.file, String($0.1)) } }
+    }
+
+    /// The module, all names that the sources declare, and those of cases.
+    var names: Set<String> {
+        let declaration = /\b(?:func|var|let|struct|class|enum|protocol|typealias|actor|associatedtype|case) +`?(\w+)/
+        return files.reduce(into: ["Strongroom", "init", "subscript"]) { names, file in
+            for match in file.text.matches(of: declaration) { names.insert(String(match.1)) }
+            // Further cases of a line.
+            for line in file.text.matches(of: /(?m)^ *(?:indirect )?case (\w+(?:, \w+)*)/) {
+                names.formUnion(line.1.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+            }
         }
     }
 }

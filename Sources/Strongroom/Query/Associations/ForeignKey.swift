@@ -71,8 +71,8 @@ struct ForeignKeyLookup: Equatable, Sendable {
         DatabaseError(
             resultCode: .SQLITE_MISUSE,
             message: """
-                table \(referringTable) has \(count == 0 ? "no foreign key" : "\(count) foreign keys") to \(referredTable): \
-                tell the association which one, with using: ForeignKey(["…"])
+                table \(referringTable) has \(count == 0 ? "no foreign key" : "\(count) foreign keys") to \
+                \(referredTable): tell the association which one, with using: ForeignKey(["…"])
                 """)
     }
 }

@@ -197,7 +197,7 @@ struct JoinedTables {
         let isSelected = try tables.indices.map { index in
             let relation = tables[index].relation
             if try !relation.selection(db).isEmpty { return true }
-            // What belongs to a row that foreign keys lead to is found by the first row.
+            // Rows associated with a row behind foreign keys are found by the first row.
             return !relation.prefetches.isEmpty && !path(to: index).allSatisfy(\.condition.isForeignKey)
         }
         guard isSelected.dropFirst().contains(true) else { return nil }

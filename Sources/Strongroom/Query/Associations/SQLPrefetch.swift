@@ -133,7 +133,7 @@ struct SQLPrefetch: Sendable {
         return query
     }
 
-    /// GRDB's name.
+    /// The table alias that GRDB uses.
     private static let originTable = "grdb_base"
 
     /// Returns the region that the prefetched rows come from, for all base rows.

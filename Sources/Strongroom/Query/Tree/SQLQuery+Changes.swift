@@ -47,7 +47,7 @@ extension SQLQuery {
     /// True if a filter, perhaps with a limit, determines the rows.
     private func tellsRowsByFilter(isReturning: Bool) -> Bool {
         guard grouping == nil, having.isEmpty, relation.joins.isEmpty else { return false }
-        // What is returned would stand between the filter and the limit.
+        // RETURNING would stand between the filter and the limit.
         return limit == nil || !isReturning && relation.source.name == nil && Self.canLimitChanges
     }
 

@@ -12,7 +12,7 @@ extension SQLQuery {
         statement.regionNarrowing = { [self] statement, region in
             let db = statement.database
             var region = region
-            // A filter that throws has thrown when the statement was written.
+            // The errors of the filter were thrown when the statement was written.
             if let filter = try? relation.filter(db) {
                 if filter.isNeverTrue { return DatabaseRegion() }
                 if (try? readsOnce(table, tables, db)) == true, let rowIDs = try? rowIDs(filter, db) {
@@ -20,7 +20,7 @@ extension SQLQuery {
                 }
             }
             for (path, prefetch) in prefetches {
-                // As for the filter: what throws, throws when the rows are fetched.
+                // Errors are thrown when the rows are fetched, like those of the filter.
                 if let more = try? prefetch.databaseRegion(at: path, db) { region.formUnion(more) }
             }
             return region

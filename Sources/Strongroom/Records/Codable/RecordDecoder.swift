@@ -133,7 +133,7 @@ final class RecordDecoder: Decoder {
         return newContainer(keyedBy: type)
     }
 
-    // Apart from the above, which does without the type of the container.
+    // A function of its own, because the one above needs no container type.
     @inline(never)
     private func newContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
         let container = KeyedDecodingContainer(RecordDecodingContainer<Key>(self))
@@ -281,15 +281,15 @@ private final class KnownContainer<Container>: AnyKnownContainer {
         super.init(key)
     }
 
-    // A call, because only this object has the container's type at hand.
+    // A call, because only this object knows the container's type.
     @inline(never)
     func copy() -> Container { container }
 }
 
 /// The columns of a row, by coding key.
 private struct RecordDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    /// Not counted: Swift copies the container for each property, and counting took a third of the time. Whoever
-    /// decodes keeps the decoder, and the decoder its row.
+    /// Not counted: Swift copies the container for each property, and counting took a third of the time. The caller
+    /// that decodes keeps the decoder, which keeps its row.
     private let lentDecoder: Unmanaged<RecordDecoder>
 
     private var decoder: RecordDecoder { lentDecoder.takeUnretainedValue() }

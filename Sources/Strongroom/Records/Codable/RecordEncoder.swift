@@ -102,7 +102,7 @@ private struct RecordEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
         try encoder.encode(value, in: encoder.column(for: key))
     }
 
-    // Nil properties are NULL columns, not missing ones: an update has to erase what was there.
+    // Nil properties are NULL columns, not missing ones, so that an update erases former values.
 
     func encodeIfPresent(_ value: Bool?, forKey key: Key) { set(value.databaseValue, key) }
     func encodeIfPresent(_ value: String?, forKey key: Key) { set(value.databaseValue, key) }

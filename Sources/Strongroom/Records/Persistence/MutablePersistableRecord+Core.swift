@@ -1,4 +1,4 @@
-// What all ways to save a record come down to, callbacks included. `PersistableRecord` has the same ways without
+// The functions that all ways to save a record call, with callbacks. `PersistableRecord` has the same ones without
 // `mutating`: it calls these on a copy, because its callbacks change nothing.
 
 /// A statement that saves a record: its returned selection, and the function that runs it.
@@ -30,7 +30,7 @@ extension MutablePersistableRecord {
     mutating func saveWithCallbacks(_ db: Database, _ save: (inout Self) throws -> PersistenceSuccess) throws {
         try willSave(db)
         var success: PersistenceSuccess?
-        // Of a copy: the record itself may change meanwhile.
+        // On a copy, because the record itself may change meanwhile.
         let record = self
         try record.aroundSave(db) {
             let saved = try save(&self)

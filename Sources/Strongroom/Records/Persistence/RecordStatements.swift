@@ -218,7 +218,7 @@ struct RecordKey {
     /// True if all values of the key are NULL.
     var isNull: Bool { values.allSatisfy(\.isNull) }
 
-    /// `"a"=? AND "b"=?`: a key that is NULL in part finds no row, for SQLite may have several of it.
+    /// `"a"=? AND "b"=?`. A key with a NULL matches no row, because SQLite allows several rows with it.
     var condition: String { columns.map { $0.quotedDatabaseIdentifier + "=?" }.joined(separator: " AND ") }
 }
 
