@@ -17,7 +17,9 @@ struct EncryptionArticleSamples {
     @Test("First page: a queue with a passphrase writes and reads")
     func firstPage() throws {
         let passphrase = "correct horse", path = path
-        let earlier = try DatabaseQueue(path: path, configuration: .encrypted(passphrase: passphrase))
+        var defaults = Configuration()
+        defaults.encryption = Encryption(key: .passphrase(passphrase))
+        let earlier = try DatabaseQueue(path: path, configuration: defaults)
         try earlier.write { try $0.execute(sql: "CREATE TABLE note (text TEXT)") }
         try earlier.close()
 

@@ -141,7 +141,7 @@ struct CallbackTests {
                     }
                 }
                 #expect(error?.resultCode == .SQLITE_MISUSE)
-                #expect(error?.message?.contains("Careless.\(callback) has to call") == true)
+                #expect(error?.message?.contains("Careless.\(callback) must call") == true)
             }
         }
     }
