@@ -56,7 +56,7 @@ extension Documented {
     static func help(_ discussion: String, statuses: [Status]) -> String {
         let example = examples.first.map { "\n\n\(HelpPart.example)\n  \($0.line)" } ?? ""
         let meanings = ([.done, .other, .usage] + statuses).map { "\($0.rawValue) \($0.meaning)" }
-        return "\(discussion)\(example)\n\n\(HelpPart.statuses) \(meanings.joined(separator: ", "))."
+        return "\(discussion)\(example)\n\n\(HelpPart.statuses) \(meanings.joined(separator: "; "))."
     }
 }
 

@@ -13,7 +13,7 @@ struct StrongroomCommand: ParsableCommand {
             \(HelpPart.example)
               strongroom create notes.db
 
-            \(HelpPart.statuses) \(Status.allCases.map { "\($0.rawValue) \($0.meaning)" }.joined(separator: ", ")).
+            \(HelpPart.statuses) \(Status.allCases.map { "\($0.rawValue) \($0.meaning)" }.joined(separator: "; ")).
             """,
         subcommands: [
             Create.self, Encrypt.self, Decrypt.self, Info.self, Check.self, VerifyKey.self, Rotate.self, Migrate.self,

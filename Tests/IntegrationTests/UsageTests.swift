@@ -61,7 +61,7 @@ struct UsageTests {
         // Lines are wrapped at 80 columns.
         let help = try await strongroom(command, "--help").output.replacing("\n", with: " ")
         #expect(help.contains("EXAMPLE:   strongroom "))
-        #expect(help.contains(/EXIT STATUS: 0 done, 1 failed, .*2 wrong usage/))
+        #expect(help.contains(/EXIT STATUS: 0 done; 1 failed, .*2 wrong usage/))
         #expect(help.contains("strongroom \(command)"))
     }
 
