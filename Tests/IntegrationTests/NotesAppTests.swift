@@ -15,7 +15,8 @@ struct NotesAppTests {
         return await program.outcome()
     }
 
-    @Test("adds, finds, edits, pins and deletes notes, and tells each change by observation")
+    @Test(
+        "The notes application adds, finds, edits, pins and deletes notes, and tells each change by observation")
     func notes() async throws {
         let scratch = try Scratch()
         let app = try start(scratch.path("notes.sqlite"), passphrase: "correct horse")
@@ -39,7 +40,7 @@ struct NotesAppTests {
         #expect(answers.dropLast().last?.hasPrefix("error:") == true)
     }
 
-    @Test("keeps its notes from run to run, in a file that shows none of them")
+    @Test("The notes application keeps its notes from run to run, in a file that shows none of them")
     func runs() async throws {
         let scratch = try Scratch()
         let path = scratch.path("notes.sqlite")
@@ -57,7 +58,8 @@ struct NotesAppTests {
         #expect(answers == ["1 Call the bank", "1 found", "sound"])
     }
 
-    @Test("changes its passphrase at work: the observation goes on, only the new passphrase opens the notes")
+    @Test(
+        "The notes application changes its passphrase at work: observation goes on, and only the new one opens the file")
     func passphrase() async throws {
         let scratch = try Scratch()
         let path = scratch.path("notes.sqlite")
@@ -75,7 +77,7 @@ struct NotesAppTests {
         #expect(try await shell.run("SELECT text FROM note ORDER BY id;") == "Call the bank\nWater the plants")
     }
 
-    @Test("brings the notes of its first version up to date")
+    @Test("The notes application brings the notes of its first version up to date")
     func migration() async throws {
         let scratch = try Scratch()
         let path = scratch.path("notes.sqlite")
@@ -131,7 +133,7 @@ struct KeyRenewalTests {
         }
     }
 
-    @Test("changes it: the former key opens nothing, the new one is kept")
+    @Test("The notes application renews it: the former key opens nothing, the new one is kept")
     func renewal() async throws {
         #expect(try await run("add work Call the bank\n").status == 0)
         let former = try scratch.bytes("keys/key")
@@ -142,7 +144,7 @@ struct KeyRenewalTests {
         #expect(try !opens(former))
     }
 
-    @Test("killed while it changes its key, opens its notes at the next start, and changes its key again", arguments: [
+    @Test("The notes application, killed while it changes its key, opens its notes at the next start, and changes its key again", arguments: [
         ("stored", ["key": true, "key-next": false]), ("rotating", ["key": true, "key-next": false]),
         ("rotated", ["key": false, "key-next": true]), ("removed", ["key-next": true]),
         ("confirmed", ["key": true, "key-next": true]),
@@ -160,7 +162,7 @@ struct KeyRenewalTests {
         #expect(try keys() == ["key": true])
     }
 
-    @Test("gives a key up that did not come to take over")
+    @Test("The notes application gives a key up that did not come to take over")
     func busy() async throws {
         #expect(try await run("add work Call the bank\n").status == 0)
         let key = try String(decoding: scratch.bytes("keys/key").dropLast(), as: UTF8.self)

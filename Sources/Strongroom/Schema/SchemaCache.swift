@@ -1,7 +1,7 @@
 /// The schemas of a connection's databases, as far as they were read. It is dropped as a whole when one of them may
 /// have changed.
 final class SchemaCache: ConnectionPart {
-    // Unchecked exclusivity: see the article *Tour*.
+    // Unchecked exclusivity: see the article *Layers*.
 
     /// An open transaction may have changed a schema before anybody asked for it.
     init(_ database: Database) {

@@ -4,7 +4,9 @@ import Strongroom
 struct Create: Reporting {
     static let configuration = CommandConfiguration(
         abstract: "Make a new, empty encrypted database.",
-        discussion: "FILE is readable by its owner only.")
+        discussion: help(
+            "FILE is readable by its owner only.",
+            statuses: [.absent, .diskFull, .interrupted]))
 
     static let examples = [
         (line: "strongroom create notes.db", what: "asks for a passphrase, twice"),
@@ -15,11 +17,11 @@ struct Create: Reporting {
     @Argument(help: "The database to make.", completion: .file())
     var file: String
 
-    @OptionGroup var passphrase: PassphraseOptions
-    @OptionGroup var format: FormatOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
+    @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
-    @Flag(help: "Leave the first 32 bytes readable; the salt goes to FILE-salt, or is that of --salt-file.")
+    @Flag(help: "Leave the first 32 bytes readable. The salt goes to FILE-salt, or is that of --salt-file.")
     var plaintextHeader = false
 
     @Flag(help: "Replace FILE if it exists.")
@@ -43,10 +45,10 @@ struct Create: Reporting {
             try out.make { partial in
                 try attributing(to: file) {
                     let queue = try DatabaseQueue(path: partial, configuration: configuration)
-                    // The first write makes the file; this one says nothing.
+                    // The first write creates the file; this one changes nothing.
                     try queue.inDatabase { try $0.execute(sql: "PRAGMA user_version = 0") }
                     try queue.close()
-                    // As its user will open it: from the files alone.
+                    // Opened again from the files alone, as its user will open it.
                     try DatabaseQueue(path: partial, configuration: configuration).close()
                 }
                 try interruption.check()

@@ -5,7 +5,12 @@ import Strongroom
 struct Keygen: Reporting {
     static let configuration = CommandConfiguration(
         abstract: "Make a random raw key, for --raw-key-file.",
-        discussion: "The 64 hexadecimal digits go to OUT, readable by its owner only and never replaced, or to standard output.")
+        discussion: help(
+            """
+            The key, 64 hexadecimal digits, goes to OUT, which is readable by its owner only, or to standard output. \
+            An existing file is never replaced.
+            """,
+            statuses: [.absent, .diskFull]))
 
     static let examples = [
         (line: "strongroom keygen notes.key", what: "makes a key file"),
@@ -15,7 +20,7 @@ struct Keygen: Reporting {
     @Argument(help: ArgumentHelp("The file to make.", valueName: "out"), completion: .file())
     var destination: String?
 
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
     var database: String? { nil }
 
@@ -26,7 +31,7 @@ struct Keygen: Reporting {
         }
         let digits = try DatabaseKey.random().withUnsafeBytes { Secret(digitsOf: $0) }
         guard let destination else { return try show(digits) }
-        // O_EXCL: a key that is replaced is a database that is lost.
+        // O_EXCL, because replacing a key loses a database.
         let descriptor = open(destination, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure(errno, destination) }
         defer { close(descriptor) }
@@ -36,12 +41,12 @@ struct Keygen: Reporting {
             guard fsync(descriptor) == 0 else { throw Failure(errno: errno, keyFile: destination,
                 doing: "writing the key file") }
         } catch {
-            // A part of a key is none.
+            // A part of a key is useless.
             unlink(destination)
             throw error
         }
         try output.done(Self.self, destination, text: """
-            \(destination): a new raw key. Whoever has it opens the database; without it nobody does.
+            \(destination): a new raw key. Keep it safe: the database opens with it, and only with it.
             """)
     }
 
@@ -56,7 +61,7 @@ struct Keygen: Reporting {
                        keyFile: destination, "\(happened); nothing was changed", remedy: remedy)
     }
 
-    /// In pieces: the digits never become a `String`, which nobody could wipe.
+    /// Prints the key in pieces: the digits never become a `String`, which can't be wiped.
     private func show(_ digits: Secret) throws {
         let head = JSON.object(OutputOptions.head(Self.self, nil, .done)).line.dropLast()
         if output.json { try Console.write(head + ",\"key\":\"", to: STDOUT_FILENO) }

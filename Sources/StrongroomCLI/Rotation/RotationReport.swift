@@ -1,6 +1,6 @@
 import Strongroom
 
-/// What a rotation says of each database, in words and as JSON.
+/// The outcome of a rotation for one database, in words and as JSON.
 struct RotationReport {
     let step: RotationStep
     /// Nil where no key was asked for.
@@ -12,7 +12,7 @@ struct RotationReport {
     private var old: String { keys?.oldNoun ?? "passphrase" }
     private var new: String { keys?.newNoun ?? "passphrase" }
 
-    /// Nil for a failure, which has words of its own.
+    /// The outcome in words; nil for a failure.
     var text: String? {
         switch step.state {
         case .rotated(let outcome): "\(step.file): \(undone)rotated and checked. \(words(outcome))"
@@ -34,8 +34,8 @@ struct RotationReport {
         switch outcome {
         case .complete: "Only the new \(new) opens it."
         case .formerKeyRemains: """
-            The new \(new) opens it; but another program still reads pages of the old one, and until they are removed the \
-            old \(old) opens the file without its log. Run this again when that program is done, or with --wait.
+            The new \(new) opens it; but another program still reads pages of the old one, and until they are removed \
+            the old \(old) opens the file without its log. Run this again when that program is done, or with --wait.
             """
         case .unfinished: """
             The new \(new) opens it; but what is left of the old one could not be removed, because a file could not be \
@@ -51,7 +51,8 @@ struct RotationReport {
     }
 
     private var undone: String {
-        step.wasPending ? "an earlier rotation was interrupted before the new \(new) had taken over, and was undone; now it is " : ""
+        guard step.wasPending else { return "" }
+        return "an earlier rotation was interrupted before the new \(new) had taken over, and was undone; now it is "
     }
 
     private func words(_ plan: RotationPlan) -> String {
@@ -63,7 +64,8 @@ struct RotationReport {
         return text + others + readers + " Nothing was changed."
     }
 
-    /// Who must open the database anew when its key has changed.
+    /// A warning that names the processes that must reopen the database after its key has changed; nil if there are
+    /// none.
     var warning: String? { step.plan.flatMap(others).map { "\(step.file): \($0)" } }
 
     private func others(_ plan: RotationPlan) -> String? {
@@ -76,7 +78,7 @@ struct RotationReport {
 
     private func seconds(_ plan: RotationPlan) -> Double? { estimate?.seconds(for: bytes, opening: plan.opening) }
 
-    /// How long it will take, in a dry run.
+    /// The predicted duration in seconds; nil unless this is a dry run.
     var seconds: Double? { step.plan.flatMap(seconds) }
 
     /// After the file and the status.
@@ -108,7 +110,7 @@ struct RotationReport {
         ]
     }
 
-    /// One of several, with its own file and status.
+    /// The JSON of one of several files.
     var json: JSON {
         let failure = step.failure
         var object: [(String, JSON)] = [

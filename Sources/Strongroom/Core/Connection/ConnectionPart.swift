@@ -101,7 +101,7 @@ extension ConnectionPart {
 
 /// The parts of one connection, in the order in which they are called.
 final class ConnectionParts {
-    // Unchecked exclusivity: see the article *Tour*.
+    // Unchecked exclusivity: see the article *Layers*.
     @exclusivity(unchecked) private(set) var all: [any ConnectionPart] = []
     @exclusivity(unchecked) private var types: [ObjectIdentifier] = []
 

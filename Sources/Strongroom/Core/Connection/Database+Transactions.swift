@@ -277,7 +277,7 @@ final class TransactionStatements {
         }
     }
 
-    // Unchecked exclusivity: see the article *Tour*.
+    // Unchecked exclusivity: see the article *Layers*.
     @exclusivity(unchecked) private var statements = [Statement?](repeating: nil, count: Command.allCases.count)
 
     func statement(for command: Command, of database: Database) throws -> Statement {

@@ -18,7 +18,7 @@ public final class Database {
     /// The handle that is shared with other threads: interruption, access, statements to finalize.
     @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>
 
-    // Unchecked exclusivity: see the article *Tour*.
+    // Unchecked exclusivity: see the article *Layers*.
 
     /// The raw connection; nil once closed. Don't close it.
     @exclusivity(unchecked) public private(set) var sqliteConnection: SQLiteConnection?

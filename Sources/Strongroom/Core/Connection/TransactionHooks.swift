@@ -16,7 +16,7 @@ final class TransactionHooks {
         case failure
     }
 
-    // Unchecked exclusivity: see the article *Tour*.
+    // Unchecked exclusivity: see the article *Layers*.
 
     /// The callbacks for the end of the transaction.
     @exclusivity(unchecked) var completions: [Completion] = []

@@ -4,7 +4,7 @@ public final class RowCursor: _RunningCursor {
 
     /// The run of the statement.
     public let run: StatementRun
-    // Unchecked exclusivity: see the article *Tour*.
+    // Unchecked exclusivity: see the article *Layers*.
     @usableFromInline @exclusivity(unchecked) var row: Row?
     private let adapter: (any RowAdapter)?
 

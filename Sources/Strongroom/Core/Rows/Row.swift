@@ -30,7 +30,7 @@ public final class Row {
     /// Whatever adapters made of the statement; nil without adapter.
     let layout: RowLayout?
 
-    // Unchecked exclusivity: see the article *Tour*.
+    // Unchecked exclusivity: see the article *Layers*.
 
     /// The position where the next column is expected: columns are mostly asked for in their order.
     @usableFromInline @exclusivity(unchecked) var expectation: Int

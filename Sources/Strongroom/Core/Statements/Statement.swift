@@ -49,7 +49,7 @@ public final class Statement {
     /// The parameters that are full-text patterns, and match nothing when they are NULL.
     private let patternParameters: [CInt]
 
-    // Unchecked exclusivity: see the article *Tour*.
+    // Unchecked exclusivity: see the article *Layers*.
 
     /// The run that has begun and not ended. A statement that runs is not handed out again.
     @exclusivity(unchecked) unowned(unsafe) var currentRun: StatementRun?

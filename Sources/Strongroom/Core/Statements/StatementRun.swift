@@ -10,7 +10,7 @@ public final class StatementRun {
     @usableFromInline let sqliteStatement: SQLiteStatement
     @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>
 
-    // Unchecked exclusivity: see the article *Tour*.
+    // Unchecked exclusivity: see the article *Layers*.
     @usableFromInline @exclusivity(unchecked) var phase: Phase
 
     @usableFromInline

@@ -9,7 +9,7 @@ public final class DatabaseValueCursor<Value: DatabaseValueConvertible>: _Runnin
     public let run: StatementRun
     @usableFromInline let adapter: (any RowAdapter)?
 
-    // Unchecked exclusivity: see the article *Tour*.
+    // Unchecked exclusivity: see the article *Layers*.
 
     /// The position of the column; below zero before the first row, where an adapter tells it.
     @usableFromInline @exclusivity(unchecked) var column: CInt

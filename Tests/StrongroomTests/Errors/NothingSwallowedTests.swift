@@ -3,7 +3,7 @@ import Foundation
 import Strongroom
 import Testing
 
-/// Law 10: every result code is checked, and every error tells its code, its message and its SQL.
+/// Invariant 10: every result code is checked, and every error tells its code, its message and its SQL.
 @Suite("Nothing is swallowed")
 struct NothingSwallowedTests {
     /// What becomes of four transactions when the disk fails.

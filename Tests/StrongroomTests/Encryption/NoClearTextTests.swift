@@ -3,7 +3,7 @@ import Foundation
 import Strongroom
 import Testing
 
-/// Law 3: no byte of user data reaches any file in clear.
+/// Invariant 3: no byte of user data reaches any file in clear.
 @Suite("No clear text on disk")
 struct NoClearTextTests {
     /// More than SQLite sorts in memory: it would spill from a megabyte on.

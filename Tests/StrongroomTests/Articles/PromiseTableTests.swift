@@ -10,9 +10,12 @@ struct PromiseTableTests {
     /// All tests by their suite's type and function: `Suite.function`.
     private static func testNames() throws -> Set<String> {
         let folder = packageFolder.appendingPathComponent("Tests")
-        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix("Tests.swift") || $0.hasSuffix("Samples.swift") }
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter {
+            $0.hasSuffix("Tests.swift") || $0.hasSuffix("Samples.swift")
+        }
         return try files.reduce(into: []) { names, file in
-            names.formUnion(Self.testNames(inSource: try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)))
+            names.formUnion(Self.testNames(
+                inSource: try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)))
         }
     }
 
@@ -20,7 +23,8 @@ struct PromiseTableTests {
         var names: Set<String> = [], type = "", isTest = false
         for line in source.split(separator: "\n") {
             let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "@" && $0 != "_" }
-            if !line.hasPrefix(" "), let keyword = words.firstIndex(where: { ["struct", "extension", "enum", "class"].contains($0) }),
+            if !line.hasPrefix(" "), let keyword =
+                words.firstIndex(where: { ["struct", "extension", "enum", "class"].contains($0) }),
                 keyword + 1 < words.count
             {
                 type = String(words[keyword + 1])
@@ -38,21 +42,26 @@ struct PromiseTableTests {
     private static func namedTests(article: String, table: String) throws -> [String] {
         let file = packageFolder.appendingPathComponent("Sources/Strongroom/Strongroom.docc/\(article).md")
         var names: [String] = [], type = "", isTable = false
-        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false) {
+        for line in try String(contentsOf: file, encoding: .utf8)
+            .split(separator: "\n", omittingEmptySubsequences: false) {
             if line.hasPrefix("| \(table) |") { isTable = true } else if !line.hasPrefix("|") { isTable = false }
             guard isTable else { continue }
             for cell in line.split(separator: "|").dropFirst() {
-                for (index, part) in cell.split(separator: "`", omittingEmptySubsequences: false).enumerated() where index % 2 == 1 {
+                for (index, part) in cell.split(separator: "`", omittingEmptySubsequences: false)
+                    .enumerated() where index % 2 == 1 {
                     // A name without type belongs to the type before it.
                     if let dot = part.firstIndex(of: ".") { type = String(part[..<dot]) }
-                    names.append(part.contains(".") || part.first?.isUppercase == true ? String(part) : "\(type).\(part)")
+                    names.append(part.contains(".") || part.first?.isUppercase == true ? String(part)
+                        : "\(type).\(part)")
                 }
             }
         }
         return names
     }
 
-    @Test("name tests that exist", arguments: [("Promises", "Sample or promise", 100), ("Concurrency", "Promise", 40)])
+    @Test(
+        "The tables of promises name tests that exist",
+        arguments: [("Promises", "Sample or promise", 100), ("Concurrency", "Promise", 40)])
     func names(article: String, table: String, atLeast: Int) throws {
         let tests = try Self.testNames()
         let suites = Set(tests.compactMap { $0.split(separator: ".").first.map(String.init) })
@@ -62,11 +71,12 @@ struct PromiseTableTests {
         #expect(missing == [])
     }
 
-    @Test("of stops name a test in each cell")
+    @Test("The tables of promises of stops name a test in each cell")
     func stops() throws {
         let tests = try Self.testNames()
         let file = Self.packageFolder.appendingPathComponent("Sources/Strongroom/Strongroom.docc/Stops.md")
-        let rows = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst(2)
+        let rows = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("| ") }
+            .dropFirst(2)
         #expect(rows.count == 11)
         for cell in rows.flatMap({ $0.split(separator: "|").dropFirst() }) where cell.contains(where: \.isLetter) {
             let named = cell.split(separator: "`").map(String.init).filter { $0.contains("Tests.") }
@@ -75,7 +85,7 @@ struct PromiseTableTests {
         }
     }
 
-    @Test("name every sample")
+    @Test("The tables of promises name every sample")
     func samples() throws {
         let samples = try Self.testNames().filter { name in
             ["GuideSamples.", "PageSamples.", "ReferenceSamples."].contains { name.contains($0) }
@@ -85,7 +95,7 @@ struct PromiseTableTests {
         #expect(samples.subtracting(named) == [])
     }
 
-    @Test("are read as they are meant: a name that is no test would be found")
+    @Test("The tables of promises are read as they are meant: a name that is no test would be found")
     func control() {
         let names = Self.testNames(inSource: """
             @Suite("A") struct OneTests {

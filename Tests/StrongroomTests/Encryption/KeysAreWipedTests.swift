@@ -2,7 +2,7 @@ import Foundation
 import Strongroom
 import Testing
 
-/// Law 4: keys are short-lived. What is shown of them is the subject of the tests about keys and secrets.
+/// Invariant 4: keys are short-lived. What is shown of them is the subject of the tests about keys and secrets.
 @Suite("Keys are wiped", .enabled(if: ProcessMemory.isShown))
 struct KeysAreWipedTests {
     @Test("A database that is closed leaves its key nowhere in the memory of the process, neither as bytes nor as digits")

@@ -5,7 +5,7 @@ import Foundation
 @testable import Strongroom
 import Testing
 
-/// Law 15: no committed row is lost to SQLite's WAL-reset bug. <https://www.sqlite.org/wal.html#walresetbug>
+/// Invariant 15: no committed row is lost to SQLite's WAL-reset bug. <https://www.sqlite.org/wal.html#walresetbug>
 @Suite("The WAL-reset bug of SQLite")
 struct WALResetTests {
     enum Checkpoint: CInt, CaseIterable {

@@ -3,7 +3,7 @@ import Foundation
 import Strongroom
 import Testing
 
-/// Law 11: `await` never parks a thread of Swift's runtime. Accesses that run are the subject of `AsyncTests.cooperativePool`.
+/// Invariant 11: `await` never parks a thread of Swift's runtime. Accesses that run are the subject of `AsyncTests.cooperativePool`.
 @Suite("No parked threads", .timeLimit(.minutes(1)))
 struct NoParkedThreadsTests {
     /// What a task may await while another thread holds the database.

@@ -2,7 +2,7 @@ import Foundation
 import Strongroom
 import Testing
 
-/// Law 5: closing any descriptor of a file drops the locks that this process has on it, so nobody opens the file behind SQLite's back.
+/// Invariant 5: closing any descriptor of a file drops the locks that this process has on it, so nobody opens the file behind SQLite's back.
 @Suite("Locks survive", .enabled(if: FileManager.default.fileExists(atPath: "/proc/locks")))
 struct LocksSurviveTests {
     /// What a program may do to a database beside its connection.
