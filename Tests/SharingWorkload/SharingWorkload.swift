@@ -23,7 +23,9 @@ struct SharingWorkload {
         case "read": try read(path, count: Int(arguments[4])!)
         case "migrate": try migrate(path)
         case "mint":
-            try mint(path, name, FileKeyStore(path: arguments[4])) { try DatabasePool(path: path, configuration: $0) }
+            try mint(path, name, FileKeyStore(path: arguments[4])) { configuration in
+                try retryingBusy { try DatabasePool(path: path, configuration: configuration) }
+            }
         case "mint-shared":
             try mint(path, name, FileKeyStore(path: arguments[4])) { try .openShared(path: path, configuration: $0) }
         case "commit": commit(path, name, count: Int(arguments[4])!, rate: Int(arguments[5])!, checkpoints: arguments.count > 6)
@@ -78,6 +80,19 @@ struct SharingWorkload {
             try db.execute(sql: "INSERT INTO mark VALUES (?)", arguments: [name])
         }
         try pool.close()
+    }
+
+    /// Repeats what fails with `SQLITE_BUSY`: SQLite waits for no lock where two processes turn on the write-ahead log of
+    /// a new file at once. <https://www.sqlite.org/c3ref/busy_handler.html>
+    private static func retryingBusy<T>(_ body: () throws -> T) throws -> T {
+        for _ in 0..<1000 {
+            do {
+                return try body()
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                usleep(10_000)
+            }
+        }
+        return try body()
     }
 
     static func write(_ path: String, _ name: String, count: Int) throws {
