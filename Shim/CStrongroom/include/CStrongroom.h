@@ -15,6 +15,7 @@
 #include "strongroom_pages.h"
 #include "strongroom_rekey.h"
 #include "strongroom_signals.h"
+#include "strongroom_slots.h"
 #include "strongroom_stops.h"
 #include "strongroom_threads.h"
 #include "strongroom_vfs.h"

@@ -27,6 +27,21 @@ int strongroom_file_extend(const char *path, const char *database, const void *e
 /// Removes a file unless it holds something else than `expected` by now: EAGAIN.
 int strongroom_file_remove_if(const char *path, const void *expected, size_t expected_size);
 
+/// Opens and locks the scratch file that the next content of another file is written into, for one writer at a time:
+/// a descriptor, or a negated error. What a killed process has left in it doesn't count.
+int strongroom_scratch_open(const char *scratch);
+
+/// Writes and syncs the scratch file, with the owner and the mode of `model`, and gives it the name `path`, whatever had
+/// it. After a failure that name is as it was, unless the sync of the folder failed, which comes last.
+int strongroom_scratch_publish(int fd, const char *scratch, const char *path, const char *model, const void *bytes,
+                               size_t size);
+
+/// Removes the scratch file where it has no other name by now, and unlocks it.
+void strongroom_scratch_close(int fd, const char *scratch);
+
+/// Removes a name, for whoever has the scratch file open; none is success.
+int strongroom_file_remove(const char *path);
+
 /// Gives a file another name, in one directory; EEXIST if it is taken.
 int strongroom_file_move(const char *from, const char *to);
 

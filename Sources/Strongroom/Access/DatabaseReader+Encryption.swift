@@ -34,6 +34,15 @@ extension DatabaseReader {
     }
 }
 
+extension DatabaseReader {
+    /// The key slots of the database, to be listed and changed; no other access waits meanwhile.
+    ///
+    /// - throws: `SQLITE_MISUSE` with the reason `unfitKeySlots` where the database has none; what the key file says.
+    public func keySlots() throws -> KeySlots {
+        try read { try $0.keySlots() }
+    }
+}
+
 extension DatabaseWriter {
     /// Changes the key: waits for running accesses, encrypts every page anew with a fresh salt, and checks each of them.
     ///

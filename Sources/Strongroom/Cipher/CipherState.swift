@@ -16,6 +16,11 @@ final class CipherState: ConnectionPart {
     /// The file was empty, and the salt for its creation stands beside it, until the first commit.
     var isCreating = false
 
+    /// The slot whose secret this connection was given.
+    var openedSlot: KeySlot?
+    /// What the key file says that the database is to be created with.
+    var creationSalt: Salt?
+
     /// A key was given and its derivation put off: statements like `PRAGMA kdf_iter` may still say how.
     var isPending = false
     /// The pragmas that said so.

@@ -191,6 +191,10 @@ extension Database {
         (cipher.settings, cipher.requestedHeader) = (settings, requestedHeader)
         guard isFileStored else { return try useThrowawayKey(settings) }
         try requirePathInUTF8()
+        try unlockingKeySlots(requestedHeader) { try establishFoundKey(settings, requestedHeader) }
+    }
+
+    private func establishFoundKey(_ settings: CipherSettings, _ requestedHeader: PlaintextHeader?) throws {
         let location = try locateSalt(requestedHeader: requestedHeader)
         cipher.saltOrigin = location.place
         let others = try otherSalts(than: location)

@@ -90,12 +90,15 @@ extension Database {
         let size = requested?.size ?? 0
         if configuration.readonly { try requireNoLog() }
         if let provided { return provided }
-        let random = try Salt.random()
+        let random = try cipher.creationSalt ?? .random()
         if configuration.readonly { return SaltLocation(salt: random, header: size) }
         if size > 0 { try SaltFile.requireWritable(.permanent, of: filePath) }
         try SaltFile.requireName(of: filePath)
         cipher.isCreating = true
         let agreed = try SaltFile(salt: random, header: size).agree(.creation, of: filePath)
+        if let own = cipher.creationSalt, own != agreed.salt {
+            throw DatabaseError(.SQLITE_BUSY, refusing: "somebody else creates \(path), without key slots", advice: "try again")
+        }
         let header = try fileHeader()
         if header.fileSize > 0 {
             // It was created meanwhile, and the one who did so may have removed the agreement before we made ours.

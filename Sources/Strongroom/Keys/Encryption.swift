@@ -4,6 +4,8 @@ public struct Encryption: Sendable {
     public var settings: CipherSettings
     /// Nil, the default, encrypts the file from its first byte to its last.
     public var plaintextHeader: PlaintextHeader?
+    /// What is said of key slots. A database that has them is opened by the secret of any of them, whatever this says.
+    public var keySlots = KeySlotOptions()
 
     public init(key: DatabaseKey, settings: CipherSettings = .sqlcipher4, plaintextHeader: PlaintextHeader? = nil) {
         self.key = key

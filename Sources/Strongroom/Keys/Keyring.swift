@@ -40,6 +40,7 @@ final class Keyring: @unchecked Sendable {
     private let lock = NSLock()
     private var derivations: [Derivation] = []
     private var replacements: [(old: [UInt8], new: DatabaseKey)] = []
+    private var slotDerivationCount = 0
 
     // MARK: Derivation
 
@@ -53,9 +54,14 @@ final class Keyring: @unchecked Sendable {
         return known.map { DerivedKey(key: $0, salt: salt, settings: settings) }
     }
 
-    /// How many times the passphrase function has run.
+    /// How many times a passphrase function has run.
     var derivationCount: Int {
-        lock.withLock { derivations.reduce(0) { $0 + $1.runCount } }
+        lock.withLock { derivations.reduce(slotDerivationCount) { $0 + $1.runCount } }
+    }
+
+    /// Adds those that opened key slots.
+    func countDerivations(_ count: Int) {
+        lock.withLock { slotDerivationCount += count }
     }
 
     private func derivation(_ key: DatabaseKey, _ salt: Salt, _ settings: CipherSettings) -> Derivation {

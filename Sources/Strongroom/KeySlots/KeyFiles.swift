@@ -1,0 +1,76 @@
+import CStrongroom
+import Foundation
+
+/// The key files of a database: they have its owner and mode, are beside the real file, and are replaced as a whole.
+///
+/// Whoever changes one writes the scratch file, which is locked meanwhile, and renames it: readers find the content
+/// before or the one after. A process that is killed leaves a scratch file at most, and the next change takes it over.
+struct KeyFiles {
+    enum Role: String, CaseIterable {
+        /// The slots of the data key that the database has.
+        case current = "-keys"
+        /// The slots of the data key that a rotation in progress is bringing in.
+        case rotation = "-keys-next"
+        /// The next content of either.
+        case scratch = "-keys-new"
+    }
+
+    private static let sidecar = Sidecar(noun: "key file", largest: KeyFile.largestSize, unfit: .unfitKeyFile)
+
+    /// The path of the database, symbolic links resolved.
+    let database: String
+
+    func path(_ role: Role) -> String { database + role.rawValue }
+
+    // MARK: Reading
+
+    /// Whether the name is taken, by whatever it is.
+    func exists(_ role: Role) -> Bool { strongroom_file_exists(path(role)) }
+
+    /// Nil if there is none.
+    func read(_ role: Role) throws -> KeyFile? {
+        guard let bytes = try KeyFiles.sidecar.read(path(role), settled: false) else { return nil }
+        do {
+            return try KeyFile(text: bytes)
+        } catch let error as DatabaseError {
+            throw DatabaseError(
+                error.extendedResultCode, error.reason ?? .damagedKeyFile,
+                "\(path(role)): \(error.failureReason ?? "the key file is damaged")", advice: error.recoverySuggestion)
+        }
+    }
+
+    // MARK: Changing
+
+    /// Runs `body` while nobody else changes the key files.
+    func changing<T>(_ body: (Change) throws -> T) throws -> T {
+        let scratch = path(.scratch), descriptor = strongroom_scratch_open(scratch)
+        guard descriptor >= 0 else { throw KeyFiles.sidecar.failure("write", scratch, error: -descriptor) }
+        defer { strongroom_scratch_close(descriptor, scratch) }
+        return try body(Change(files: self, descriptor: descriptor))
+    }
+
+    /// Key files that nobody else changes meanwhile. One of them can be written, as the last thing.
+    struct Change {
+        let files: KeyFiles
+        fileprivate let descriptor: CInt
+
+        /// Puts `file` in the place of what has the name. It is there and on the disk when this returns; after an error,
+        /// either content may be there, and whole.
+        func write(_ file: KeyFile, as role: Role) throws {
+            let path = files.path(role), text = file.text
+            // Links and other things are never replaced.
+            _ = try files.read(role)
+            let error = strongroom_scratch_publish(
+                descriptor, files.path(.scratch), path, files.database, text, text.count)
+            guard error == 0 else { throw KeyFiles.sidecar.failure("write", path, error: error) }
+            guard try files.read(role) == file else {
+                throw DatabaseError(.SQLITE_IOERR, refusing: "\(path) was written, and reads otherwise")
+            }
+        }
+
+        func remove(_ role: Role) throws {
+            let path = files.path(role), error = strongroom_file_remove(path)
+            guard error == 0 else { throw KeyFiles.sidecar.failure("remove", path, error: error) }
+        }
+    }
+}

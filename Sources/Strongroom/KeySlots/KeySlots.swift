@@ -1,0 +1,145 @@
+import CStrongroom
+import Foundation
+
+/// The key slots of a database: the secrets that open it. Changing one costs a derivation, whatever the size of the
+/// database, which is not touched.
+///
+///     let slots = try pool.keySlots()
+///     try slots.add(.passphrase("open sesame"), NewKeySlot(label: "laptop"))
+///
+/// Each change replaces the key file as a whole: whatever is killed or fails, the secrets before it open the database, or
+/// those after it.
+///
+/// Unchecked: `lock` guards the variable.
+public final class KeySlots: @unchecked Sendable {
+    /// The slot that the connection was opened with; nil where another connection, or the data key itself, opened it.
+    public let opened: KeySlot?
+
+    private let files: KeyFiles
+    private let salt: Salt
+    private let secretKey: SecretBytes
+    private let lock = NSLock()
+    private var seenEpoch: Int
+
+    init(_ files: KeyFiles, _ file: KeyFile, dataKey: SecretBytes, opened: KeySlot?) throws {
+        guard try file.isAuthentic(with: dataKey) else { throw DatabaseError.forgedKeyFile }
+        (self.files, salt, secretKey, seenEpoch, self.opened) = (files, file.salt, dataKey, file.epoch, opened)
+    }
+
+    // MARK: - Looking
+
+    /// The slots, oldest first.
+    ///
+    /// - throws: what the key file says.
+    public var slots: [KeySlot] {
+        get throws { try present().slots }
+    }
+
+    /// A number that grows with each change of the slots. A key file with a lower one is an older copy: to notice it, keep
+    /// the number, in a table of the database, for instance, and compare.
+    public var epoch: Int {
+        get throws { try present().epoch }
+    }
+
+    /// The data key with its salt, which opens the database without a slot, here and in the `sqlcipher` shell. Whoever has
+    /// it needs no passphrase, until the data key is renewed.
+    public var dataKey: DatabaseKey { DatabaseKey(source: KeySource(raw: secretKey, salt: salt)) }
+
+    private func present() throws -> KeyFile {
+        guard let file = try files.read(.current) else {
+            throw DatabaseError(
+                .SQLITE_CANTOPEN, refusing: "the key file \(files.path(.current)) is gone",
+                advice: "restore it from a backup", reason: .unfitKeySlots)
+        }
+        guard file.salt == salt else {
+            throw DatabaseError(
+                .SQLITE_NOTADB, .foreignKeyFile, "the data key was renewed meanwhile", advice: "open the database anew")
+        }
+        guard try file.isAuthentic(with: secretKey) else { throw DatabaseError.forgedKeyFile }
+        try lock.withLock {
+            guard file.epoch >= seenEpoch else { throw DatabaseError.olderKeyFile(file.epoch, seenEpoch) }
+            seenEpoch = file.epoch
+        }
+        return file
+    }
+
+    // MARK: - Changing
+
+    /// Adds a slot, after its secret has unlocked it.
+    ///
+    /// - throws: `SQLITE_MISUSE` for an empty secret, for a label or a derivation that can't be, and with 32 slots;
+    ///   `SQLITE_BUSY` while the data key is being renewed, and while another process changes slots for longer than five
+    ///   seconds.
+    @discardableResult
+    public func add(_ key: DatabaseKey, _ slot: NewKeySlot) throws -> KeySlot {
+        guard slot.kind != .recoveryCode else {
+            throw DatabaseError(
+                refusing: "a recovery code is made, not given", advice: "use addRecoveryCode(label:)", reason: .unfitKeySlot)
+        }
+        return try key.withSlotSecret { secret in
+            try change { try $0.adding(slot, secret) }.slots.last!
+        }
+    }
+
+    /// Adds a slot for a code that a person keeps on paper.
+    public func addRecoveryCode(label: String = "recovery code") throws -> RecoveryCode {
+        let code = try RecoveryCode()
+        _ = try change { try $0.adding(NewKeySlot(label: label, kind: .recoveryCode, derivation: .hkdf), code.secret) }
+        return code
+    }
+
+    /// Puts another secret into a slot, in one step: the former one opens the database until the new one does.
+    ///
+    /// - parameter name: the identifier of the slot, or its label if no other slot has it.
+    /// - parameter derivation: by default the standard one, whatever the slot had.
+    @discardableResult
+    public func change(
+        _ name: String, to key: DatabaseKey, kind: KeySlot.Kind = .passphrase, derivation: KeyDerivation = .standard
+    ) throws -> KeySlot {
+        try key.withSlotSecret { secret in
+            let file = try change {
+                try $0.changing(name, to: { NewKeySlot(label: $0.label, kind: kind, derivation: derivation) }, secret)
+            }
+            return file.slots[try file.index(of: name)]
+        }
+    }
+
+    /// Removes a slot. Its secret goes on opening older copies of the key file, and with them the database, until the data
+    /// key is renewed.
+    ///
+    /// - throws: `SQLITE_MISUSE` with the reason `lastKeySlot` for the last one.
+    public func remove(_ name: String) throws {
+        _ = try change { try $0.removing(name) }
+    }
+
+    private func change(_ body: (KeyFileDraft) throws -> KeyFileDraft) throws -> KeyFile {
+        try files.changing { change in
+            guard !files.exists(.rotation) else {
+                throw DatabaseError(
+                    .SQLITE_BUSY, refusing: "the data key is being renewed", advice: "try again when that is finished",
+                    reason: .checkpointPending)
+            }
+            let draft = KeyFileDraft(of: try present(), dataKey: secretKey, deriver: KeySlotDeriver())
+            let file = try body(draft).publish(change, as: .current)
+            lock.withLock { seenEpoch = max(seenEpoch, file.epoch) }
+            return file
+        }
+    }
+}
+
+extension DatabaseKey {
+    /// The bytes of a secret for a slot.
+    ///
+    /// - throws: `SQLITE_MISUSE` for a raw key, and for one that is empty.
+    func withSlotSecret<R>(_ body: (SecretBytes) throws -> R) throws -> R {
+        try source.withSecret { secret in
+            guard source.form == .passphrase, try KeySource.spelledKey(secret) == nil else {
+                throw DatabaseError(
+                    refusing: "a raw key is no secret for a slot", advice: "give a passphrase, or the bytes of a file as one",
+                    reason: .unfitKeySlot)
+            }
+            guard secret.count > 0 else { throw DatabaseError.emptyKey }
+            return try body(secret)
+        }
+    }
+}

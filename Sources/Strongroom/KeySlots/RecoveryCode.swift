@@ -1,0 +1,105 @@
+import CStrongroom
+
+/// A secret that a person can write down and type: 160 random bits in groups of letters and digits that are not mistaken
+/// for one another, with a check.
+///
+///     4QX7M-9HTKC-R2D5V-W8JZA-B3NYE-G6PFS-T1K0M
+///
+/// The digits are those of Crockford's base 32; case, spaces and hyphens don't count, O is 0, and I and L are 1.
+/// <https://www.crockford.com/base32.html>
+public struct RecoveryCode: Sendable {
+    /// The random bytes.
+    let secret: SecretBytes
+
+    private static let byteCount = 20, checkCount = 3, groupSize = 5
+    private static let digits = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+    private static let digitCount = byteCount * 8 / 5 + checkCount
+
+    /// A new code.
+    init() throws {
+        secret = try SecretBytes(randomCount: RecoveryCode.byteCount)
+    }
+
+    /// Reads what was typed; nil where it is no recovery code but some other secret: one of another length, or with other
+    /// characters.
+    ///
+    /// - throws: `SQLITE_MISUSE` with the reason `mistypedRecoveryCode` where the check doesn't fit a text that has hyphens
+    ///   where a code has them.
+    init?(typed text: UnsafeRawBufferPointer) throws {
+        guard text.count <= 64 else { return nil }
+        var values: [UInt8] = []
+        defer { wipe(&values) }
+        values.reserveCapacity(64)
+        for byte in text where byte != UInt8(ascii: "-") && byte != UInt8(ascii: " ") {
+            guard let value = RecoveryCode.value(of: byte) else { return nil }
+            values.append(value)
+        }
+        guard values.count == RecoveryCode.digitCount else { return nil }
+        let secret = try SecretBytes(count: RecoveryCode.byteCount) { RecoveryCode.unpack(values, into: $0) }
+        guard try RecoveryCode.check(of: secret).elementsEqual(values.suffix(RecoveryCode.checkCount)) else {
+            let hyphens = text.count { $0 == UInt8(ascii: "-") }
+            guard hyphens == RecoveryCode.digitCount / RecoveryCode.groupSize - 1 else { return nil }
+            throw DatabaseError(
+                refusing: "a character of the recovery code is wrong", advice: "compare it with what was written down",
+                reason: .mistypedRecoveryCode)
+        }
+        self.secret = secret
+    }
+
+    /// Shows the code, in groups of five. Show it to a person once, and keep no copy.
+    public func withText<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
+        let check = try RecoveryCode.check(of: secret), count = RecoveryCode.digitCount, size = RecoveryCode.groupSize
+        let text = try SecretBytes(count: count + count / size - 1) { out in
+            for index in 0..<count {
+                let isCheck = index >= count - check.count
+                let value = isCheck ? check[index - count + check.count] : RecoveryCode.digit(index, of: secret)
+                let at = index + index / size
+                out[at] = RecoveryCode.digits[Int(value)]
+                if index % size == size - 1, at + 1 < out.count { out[at + 1] = UInt8(ascii: "-") }
+            }
+        }
+        return try text.withBytes(body)
+    }
+
+    /// The code as a key, which opens the database.
+    public var key: DatabaseKey {
+        get throws { try withText { .passphrase($0) } }
+    }
+
+    // MARK: Digits
+
+    private static func value(of byte: UInt8) -> UInt8? {
+        let upper = (97...122).contains(byte) ? byte - 32 : byte
+        switch upper {
+        case UInt8(ascii: "O"): return 0
+        case UInt8(ascii: "I"), UInt8(ascii: "L"): return 1
+        default: return digits.firstIndex(of: upper).map { UInt8($0) }
+        }
+    }
+
+    /// Five bits.
+    private static func digit(_ index: Int, of secret: SecretBytes) -> UInt8 {
+        secret.withBytes { bytes in
+            (0..<5).reduce(0) { value, bit in
+                let at = index * 5 + bit
+                return value << 1 | bytes[at / 8] >> UInt8(7 - at % 8) & 1
+            }
+        }
+    }
+
+    private static func unpack(_ values: [UInt8], into bytes: UnsafeMutableRawBufferPointer) {
+        for at in 0..<byteCount * 8 where values[at / 5] >> UInt8(4 - at % 5) & 1 == 1 {
+            bytes[at / 8] |= 1 << UInt8(7 - at % 8)
+        }
+    }
+
+    /// Fifteen bits, which find all but one of some 30,000 slips.
+    private static func check(of secret: SecretBytes) throws -> [UInt8] {
+        try secret.subkey("Strongroom recovery code 1 check").withBytes { [$0[0] & 31, $0[1] & 31, $0[2] & 31] }
+    }
+}
+
+extension RecoveryCode: CustomStringConvertible, CustomReflectable {
+    public var description: String { "RecoveryCode(…)" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
