@@ -251,6 +251,11 @@ bool strongroom_file_exists(const char *path) {
     return lstat(path, &file) == 0;
 }
 
+bool strongroom_file_is_public(const char *path) {
+    struct stat file;
+    return lstat(path, &file) == 0 && (file.st_mode & S_IROTH) != 0;
+}
+
 int64_t strongroom_size_of_file(const char *path) {
     struct stat file;
     if (stat(path, &file) != 0) return -1;

@@ -19,7 +19,10 @@ struct Place: Sendable, Hashable {
     var folder: String { Self.split(path).folder }
 
     /// What SQLite and Strongroom keep beside a database and take for a part of it.
-    static let companions = ["-journal", "-wal", "-shm", "-salt", "-salt-new", "-salt-next"]
+    static let companions = ["-journal", "-wal", "-shm", "-salt", "-salt-new", "-salt-next", "-keys", "-keys-next", "-keys-new"]
+
+    /// Those without which nothing opens a database: they are replaced by no other.
+    static func isNeeded(_ companion: String) -> Bool { companion.contains("-salt") || companion.contains("-keys") }
 
     var companions: [String] { Self.companions.map { path + $0 } }
 

@@ -87,18 +87,18 @@ final class WorkFolder {
         if FileIdentity(path + "/database") != nil {
             for file in contents(of: path) where file.hasPrefix(asidePrefix) { link(path + "/" + file,
                 folder + "/" + file.dropFirst()) }
-            removeSalt(ofDatabaseIn: path, from: folder)
+            for ending in ["-salt", "-keys"] { remove(ending, ofDatabaseIn: path, from: folder) }
         }
         remove(path)
     }
 
-    /// A salt gets its name before its database does: without that database it is nobody's, whole or not.
-    private static func removeSalt(ofDatabaseIn path: String, from folder: String) {
-        guard let salt = FileManager.default.contents(atPath: path + "/database-salt") else { return }
-        for name in contents(of: folder) where name.hasSuffix("-salt") {
+    /// A salt and a key file get their names before their database does: without it they are nobody's, whole or not.
+    private static func remove(_ ending: String, ofDatabaseIn path: String, from folder: String) {
+        guard let own = FileManager.default.contents(atPath: path + "/database" + ending) else { return }
+        for name in contents(of: folder) where name.hasSuffix(ending) {
             let file = folder + "/" + name
-            guard FileIdentity(String(file.dropLast("-salt".count))) == nil, FileIdentity(file)?.isRegular == true,
-                  let content = FileManager.default.contents(atPath: file), salt.starts(with: content)
+            guard FileIdentity(String(file.dropLast(ending.count))) == nil, FileIdentity(file)?.isRegular == true,
+                  let content = FileManager.default.contents(atPath: file), own.starts(with: content)
             else { continue }
             unlink(file)
         }

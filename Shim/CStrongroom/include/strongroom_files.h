@@ -48,6 +48,9 @@ int strongroom_file_move(const char *from, const char *to);
 /// Whether the name is taken, by whatever it is.
 bool strongroom_file_exists(const char *path);
 
+/// Whether users other than the owner and the group of a file may read it.
+bool strongroom_file_is_public(const char *path);
+
 /// The size of a file without opening it; -1 without one, -2 for a directory.
 int64_t strongroom_size_of_file(const char *path);
 

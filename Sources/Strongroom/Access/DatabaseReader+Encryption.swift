@@ -56,7 +56,9 @@ extension DatabaseWriter {
     ///   changed. `SQLITE_MISUSE` for an empty key, for a database without a key, and for a file with several names.
     @discardableResult
     public func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome {
-        try barrierWriteWithoutTransaction { try rotateKey(of: $0, to: key, progress: progress) }
+        try barrierWriteWithoutTransaction { db in
+            try invalidatingReaders(progress) { try db.rotateKey(to: key, progress: $0) }
+        }
     }
 
     /// Suspends the task instead of blocking the thread. Cancelling it stops the rotation between two pages, as long as nothing has changed.
@@ -64,15 +66,46 @@ extension DatabaseWriter {
     public func rotateKey(
         to key: DatabaseKey, progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws -> RotationOutcome
     {
-        try await barrierWriteWithoutTransaction { try self.rotateKey(of: $0, to: key, progress: progress) }
+        try await barrierWriteWithoutTransaction { db in
+            try self.invalidatingReaders(progress) { try db.rotateKey(to: key, progress: $0) }
+        }
     }
 
-    private func rotateKey(
-        of db: Database, to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome
+    /// Changes the data key of a database with key slots, or gives or takes the slots, as ``rotateKey(to:progress:)`` changes
+    /// a key. To change a passphrase, change its slot: ``KeySlots/change(_:to:kind:derivation:)`` writes no page.
+    ///
+    /// At every instant, whatever is killed or full, the secrets that opened the database before open it, or those that
+    /// open it afterwards.
+    ///
+    /// - throws: what ``rotateKey(to:progress:)`` throws; `SQLITE_MISUSE` with the reason `droppedKeySlots` where slots would be
+    ///   dropped that may not, and `unfitKeySlots` where the database has no slots, or has them already.
+    @discardableResult
+    public func rotateKey(
+        _ change: KeySlotRotation, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome
     {
-        // Readers of the old pages can't read the new ones: neither those that were open, nor those that `progress` has used.
+        try barrierWriteWithoutTransaction { db in
+            try invalidatingReaders(progress) { try db.rotateKey(change, progress: $0) }
+        }
+    }
+
+    /// Suspends the task instead of blocking the thread.
+    @discardableResult
+    public func rotateKey(
+        _ change: KeySlotRotation, progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws
+        -> RotationOutcome
+    {
+        try await barrierWriteWithoutTransaction { db in
+            try self.invalidatingReaders(progress) { try db.rotateKey(change, progress: $0) }
+        }
+    }
+
+    /// Readers of the old pages can't read the new ones: neither those that were open, nor those that `progress` has used.
+    private func invalidatingReaders(
+        _ progress: ((EncryptionProgress) throws -> Void)?,
+        _ rotate: (((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome) throws -> RotationOutcome
+    {
         defer { invalidateReadOnlyConnections() }
-        return try db.rotateKey(to: key, progress: progress.map { progress in
+        return try rotate(progress.map { progress in
             { state in
                 if state.isCompleted { self.invalidateReadOnlyConnections() }
                 try progress(state)

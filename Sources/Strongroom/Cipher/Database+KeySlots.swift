@@ -56,6 +56,31 @@ extension Database {
     }
 }
 
+// MARK: - Copies
+
+extension Database {
+    /// The same encryption with the data key, where its key is the one that this connection was given.
+    func withOwnDataKey(_ encryption: Encryption) -> Encryption {
+        var encryption = encryption
+        let current = cipher.keyring.current(encryption.key)
+        if current.source.identity == cipher.key?.source.identity { encryption.key = current }
+        return encryption
+    }
+
+    /// Puts the slots of this database beside a copy that has its data key.
+    func giveKeySlots(to copy: String, _ encryption: Encryption) throws {
+        guard isFileStored, let key = cipher.key, key.source.form == .raw, let derived = cipher.derived,
+              encryption.key.source.identity == key.source.identity,
+              let file = try KeyFiles(database: filePath).read(.current), file.salt == derived.salt,
+              try file.isAuthentic(with: derived.key)
+        else { return }
+        let salt = try DatabaseFile.withDatabase(copy, encryption) { $0.cipher.derived?.salt }
+        guard let salt else { return }
+        let copied = try KeyFile(salt: salt, epoch: file.epoch, entries: file.entries, dataKey: derived.key)
+        try KeyFiles(database: copy).changing { try $0.write(copied, as: .current) }
+    }
+}
+
 /// The unlocking of a key file for a connection.
 private struct KeyUnlocking {
     let database: Database

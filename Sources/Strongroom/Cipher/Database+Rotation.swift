@@ -54,10 +54,12 @@ extension Database {
     /// - throws: errors whose ``DatabaseError/reason`` is `keyChanged` when the new key opens the database. After all
     ///   others, the old one does.
     @discardableResult
-    func rotateKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome {
+    func rotateKey(
+        to key: DatabaseKey, _ keyFile: KeyFileChange = .none, progress: ((EncryptionProgress) throws -> Void)? = nil
+    ) throws -> RotationOutcome {
         do {
             return try outsideOfUntouchedTransaction {
-                try withoutObservers { try changeKey(to: key, progress: progress) }
+                try withoutObservers { try changeKey(to: key, keyFile, progress: progress) }
             }
         } catch let error as DatabaseError {
             // What fails after the change says so.
@@ -65,14 +67,16 @@ extension Database {
         }
     }
 
-    private func changeKey(to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome {
-        let old = try requireRotatable()
+    private func changeKey(
+        to key: DatabaseKey, _ keyFile: KeyFileChange, progress: ((EncryptionProgress) throws -> Void)?
+    ) throws -> RotationOutcome {
+        let old = try requireRotatable(keyFile)
         try stops.refuseLocks()
         let new = try newKey(key, replacing: old)
         let attempt = RotationAttempt(of: self, totalPageCount: try pageCount, progress: progress)
         var outcome = RotationOutcome.formerKeyRemains
         try withWriteAheadLog {
-            try beginRotation(from: old, to: new)
+            try beginRotation(from: old, to: new, keyFile)
             let report = try rewritePages(from: old, to: new, attempt)
             guard report.committed else { throw stops.closing { failure(report, attempt, from: old) } }
             cipher.keyring.replace(cipher.key!, by: key)
@@ -165,7 +169,7 @@ extension Database {
 
     // MARK: - Before
 
-    private func requireRotatable() throws -> DerivedKey {
+    private func requireRotatable(_ keyFile: KeyFileChange) throws -> DerivedKey {
         requireAccess()
         guard let derived = cipher.derived, isFileStored else {
             throw DatabaseError(
@@ -181,6 +185,7 @@ extension Database {
             throw DatabaseError(.SQLITE_READONLY, refusing: "a read-only connection can't change the key")
         }
         try SaltFile.requireWritable(.rotation, of: filePath)
+        try requireChangeable(keyFile)
         // With a readable header, the new salt comes here in the end.
         if cipher.header > 0 { try SaltFile.requireWritable(.permanent, of: filePath) }
         try requireSingleName()
@@ -206,7 +211,7 @@ extension Database {
     }
 
     /// Takes the write lock and puts the new salt beside the file.
-    private func beginRotation(from old: DerivedKey, to new: DerivedKey) throws {
+    private func beginRotation(from old: DerivedKey, to new: DerivedKey, _ keyFile: KeyFileChange) throws {
         // The rest of an earlier rotation; the file can tell one pending salt only.
         try finishRotation(waits: true)
         try requireRoom()
@@ -220,6 +225,7 @@ extension Database {
                     reason: .checkpointPending)
             }
             try SaltFile(salt: new.salt, header: cipher.header).write(.rotation, of: filePath)
+            try announce(keyFile, new)
         } catch {
             _ = strongroom_rekey_cancel(sqliteConnection, rollback)
             throw error

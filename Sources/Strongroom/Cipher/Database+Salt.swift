@@ -138,7 +138,7 @@ extension Database {
             cipher.isCreating = false
             try SaltFile.removeUnfinished(.rotation, of: filePath)
             try finishRotation()
-        } catch let error as DatabaseError where error.reason == .unfitSaltFile {}
+        } catch let error as DatabaseError where [.unfitSaltFile, .unfitKeyFile, .damagedKeyFile].contains(error.reason) {}
     }
 
     /// After the first transaction that this connection committed to an empty file, and at closing: a program may end

@@ -43,6 +43,7 @@ extension DatabaseFile {
         _ source: Database, to destination: String, _ new: Encryption?, _ progress: ((EncryptionProgress) throws -> Void)?
     ) throws {
         try source.stops.refuseReadLocks()
+        let new = new.map { source.withOwnDataKey($0) }
         let copying = try CopyProgress(of: source, progress)
         try make(destination, as: new, from: source, copying) { partial in
             try withDatabase(partial, new) { try DatabaseCopy(from: source, to: $0, progress: copying).run() }
@@ -62,6 +63,7 @@ extension DatabaseFile {
         let original = source.isFileStored ? source.filePath : nil
         try staging.create(like: original)
         let counts = try write(staging.path)
+        if let encryption { try source.giveKeySlots(to: staging.path, encryption) }
         try withDatabase(staging.path, encryption) { copy in try copy.stopping(by: progress) { try verify(copy, counts, progress) } }
         try progress.complete()
         try staging.takeMode(of: original)
@@ -78,7 +80,8 @@ extension DatabaseFile {
     }
 
     private static func companions(of path: String) -> [String] {
-        (["", "-journal", "-wal", "-shm"] + SaltFile.Role.allCases.map(\.rawValue)).map { path + $0 }
+        let sidecars = SaltFile.Role.allCases.map(\.rawValue) + KeyFiles.Role.allCases.map(\.rawValue)
+        return (["", "-journal", "-wal", "-shm"] + sidecars).map { path + $0 }
     }
 
     /// A connection that knows what the user of the database does, and derives its key by itself.
@@ -104,21 +107,39 @@ extension DatabaseFile {
         }
     }
 
-    /// Gives a finished database, which nobody has open, its name in the same folder, together with its salt. A salt
-    /// takes the place of no other, nor does the database unless `rename` has it; after a failure both names are as they
-    /// were.
+    /// Gives a finished database, which nobody has open, its name in the same folder, together with its salt and its key
+    /// file. These take the place of no other, nor does the database unless `rename` has it; after a failure all names are
+    /// as they were.
     ///
     /// - throws: `SQLITE_CANTOPEN` where a name is taken.
     package static func give(_ partial: String, theName destination: String, by rename: (() throws -> Void)? = nil) throws {
         // The salt first: a database with a plaintext header is nothing without it.
         let salt = try giveSalt(of: partial, to: destination)
         do {
-            if let rename { try rename() } else { try move(partial, destination) }
+            let hasKeys = try giveKeys(of: partial, to: destination)
+            do {
+                if let rename { try rename() } else { try move(partial, destination) }
+            } catch {
+                if hasKeys { try KeyFiles(database: destination).changing { try $0.remove(.current) } }
+                throw error
+            }
+            if hasKeys { try KeyFiles(database: partial).changing { try $0.remove(.current) } }
         } catch {
             try salt?.remove(.permanent, of: destination)
             throw error
         }
         try salt?.remove(.permanent, of: partial)
+    }
+
+    /// The same for the key file. False without one.
+    private static func giveKeys(of partial: String, to destination: String) throws -> Bool {
+        guard let file = try KeyFiles(database: partial).read(.current) else { return false }
+        let files = KeyFiles(database: destination)
+        try files.changing { change in
+            guard !files.exists(.current) else { throw exists(files.path(.current)) }
+            try change.write(file, as: .current, like: partial)
+        }
+        return true
     }
 
     /// Writes the salt that is beside one database beside another, where there may be none. Nil without one.

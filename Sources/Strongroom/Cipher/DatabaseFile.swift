@@ -33,6 +33,12 @@ public enum DatabaseFile {
         public var salt: [UInt8]?
         /// A salt file stands beside the database.
         public var hasSaltFile: Bool
+        /// A key file stands beside the database: the secret of any of its slots opens it.
+        public var hasKeyFile: Bool
+        /// What the key file says of its slots, which only an unlocking proves. Empty without one, and where it can't be read.
+        public var keySlots: [KeySlot]
+        /// Whatever is wrong with the key file, as far as that shows without a secret.
+        public var keyFileProblems: [KeyFileProblem]
         /// A change of key was interrupted, or is under way. The next opening, with whichever key works, finishes or forgets it.
         public var isRotationPending: Bool
     }
@@ -85,6 +91,9 @@ extension DatabaseFile.Inspection {
             hasRollbackJournal: journal > 0,
             salt: kind == .encrypted ? header?.salt?.bytes : kind == .plaintextHeader ? file?.salt.bytes : nil,
             hasSaltFile: SaltFile.exists(.permanent, of: path),
+            hasKeyFile: KeyFiles(database: path).exists(.current),
+            keySlots: ((try? KeyFiles(database: path).read(.current)) ?? nil)?.slots ?? [],
+            keyFileProblems: KeyFileProblem.all(path, header),
             isRotationPending: SaltFile.exists(.rotation, of: path))
     }
 }

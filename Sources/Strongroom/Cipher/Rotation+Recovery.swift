@@ -87,6 +87,7 @@ extension Database {
             let isBeside = try cipher.saltOrigin != .caller || SaltFile.read(.permanent, of: filePath) != nil
             if cipher.header > 0, isBeside { try present.write(.permanent, of: filePath) }
         }
+        try settleKeyFiles(hasCommitted: hasCommitted, salt: present.salt)
         try SaltFile.remove(.rotation, of: filePath)
         return true
     }

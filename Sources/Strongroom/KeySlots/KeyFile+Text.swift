@@ -110,30 +110,6 @@ private struct Lines {
     }
 }
 
-extension KeyDerivation {
-    /// The algorithm and its numbers.
-    var text: String {
-        switch self {
-        case .scrypt(let logN, let r, let p): "\(name) \(logN) \(r) \(p)"
-        case .argon2id(let memory, let passes, let lanes): "\(name) \(memory) \(passes) \(lanes)"
-        case .pbkdf2(let rounds): "\(name) \(rounds)"
-        case .hkdf: name
-        }
-    }
-
-    init?(text: Substring) {
-        let words = text.split(separator: " ", omittingEmptySubsequences: false), numbers = words.dropFirst().compactMap { Int($0) }
-        guard numbers.count == words.count - 1 else { return nil }
-        switch (words.first, numbers.count) {
-        case ("scrypt", 3): self = .scrypt(logN: numbers[0], r: numbers[1], p: numbers[2])
-        case ("argon2id", 3): self = .argon2id(memory: numbers[0], passes: numbers[1], lanes: numbers[2])
-        case ("pbkdf2-sha512", 1): self = .pbkdf2(rounds: numbers[0])
-        case ("hkdf-sha256", 0): self = .hkdf
-        default: return nil
-        }
-    }
-}
-
 extension DatabaseError {
     static let damagedKeyFile = DatabaseError(
         .SQLITE_CORRUPT, .damagedKeyFile, "the key file is damaged",

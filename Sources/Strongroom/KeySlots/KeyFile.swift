@@ -66,6 +66,20 @@ struct KeyFile: Hashable {
         throw DatabaseError(.SQLITE_NOTADB, .wrongKey, "no key slot opens with this key")
     }
 
+    /// The slots that these keys open, each with the secret that does.
+    func entries(openedBy keys: [DatabaseKey], _ deriver: KeySlotDeriver) throws -> [(slot: KeySlot, secret: SecretBytes)] {
+        var opened: [(slot: KeySlot, secret: SecretBytes)] = []
+        for key in keys {
+            try key.withSlotSecret { secret in
+                let code = try secret.withBytes { try RecoveryCode(typed: $0) }
+                let slot = try unlock(secret, preferred: nil, deriver).slot
+                guard !opened.contains(where: { $0.slot == slot }) else { return }
+                opened.append((slot, slot.kind == .recoveryCode ? code!.secret : secret))
+            }
+        }
+        return opened
+    }
+
     /// The preferred slot first. A recovery code is tried on its own slots before others, anything else on others only.
     private func order(preferred: String?, isRecovering: Bool) -> [KeySlot.Entry] {
         let codes = isRecovering ? entries.filter { $0.slot.kind == .recoveryCode } : []

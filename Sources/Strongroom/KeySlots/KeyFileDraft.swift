@@ -20,9 +20,6 @@ struct KeyFileDraft {
 
     private var present: KeyFile { KeyFile(salt: salt, epoch: epoch, entries: entries, code: []) }
 
-    /// The slot that was added last.
-    var latest: KeySlot? { entries.last?.slot }
-
     // MARK: Changing
 
     func adding(_ new: NewKeySlot, _ secret: SecretBytes) throws -> KeyFileDraft {
@@ -44,6 +41,14 @@ struct KeyFileDraft {
         return draft
     }
 
+    /// Adds a slot of another key file, whose secret this is.
+    func keeping(_ slot: KeySlot, _ secret: SecretBytes) throws -> KeyFileDraft {
+        var draft = self
+        draft.entries.append(try KeySlot.Entry(slot, secret: secret, dataKey: dataKey, deriver))
+        draft.secrets[slot.id] = secret
+        return draft
+    }
+
     func removing(_ name: String) throws -> KeyFileDraft {
         var draft = self
         let index = try present.index(of: name)
@@ -58,8 +63,8 @@ struct KeyFileDraft {
     func publish(_ change: KeyFiles.Change, as role: KeyFiles.Role) throws -> KeyFile {
         let file = try KeyFile(text: KeyFile(salt: salt, epoch: epoch + 1, entries: entries, dataKey: dataKey).text)
         for (id, secret) in secrets {
-            let (key, slot) = try file.unlock(secret, preferred: id, deriver)
-            guard slot.id == id, key.isEqual(to: dataKey) else {
+            let key = try file.entries[file.index(of: id)].unlock(secret, deriver)
+            guard let key, key.isEqual(to: dataKey), try file.isAuthentic(with: key) else {
                 throw DatabaseError(.SQLITE_ERROR, refusing: "the new key slot does not open with its secret")
             }
         }

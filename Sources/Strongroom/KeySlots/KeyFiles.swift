@@ -28,14 +28,17 @@ struct KeyFiles {
     func exists(_ role: Role) -> Bool { strongroom_file_exists(path(role)) }
 
     /// Nil if there is none.
-    func read(_ role: Role) throws -> KeyFile? {
-        guard let bytes = try KeyFiles.sidecar.read(path(role), settled: false) else { return nil }
+    func read(_ role: Role) throws -> KeyFile? { try KeyFiles.read(path(role)) }
+
+    /// The key file of any name.
+    static func read(_ path: String) throws -> KeyFile? {
+        guard let bytes = try sidecar.read(path, settled: false) else { return nil }
         do {
             return try KeyFile(text: bytes)
         } catch let error as DatabaseError {
             throw DatabaseError(
                 error.extendedResultCode, error.reason ?? .damagedKeyFile,
-                "\(path(role)): \(error.failureReason ?? "the key file is damaged")", advice: error.recoverySuggestion)
+                "\(path): \(error.failureReason ?? "the key file is damaged")", advice: error.recoverySuggestion)
         }
     }
 
@@ -56,12 +59,14 @@ struct KeyFiles {
 
         /// Puts `file` in the place of what has the name. It is there and on the disk when this returns; after an error,
         /// either content may be there, and whole.
-        func write(_ file: KeyFile, as role: Role) throws {
+        ///
+        /// - parameter model: whose owner and mode the file gets; by default the database.
+        /// - parameter replacesDamaged: whether what is no key file is replaced, too. Links and folders never are.
+        func write(_ file: KeyFile, as role: Role, like model: String? = nil, replacesDamaged: Bool = false) throws {
             let path = files.path(role), text = file.text
-            // Links and other things are never replaced.
-            _ = try files.read(role)
+            if replacesDamaged { _ = try KeyFiles.sidecar.read(path, settled: false) } else { _ = try files.read(role) }
             let error = strongroom_scratch_publish(
-                descriptor, files.path(.scratch), path, files.database, text, text.count)
+                descriptor, files.path(.scratch), path, model ?? files.database, text, text.count)
             guard error == 0 else { throw KeyFiles.sidecar.failure("write", path, error: error) }
             guard try files.read(role) == file else {
                 throw DatabaseError(.SQLITE_IOERR, refusing: "\(path) was written, and reads otherwise")

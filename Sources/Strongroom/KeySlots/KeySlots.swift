@@ -45,6 +45,34 @@ public final class KeySlots: @unchecked Sendable {
     /// it needs no passphrase, until the data key is renewed.
     public var dataKey: DatabaseKey { DatabaseKey(source: KeySource(raw: secretKey, salt: salt)) }
 
+    /// The slot of an identifier, or of a label that one slot only has.
+    ///
+    /// - throws: `SQLITE_MISUSE` with the reason `missingKeySlot`.
+    public func slot(named name: String) throws -> KeySlot {
+        let file = try present()
+        return file.slots[try file.index(of: name)]
+    }
+
+    /// Shows the data key, 32 bytes, and its salt, 16 bytes. Don't let the pointer escape.
+    public func withDataKeyAndSalt<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
+        let bytes = try SecretBytes(count: secretKey.count + Salt.count) { out in
+            secretKey.withBytes { out.copyBytes(from: $0) }
+            UnsafeMutableRawBufferPointer(rebasing: out[secretKey.count...]).copyBytes(from: salt.bytes)
+        }
+        return try bytes.withBytes(body)
+    }
+
+    /// The slots that none of these keys opens: those that a rotation with these keys would drop.
+    ///
+    /// - throws: `SQLITE_NOTADB` for a key that opens none.
+    public func slots(notOpenedBy keys: [DatabaseKey]) throws -> [KeySlot] {
+        let file = try present(), opened = try file.entries(openedBy: keys, KeySlotDeriver()).map(\.slot)
+        return file.slots.filter { !opened.contains($0) }
+    }
+
+    /// The text of the key file, to keep as a backup: it opens the database with the secrets that the slots have now.
+    public func backup() throws -> [UInt8] { try present().text }
+
     private func present() throws -> KeyFile {
         guard let file = try files.read(.current) else {
             throw DatabaseError(

@@ -4,7 +4,7 @@ import CStrongroom
 ///
 /// A derivation outside of its bounds is refused, in a key file as in a program: below, guessing would be cheap; above,
 /// opening would take minutes, or all the memory.
-public enum KeyDerivation: Hashable, Sendable {
+public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
     /// scrypt with 2 to the power of `logN` blocks of 128 × `r` bytes, `p` times. <https://www.rfc-editor.org/rfc/rfc7914>
     case scrypt(logN: Int, r: Int, p: Int)
     /// Argon2id with `memory` KiB, gone over `passes` times in `lanes` lanes. Needs libcrypto 3.2 or newer.
@@ -129,6 +129,9 @@ extension KeyDerivation {
         }
     }
 
+    /// The algorithm and its numbers, as a key file has them.
+    public var description: String { text }
+
     /// The algorithm, as a key file names it.
     public var name: String {
         switch self {
@@ -136,6 +139,32 @@ extension KeyDerivation {
         case .argon2id: "argon2id"
         case .pbkdf2: "pbkdf2-sha512"
         case .hkdf: "hkdf-sha256"
+        }
+    }
+}
+
+// MARK: - Text
+
+extension KeyDerivation {
+    /// The algorithm and its numbers.
+    var text: String {
+        switch self {
+        case .scrypt(let logN, let r, let p): "\(name) \(logN) \(r) \(p)"
+        case .argon2id(let memory, let passes, let lanes): "\(name) \(memory) \(passes) \(lanes)"
+        case .pbkdf2(let rounds): "\(name) \(rounds)"
+        case .hkdf: name
+        }
+    }
+
+    init?(text: Substring) {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false), numbers = words.dropFirst().compactMap { Int($0) }
+        guard numbers.count == words.count - 1 else { return nil }
+        switch (words.first, numbers.count) {
+        case ("scrypt", 3): self = .scrypt(logN: numbers[0], r: numbers[1], p: numbers[2])
+        case ("argon2id", 3): self = .argon2id(memory: numbers[0], passes: numbers[1], lanes: numbers[2])
+        case ("pbkdf2-sha512", 1): self = .pbkdf2(rounds: numbers[0])
+        case ("hkdf-sha256", 0): self = .hkdf
+        default: return nil
         }
     }
 }

@@ -8,6 +8,7 @@ struct Create: Reporting {
 
     static let examples = [
         (line: "strongroom create notes.db", what: "asks for a passphrase, twice"),
+        (line: "strongroom create notes.db --slots", what: "with a passphrase that can be changed at once"),
         (line: "strongroom keygen key && strongroom create notes.db --raw-key-file key",
          what: "with a random key instead"),
     ]
@@ -22,6 +23,11 @@ struct Create: Reporting {
     @Flag(help: "Leave the first 32 bytes readable; the salt goes to FILE-salt, or is that of --salt-file.")
     var plaintextHeader = false
 
+    @Flag(help: "Give the database key slots: its passphrase can be changed at once, and there can be several.")
+    var slots = false
+
+    @OptionGroup var slot: SlotOptions
+
     @Flag(help: "Replace FILE if it exists.")
     var force = false
 
@@ -31,6 +37,8 @@ struct Create: Reporting {
         guard plaintextHeader || format.saltFile == nil else {
             throw ValidationError("--salt-file goes with --plaintext-header: other databases make their own salt.")
         }
+        guard slots || !slot.isGiven else { throw ValidationError("--label, --derivation and --cost go with --slots.") }
+        guard format.keyHint == nil else { throw ValidationError("--key-hint goes with a database that exists.") }
     }
 
     func run() throws {
@@ -39,6 +47,7 @@ struct Create: Reporting {
         var configuration = Configuration()
         configuration.encryption = Encryption(key: try passphrase.new(for: file).key, settings: format.settings,
                                               plaintextHeader: header)
+        if slots { configuration.encryption?.keySlots.creating = slot.slot(try passphrase.source) }
         try Interruption.deferred { interruption in
             try out.make { partial in
                 try attributing(to: file) {
@@ -52,6 +61,6 @@ struct Create: Reporting {
                 try interruption.check()
             }
         }
-        try output.done(Self.self, file, text: "\(file): created.")
+        try output.done(Self.self, file, text: "\(file): created\(slots ? ", with a key slot" : "").")
     }
 }

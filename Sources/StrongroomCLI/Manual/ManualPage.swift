@@ -92,7 +92,9 @@ struct ManualPage {
         What SQLite keeps beside a database in use; they belong to it.
         .It Pa FILE\\-salt
         The salt of a database with a plaintext header. Back it up with the database: without it no passphrase opens it.
-        .It Pa FILE\\-salt\\-next
+        .It Pa FILE\\-keys
+        The key slots of a database. Back it up with the database: without it only the exported data key opens it.
+        .It Pa FILE\\-salt\\-next , FILE\\-keys\\-next
         A rotation is under way, or was interrupted: the same command once more ends it.
         .It Pa .strongroom\\-*
         A folder in which a copy grows. The next command that makes a copy in the same folder removes what a killed one left.
