@@ -23,6 +23,9 @@ struct SlotOptions: ParsableArguments {
 
     var isGiven: Bool { label != nil || derivation != nil || cost != nil }
 
+    /// Nil where no option says it.
+    var given: KeyDerivation? { derivation == nil && cost == nil ? nil : chosen }
+
     private var chosen: KeyDerivation {
         switch (derivation, KeyDerivation.standard) {
         case (nil, .pbkdf2), (.pbkdf2, _): .pbkdf2(rounds: cost ?? 600_000)

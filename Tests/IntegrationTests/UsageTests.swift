@@ -41,7 +41,7 @@ struct UsageTests {
     }
 
     @Test("each command explains itself, by --help and by help COMMAND", arguments: [
-        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "vacuum", "query", "shell", "keygen",
+        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "vacuum", "query", "shell", "keygen", "key",
         "completions",
     ])
     func helpOfCommands(_ command: String) async throws {

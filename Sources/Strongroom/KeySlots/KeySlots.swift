@@ -119,14 +119,17 @@ public final class KeySlots: @unchecked Sendable {
     /// Puts another secret into a slot, in one step: the former one opens the database until the new one does.
     ///
     /// - parameter name: the identifier of the slot, or its label if no other slot has it.
-    /// - parameter derivation: by default the standard one, whatever the slot had.
+    /// - parameter derivation: by default that of the former secret, or the standard one after a recovery code.
     @discardableResult
     public func change(
-        _ name: String, to key: DatabaseKey, kind: KeySlot.Kind = .passphrase, derivation: KeyDerivation = .standard
+        _ name: String, to key: DatabaseKey, kind: KeySlot.Kind = .passphrase, derivation: KeyDerivation? = nil
     ) throws -> KeySlot {
         try key.withSlotSecret { secret in
-            let file = try change {
-                try $0.changing(name, to: { NewKeySlot(label: $0.label, kind: kind, derivation: derivation) }, secret)
+            let file = try change { draft in
+                try draft.changing(name, to: { slot in
+                    let own = slot.derivation == .hkdf ? .standard : slot.derivation
+                    return NewKeySlot(label: slot.label, kind: kind, derivation: derivation ?? own)
+                }, secret)
             }
             return file.slots[try file.index(of: name)]
         }

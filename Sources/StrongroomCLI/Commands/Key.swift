@@ -69,6 +69,7 @@ struct Key: Reporting {
         guard action.takesNewSecret || !slot.isGiven else {
             throw ValidationError("key \(action.rawValue) makes no slot.")
         }
+        guard action == .add || slot.label == nil else { throw ValidationError("--label goes with key add.") }
         let sources = [try? passphrase.source, try? newPassphrase.source]
         guard sources.contains(where: { $0?.isStandardInput != true }) else {
             throw ValidationError("Standard input holds one key: take the other from elsewhere.")
@@ -168,9 +169,9 @@ extension Key {
                           remedy: "Name the slot")
         }
         let changed = try attributing(to: file) { try slots.slot(named: name) }
-        let secret = try newPassphrase.new(for: file), new = slot.slot(try newPassphrase.source)
+        let secret = try newPassphrase.new(for: file), kind = try newPassphrase.source.slotKind
         let slot = try attributing(to: file) {
-            try slots.change(changed.id, to: secret.key, kind: new.kind, derivation: new.derivation)
+            try slots.change(changed.id, to: secret.key, kind: kind, derivation: self.slot.given)
         }
         try done([("slot", slot.json)], "slot \(slot.id) (\(slot.label)) has the new passphrase; no page was written.")
     }

@@ -16,6 +16,10 @@ struct Rotate: Reporting {
 
             While another program reads pages of the old passphrase, those can't be removed: the exit status is 15, and the \
             same command once more removes them. With --wait this one stays until that program is done.
+
+            A database with key slots gets the new passphrase in the slot of the old one, and no page is written. --data-key encrypts \
+            every page of it anew, for the slot of the passphrase and those of --keep-file; other slots are dropped with \
+            --drop-other-slots only.
             """)
 
     static let examples = [
@@ -47,12 +51,28 @@ struct Rotate: Reporting {
     @Flag(help: "Wait for programs that still read pages of the old passphrase, so that nothing is left of it.")
     var wait = false
 
+    @Flag(help: "Renew the data key of a database with key slots, and keep the passphrase.")
+    var dataKey = false
+
+    @Option(help: ArgumentHelp("With --data-key, keep the slot whose secret is in this file, too.", valueName: "file"),
+            completion: .file())
+    var keepFile: [String] = []
+
+    @Flag(help: "With --data-key, drop the slots whose secrets were not given.")
+    var dropOtherSlots = false
+
     var database: String? { files.count == 1 ? files[0] : nil }
 
     func validate() throws {
         let sources = [try? passphrase.source, try? newPassphrase.source]
         guard sources.contains(where: { $0?.isStandardInput != true }) else {
             throw ValidationError("Standard input holds one key: take the other from elsewhere.")
+        }
+        guard dataKey || keepFile.isEmpty && !dropOtherSlots else {
+            throw ValidationError("--keep-file and --drop-other-slots go with --data-key.")
+        }
+        guard !dataKey || files.count == 1 && !newPassphrase.isGiven && !dryRun else {
+            throw ValidationError("--data-key goes with one database, without a new passphrase and without --dry-run.")
         }
         guard (1...256).contains(jobs) else { throw ValidationError("--jobs is a number from 1 to 256.") }
         guard files.count == 1 || format.saltFile == nil else {
@@ -61,6 +81,7 @@ struct Rotate: Reporting {
     }
 
     func run() throws {
+        if dataKey { return try renewDataKey() }
         var run = RotationRun(files, format, jobs: jobs)
         guard run.hasFound else { return try end(run, nil, isTold: false) }
         let current = try check(&run)

@@ -15,6 +15,7 @@ struct RotationReport {
     /// Nil for a failure, which has words of its own.
     var text: String? {
         switch step.state {
+        case .rotated where hasSlots: "\(step.file): the slot of the old \(old) has the new \(new); no page was written."
         case .rotated(let outcome): "\(step.file): \(undone)rotated and checked. \(words(outcome))"
         case .finished where isDry:
             "\(step.file): \(interrupted); it would be finished, and checked.\(readers) Nothing was changed."
@@ -27,6 +28,8 @@ struct RotationReport {
         case .found, .failed, .skipped: nil
         }
     }
+
+    private var hasSlots: Bool { step.target?.inspection.hasKeyFile ?? false }
 
     private var interrupted: String { "an earlier rotation was interrupted when the new \(new) had taken over" }
 
@@ -51,6 +54,7 @@ struct RotationReport {
     }
 
     private func words(_ plan: RotationPlan) -> String {
+        guard !hasSlots else { return "the \(old) opens it; its slot would be changed, and no page. Nothing was changed." }
         var text = "the \(old) opens it; \(bytes) bytes would be encrypted anew"
         if let seconds = seconds(plan) { text += " in about \(duration(seconds))" }
         text += ", with \(megabytes(plan.room.needed)) of room beside it (there are \(megabytes(plan.room.available)))."
@@ -78,8 +82,8 @@ struct RotationReport {
     /// After the file and the status.
     var members: [(String, JSON)] {
         switch step.state {
-        case .rotated: [("outcome", .text("rotated")), ("bytes", .integer(bytes)),
-                        ("undoneBefore", .bool(step.wasPending)), remains]
+        case .rotated: [("outcome", .text("rotated")), ("changed", .text(hasSlots ? "passphrase" : "pages")),
+                        ("bytes", .integer(bytes)), ("undoneBefore", .bool(step.wasPending)), remains]
         case .finished: [("outcome", .text("finished")), ("bytes", .integer(bytes)), remains] + dryness
         case .already: [("outcome", .text("already")), ("bytes", .integer(bytes))] + dryness
         case .checked(let plan): members(plan)
@@ -94,7 +98,7 @@ struct RotationReport {
 
     private func members(_ plan: RotationPlan) -> [(String, JSON)] {
         [
-            ("outcome", .text("planned")), ("dryRun", .bool(true)), ("bytes", .integer(bytes)),
+            ("outcome", .text("planned")), ("dryRun", .bool(true)), ("changes", .text(hasSlots ? "passphrase" : "pages")), ("bytes", .integer(bytes)),
             ("neededBytes", .integer(plan.room.needed)), ("availableBytes", .integer(plan.room.available)),
             ("seconds", seconds(plan).map { .real(($0 * 10).rounded() / 10) } ?? .null),
             ("isRotationPending", .bool(step.wasPending)), remains,
