@@ -40,7 +40,7 @@ extension Failure {
         switch error.reason {
         case .damagedSalt, .contradictoryHeader, .damagedKeyFile, .forgedKeyFile: status = .damaged
         case .unfitSaltFile, .nameTooLong, .unfitLibrary, .unfitKeyFile, .newerKeyFile, .foreignKeyFile, .olderKeyFile,
-             .unfitKeySlot, .missingKeySlot, .lastKeySlot, .droppedKeySlots, .weakKeyCost, .excessiveKeyCost,
+             .unfitKeySlots, .unfitKeySlot, .missingKeySlot, .lastKeySlot, .droppedKeySlots, .weakKeyCost, .excessiveKeyCost,
              .unsupportedDerivation: status = .other
         case .mistypedRecoveryCode: status = .wrongKey
         default: return nil

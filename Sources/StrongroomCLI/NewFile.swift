@@ -94,8 +94,9 @@ struct NewFile {
         }
         for file in needed where Self.exists(file) {
             // A database and its salt, or its key file, can't be replaced at one stroke: a crash in between would lose the old database.
+            let feature = file.contains("-keys") ? "key slots" : "a plaintext header"
             throw Failure(.other, file: file,
-                          "it belongs to a database with \(file.contains("-keys") ? "key slots" : "a plaintext header"), which is not replaced; nothing was changed",
+                          "it belongs to a database with \(feature), which is not replaced; nothing was changed",
                           remedy: "Choose another name, or move that database and this file away")
         }
         if let present = FileIdentity(place.path), !present.isRegular {

@@ -12,8 +12,8 @@ struct SlotOptions: ParsableArguments {
     var derivation: Algorithm?
 
     @Option(help: ArgumentHelp("""
-        What the derivation costs: for scrypt the logarithm of its blocks (default 17), for argon2id its passes (default 3), \
-        for pbkdf2 its rounds (default 600000).
+        What the derivation costs: for scrypt the logarithm of its blocks (default 17), for argon2id its passes \
+        (default 3), for pbkdf2 its rounds (default 600000).
         """, valueName: "n"))
     var cost: Int?
 

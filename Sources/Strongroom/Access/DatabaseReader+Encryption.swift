@@ -71,14 +71,14 @@ extension DatabaseWriter {
         }
     }
 
-    /// Changes the data key of a database with key slots, or gives or takes the slots, as ``rotateKey(to:progress:)`` changes
-    /// a key. To change a passphrase, change its slot: ``KeySlots/change(_:to:kind:derivation:)`` writes no page.
+    /// Changes the data key of a database with key slots, or gives or takes the slots, as ``rotateKey(to:progress:)``
+    /// changes a key. To change a passphrase, change its slot: ``KeySlots/change(_:to:kind:derivation:)`` writes no page.
     ///
     /// At every instant, whatever is killed or full, the secrets that opened the database before open it, or those that
     /// open it afterwards.
     ///
-    /// - throws: what ``rotateKey(to:progress:)`` throws; `SQLITE_MISUSE` with the reason `droppedKeySlots` where slots would be
-    ///   dropped that may not, and `unfitKeySlots` where the database has no slots, or has them already.
+    /// - throws: what ``rotateKey(to:progress:)`` throws; `SQLITE_MISUSE` with the reason `droppedKeySlots` where slots
+    ///   would be dropped that may not, and `unfitKeySlots` where the database has no slots, or has them already.
     @discardableResult
     public func rotateKey(
         _ change: KeySlotRotation, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome

@@ -1,7 +1,7 @@
 import CStrongroom
 
-// A database with key slots has a random key, which the key file beside it holds once for each secret. The secret that a
-// connection was given opens one of the slots first; from then on the connection has a raw key like any other.
+// A database with key slots has a random key, which the key file beside it holds once for each secret. The secret that
+// a connection was given opens one of the slots first; from then on the connection has a raw key like any other.
 
 extension Database {
     /// Has `establish` set the key: the one that was given, or the data key that it unlocks.
@@ -38,7 +38,9 @@ extension Database {
             let provided = try (requested?.salt.provided).map { try Salt($0) }
             salts = try provided.map { [$0] } ?? SaltFile.readAll(.permanent, of: filePath).map(\.salt)
         }
-        guard salts.isEmpty || salts.contains(file.salt) else { throw DatabaseError.foreignKeyFile(files.path(.current)) }
+        guard salts.isEmpty || salts.contains(file.salt) else {
+            throw DatabaseError.foreignKeyFile(files.path(.current))
+        }
         return file
     }
 
@@ -127,11 +129,12 @@ private struct KeyUnlocking {
 
     // MARK: While the key is being changed
 
-    /// Tries the keys that the secret gives, the one first that a change brings in: the database tells which one counts.
+    /// Tries the keys that the secret gives, the one first that a change brings in: the database tells which counts.
     func useWhicheverReads(_ establish: () throws -> Void) throws {
         var failure: (any Error)?
         let hasFile = files.exists(.current)
-        for candidate in [{ try files.read(.rotation).map(unlock) }, { try files.read(.current).map(unlock) }, { given }] {
+        let unlocked = [KeyFiles.Role.rotation, .current].map { role in { try files.read(role).map(unlock) } }
+        for candidate in unlocked + [{ given }] {
             do {
                 guard let key = try candidate() else { continue }
                 database.cipher.key = key
@@ -152,7 +155,7 @@ extension DatabaseError {
     /// Whether another key may do.
     fileprivate var isAboutKeys: Bool {
         resultCode == .SQLITE_NOTADB || resultCode == .SQLITE_CORRUPT || reason == .weakKeyCost
-            || reason == .excessiveKeyCost || reason == .forgedKeyFile || reason == .mistypedRecoveryCode
+            || reason == .excessiveKeyCost || reason == .forgedKeyFile
     }
 
     static func noKeySlots(_ path: String) -> DatabaseError {

@@ -97,7 +97,8 @@ extension Database {
         cipher.isCreating = true
         let agreed = try SaltFile(salt: random, header: size).agree(.creation, of: filePath)
         if let own = cipher.creationSalt, own != agreed.salt {
-            throw DatabaseError(.SQLITE_BUSY, refusing: "somebody else creates \(path), without key slots", advice: "try again")
+            throw DatabaseError(
+                .SQLITE_BUSY, refusing: "somebody else creates \(path), without key slots", advice: "try again")
         }
         let header = try fileHeader()
         if header.fileSize > 0 {
@@ -137,8 +138,9 @@ extension Database {
             try SaltFile.remove(.creation, of: filePath)
             cipher.isCreating = false
             try SaltFile.removeUnfinished(.rotation, of: filePath)
+            try announceForKeyFile()
             try finishRotation()
-        } catch let error as DatabaseError where [.unfitSaltFile, .unfitKeyFile, .damagedKeyFile].contains(error.reason) {}
+        } catch let error as DatabaseError where error.isOfSidecar {}
     }
 
     /// After the first transaction that this connection committed to an empty file, and at closing: a program may end
@@ -176,4 +178,9 @@ extension Database {
         }
         return true
     }
+}
+
+extension DatabaseError {
+    /// Whether a file beside the database is to blame, and no page.
+    fileprivate var isOfSidecar: Bool { [.unfitSaltFile, .unfitKeyFile, .damagedKeyFile].contains(reason) }
 }

@@ -35,7 +35,7 @@ public enum DatabaseFile {
         public var hasSaltFile: Bool
         /// A key file stands beside the database: the secret of any of its slots opens it.
         public var hasKeyFile: Bool
-        /// What the key file says of its slots, which only an unlocking proves. Empty without one, and where it can't be read.
+        /// What the key file says of its slots, which only an unlocking proves. Empty where there is none to be read.
         public var keySlots: [KeySlot]
         /// Whatever is wrong with the key file, as far as that shows without a secret.
         public var keyFileProblems: [KeyFileProblem]

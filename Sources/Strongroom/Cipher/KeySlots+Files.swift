@@ -7,7 +7,8 @@ extension KeySlots {
     /// Opens the key slots of a database that need not be open; its files stay as they are.
     ///
     /// - parameter encryption: with the secret of a slot, or the data key.
-    /// - throws: `SQLITE_NOTADB` where it opens no slot, or the data key doesn't open the database; what the key file says.
+    /// - throws: `SQLITE_NOTADB` where it opens no slot, or the data key doesn't open the database; what the key file
+    ///   says.
     public static func open(path: String, encryption: Encryption) throws -> KeySlots {
         try DatabaseFile.reading(path: DatabaseFile.realPath(path), encryption: encryption) { try $0.keySlots() }
     }
@@ -41,7 +42,8 @@ extension KeySlots {
             }
             let present = (try? files.read(.current)) ?? nil
             let next = try KeyFile(
-                salt: file.salt, epoch: max(file.epoch, present?.epoch ?? 0) + 1, entries: file.entries, dataKey: dataKey)
+                salt: file.salt, epoch: max(file.epoch, present?.epoch ?? 0) + 1, entries: file.entries,
+                dataKey: dataKey)
             try change.write(next, as: .current, replacesDamaged: replacing)
             return next
         }
@@ -54,7 +56,8 @@ extension DatabaseFile {
     ///
     /// - throws: what is wrong with the key file; `SQLITE_MISUSE` with the reason `unfitKeySlots` where there is none.
     public static func keySlots(path: String) throws -> [KeySlot] {
-        guard let file = try KeyFiles(database: realPath(path)).read(.current) else { throw DatabaseError.noKeySlots(path) }
+        let files = KeyFiles(database: realPath(path))
+        guard let file = try files.read(.current) else { throw DatabaseError.noKeySlots(path) }
         return file.slots
     }
 }

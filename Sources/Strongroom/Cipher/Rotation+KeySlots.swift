@@ -5,7 +5,9 @@ import CStrongroom
 
 extension Database {
     /// Changes the data key, or how it is kept. See ``KeySlotRotation``.
-    func rotateKey(_ change: KeySlotRotation, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome {
+    func rotateKey(
+        _ change: KeySlotRotation, progress: ((EncryptionProgress) throws -> Void)?
+    ) throws -> RotationOutcome {
         let deriver = KeySlotDeriver()
         switch change {
         case .keeping(let keys, let droppingOthers):
@@ -18,7 +20,8 @@ extension Database {
         case .creating(let slot, let secret):
             try slot.validate()
             return try secret.withSlotSecret { secret in
-                try rotateKey(to: .random(), .replacing(former: nil) { try $0.adding(slot, secret) }, progress: progress)
+                let keyFile = KeyFileChange.replacing(former: nil) { try $0.adding(slot, secret) }
+                return try rotateKey(to: .random(), keyFile, progress: progress)
             }
         case .removing(let key):
             _ = try authenticKeyFile()
@@ -28,9 +31,8 @@ extension Database {
 
     private func authenticKeyFile() throws -> KeyFile {
         let slots = try keySlots()
-        guard let file = try KeyFiles(database: filePath).read(.current), try file.isAuthentic(with: slots.dataKey) else {
-            throw DatabaseError.forgedKeyFile
-        }
+        let file = try KeyFiles(database: filePath).read(.current)
+        guard let file, try file.isAuthentic(with: slots.dataKey) else { throw DatabaseError.forgedKeyFile }
         return file
     }
 
@@ -66,10 +68,20 @@ extension Database {
         let next = try entries(draft)
         try files.changing { change in
             guard try files.read(.current) == former else {
-                throw DatabaseError(.SQLITE_BUSY, refusing: "the key slots of \(path) were changed meanwhile", advice: "try again")
+                throw DatabaseError(
+                    .SQLITE_BUSY, refusing: "the key slots of \(path) were changed meanwhile", advice: "try again")
             }
             _ = try next.publish(change, as: .rotation)
         }
+    }
+
+    /// A copy of the files may lack the salt of a rotation whose key file it has: with it, the rotation is finished.
+    func announceForKeyFile() throws {
+        let files = KeyFiles(database: filePath)
+        guard files.exists(.rotation), !SaltFile.exists(.rotation, of: filePath), let derived = cipher.derived else {
+            return
+        }
+        try SaltFile(salt: derived.salt, header: cipher.header).write(.rotation, of: filePath)
     }
 
     /// Under the write lock, once all pages have one key: the key file with the salt of the database is the one.

@@ -37,8 +37,8 @@ extension KeyFile {
 
     // MARK: Reading
 
-    /// - throws: `SQLITE_CORRUPT` with the reason `damagedKeyFile`; `newerKeyFile`; `weakKeyCost`, `excessiveKeyCost` and
-    ///   `unfitKeySlot` where the limits are not kept.
+    /// - throws: `SQLITE_CORRUPT` with the reason `damagedKeyFile`; `newerKeyFile`; `weakKeyCost`, `excessiveKeyCost`
+    ///   and `unfitKeySlot` where the limits are not kept.
     init(text bytes: [UInt8]) throws {
         guard bytes.count <= KeyFile.largestSize, let text = String(bytes: bytes, encoding: .utf8) else {
             throw DatabaseError.damagedKeyFile

@@ -34,7 +34,9 @@ struct KeyFile: Hashable {
     private func authentication(with dataKey: SecretBytes) throws -> [UInt8] {
         let key = try dataKey.subkey("Strongroom keys 1 authentication"), text = authenticatedText
         var code = [UInt8](repeating: 0, count: 32)
-        let result = key.withBytes { strongroom_hmac(STRONGROOM_SHA256, $0.baseAddress, $0.count, text, text.count, &code) }
+        let result = key.withBytes {
+            strongroom_hmac(STRONGROOM_SHA256, $0.baseAddress, $0.count, text, text.count, &code)
+        }
         guard result == 0 else { throw DatabaseError.noHMAC }
         return code
     }
@@ -50,8 +52,8 @@ struct KeyFile: Hashable {
     /// The data key, by the slot of which `secret` is the one, and that slot.
     ///
     /// - parameter preferred: the identifier or the label of the slot to try first.
-    /// - throws: `SQLITE_NOTADB` with the reason `wrongKey` where no slot opens, `forgedKeyFile` where one does and the
-    ///   file was not written with that data key.
+    /// - throws: `SQLITE_NOTADB` with the reason `wrongKey` or `mistypedRecoveryCode` where no slot opens,
+    ///   `forgedKeyFile` where one does and the file was not written with that data key.
     func unlock(
         _ secret: SecretBytes, preferred: String?, _ deriver: KeySlotDeriver
     ) throws -> (dataKey: SecretBytes, slot: KeySlot) {
@@ -63,11 +65,19 @@ struct KeyFile: Hashable {
             guard try isAuthentic(with: dataKey) else { throw DatabaseError.forgedKeyFile }
             return (dataKey, entry.slot)
         }
+        if entries.contains(where: { $0.slot.kind == .recoveryCode }), secret.withBytes(RecoveryCode.resembles) {
+            throw DatabaseError(
+                .SQLITE_NOTADB, .mistypedRecoveryCode,
+                "no key slot opens with this key, which resembles a recovery code",
+                advice: "compare it with what was written down")
+        }
         throw DatabaseError(.SQLITE_NOTADB, .wrongKey, "no key slot opens with this key")
     }
 
     /// The slots that these keys open, each with the secret that does.
-    func entries(openedBy keys: [DatabaseKey], _ deriver: KeySlotDeriver) throws -> [(slot: KeySlot, secret: SecretBytes)] {
+    func entries(
+        openedBy keys: [DatabaseKey], _ deriver: KeySlotDeriver
+    ) throws -> [(slot: KeySlot, secret: SecretBytes)] {
         var opened: [(slot: KeySlot, secret: SecretBytes)] = []
         for key in keys {
             try key.withSlotSecret { secret in
@@ -120,7 +130,7 @@ struct KeyFile: Hashable {
         let labelled = named.isEmpty ? entries.indices.filter { entries[$0].slot.label == name } : named
         guard labelled.count == 1 else {
             throw DatabaseError(
-                refusing: labelled.isEmpty ? "there is no key slot \(name)" : "several key slots have the label \(name)",
+                refusing: "\(labelled.isEmpty ? "no key slot has" : "several key slots have") the label \(name)",
                 advice: "name one of \(slots.map(\.id).joined(separator: ", "))", reason: .missingKeySlot)
         }
         return labelled[0]
@@ -146,7 +156,10 @@ extension SecretBytes {
     func wrap(_ key: SecretBytes) throws -> [UInt8] {
         var wrapped = [UInt8](repeating: 0, count: Int(STRONGROOM_WRAPPED_KEY_SIZE))
         let result = withBytes { own in
-            key.withBytes { strongroom_wrap_key(own.bindMemory(to: UInt8.self).baseAddress, $0.bindMemory(to: UInt8.self).baseAddress, &wrapped) }
+            key.withBytes { key in
+                strongroom_wrap_key(
+                    own.bindMemory(to: UInt8.self).baseAddress, key.bindMemory(to: UInt8.self).baseAddress, &wrapped)
+            }
         }
         guard result == 0 else {
             throw DatabaseError(.SQLITE_ERROR, refusing: "the cryptographic provider refuses AES key wrap")

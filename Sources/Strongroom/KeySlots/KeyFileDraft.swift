@@ -33,7 +33,9 @@ struct KeyFileDraft {
     }
 
     /// Puts another secret into a slot, which keeps identifier, label and place.
-    func changing(_ name: String, to new: (KeySlot) throws -> NewKeySlot, _ secret: SecretBytes) throws -> KeyFileDraft {
+    func changing(
+        _ name: String, to new: (KeySlot) throws -> NewKeySlot, _ secret: SecretBytes
+    ) throws -> KeyFileDraft {
         var draft = self
         let index = try present.index(of: name), slot = entries[index].slot
         draft.entries[index] = try KeySlot.Entry(new(slot), id: slot.id, secret: secret, dataKey: dataKey, deriver)

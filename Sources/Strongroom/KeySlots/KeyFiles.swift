@@ -57,8 +57,8 @@ struct KeyFiles {
         let files: KeyFiles
         fileprivate let descriptor: CInt
 
-        /// Puts `file` in the place of what has the name. It is there and on the disk when this returns; after an error,
-        /// either content may be there, and whole.
+        /// Puts `file` in the place of what has the name. It is there and on the disk when this returns; after an
+        /// error, either content may be there, and whole.
         ///
         /// - parameter model: whose owner and mode the file gets; by default the database.
         /// - parameter replacesDamaged: whether what is no key file is replaced, too. Links and folders never are.

@@ -25,6 +25,10 @@ public struct KeySlot: Hashable, Sendable, Identifiable {
     }
 }
 
+extension NewKeySlot {
+    init(of slot: KeySlot) { self.init(label: slot.label, kind: slot.kind, derivation: slot.derivation) }
+}
+
 // MARK: - Wrapping
 
 extension KeySlot.Entry {

@@ -7,8 +7,8 @@ import Foundation
 ///     let slots = try pool.keySlots()
 ///     try slots.add(.passphrase("open sesame"), NewKeySlot(label: "laptop"))
 ///
-/// Each change replaces the key file as a whole: whatever is killed or fails, the secrets before it open the database, or
-/// those after it.
+/// Each change replaces the key file as a whole: whatever is killed or fails, the secrets before it open the database,
+/// or those after it.
 ///
 /// Unchecked: `lock` guards the variable.
 public final class KeySlots: @unchecked Sendable {
@@ -35,14 +35,14 @@ public final class KeySlots: @unchecked Sendable {
         get throws { try present().slots }
     }
 
-    /// A number that grows with each change of the slots. A key file with a lower one is an older copy: to notice it, keep
-    /// the number, in a table of the database, for instance, and compare.
+    /// A number that grows with each change of the slots. A key file with a lower one is an older copy: to notice it,
+    /// keep the number, in a table of the database, for instance, and compare.
     public var epoch: Int {
         get throws { try present().epoch }
     }
 
-    /// The data key with its salt, which opens the database without a slot, here and in the `sqlcipher` shell. Whoever has
-    /// it needs no passphrase, until the data key is renewed.
+    /// The data key with its salt, which opens the database without a slot, here and in the `sqlcipher` shell. Whoever
+    /// has it needs no passphrase, until the data key is renewed.
     public var dataKey: DatabaseKey { DatabaseKey(source: KeySource(raw: secretKey, salt: salt)) }
 
     /// The slot of an identifier, or of a label that one slot only has.
@@ -66,7 +66,8 @@ public final class KeySlots: @unchecked Sendable {
     ///
     /// - throws: `SQLITE_NOTADB` for a key that opens none.
     public func slots(notOpenedBy keys: [DatabaseKey]) throws -> [KeySlot] {
-        let file = try present(), opened = try file.entries(openedBy: keys, KeySlotDeriver()).map(\.slot)
+        let file = try present()
+        let opened = try file.entries(openedBy: keys, KeySlotDeriver()).map(\.slot)
         return file.slots.filter { !opened.contains($0) }
     }
 
@@ -81,7 +82,8 @@ public final class KeySlots: @unchecked Sendable {
         }
         guard file.salt == salt else {
             throw DatabaseError(
-                .SQLITE_NOTADB, .foreignKeyFile, "the data key was renewed meanwhile", advice: "open the database anew")
+                .SQLITE_NOTADB, .foreignKeyFile, "the data key was renewed meanwhile",
+                advice: "open the database anew")
         }
         guard try file.isAuthentic(with: secretKey) else { throw DatabaseError.forgedKeyFile }
         try lock.withLock {
@@ -96,13 +98,14 @@ public final class KeySlots: @unchecked Sendable {
     /// Adds a slot, after its secret has unlocked it.
     ///
     /// - throws: `SQLITE_MISUSE` for an empty secret, for a label or a derivation that can't be, and with 32 slots;
-    ///   `SQLITE_BUSY` while the data key is being renewed, and while another process changes slots for longer than five
-    ///   seconds.
+    ///   `SQLITE_BUSY` while the data key is being renewed, and while another process changes slots for longer than
+    ///   five seconds.
     @discardableResult
     public func add(_ key: DatabaseKey, _ slot: NewKeySlot) throws -> KeySlot {
         guard slot.kind != .recoveryCode else {
             throw DatabaseError(
-                refusing: "a recovery code is made, not given", advice: "use addRecoveryCode(label:)", reason: .unfitKeySlot)
+                refusing: "a recovery code is made, not given", advice: "use addRecoveryCode(label:)",
+                reason: .unfitKeySlot)
         }
         return try key.withSlotSecret { secret in
             try change { try $0.adding(slot, secret) }.slots.last!
@@ -112,31 +115,34 @@ public final class KeySlots: @unchecked Sendable {
     /// Adds a slot for a code that a person keeps on paper.
     public func addRecoveryCode(label: String = "recovery code") throws -> RecoveryCode {
         let code = try RecoveryCode()
-        _ = try change { try $0.adding(NewKeySlot(label: label, kind: .recoveryCode, derivation: .hkdf), code.secret) }
+        let slot = NewKeySlot(label: label, kind: .recoveryCode, derivation: .hkdf)
+        _ = try change { try $0.adding(slot, code.secret) }
         return code
     }
 
     /// Puts another secret into a slot, in one step: the former one opens the database until the new one does.
     ///
     /// - parameter name: the identifier of the slot, or its label if no other slot has it.
+    /// - parameter kind: by default that of the former secret, or a passphrase after a recovery code.
     /// - parameter derivation: by default that of the former secret, or the standard one after a recovery code.
     @discardableResult
     public func change(
-        _ name: String, to key: DatabaseKey, kind: KeySlot.Kind = .passphrase, derivation: KeyDerivation? = nil
+        _ name: String, to key: DatabaseKey, kind: KeySlot.Kind? = nil, derivation: KeyDerivation? = nil
     ) throws -> KeySlot {
         try key.withSlotSecret { secret in
             let file = try change { draft in
                 try draft.changing(name, to: { slot in
-                    let own = slot.derivation == .hkdf ? .standard : slot.derivation
-                    return NewKeySlot(label: slot.label, kind: kind, derivation: derivation ?? own)
+                    let own = slot.kind == .recoveryCode ? NewKeySlot(label: slot.label) : NewKeySlot(of: slot)
+                    return NewKeySlot(
+                        label: slot.label, kind: kind ?? own.kind, derivation: derivation ?? own.derivation)
                 }, secret)
             }
             return file.slots[try file.index(of: name)]
         }
     }
 
-    /// Removes a slot. Its secret goes on opening older copies of the key file, and with them the database, until the data
-    /// key is renewed.
+    /// Removes a slot. Its secret goes on opening older copies of the key file, and with them the database, until the
+    /// data key is renewed: see ``KeySlotRotation``.
     ///
     /// - throws: `SQLITE_MISUSE` with the reason `lastKeySlot` for the last one.
     public func remove(_ name: String) throws {
@@ -166,8 +172,8 @@ extension DatabaseKey {
         try source.withSecret { secret in
             guard source.form == .passphrase, try KeySource.spelledKey(secret) == nil else {
                 throw DatabaseError(
-                    refusing: "a raw key is no secret for a slot", advice: "give a passphrase, or the bytes of a file as one",
-                    reason: .unfitKeySlot)
+                    refusing: "a raw key is no secret for a slot",
+                    advice: "give a passphrase, or the bytes of a file as one", reason: .unfitKeySlot)
             }
             guard secret.count > 0 else { throw DatabaseError.emptyKey }
             return try body(secret)

@@ -1,7 +1,7 @@
 import CStrongroom
 
-/// A secret that a person can write down and type: 160 random bits in groups of letters and digits that are not mistaken
-/// for one another, with a check.
+/// A secret that a person can write down and type: 160 random bits in groups of letters and digits that are not
+/// mistaken for one another, with a check.
 ///
 ///     4QX7M-9HTKC-R2D5V-W8JZA-B3NYE-G6PFS-T1K0M
 ///
@@ -20,39 +20,43 @@ public struct RecoveryCode: Sendable {
         secret = try SecretBytes(randomCount: RecoveryCode.byteCount)
     }
 
-    /// Reads what was typed; nil where it is no recovery code but some other secret: one of another length, or with other
-    /// characters.
-    ///
-    /// - throws: `SQLITE_MISUSE` with the reason `mistypedRecoveryCode` where the check doesn't fit a text that has hyphens
-    ///   where a code has them.
+    /// Reads what was typed; nil where it is some other secret, or the check doesn't fit.
     init?(typed text: UnsafeRawBufferPointer) throws {
+        guard var values = RecoveryCode.values(in: text) else { return nil }
+        defer { wipe(&values) }
+        secret = try SecretBytes(count: RecoveryCode.byteCount) { RecoveryCode.unpack(values, into: $0) }
+        let typed = values.suffix(RecoveryCode.checkCount)
+        guard try RecoveryCode.check(of: secret).elementsEqual(typed) else { return nil }
+    }
+
+    /// Whether a text has the length and the characters of a code: where it opens nothing, it was mistyped.
+    static func resembles(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard var values = values(in: text) else { return false }
+        wipe(&values)
+        return true
+    }
+
+    /// The digits of a text with as many of them as a code has, and nothing but spaces and hyphens between them.
+    private static func values(in text: UnsafeRawBufferPointer) -> [UInt8]? {
         guard text.count <= 64 else { return nil }
         var values: [UInt8] = []
-        defer { wipe(&values) }
+        // No copy stays behind where the array grows.
         values.reserveCapacity(64)
         for byte in text where byte != UInt8(ascii: "-") && byte != UInt8(ascii: " ") {
-            guard let value = RecoveryCode.value(of: byte) else { return nil }
+            guard let value = value(of: byte) else { return nil }
             values.append(value)
         }
-        guard values.count == RecoveryCode.digitCount else { return nil }
-        let secret = try SecretBytes(count: RecoveryCode.byteCount) { RecoveryCode.unpack(values, into: $0) }
-        guard try RecoveryCode.check(of: secret).elementsEqual(values.suffix(RecoveryCode.checkCount)) else {
-            let hyphens = text.count { $0 == UInt8(ascii: "-") }
-            guard hyphens == RecoveryCode.digitCount / RecoveryCode.groupSize - 1 else { return nil }
-            throw DatabaseError(
-                refusing: "a character of the recovery code is wrong", advice: "compare it with what was written down",
-                reason: .mistypedRecoveryCode)
-        }
-        self.secret = secret
+        return values.count == digitCount ? values : nil
     }
 
     /// Shows the code, in groups of five. Show it to a person once, and keep no copy.
     public func withText<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
-        let check = try RecoveryCode.check(of: secret), count = RecoveryCode.digitCount, size = RecoveryCode.groupSize
+        let check = try RecoveryCode.check(of: secret)
+        let count = RecoveryCode.digitCount, size = RecoveryCode.groupSize
         let text = try SecretBytes(count: count + count / size - 1) { out in
+            let first = count - check.count
             for index in 0..<count {
-                let isCheck = index >= count - check.count
-                let value = isCheck ? check[index - count + check.count] : RecoveryCode.digit(index, of: secret)
+                let value = index < first ? RecoveryCode.digit(index, of: secret) : check[index - first]
                 let at = index + index / size
                 out[at] = RecoveryCode.digits[Int(value)]
                 if index % size == size - 1, at + 1 < out.count { out[at + 1] = UInt8(ascii: "-") }

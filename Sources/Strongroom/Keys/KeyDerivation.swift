@@ -5,7 +5,8 @@ import CStrongroom
 /// A derivation outside of its bounds is refused, in a key file as in a program: below, guessing would be cheap; above,
 /// opening would take minutes, or all the memory.
 public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
-    /// scrypt with 2 to the power of `logN` blocks of 128 × `r` bytes, `p` times. <https://www.rfc-editor.org/rfc/rfc7914>
+    /// scrypt with 2 to the power of `logN` blocks of 128 × `r` bytes, `p` times.
+    /// <https://www.rfc-editor.org/rfc/rfc7914>
     case scrypt(logN: Int, r: Int, p: Int)
     /// Argon2id with `memory` KiB, gone over `passes` times in `lanes` lanes. Needs libcrypto 3.2 or newer.
     /// <https://www.rfc-editor.org/rfc/rfc9106>
@@ -100,7 +101,9 @@ extension KeyDerivation {
         }
     }
 
-    private func derive(_ secret: UnsafeRawBufferPointer, _ salt: [UInt8], into out: UnsafeMutableRawBufferPointer) throws -> Int {
+    private func derive(
+        _ secret: UnsafeRawBufferPointer, _ salt: [UInt8], into out: UnsafeMutableRawBufferPointer
+    ) throws -> Int {
         let key = out.bindMemory(to: UInt8.self).baseAddress, size = out.count
         let result: CInt = switch self {
         case .scrypt(let logN, let r, let p):
@@ -108,7 +111,8 @@ extension KeyDerivation {
                 secret.baseAddress, secret.count, salt, salt.count, 1 << UInt64(logN), UInt32(r), UInt32(p), key, size)
         case .argon2id(let memory, let passes, let lanes):
             strongroom_argon2id(
-                secret.baseAddress, secret.count, salt, salt.count, UInt32(passes), UInt32(memory), UInt32(lanes), key, size)
+                secret.baseAddress, secret.count, salt, salt.count, UInt32(passes), UInt32(memory), UInt32(lanes),
+                key, size)
         case .pbkdf2(let rounds):
             strongroom_pbkdf2(
                 STRONGROOM_SHA512, secret.baseAddress, secret.count, salt, salt.count, UInt32(rounds), key, size)
@@ -117,7 +121,9 @@ extension KeyDerivation {
         return Int(result)
     }
 
-    private func expand(_ secret: UnsafeRawBufferPointer, _ salt: [UInt8], into key: UnsafeMutablePointer<UInt8>?) -> CInt {
+    private func expand(
+        _ secret: UnsafeRawBufferPointer, _ salt: [UInt8], into key: UnsafeMutablePointer<UInt8>?
+    ) -> CInt {
         guard let extracted = try? SecretBytes(count: 32, fill: { out in
             let digest = out.bindMemory(to: UInt8.self).baseAddress
             let result = strongroom_hmac(STRONGROOM_SHA256, salt, salt.count, secret.baseAddress, secret.count, digest)
@@ -157,7 +163,8 @@ extension KeyDerivation {
     }
 
     init?(text: Substring) {
-        let words = text.split(separator: " ", omittingEmptySubsequences: false), numbers = words.dropFirst().compactMap { Int($0) }
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        let numbers = words.dropFirst().compactMap { Int($0) }
         guard numbers.count == words.count - 1 else { return nil }
         switch (words.first, numbers.count) {
         case ("scrypt", 3): self = .scrypt(logN: numbers[0], r: numbers[1], p: numbers[2])

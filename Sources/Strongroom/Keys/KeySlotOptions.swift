@@ -2,8 +2,8 @@
 public struct KeySlotOptions: Sendable {
     /// The first slot of a database that does not exist yet. Nil, the default, creates a database without slots.
     public var creating: NewKeySlot?
-    /// The identifier or the label of the slot that is tried first. The others are tried after it, each at the cost of a
-    /// derivation.
+    /// The identifier or the label of the slot that is tried first. The others are tried after it, each at the cost of
+    /// a derivation.
     public var preferred: String?
     /// The least ``KeySlots/epoch`` that the key file may have: an older copy of it is refused. Nil takes any.
     public var leastEpoch: Int?

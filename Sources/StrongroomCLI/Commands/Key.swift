@@ -6,13 +6,14 @@ struct Key: Reporting {
     static let configuration = CommandConfiguration(
         abstract: "Work with the key slots of a database: the secrets that open it.",
         discussion: """
-            list shows the slots, without a key. add adds one for a new secret, or with --recovery-code for a code that is shown once. \
-            passwd gives the slot that the passphrase opens, or SLOT, a new passphrase, at the cost of two derivations. remove removes \
-            SLOT, which is an identifier or a label; not the last one, and not the one whose secret was given.
+            list shows the slots, without a key. add adds one for a new secret, or with --recovery-code for a code \
+            that is shown once. passwd gives the slot that the passphrase opens, or SLOT, a new passphrase, at the \
+            cost of two derivations. remove removes SLOT, which is an identifier or a label; not the last one, and not the one whose secret was given.
 
-            export writes the data key and its salt, 96 hexadecimal digits, to a new file or to standard output: with it, \
-            --raw-key-file and the sqlcipher shell open the database without a slot. backup writes the key file to a new file, and \
-            restore puts one back. A secret that was removed opens such a backup, and the database, until rotate --data-key.
+            export writes the data key and its salt, 96 hexadecimal digits, to a new file or to standard output: \
+            with it, --raw-key-file and the sqlcipher shell open the database without a slot. backup writes the key \
+            file to a new file, and restore puts one back. A secret that was removed opens such a backup, and the \
+            database, until rotate --data-key.
             """)
 
     static let examples = [
@@ -57,7 +58,9 @@ struct Key: Reporting {
     var database: String? { file }
 
     func validate() throws {
-        guard action.takesName || name == nil else { throw ValidationError("key \(action.rawValue) takes one argument.") }
+        guard action.takesName || name == nil else {
+            throw ValidationError("key \(action.rawValue) takes one argument.")
+        }
         guard !action.needsName || name != nil else {
             throw ValidationError("key \(action.rawValue) takes two arguments: strongroom help key tells which.")
         }
@@ -79,7 +82,9 @@ struct Key: Reporting {
     func run() throws {
         let target = try Target(file, format)
         try target.requireEncrypted()
-        guard target.inspection.hasKeyFile || action == .restore else { throw Failure(reason: .unfitKeySlots, file: file)! }
+        guard target.inspection.hasKeyFile || action == .restore else {
+            throw Failure(reason: .unfitKeySlots, file: file)!
+        }
         switch action {
         case .list: try list(target)
         case .add: try add(target)
@@ -113,9 +118,8 @@ extension Key {
             found = try attributing(to: file) { try slots.slots }
         } else {
             found = target.inspection.keySlots
-            if target.inspection.keyFileProblems.contains(.unreadable) { _ = try attributing(to: file) {
-                try DatabaseFile.keySlots(path: target.place.path)
-            } }
+            // Says what is wrong with it.
+            if found.isEmpty { _ = try attributing(to: file) { try DatabaseFile.keySlots(path: target.place.path) } }
         }
         guard !output.json else { return try done([("slots", .list(found.map(\.json)))], "") }
         try Console.output(found.map(\.line).joined(separator: "\n"))
@@ -142,7 +146,9 @@ extension Key {
         try code.withText { try Console.write($0, to: STDOUT_FILENO) }
         try Console.write(output.json ? "\"}\n" : "\n", to: STDOUT_FILENO)
         guard !output.quiet, !output.json else { return }
-        Console.message("\(file): slot \(slot.id) (\(slot.label)) was added. Write the code down: it is not shown again.")
+        Console.message("""
+            \(file): slot \(slot.id) (\(slot.label)) was added. Write the code down: it is not shown again.
+            """)
     }
 
     private func remove(_ target: Target) throws {
@@ -150,15 +156,16 @@ extension Key {
         let removed = try attributing(to: file) {
             let removed = try slots.slot(named: name!)
             guard removed.id != slots.opened?.id else {
-                throw Failure(.other, file: file, "this passphrase is the one of slot \(removed.id); nothing was changed",
+                throw Failure(.other, file: file,
+                              "this passphrase is the one of slot \(removed.id); nothing was changed",
                               remedy: "Give the secret of another slot")
             }
             try slots.remove(removed.id)
             return removed
         }
         try done([("slot", removed.json)], """
-            slot \(removed.id) (\(removed.label)) was removed. Its secret goes on opening copies of the key file made before, and \
-            with them the database, until: strongroom rotate --data-key
+            slot \(removed.id) (\(removed.label)) was removed. Its secret goes on opening copies of the key file made \
+            before, and with them the database, until: strongroom rotate --data-key
             """)
     }
 
@@ -186,7 +193,8 @@ extension Key {
         guard let name else { return try digits.show(Self.self, file, json: output.json) }
         try digits.write(toNew: name)
         try done([("key_file", .text(name))], """
-            \(name) has the data key. Whoever has it opens the database without a slot, until: strongroom rotate --data-key
+            \(name) has the data key. Whoever has it opens the database without a slot, until: strongroom rotate \
+            --data-key
             """)
     }
 
@@ -194,11 +202,17 @@ extension Key {
         let slots = try slots(target)
         let text = try attributing(to: file) { try slots.backup() }
         try text.withUnsafeBytes { try Secret.write($0, toNew: name!) }
-        try done([("backup", .text(name!))], "\(name!) has the key file. The secrets of its slots open the database with it.")
+        try done([("backup", .text(name!))], """
+            \(name!) has the key file. The secrets of its slots open the database with it.
+            """)
     }
 
     private func restore(_ target: Target) throws {
         let backup = try Place(name!)
+        guard force || !target.inspection.hasKeyFile else {
+            throw Failure(.other, file: file, "it has a key file already; nothing was changed",
+                          remedy: "Give --force to replace it")
+        }
         let slots = try passphrase.unlocking(file) { secret, _ in
             try attributing(to: file, opening: secret) {
                 try KeySlots.restore(
@@ -206,7 +220,8 @@ extension Key {
             }
         }
         let found = try attributing(to: file) { try slots.slots }
-        try done([("slots", .list(found.map(\.json)))], "its key file was restored, with \(counted(found.count, "slot")).")
+        let count = counted(found.count, "slot")
+        try done([("slots", .list(found.map(\.json)))], "its key file was restored, with \(count).")
     }
 }
 
@@ -219,7 +234,7 @@ extension KeySlot {
     }
 
     var line: String {
-        [id, created.formatted(.iso8601), kind.rawValue.padding(to: 12), derivation.description.padding(to: 16), label]
+        [id, created.formatted(.iso8601), kind.rawValue.padding(to: 13), derivation.description.padding(to: 16), label]
             .joined(separator: "  ")
     }
 }

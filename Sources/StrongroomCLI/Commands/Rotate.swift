@@ -17,9 +17,9 @@ struct Rotate: Reporting {
             While another program reads pages of the old passphrase, those can't be removed: the exit status is 15, and the \
             same command once more removes them. With --wait this one stays until that program is done.
 
-            A database with key slots gets the new passphrase in the slot of the old one, and no page is written. --data-key encrypts \
-            every page of it anew, for the slot of the passphrase and those of --keep-file; other slots are dropped with \
-            --drop-other-slots only.
+            A database with key slots gets the new passphrase in the slot of the old one, and no page is written. \
+            --data-key encrypts every page of it anew, for the slot of the passphrase and those of --keep-file; other \
+            slots are dropped with --drop-other-slots only.
             """)
 
     static let examples = [

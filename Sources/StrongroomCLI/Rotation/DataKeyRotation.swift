@@ -22,7 +22,7 @@ extension Rotate {
         let rest = outcome == .complete ? "" : " Another program still reads pages of the former key: run this again."
         let status: Status = outcome == .complete ? .done : .formerKeyRemains
         try output.done(Self.self, file, members, status: status, text: """
-            \(file): every page has a new key, and was checked.\(words(dropped)) Copies of its key file open it no more.\(rest)
+            \(file): every page has a new key, and was checked.\(words(dropped)) Former key files open it no more.\(rest)
             """)
         if status != .done { throw Told(status: status) }
     }

@@ -21,10 +21,12 @@ struct ArticleTextTests {
     @Test("have samples that stand in the tests, word for word", arguments: [
         ("Connection", 5), ("RowsAndValues", 4), ("Records", 4), ("Requests", 7), ("SchemaAndMigrations", 3), ("Observation", 4),
         ("KeepingKeys", 2), ("Sharing", 4), ("FullText", 7), ("Associations", 5),
-        ("GettingStarted", 6), ("Troubleshooting", 1),
+        ("GettingStarted", 6), ("Troubleshooting", 1), ("KeySlots", 6),
     ])
     func samples(article: String, count: Int) throws {
-        let articles = ["ArticleSamples", "ObservationArticleSamples", "FullTextArticleSamples", "GettingStartedSamples"]
+        let articles = [
+            "ArticleSamples", "ObservationArticleSamples", "FullTextArticleSamples", "GettingStartedSamples", "KeySlotArticleSamples",
+        ]
         let files = articles.map { "StrongroomTests/Articles/\($0)" } + ["NotesApp/KeyStore", "NotesApp/NotesDatabase"]
         let sources = try files.map {
             let file = Self.packageFolder.appendingPathComponent("Tests/\($0).swift")

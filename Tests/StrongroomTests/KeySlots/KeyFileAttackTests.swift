@@ -27,7 +27,9 @@ struct KeyFileAttackTests {
         text.components(separatedBy: "\nslot ").dropFirst().map { $0.components(separatedBy: "\ncode ")[0] }
     }
 
-    private func reason(_ passphrase: String = "first", _ configure: (inout Configuration) -> Void = { _ in }) -> DatabaseError.Reason? {
+    private func reason(
+        _ passphrase: String = "first", _ configure: (inout Configuration) -> Void = { _ in }) -> DatabaseError.Reason?
+    {
         var configuration = Configuration.slots(passphrase)
         configure(&configuration)
         return #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }?.reason

@@ -75,7 +75,7 @@ struct KeyFileFormatTests {
                 refused[try #require(error.reason), default: 0] += 1
             }
         }
-        #expect(same < 100 && forged > 1000 && refused.values.reduce(0, +) > 1000)
+        #expect(same < 100 && forged > 500 && refused.values.reduce(0, +) > 5000, "\(same) \(forged) \(refused)")
         #expect(Set(refused.keys).isSuperset(of: [.damagedKeyFile, .newerKeyFile, .weakKeyCost, .excessiveKeyCost]), "\(refused)")
     }
 
@@ -153,8 +153,8 @@ struct RecoveryCodeTests {
             for digit in "0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8 where digit != text[index] {
                 var slip = text
                 slip[index] = digit
-                let error = #expect(throws: DatabaseError.self) { try typed(slip) }
-                #expect(error?.reason == .mistypedRecoveryCode)
+                #expect(try typed(slip) == nil)
+                #expect(slip.withUnsafeBytes(RecoveryCode.resembles))
             }
         }
     }

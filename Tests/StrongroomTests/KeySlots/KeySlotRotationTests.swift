@@ -78,6 +78,22 @@ struct KeySlotRotationTests {
         _ = try DatabaseQueue(path: path, configuration: configuration)
     }
 
+    @Test("of which a copy has the next key file alone is finished by opening it")
+    func stray() throws {
+        try makeSlots(path, "first").close()
+        let other = folder.path("other")
+        try makeSlots(other, "other").close()
+        for (source, isNext) in [(path, false), (other, false), (path, true)] {
+            try FileManager.default.copyItem(atPath: source + "-keys", toPath: path + "-keys-next")
+            if isNext { try FileManager.default.removeItem(atPath: path + "-keys") }
+            let pool = try DatabasePool(path: path, configuration: .slots("first"))
+            try pool.keySlots().change("first", to: .passphrase("first"))
+            try pool.close()
+            #expect(try opens("first"))
+            #expect(try names() == ["db.sqlite", "db.sqlite-keys", "other", "other-keys"])
+        }
+    }
+
     @Test("that waits for a reader has both key files, opens by either set of secrets, and refuses changes of slots")
     func pending() throws {
         let pool = try makeSlots(path, "first"), slots = try pool.keySlots()

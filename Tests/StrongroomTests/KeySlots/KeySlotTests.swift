@@ -104,7 +104,7 @@ struct KeySlotTests {
         #expect(size > Int64(megabytes) * 900_000)
         try queue.keySlots().change("first", to: .passphrase("second"))
         #expect(strongroom_faults_bytes_written() == before)
-        #expect(strongroom_size_of_file(path + "-keys") == 389)
+        #expect(strongroom_size_of_file(path + "-keys") == 393)
     }
 
     @Test("takes a change of passphrase of two derivations, the opening included")
@@ -143,7 +143,11 @@ struct KeySlotTests {
         }
         var slip = Array(text)
         slip[3] = slip[3] == "A" ? "B" : "A"
-        #expect(reason { _ = try value(path, String(slip)) } == .mistypedRecoveryCode)
+        let error = #expect(throws: DatabaseError.self) { try value(path, String(slip)) }
+        #expect(error?.reason == .mistypedRecoveryCode && error?.isWrongKeyError == true)
+        let passphrase = "AAAAA-BBBBB-CCCCC-DDDDD-EEEEE-FFFFF-GGGGG"
+        try pool.keySlots().add(.passphrase(passphrase), NewKeySlot(label: "like a code", derivation: .cheap))
+        #expect(try value(path, passphrase) == 1)
     }
 
     @Test("opens in the stock shell with the exported data key, which opens it here, too")
