@@ -44,16 +44,16 @@ static int open_or_create(const char *path) {
     return -EBUSY;
 }
 
-enum { patience = 5000, nap = 5 };   // milliseconds
+enum { longest_wait = 5000, interval = 5 };   // milliseconds
 
 /// Writers hold the lock for as long as the file is not whole. The system lets go of it when they end, whatever ends
 /// them.
-static int lock(int fd, int kind) {
-    for (int waited = 0; flock(fd, kind | LOCK_NB) != 0; waited += nap) {
+static int lock(int fd, int kind, int milliseconds) {
+    for (int waited = 0; flock(fd, kind | LOCK_NB) != 0; waited += interval) {
         // Some file systems know no locks; what is read is checked all the same.
         if (errno != EWOULDBLOCK && errno != EINTR) return 0;
-        if (waited >= patience) return EBUSY;
-        usleep(nap * 1000);
+        if (waited >= milliseconds) return EBUSY;
+        usleep(interval * 1000);
     }
     return 0;
 }
@@ -91,7 +91,7 @@ static int sync_directory(const char *path) {
 int strongroom_file_read(const char *path, bool settled, void *bytes, size_t capacity) {
     int fd = open_regular(path, O_RDONLY, 0);
     if (fd < 0) return fd;
-    int locked = settled ? lock(fd, LOCK_SH) : 0;
+    int locked = settled ? lock(fd, LOCK_SH, longest_wait) : 0;
     ssize_t count = locked == 0 ? strongroom_read_at(fd, bytes, capacity, 0) : -locked;
     close(fd);
     return (int)count;
@@ -131,7 +131,7 @@ int strongroom_file_extend(const char *path, const char *database, const void *e
                            size_t kept, const void *bytes, size_t size) {
     int fd = open_or_create(path);
     if (fd < 0) return -fd;
-    int result = lock(fd, LOCK_EX);
+    int result = lock(fd, LOCK_EX, longest_wait);
     if (result == 0) result = require_contents(fd, path, expected, expected_size);
     if (result == 0) {
         resemble(fd, database);
@@ -149,7 +149,7 @@ int strongroom_file_remove_if(const char *path, const void *expected, size_t exp
     if (fd == -EACCES || fd == -EROFS) fd = open_regular(path, O_RDONLY, 0);
     if (fd == -ENOENT) return 0;
     if (fd < 0) return -fd;
-    int result = lock(fd, LOCK_EX);
+    int result = lock(fd, LOCK_EX, longest_wait);
     if (result == 0) result = require_contents(fd, path, expected, expected_size);
     if (result == 0 && unlink(path) != 0 && errno != ENOENT) result = errno;
     close(fd);
@@ -171,7 +171,7 @@ int strongroom_scratch_open(const char *scratch) {
     for (int tries = 0; tries < 100; tries++) {
         int fd = open_or_create(scratch);
         if (fd < 0) return fd;
-        int result = lock(fd, LOCK_EX);
+        int result = lock(fd, LOCK_EX, longest_wait);
         if (result == 0) result = require_own(fd, scratch);
         if (result == 0) return fd;
         close(fd);
@@ -193,9 +193,49 @@ void strongroom_scratch_close(int fd, const char *scratch) {
     close(fd);
 }
 
+int strongroom_file_hold(const char *path, const char *database, int milliseconds) {
+    int fd = open_or_create(path);
+    // Of another user's file, reading is enough.
+    if (fd == -EACCES) fd = open_regular(path, O_RDONLY, 0);
+    if (fd < 0) return fd;
+    int result = lock(fd, LOCK_EX, milliseconds);
+    if (result == 0) resemble(fd, database);
+    if (result == 0) return fd;
+    close(fd);
+    return -result;
+}
+
+// MARK: Secrets
+
+/// Whoever made the file: only this user may look into it from now on.
+static int make_private(int fd) {
+    struct stat file;
+    if (fstat(fd, &file) != 0) return errno;
+    if (file.st_uid != geteuid() || file.st_nlink != 1) return EPERM;
+    return fchmod(fd, 0600) == 0 ? 0 : errno;
+}
+
+int strongroom_file_create(const char *path, const char *partial, const void *bytes, size_t size) {
+    for (int tries = 0; tries < 100; tries++) {
+        if (strongroom_file_exists(path)) return EEXIST;
+        int fd = open_or_create(partial);
+        if (fd < 0) return -fd;
+        int result = lock(fd, LOCK_EX, longest_wait);
+        // Meanwhile, its writer may have given it the name that it is for.
+        bool is_mine = result == 0 && strongroom_has_name(fd, partial);
+        if (is_mine && (result = make_private(fd)) == 0) {
+            result = write_and_sync(fd, 0, bytes, size);
+            if (result == 0) result = strongroom_file_move(partial, path);
+            if (result != 0) (void)unlink(partial);
+        }
+        close(fd);
+        if (is_mine || result != 0) return result;
+    }
+    return EBUSY;
+}
+
 int strongroom_file_remove(const char *path) {
-    if (unlink(path) != 0) return errno == ENOENT ? 0 : errno;
-    return sync_directory(path);
+    return unlink(path) == 0 ? sync_directory(path) : errno;
 }
 
 // MARK: Names

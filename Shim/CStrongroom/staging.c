@@ -60,7 +60,7 @@ void strongroom_staging_remove(const char *path, int descriptor) {
     close(descriptor);
 }
 
-void strongroom_staging_sweep(const char *parent) {
+void strongroom_staging_sweep(const char *parent, void (*will_remove)(void *context, const char *path), void *context) {
     DIR *folder = opendir(parent);
     if (!folder) return;
     for (struct dirent *entry; (entry = readdir(folder));) {
@@ -69,8 +69,9 @@ void strongroom_staging_sweep(const char *parent) {
         if (snprintf(path, sizeof path, "%s/%s", parent, entry->d_name) >= (int)sizeof path) continue;
         int descriptor = open_folder(path);
         if (descriptor < 0) continue;
-        if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) strongroom_staging_remove(path, descriptor);
-        else close(descriptor);
+        if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) { close(descriptor); continue; }
+        will_remove(context, path);
+        strongroom_staging_remove(path, descriptor);
     }
     closedir(folder);
 }

@@ -69,12 +69,15 @@ void strongroom_connection_set_undone(strongroom_connection *connection, bool un
     undone ? set(connection, STRONGROOM_UNDONE) : clear(connection, STRONGROOM_UNDONE);
 }
 
-static bool is_running(sqlite3 *db) {
-    if (db == NULL) return false;
+static int running_count(sqlite3 *db) {
+    int count = 0;
+    if (db == NULL) return count;
     for (sqlite3_stmt *statement = NULL; (statement = sqlite3_next_stmt(db, statement)) != NULL;)
-        if (sqlite3_stmt_busy(statement)) return true;
-    return false;
+        if (sqlite3_stmt_busy(statement)) count++;
+    return count;
 }
+
+static bool is_running(sqlite3 *db) { return running_count(db) > 0; }
 
 static bool is_raised(const strongroom_connection *connection) {
     return __atomic_load_n(&connection->raised, __ATOMIC_RELAXED);
@@ -166,6 +169,14 @@ int strongroom_stops_file(strongroom_connection *connection, bool moves_log) {
     uint32_t reach = __atomic_load_n(&connection->reach, __ATOMIC_RELAXED);
     bool leaves_log = moves_log && (strongroom_stops(connection) & (reach >> 8) & STRONGROOM_SUSPENDED) != 0;
     return leaves_log || strongroom_should_stop(connection) ? SQLITE_INTERRUPT : SQLITE_OK;
+}
+
+bool strongroom_leaves_journal(strongroom_connection *connection, bool restores) {
+    if ((strongroom_stops(connection) & STRONGROOM_SUSPENDED) == 0 || connection->is_exclusive) return false;
+    // SQLite ends a statement that sqlite3_interrupt has reached without the files' knowledge.
+    bool rolls_back = connection->rolls_back || connection->tripped || (restores && is_raised(connection));
+    // A cursor would go on in the state that was not restored, and keep the lock.
+    return rolls_back && running_count(connection->db) <= 1;
 }
 
 void strongroom_connection_watch(strongroom_connection *connection, int (*watch)(void *context), void *context) {

@@ -14,14 +14,14 @@ const void *strongroom_set_told(const void *told) {
 }
 
 // Who keeps what SQLite lets go of on this thread.
-static _Thread_local void *departures;
+static _Thread_local void *releases;
 
-void *strongroom_departures(void) {
-    return departures;
+void *strongroom_deferred_releases(void) {
+    return releases;
 }
 
-void strongroom_set_departures(void *newer) {
-    departures = newer;
+void strongroom_set_deferred_releases(void *newer) {
+    releases = newer;
 }
 
 // The connections that this thread has access to, innermost first.

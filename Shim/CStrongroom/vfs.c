@@ -61,6 +61,7 @@ static int file_shm_lock(sqlite3_file *file, int lock, int count, int flags) {
 static int file_shm_unmap(sqlite3_file *file, int delete) {
     // Takes all locks away.
     ours(file)->fence = (strongroom_fence){ 0 };
+    ours(file)->index = NULL;
     strongroom_watch_shm_unmap(ours(file));
     return calls(file)->xShmUnmap(real(file), delete);
 }
@@ -78,11 +79,15 @@ static int file_reserved(sqlite3_file *file, int *result) {
 }
 
 static int file_control(sqlite3_file *file, int operation, void *argument) {
+    char **pragma = argument;
+    if (operation == SQLITE_FCNTL_PRAGMA) strongroom_watch_pragma(ours(file), pragma[1], pragma[2]);
     return calls(file)->xFileControl(real(file), operation, argument);
 }
 
 static int file_shm_map(sqlite3_file *file, int page, int size, int extend, void volatile **address) {
-    return calls(file)->xShmMap(real(file), page, size, extend, address);
+    int result = calls(file)->xShmMap(real(file), page, size, extend, address);
+    if (page == 0) ours(file)->index = result == SQLITE_OK ? *address : NULL;
+    return result;
 }
 
 static int file_fetch(sqlite3_file *file, sqlite3_int64 offset, int size, void **page) {

@@ -21,7 +21,10 @@ typedef struct strongroom_file {
     struct strongroom_file *next;       ///< Of the connection's databases.
     bool is_main, is_database, is_log;
     bool has_log;                       ///< A database whose log is open.
+    bool has_journal;                   ///< A database whose rollback journal is open.
+    bool restores;                      ///< A database whose rollback journal was read after it was last written.
     struct strongroom_file *log;        ///< Of a database; NULL where none is open.
+    const volatile void *index;         ///< The beginning of the log's index; NULL until it is mapped.
     sqlite3_int64 unsynced;             ///< Bytes written since the latest sync.
     /// Whether the latest checkpoint of a database has begun with a sync of the log, as it does by default.
     bool is_synced;
@@ -53,6 +56,8 @@ int strongroom_watch_read(strongroom_file *file, int size, int64_t offset);
 int strongroom_watch_write(strongroom_file *file, int size);
 int strongroom_watch_written(strongroom_file *file, int size);
 void strongroom_watch_sync(strongroom_file *file);
+/// Before a pragma: its value is NULL where it has none.
+void strongroom_watch_pragma(strongroom_file *file, const char *name, const char *value);
 /// Before a lock is taken.
 int strongroom_watch_will_lock(strongroom_file *file, int level);
 int strongroom_watch_will_shm_lock(strongroom_file *file, int lock, int count, int flags);

@@ -34,7 +34,9 @@ static void open_companion(strongroom_file *file, const char *path, bool is_log)
     file->database = (strongroom_file *)database;
     file->connection = file->database->connection;
     file->is_log = is_log;
-    if (file->connection == NULL || !is_log) return;
+    if (file->connection == NULL) return;
+    if (!is_log) file->database->has_journal = true;
+    if (!is_log) return;
     file->database->has_log = true;
     file->database->log = file;
     count_locks(file->connection);
@@ -55,8 +57,11 @@ void strongroom_watch_close(strongroom_file *file) {
     if (file->connection == NULL) return;
     if (file->is_database) forget(file);
     else if (file->is_log) file->database->has_log = false, file->database->log = NULL;
+    else file->database->has_journal = false;
     count_locks(file->connection);
 }
+
+static bool is_journal(const strongroom_file *file) { return !file->is_database && !file->is_log; }
 
 // MARK: - Reading and writing
 
@@ -77,6 +82,7 @@ static uint32_t page_read(strongroom_file *file, int size, int64_t offset) {
 
 int strongroom_watch_read(strongroom_file *file, int size, int64_t offset) {
     if (file->connection == NULL || strongroom_stops(file->connection) == 0) return SQLITE_OK;
+    if (is_journal(file)) file->database->restores = true;
     // SQLCipher decrypts what was read, whatever the answer, and would take other bytes for damage.
     return page_read(file, size, offset) > 1 ? strongroom_stops_file(file->connection, false) : SQLITE_OK;
 }
@@ -119,7 +125,17 @@ void strongroom_watch_sync(strongroom_file *file) {
 
 int strongroom_watch_write(strongroom_file *file, int size) {
     if (file->connection == NULL) return SQLITE_OK;
+    // SQLite lets go of the lock, and leaves the journal to the next one who reads the file, as if the program had
+    // ended here.
+    if (is_journal(file)) file->database->restores = false;
+    if (file->has_journal && strongroom_leaves_journal(file->connection, file->restores)) return SQLITE_IOERR_WRITE;
     return may_fail(file, size) ? strongroom_stops_file(file->connection, file->is_database) : SQLITE_OK;
+}
+
+void strongroom_watch_pragma(strongroom_file *file, const char *name, const char *value) {
+    if (file->connection == NULL || value == NULL) return;
+    if (sqlite3_stricmp(name, "locking_mode") == 0 && sqlite3_stricmp(value, "exclusive") == 0)
+        file->connection->is_exclusive = true;
 }
 
 int strongroom_watch_written(strongroom_file *file, int size) {

@@ -168,7 +168,10 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 size) {
 
 static int file_sync(sqlite3_file *file, int flags) {
     if (fault_for(((recorded_file *)file)->path, SYNC) != STRONGROOM_FAULT_NONE) return SQLITE_IOERR_FSYNC;
-    return real(file)->pMethods->xSync(real(file), flags);
+    const char *path = ((recorded_file *)file)->path;
+    int code = real(file)->pMethods->xSync(real(file), flags);
+    if (code == SQLITE_OK && strstr(path, "-wal") != NULL) reach(path, STRONGROOM_MOMENT_LOG_SYNCED);
+    return code;
 }
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *size) {

@@ -6,6 +6,7 @@
 
 #include "CStrongroomFaults.h"
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -15,10 +16,11 @@
 #include <sys/syscall.h>
 
 // Of one thread: tests run at the same time.
-static _Thread_local bool refuses;
+static _Thread_local bool refuses, dies;
 static _Thread_local int64_t refusals;
 
 static bool refuse(int error) {
+    if (dies) kill(getpid(), SIGKILL);
     if (!refuses) return false;
     refusals++;
     errno = error;
@@ -37,6 +39,8 @@ void strongroom_faults_refuse_names(bool refusing) { refuses = refusing; }
 
 int64_t strongroom_faults_refused_names(void) { return refusals; }
 
+bool strongroom_faults_die_at_naming(void) { return dies = true; }
+
 bool strongroom_faults_use_files_as(uint32_t user) {
     setfsuid(user);
     return (uint32_t)setfsuid((uid_t)-1) == user;
@@ -45,6 +49,8 @@ bool strongroom_faults_use_files_as(uint32_t user) {
 void strongroom_faults_refuse_names(bool refusing) { (void)refusing; }
 
 int64_t strongroom_faults_refused_names(void) { return -1; }
+
+bool strongroom_faults_die_at_naming(void) { return false; }
 
 bool strongroom_faults_use_files_as(uint32_t user) { return geteuid() == user; }
 #endif

@@ -1,15 +1,15 @@
 import ArgumentParser
 import Foundation
 
-/// The words after the program's name, with what the parser would misread put where it belongs.
+/// The arguments of the process, rearranged where the parser would misread them.
 struct Arguments {
     let words: [String]
 
     static func ofProcess() throws -> Arguments { try Arguments(processWords()) }
 
-    /// Options that go with every command, and may stand before it.
+    /// Options of every command, which may precede it.
     private static let common: Set = ["--json", "--quiet", "-q"]
-    /// All that begins with a single dash.
+    /// Options with a single dash.
     private static let short: Set = ["-q", "-h"]
 
     static let commands = StrongroomCommand.configuration.subcommands.map { $0._commandName }
@@ -25,12 +25,12 @@ struct Arguments {
         words = try [command] + leading + Self.withFilesMarked(rest.dropFirst().map(Self.withCommentMarked))
     }
 
-    /// SQL that begins with a comment is no option.
+    /// Returns the word marked as SQL if it begins with a comment, and not with an option.
     private static func withCommentMarked(_ word: String) -> String {
         word.hasPrefix("-- ") || word.hasPrefix("--\n") ? "\n" + word : word
     }
 
-    /// A file whose name begins with a dash is a file; anything else that begins with a single one is a slip.
+    /// Marks existing files whose names begin with a dash, and refuses other words that begin with a single one.
     private static func withFilesMarked(_ words: [String]) throws -> [String] {
         let options = words.prefix { $0 != "--" }
         return try options.map { word in
@@ -50,7 +50,7 @@ struct Arguments {
                       remedy: suggestion + "strongroom --help lists the commands")
     }
 
-    /// How many letters must be added, removed or replaced to make one word of the other.
+    /// Returns the edit distance of two words: the number of letters to add, remove or replace.
     private static func distance(_ one: String, _ other: String) -> Int {
         var row = Array(0...other.count)
         for (index, letter) in one.enumerated() {
@@ -65,7 +65,7 @@ struct Arguments {
         return row[other.count]
     }
 
-    /// Refuses what Swift would repair into the name of another file.
+    /// Returns the arguments. Refuses words that are not UTF-8, which Swift would repair into other names.
     private static func processWords() throws -> [String] {
         try (1..<max(1, Int(CommandLine.argc))).map { index in
             let bytes = CommandLine.unsafeArgv[index]!

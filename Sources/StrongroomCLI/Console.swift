@@ -1,14 +1,14 @@
 import Foundation
 
-/// Data goes to standard output, words for people to standard error.
+/// Output of the program: data on standard output, messages on standard error.
 enum Console {
-    /// Fails when the data did not get where it should: a full disk, for instance.
+    /// Writes data to standard output. Fails if the data can't be written, for example to a full disk.
     static func output(_ text: String) throws {
         try write(text + "\n", to: STDOUT_FILENO)
     }
 
     static func message(_ text: String) {
-        // Nobody is left to be told that nobody listens.
+        // A failure to write a message can't be reported.
         try? write(text + "\n", to: STDERR_FILENO)
     }
 
@@ -27,7 +27,7 @@ enum Console {
         while !rest.isEmpty {
             let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
             if count < 0 {
-                // Nobody reads any further, as after `head`: there is nothing to say.
+                // The reader has closed the pipe, as `head` does: that is no failure to report.
                 if errno == EPIPE { throw Told(status: .other) }
                 guard errno == EINTR else { throw Failure(errno: errno, file: name, doing: "writing") }
                 continue

@@ -1,9 +1,9 @@
 import Strongroom
 
-// What the library reports, with the exit status and the advice that go with it.
+// Failures for the errors of the library, with exit status and remedy.
 
 extension Failure {
-    /// What SQLite answers when the file that is written is to blame, and not the one that is read.
+    /// Returns true if the error is about the file that is written, not the one that is read.
     static func isOfDisk(_ error: DatabaseError) -> Bool {
         switch error.resultCode {
         case .SQLITE_FULL, .SQLITE_CANTOPEN: true
@@ -33,15 +33,15 @@ extension Failure {
         }
     }
 
-    /// What is wrong beside the database, with its readable bytes, or with SQLite: the library knows the cure. Nil for
-    /// anything else.
+    /// Creates a failure about a sidecar, a plaintext header or SQLite itself, with the library's own remedy. Nil for
+    /// other errors.
     private init?(surroundings error: DatabaseError, file: String) {
         let status: Status
         switch error.reason {
         case .damagedSalt, .contradictoryHeader, .damagedKeyFile, .forgedKeyFile: status = .damaged
         case .unfitSaltFile, .nameTooLong, .unfitLibrary, .unfitKeyFile, .newerKeyFile, .foreignKeyFile, .olderKeyFile,
-             .unfitKeySlots, .unfitKeySlot, .missingKeySlot, .lastKeySlot, .droppedKeySlots, .weakKeyCost, .excessiveKeyCost,
-             .unsupportedDerivation: status = .other
+             .unfitKeySlots, .unfitKeySlot, .missingKeySlot, .lastKeySlot, .droppedKeySlots, .weakKeyCost,
+             .excessiveKeyCost, .unsupportedDerivation: status = .other
         case .mistypedRecoveryCode: status = .wrongKey
         default: return nil
         }
@@ -49,7 +49,7 @@ extension Failure {
         self.init(status, file: file, "\(error.failureReason ?? ""); nothing was changed", remedy: advice)
     }
 
-    /// Nil for what the code tells as well.
+    /// Creates a failure for a reason; nil if the result code says as much.
     init?(reason: DatabaseError.Reason, file: String) {
         switch reason {
         case .missingSalt:
@@ -81,27 +81,28 @@ extension Failure {
         switch (code, code.primaryResultCode) {
         case (.SQLITE_READONLY_ROLLBACK, _), (.SQLITE_READONLY_RECOVERY, _):
             self.init(.other, file: file, """
-                a program ended in the middle of a write, and what it left in \(file)-journal must be rolled back before \
-                anyone reads; nothing was changed
+                a program ended during a write and left \(file)-journal, which must be rolled back before the file can \
+                be read; nothing was changed
                 """, remedy: """
                 Open it with its program, or roll back with: strongroom query \(shellQuoted(file)) --write 'SELECT 1'
                 """)
         case (.SQLITE_READONLY_CANTINIT, _):
-            self.init(.other, file: file, "its log is to be read by somebody who may write it; nothing was changed",
+            self.init(.other, file: file, "its log can only be read by a user who may write it; nothing was changed",
                       remedy: "Run this as a user who may write the file and its folder")
         case (_, .SQLITE_BUSY), (_, .SQLITE_LOCKED):
-            self.init(.busy, file: file, "another program is using it (\(said))",
+            self.init(.busy, file: file, "another program is using it (\(said)); nothing was changed",
                       remedy: "Stop that program or let it finish, then run this again")
         case (_, .SQLITE_CORRUPT):
             self.init(.damaged, file: file, "it is damaged (\(said))",
                       remedy: "Keep a copy of it as it is, and restore from a backup")
         case (_, .SQLITE_FULL):
-            self.init(.diskFull, file: file, "the disk is full (\(said))", remedy: "Make room, then run this again")
+            self.init(.diskFull, file: file, "the disk is full (\(said)); what had begun is undone",
+                      remedy: "Make room, then run this again")
         case (_, .SQLITE_READONLY), (_, .SQLITE_PERM):
             self.init(.other, file: file, "it cannot be written (\(said))", remedy: permissions)
             isOfWriting = true
         case (_, .SQLITE_INTERRUPT):
-            self.init(.interrupted, file: file, "interrupted; what it had begun is undone")
+            self.init(.interrupted, file: file, "interrupted; what had begun is undone")
         case (_, .SQLITE_CANTOPEN):
             self.init(.other, file: file, "it cannot be opened (\(said))", remedy: permissions)
         default:
@@ -109,11 +110,11 @@ extension Failure {
         }
     }
 
-    /// The key is right, and the format is another one than was said.
+    /// Creates the failure for a key that is right and a format that is not the given one.
     private init(otherFormat version: Int, file: String) {
         let remedy = version == 4 ? "Leave out --sqlcipher-version and --page-size" : """
-            Make a copy in today's format with: strongroom migrate \(shellQuoted(file)) \(shellQuoted(file + ".new")) \
-            --sqlcipher-version \(version) (and where its passphrase is); or give this option to other commands
+            Make a copy in today's format with: strongroom migrate \(shellQuoted(file)) \(shellQuoted(file + ".new")); \
+            or give --sqlcipher-version \(version) to other commands
             """
         self.init(.other, file: file, "its format is that of SQLCipher \(version); nothing was changed",
                   details: [("sqlcipherVersion", .integer(Int64(version)))], remedy: remedy)

@@ -1,7 +1,7 @@
 import Foundation
 import Strongroom
 
-/// The exit status of the program. Scripts rely on these numbers: they never change their meaning.
+/// The exit status of the program. Scripts rely on these numbers, so their meanings never change.
 enum Status: Int32, CaseIterable {
     case done = 0
     case other = 1
@@ -11,38 +11,56 @@ enum Status: Int32, CaseIterable {
     case wrongKey = 12
     case damaged = 13
     case diskFull = 14
-    /// The new key is the one, and something of the former key is left: somebody reads it.
+    /// The new key opens the database, and something of the former key is left: another program reads its pages, or a
+    /// file could not be written.
     case formerKeyRemains = 15
     case interrupted = 130
 
-    /// From the one that several files end with if one of them does, to the one that all must agree on.
+    /// The meaning in the help and the manual.
+    var meaning: String {
+        switch self {
+        case .done: "done"
+        case .other: "failed, for a reason without a number of its own"
+        case .usage: "wrong usage"
+        case .absent: "no such file"
+        case .busy: "busy: another program uses the database"
+        case .wrongKey: "wrong key"
+        case .damaged: "damaged"
+        case .diskFull: "disk full"
+        case .formerKeyRemains: "rotated, and another program still reads pages of the former key"
+        case .interrupted: "interrupted"
+        }
+    }
+
+    /// The statuses from the worst to the best.
     private static let gravity: [Status] = [
         .interrupted, .damaged, .diskFull, .wrongKey, .busy, .absent, .other, .usage, .formerKeyRemains, .done,
     ]
 
-    static func worst(of statuses: some Collection<Status>) -> Status { gravity.first(where: statuses.contains) ?? .done }
+    static func worst(of statuses: some Collection<Status>) -> Status {
+        gravity.first(where: statuses.contains) ?? .done
+    }
 }
 
-/// Why a command did not do its work: what happened, to which file, and what to do about it.
+/// The failure of a command: what happened, to which file, and what to do.
 struct Failure: Error, CustomStringConvertible, Sendable {
     var status: Status
-    /// The database, or the one that was to be made.
+    /// The database, or the one to be made.
     var file: String?
     /// The key file that the failure is about.
     var keyFile: String?
     var happened: String
     var remedy: String?
-    /// More members of the failure's JSON.
+    /// Further members of the failure's JSON.
     var details: [(String, JSON)]
-    /// Something was to be written where nothing may be.
+    /// True if the failure is an attempt to write.
     var isOfWriting = false
-    /// The key is not to blame.
+    /// True if the salt, and not the key, is wrong.
     var isOfSalt = false
 
     init(
-        _ status: Status, file: String? = nil, keyFile: String? = nil, _ happened: String, details: [(String,
-            JSON)] = [],
-        remedy: String? = nil
+        _ status: Status, file: String? = nil, keyFile: String? = nil, _ happened: String,
+        details: [(String, JSON)] = [], remedy: String? = nil
     ) {
         self.details = details
         self.status = status
@@ -56,10 +74,10 @@ struct Failure: Error, CustomStringConvertible, Sendable {
         remedy = (remedy.map { $0 + ". " } ?? "") + text
     }
 
-    /// After the head of its JSON.
+    /// The members after the head of the JSON.
     var members: [(String, JSON)] {
-        [("error", .text(happened)),
-         ("remedy", .optional(remedy))] + (keyFile.map { [("key_file", .text($0))] } ?? []) + details
+        [("error", .text(happened)), ("remedy", .optional(remedy))]
+            + (keyFile.map { [("key_file", .text($0))] } ?? []) + details
     }
 
     var description: String {
@@ -71,13 +89,14 @@ struct Failure: Error, CustomStringConvertible, Sendable {
 }
 
 extension Failure {
-    /// The last error of a system call on `file`, in the system's words.
+    /// Creates the failure of a system call on `file`, with the system's message.
     init(errno number: Int32, file: String? = nil, keyFile: String? = nil, doing action: String,
          remedy: String? = nil) {
         let reason = String(cString: strerror(number))
         switch number {
         case ENOENT:
-            self.init(.absent, file: file, keyFile: keyFile, "there is no such file", remedy: "Check the path")
+            self.init(.absent, file: file, keyFile: keyFile, "there is no such file; nothing was changed",
+                remedy: "Check the path")
         case ENOSPC, EDQUOT:
             self.init(.diskFull, file: file, keyFile: keyFile, "\(action) failed: \(reason)",
                       remedy: "Make room, then run this again")
@@ -86,7 +105,7 @@ extension Failure {
         }
     }
 
-    /// The last error of a system call on a file with a key, or a salt.
+    /// Creates the failure of a system call on a file with a key or a salt.
     init(errno number: Int32, ofKeyFile file: String, holding noun: String = "key") {
         let remedy = switch number {
         case EISDIR: "It is a folder: give the file in it"
@@ -101,10 +120,10 @@ extension Failure {
     }
 
     static func absent(_ file: String) -> Failure {
-        Failure(.absent, file: file, "there is no such file", remedy: "Check the path")
+        Failure(.absent, file: file, "there is no such file; nothing was changed", remedy: "Check the path")
     }
 
-    /// Whatever a command threw.
+    /// Creates the failure of any error.
     init(any error: any Error, file: String?) {
         switch error {
         case let failure as Failure:
@@ -116,15 +135,15 @@ extension Failure {
     }
 }
 
-/// The end of a command that has told everything already.
+/// Ends a command that has already printed its failures.
 struct Told: Error {
     var status: Status
 }
 
-/// Runs `body`; what it throws about the database `file` becomes a `Failure` that names it.
+/// Runs `body`, and throws its database errors as failures that name `file`.
 ///
-/// - parameter secret: the key that it was opened with.
-/// - parameter sparingDisk: leaves what a disk refused to the file that was written.
+/// - parameter secret: the key of the database.
+/// - parameter sparingDisk: true to rethrow errors of the disk, which concern the file that was written.
 func attributing<T>(to file: String, opening secret: Secret? = nil, sparingDisk: Bool = false,
                     _ body: () throws -> T) throws -> T {
     do {

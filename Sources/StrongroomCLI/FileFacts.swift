@@ -1,11 +1,11 @@
 import Strongroom
 
-/// What `strongroom info` says: one fact a line, its name first; and the same for programs.
+/// The output of `strongroom info`: one fact a line, its name first; and as JSON.
 struct FileFacts: CustomStringConvertible {
     private var lines: [(String, String)]
     private(set) var members: [(String, JSON)]
 
-    /// What shows without a key.
+    /// Creates the facts that are known without a key.
     init(_ target: Target) {
         let inspection = target.inspection
         lines = [("file", target.name), ("kind", Self.words(inspection.kind)), ("size", "\(inspection.size) bytes")]
@@ -22,7 +22,7 @@ struct FileFacts: CustomStringConvertible {
             ("keyFileProblems", .list(inspection.keyFileProblems.map { .text($0.rawValue) })),
             ("sqliteVersion", .text(Versions.sqlite)),
             ("hasWALResetBug", .bool(Database.libraryHasWALResetBug)),
-            // All connections of this program are, where the library has the bug.
+            // All connections of this program are fenced if the library has the bug.
             ("isFenced", .bool(Database.libraryHasWALResetBug)),
         ]
         if let pageSize = inspection.pageSize { lines.append(("page size", "\(pageSize) bytes")) }
@@ -41,13 +41,13 @@ struct FileFacts: CustomStringConvertible {
         if let note = Versions.walResetNote { lines.append(("SQLite", "\(Versions.sqlite), \(note)")) }
     }
 
-    /// What the database told when it was opened.
+    /// Adds the facts of an opened database.
     mutating func add(_ details: DatabaseFile.Details, _ settings: CipherSettings, isClear: Bool, isRawKey: Bool) {
         lines.removeAll { $0.0 == "page size" }
         lines.append(("pages", "\(details.pageCount) of \(details.pageSize) bytes, \(details.freePageCount) free"))
         if !isClear { addCipher(settings, details, isRawKey: isRawKey) }
         lines += [
-            ("schema", "\(counted(details.tableCount, "table")), \(details.indexCount) \(details.indexCount == 1 ? "index" : "indexes"), "
+            ("schema", "\(counted(details.tableCount, "table")), \(counted(details.indexCount, "index", "indexes")), "
                 + "\(counted(details.viewCount, "view")), \(counted(details.triggerCount, "trigger"))"),
             ("journal", details.journalMode), ("encoding", details.encoding),
             ("versions", "user_version \(details.userVersion), application_id \(details.applicationID)"),
@@ -65,7 +65,8 @@ struct FileFacts: CustomStringConvertible {
     }
 
     private mutating func addCipher(_ settings: CipherSettings, _ details: DatabaseFile.Details, isRawKey: Bool) {
-        let kdf = "PBKDF2-HMAC-SHA\(settings.kdfAlgorithm.rawValue)", hmac = settings.hmacAlgorithm.map { "HMAC-SHA\($0.rawValue)" }
+        let kdf = "PBKDF2-HMAC-SHA\(settings.kdfAlgorithm.rawValue)"
+        let hmac = settings.hmacAlgorithm.map { "HMAC-SHA\($0.rawValue)" }
         lines += [
             ("key", isRawKey ? "raw, not derived" : "\(kdf), \(settings.kdfIterations) rounds"),
             ("pages are", hmac.map { "AES-256-CBC, authenticated by \($0)" } ?? "AES-256-CBC, not authenticated"),

@@ -1,22 +1,24 @@
 import Foundation
 
-/// The locks that other processes hold on a database. Asking opens and closes its files: not while this process has it
-/// open. The bytes are those of SQLite's unix VFS.
+/// The locks that other processes hold on a database. Do not use it while this process has the database open, because
+/// it opens and closes the files. The bytes are those of SQLite's unix VFS.
 ///
 /// <https://www.sqlite.org/lockingv3.html> <https://www.sqlite.org/walformat.html#wal_locks>
 struct FileLocks {
     let path: String
 
-    /// Somebody reads it, writes it, or keeps its log open.
+    /// True if another process reads or writes the database, or has its log open.
     var isInUse: Bool { isLocked(path, from: 0x4000_0000, count: 512) || isLocked(path + "-shm", from: 120, count: 9) }
 
-    /// Somebody is writing it.
+    /// True if another process writes the database.
     var isWritten: Bool { isLocked(path, from: 0x4000_0000, count: 2) || isLocked(path + "-shm", from: 120, count: 1) }
 
-    /// Somebody reads it in a transaction.
-    var isRead: Bool { hasLog ? isLocked(path + "-shm", from: 123, count: 5) : isLocked(path, from: 0x4000_0002, count: 510) }
+    /// True if another process reads the database in a transaction.
+    var isRead: Bool {
+        hasLog ? isLocked(path + "-shm", from: 123, count: 5) : isLocked(path, from: 0x4000_0002, count: 510)
+    }
 
-    /// It is in WAL mode, and somebody has it open, or had and was killed.
+    /// True if the database is in WAL mode and another process has it open, or was killed while it had.
     var hasLog: Bool { FileIdentity(path + "-shm") != nil }
 
     private func isLocked(_ file: String, from start: Int, count: Int) -> Bool {

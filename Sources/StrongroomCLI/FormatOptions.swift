@@ -2,24 +2,24 @@ import ArgumentParser
 import Foundation
 import Strongroom
 
-/// The format of a database that is not in that of SQLCipher 4, or has its salt elsewhere.
+/// The options for a database with another format than SQLCipher 4's, or with its salt elsewhere.
 struct FormatOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The version of SQLCipher that the database was made by: 1, 2, 3 or 4 (the default).",
-                               valueName: "n"))
+    @Option(help: ArgumentHelp(
+        "The version of SQLCipher that made the database: 1, 2, 3 or 4. Default: 4.", valueName: "n"))
     var sqlcipherVersion: Int?
 
-    @Option(help: ArgumentHelp("The bytes in a page of the database, where they are not the usual ones of that version.",
-                               valueName: "bytes"))
+    @Option(help: ArgumentHelp(
+        "The page size of the database in bytes. Default: the usual size of its format.", valueName: "bytes"))
     var pageSize: Int?
 
     @Option(help: ArgumentHelp("""
-        Read the salt of a database with a plaintext header from this file, 16 bytes or 32 hexadecimal digits, \
-        or as Strongroom writes them, instead of the file that is named like the database with -salt at the end.
+        Read the salt of a database with a plaintext header from this file: 16 bytes, 32 hexadecimal digits, or a \
+        -salt file of Strongroom. Default: the -salt file beside the database.
         """, valueName: "file"), completion: .file())
     var saltFile: String?
 
     @Option(help: ArgumentHelp("""
-        With --salt-file, the bytes at the start of the database that are not encrypted (default: 32, or what the file says).
+        With --salt-file, the size of the plaintext header in bytes. Default: 32, or the size in the salt file.
         """, valueName: "bytes"))
     var headerSize: Int?
 
@@ -27,7 +27,9 @@ struct FormatOptions: ParsableArguments {
     var keyHint: String?
 
     func validate() throws {
-        guard (1...4).contains(sqlcipherVersion ?? 4) else { throw ValidationError("--sqlcipher-version is 1, 2, 3 or 4.") }
+        guard (1...4).contains(sqlcipherVersion ?? 4) else {
+            throw ValidationError("--sqlcipher-version is 1, 2, 3 or 4.")
+        }
         if let pageSize { try Self.validate(pageSize: pageSize, of: "--page-size") }
         if let headerSize {
             guard saltFile != nil else { throw ValidationError("--header-size goes with --salt-file.") }
@@ -45,7 +47,7 @@ struct FormatOptions: ParsableArguments {
 
     var settings: CipherSettings { settings(ofVersion: sqlcipherVersion ?? 4) }
 
-    /// Those of a version of SQLCipher, but for the page size where it was given.
+    /// Returns the settings of a version of SQLCipher, with the page size that was given, if any.
     func settings(ofVersion version: Int) -> CipherSettings {
         var settings: CipherSettings = switch version {
         case 1: .sqlcipher1
@@ -57,14 +59,16 @@ struct FormatOptions: ParsableArguments {
         return settings
     }
 
-    /// The same for `database`, whose readable header says what its pages are.
+    /// Returns the settings for `database`, with the page size of a plaintext header.
     func settings(of database: DatabaseFile.Inspection) -> CipherSettings {
         var settings = settings
-        if pageSize == nil, database.kind == .plaintextHeader, let shown = database.pageSize { settings.pageSize = shown }
+        if pageSize == nil, database.kind == .plaintextHeader, let shown = database.pageSize {
+            settings.pageSize = shown
+        }
         return settings
     }
 
-    /// A plaintext header whose salt was given; nil without --salt-file.
+    /// Returns a plaintext header whose salt was given; nil without --salt-file.
     func header() throws -> PlaintextHeader? {
         guard let saltFile else { return nil }
         let file = try GivenSalt(path: saltFile)
@@ -72,10 +76,10 @@ struct FormatOptions: ParsableArguments {
     }
 }
 
-/// A salt in a file that an option names.
+/// The salt in the file that an option names.
 private struct GivenSalt {
     var salt: [UInt8]
-    /// Bytes of the database that are not encrypted, where the file says it.
+    /// The size of the plaintext header, if the file states it.
     var header: Int?
 
     init(path: String) throws {
@@ -92,13 +96,13 @@ private struct GivenSalt {
             self.init(salt: salt)
         } else {
             throw Failure(.other, keyFile: path, "this is no salt; nothing was changed",
-                          remedy: "Its file has 16 bytes, or 32 hexadecimal digits, or is the one that stands beside the database")
+                          remedy: "Give a file of 16 bytes, of 32 hexadecimal digits, or a -salt file of Strongroom")
         }
     }
 
     private init(salt: [UInt8], header: Int? = nil) { (self.salt, self.header) = (salt, header) }
 
-    /// The last one counts; those before it are former salts.
+    /// Returns the last value, which counts. Those before it belong to former salts.
     private static func value(_ name: String, _ lines: [[Substring]]) -> Substring? {
         lines.last { $0.count == 2 && $0[0] == name }?[1]
     }

@@ -1,17 +1,17 @@
 import Foundation
 
-/// Ctrl-C, Ctrl-\ and SIGTERM while something is under way that must end tidily: echo switched back on, a half-made
-/// file removed, a rotation brought to a point where exactly one key opens the file.
+/// Ctrl-C, Ctrl-\ and SIGTERM during work that must clean up: switch the echo back on, remove an incomplete
+/// file, or bring a rotation to a point at which exactly one key opens the file.
 ///
-/// The first signal is only noted, and whoever works looks for it between two steps; the second one ends the program
-/// as if nothing had been arranged.
+/// The first signal is recorded, and checked between two steps of the work. The second one ends the program
+/// at once.
 struct Interruption: Sendable {
-    /// Becomes readable when a signal has come.
+    /// A descriptor that becomes readable when a signal arrives.
     let descriptor: Int32
 
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
-    /// Runs `body` with signals noted instead of obeyed. Does not nest.
+    /// Runs `body` with signals recorded instead of obeyed. Does not nest.
     static func deferred<T>(_ body: (Interruption) throws -> T) throws -> T {
         let ends = try newPipe()
         noted = ends[1]
@@ -24,7 +24,7 @@ struct Interruption: Sendable {
         return try body(Interruption(descriptor: ends[0]))
     }
 
-    /// The same, unless somebody did so before.
+    /// Does the same unless a caller has done so already.
     static func deferred<T>(unless present: Interruption?, _ body: (Interruption) throws -> T) throws -> T {
         if let present { try body(present) } else { try deferred(body) }
     }
@@ -41,7 +41,7 @@ struct Interruption: Sendable {
         return ends
     }
 
-    /// Lets the signals through that the parent may have blocked: Swift's own thread pools do, for what they start.
+    /// Unblocks the signals that the parent may have blocked, as Swift's thread pools do for their children.
     static func unblock() {
         var set = sigset_t()
         sigemptyset(&set)
@@ -56,9 +56,9 @@ struct Interruption: Sendable {
     }
 }
 
-/// Ctrl-Z while the echo is off: the terminal gets it back before the program stops.
+/// Ctrl-Z while the echo is off. The echo is restored before the program stops.
 struct StopSignal {
-    /// Becomes readable when the program is to stop.
+    /// A descriptor that becomes readable when the program is to stop.
     let descriptor: Int32
 
     /// Does not nest.
@@ -76,7 +76,7 @@ struct StopSignal {
 
     var isRequested: Bool { isReadable(descriptor) }
 
-    /// Stops here, until somebody has the program go on.
+    /// Stops the program until it is continued.
     func obey() {
         var byte: UInt8 = 0
         while read(descriptor, &byte, 1) == 1 {}
@@ -103,13 +103,13 @@ private func noteStop(_ number: Int32) {
 extension Failure {
     static let interrupted = Failure(.interrupted, "interrupted; nothing was changed")
 
-    /// One of several files, after an interruption.
+    /// Returns the failure of a file that an interruption left untouched.
     static func notBegun(_ file: String) -> Failure {
         Failure(.interrupted, file: file, "interrupted before its turn; nothing was changed")
     }
 }
 
-/// Where a signal handler leaves its note: a handler may touch no more than a plain global and system calls.
+/// The record of a signal handler, which may use nothing but a plain global and system calls.
 nonisolated(unsafe) private var noted: Int32 = -1
 
 private func note(_ number: Int32) {

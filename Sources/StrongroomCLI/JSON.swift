@@ -1,4 +1,4 @@
-/// A value as one line of JSON, members in the order in which they were given.
+/// A value as one line of JSON, with members in the given order.
 enum JSON: Sendable {
     case null
     case bool(Bool)

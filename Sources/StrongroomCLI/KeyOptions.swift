@@ -1,72 +1,71 @@
 import ArgumentParser
 import Foundation
 
-/// Which key a group of options is about; it names them.
+/// The key that a group of options gives, and the prefix of their names.
 protocol KeyRole {
-    /// Before the name of each option.
+    /// The prefix of each option's name.
     static var prefix: String { get }
-    /// Before the word "passphrase" or "key" in their help.
+    /// The word before "passphrase" or "key" in their help.
     static var adjective: String { get }
 }
 
-/// The key of a database as it is, or the only one that a command deals with.
+/// The present key of a database, or the only key of a command.
 enum PresentKey: KeyRole {
     static let prefix = ""
     static let adjective = ""
 }
 
-/// The key that takes over.
+/// The new key of a database.
 enum NewKey: KeyRole {
     static let prefix = "new-"
     static let adjective = "new "
 }
 
-/// Where a passphrase comes from, or the key itself.
+/// The options for the source of a key.
 struct KeyOptions<Role: KeyRole>: ParsableArguments {
     @Option(name: .customLong(Role.prefix + "passphrase-file"),
             help: ArgumentHelp("""
-                Read the \(Role.adjective)passphrase from this file instead of the terminal, from standard input for -; one \
-                newline at its end (LF or CR LF) is dropped.
+                Read the \(Role.adjective)passphrase from this file, or from standard input for -. One newline at its \
+                end is dropped.
                 """, valueName: "file"),
             completion: .file())
     var file: String?
 
     @Option(name: .customLong(Role.prefix + "passphrase-command"),
-            help: ArgumentHelp("Run this line in a shell and take what it writes as the \(Role.adjective)passphrase.",
-                               valueName: "line"))
+            help: ArgumentHelp("Use the output of this shell command as the \(Role.adjective)passphrase.",
+            valueName: "line"))
     var command: String?
 
     @Option(name: .customLong(Role.prefix + "passphrase-fd"),
             help: ArgumentHelp("Read the \(Role.adjective)passphrase from this open file descriptor.",
-                               valueName: "number"))
+            valueName: "number"))
     var descriptor: Int32?
 
     @Option(name: .customLong(Role.prefix + "passphrase-credential"),
-            help: ArgumentHelp("Read the \(Role.adjective)passphrase from this credential of the systemd service.",
-                               valueName: "name"))
+            help: ArgumentHelp("Read the \(Role.adjective)passphrase from this systemd credential.", valueName: "name"))
     var credential: String?
 
     @Option(name: .customLong(Role.prefix + "passphrase-env"),
             help: ArgumentHelp("""
-                Take the \(Role.adjective)passphrase from this environment variable. Discouraged: until this program has \
-                taken it, other processes of the same user can read it.
+                Read the \(Role.adjective)passphrase from this environment variable. Discouraged: other processes of \
+                the same user can read it until this program has removed it.
                 """, valueName: "name"))
     var variable: String?
 
     @Option(name: .customLong(Role.prefix + "raw-key-file"),
             help: ArgumentHelp("""
-                Read the \(Role.adjective)key itself from this file, 32 bytes or 64 hexadecimal digits, or with its salt 48 bytes or 96 \
-                digits; from standard input for -.
+                Read the \(Role.adjective)key itself from this file, or from standard input for -: 32 bytes or 64 \
+                hexadecimal digits; with its salt, 48 bytes or 96 digits.
                 """, valueName: "file"),
             completion: .file())
     var rawKeyFile: String?
 
     func validate() throws { _ = try source }
 
-    /// False when only the environment and the terminal are left.
+    /// True if an option gives the key.
     var isGiven: Bool { !given.isEmpty }
 
-    /// False when somebody must be asked.
+    /// True if the key is given without asking on the terminal.
     var isKnown: Bool { (try? source.isTerminal) == false }
 
     private var given: [SecretSource] {
@@ -80,13 +79,14 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
     var source: SecretSource {
         get throws {
             guard given.count < 2 else {
-                throw ValidationError("Give one of --\(Role.prefix)passphrase-… and --\(Role.prefix)raw-key-file, not several.")
+                throw ValidationError(
+                    "Give one of --\(Role.prefix)passphrase-… and --\(Role.prefix)raw-key-file, not several.")
             }
             return try given.first ?? fromEnvironment ?? .terminal
         }
     }
 
-    /// For scripts and services, where no option says otherwise.
+    /// The source that the environment names, for scripts and services.
     private var fromEnvironment: SecretSource? {
         get throws {
             let name = "STRONGROOM_" + Role.prefix.uppercased().replacingOccurrences(of: "-", with: "_") + "PASSPHRASE_"
@@ -104,17 +104,17 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
 
     private var optionForFile: String { Role.prefix + "passphrase-file" }
 
-    /// What opens `database` as it is.
+    /// Returns the key that opens `database` now.
     func current(of database: String) throws -> Secret {
         try source.read("Passphrase of \(database): ", option: optionForFile)
     }
 
-    /// What is to open `database` from now on.
+    /// Returns the new key for `database`.
     func new(for database: String) throws -> Secret {
         try source.readNew("New passphrase for \(database): ", option: optionForFile)
     }
 
-    /// Has `use` open `database` with its key. One that is typed and does not fit may be typed again, twice.
+    /// Calls `use` with the key of `database`. A wrong key that was typed may be typed again, twice.
     func unlocking<T>(_ database: String, _ use: (_ secret: Secret, _ isLast: Bool) throws -> T) throws -> T {
         var tries = try source.isTerminal ? 3 : 1
         while true {
@@ -131,12 +131,14 @@ struct KeyOptions<Role: KeyRole>: ParsableArguments {
 }
 
 extension Failure {
-    /// A raw key is no passphrase.
+    /// Returns the failure with the words for a raw key instead of a passphrase.
     func naming(isRawKey: Bool) -> Failure {
         guard status == .wrongKey, isRawKey, !isOfSalt else { return self }
         var failure = self
         failure.happened = "this raw key does not open it; nothing was changed"
-        failure.remedy = "Check the key, and that this is an encrypted database with pages of the usual size (--page-size)"
+        failure.remedy = """
+            Check the key, and that this is an encrypted database with pages of the usual size (--page-size)
+            """
         return failure
     }
 }

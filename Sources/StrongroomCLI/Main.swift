@@ -5,18 +5,18 @@ import Strongroom
 @main
 enum Main {
     static func main() {
-        // Everything this program makes is its owner's alone: databases, logs and temporary copies.
+        // All files of this program are readable by their owner only: databases, logs and temporary copies.
         umask(0o077)
         Interruption.unblock()
         preventCoreDumps()
-        // What stands beside a database is put away also when nobody reads on.
+        // Sidecars are also removed if the reader of standard output has gone.
         signal(SIGPIPE, SIG_IGN)
         do {
             var command = try StrongroomCommand.parseAsRoot(Arguments.ofProcess().words)
             do {
                 try command.run()
             } catch {
-                // What others throw, help among it, is the argument parser's to tell.
+                // The argument parser prints other errors, and help.
                 guard let command = command as? any Reporting, !isParsers(error) else { throw error }
                 let failure = Failure(any: error, file: nil)
                 command.output.failed(command, failure)
@@ -36,12 +36,13 @@ enum Main {
         }
     }
 
-    /// Told already, or a wrong usage that only `run` finds.
+    /// Returns true for failures that were printed, and for wrong usages that only `run` finds.
     private static func isParsers(_ error: any Error) -> Bool {
         error is Told || error is ValidationError
     }
 
-    /// Says what ended the program, on standard output when it was asked for (help, completions), else on standard error.
+    /// Prints the end of the program, on standard output if it was requested (help, completions), otherwise on standard
+    /// error.
     private static func report(_ error: any Error) -> Status {
         if let told = error as? Told { return told.status }
         if let failure = error as? Failure {
@@ -55,8 +56,9 @@ enum Main {
         case .success:
             return output(text)
         case .validationFailure:
-            Console.message(text)
-            reportUsageAsJSON(Failure(.usage, StrongroomCommand.message(for: error)))
+            let failure = misuse(StrongroomCommand.message(for: error))
+            Console.message("strongroom: \(failure)")
+            reportUsageAsJSON(failure)
             return .usage
         default:
             Console.message("strongroom: \(text)")
@@ -73,13 +75,26 @@ enum Main {
         }
     }
 
-    /// Nothing was parsed that could tell whether JSON was asked for: the arguments themselves do.
+    /// Returns the failure of the arguments, in one line.
+    private static func misuse(_ message: String) -> Failure {
+        let words = message.split(whereSeparator: \.isNewline).joined(separator: " ")
+        let happened = words.hasSuffix(".") ? String(words.dropLast()) : words
+        let command = namedCommand.map { "help " + $0 } ?? "--help"
+        return Failure(.usage, "\(happened); nothing was changed",
+                       remedy: "strongroom \(command) lists \(namedCommand == nil ? "the commands" : "the options")")
+    }
+
+    /// The command among the arguments of the process.
+    private static var namedCommand: String? {
+        CommandLine.arguments.dropFirst().first { !$0.hasPrefix("-") }
+            .flatMap { Arguments.commands.contains($0) ? $0 : nil }
+    }
+
+    /// Prints a failure of the arguments as JSON if they contain `--json`: they could not be parsed.
     private static func reportUsageAsJSON(_ failure: Failure) {
-        let arguments = CommandLine.arguments.dropFirst()
-        guard arguments.prefix(while: { $0 != "--" }).contains("--json") else { return }
-        let command = arguments.first { !$0.hasPrefix("-") }.flatMap { Arguments.commands.contains($0) ? $0 : nil }
+        guard CommandLine.arguments.dropFirst().prefix(while: { $0 != "--" }).contains("--json") else { return }
         var failure = failure
-        failure.remedy = failure.remedy ?? "strongroom help \(command.map { $0 + " " } ?? "")lists the options"
-        try? Console.output(JSON.object(OutputOptions.head(command, failure.file, .usage) + failure.members).line)
+        failure.remedy = failure.remedy ?? "strongroom help \(namedCommand.map { $0 + " " } ?? "")lists the options"
+        try? Console.output(JSON.object(OutputOptions.head(namedCommand, failure.file, .usage) + failure.members).line)
     }
 }

@@ -1,13 +1,13 @@
 import Foundation
 import Strongroom
 
-/// A database that a command is about to make. It grows in a folder of its own, and appears under its name when it is
-/// complete: whatever happens on the way, nobody meets half a database, and nothing that stood there is lost.
+/// A database to be made. It is written in a folder of its own, and appears under its name when it is
+/// complete. No program ever sees an incomplete database, and no existing file is lost.
 struct NewFile {
     let place: Place
     private let replaces: Bool
 
-    /// Refuses a name where something is already, unless `replacing`, and one that belongs to a database in `sources`.
+    /// Refuses the name of an existing file, unless `replacing`, and a name that belongs to a database in `sources`.
     init(_ name: String, replacing: Bool, sources: [Place] = []) throws {
         try Self.requireFileName(name)
         place = try Place(name)
@@ -17,7 +17,7 @@ struct NewFile {
         try requireRoomForName()
     }
 
-    /// Has `write` make the database under another name, and publishes it.
+    /// Calls `write` to make the database under another name, and publishes it.
     func make(_ write: (_ partial: String) throws -> Void) throws {
         let folder = try WorkFolder(in: place.folder, for: place.name)
         defer { folder.remove() }
@@ -29,7 +29,7 @@ struct NewFile {
         try publish(from: folder)
     }
 
-    /// Does so with a display of the progress, and until a signal comes.
+    /// Makes the database with a progress display. A signal stops it.
     func fill(
         from source: Place, _ label: String, _ options: ProgressOptions, quiet: Bool, _ secret: Secret? = nil,
         _ write: (_ partial: String, _ progress: @escaping (EncryptionProgress) throws -> Void) throws -> Void
@@ -52,7 +52,7 @@ struct NewFile {
 
     // MARK: - What stands in the way
 
-    /// SQLite's shells take these for something else than a file.
+    /// Refuses names that SQLite's shells do not take for files.
     private static func requireFileName(_ name: String) throws {
         let reason: String? = switch name {
         case "-": "standard output cannot be a database"
@@ -88,15 +88,16 @@ struct NewFile {
                           remedy: "Choose a shorter name")
         }
         let needed = place.companions.filter(Place.isNeeded)
-        // The log of a database that is gone would be played into the new one.
+        // SQLite would apply the log of a former database to the new one.
         for taken in [place.path] + place.companions where !needed.contains(taken) && Self.exists(taken) && !replaces {
             throw Self.taken(taken == place.path ? place.name : taken)
         }
         for file in needed where Self.exists(file) {
-            // A database and its salt, or its key file, can't be replaced at one stroke: a crash in between would lose the old database.
+            // A database and its salt or key file can't be replaced in one step: a crash in between would lose the old
+            // database.
             let feature = file.contains("-keys") ? "key slots" : "a plaintext header"
             throw Failure(.other, file: file,
-                          "it belongs to a database with \(feature), which is not replaced; nothing was changed",
+                          "it belongs to a database with \(feature), and is not replaced; nothing was changed",
                           remedy: "Choose another name, or move that database and this file away")
         }
         if let present = FileIdentity(place.path), !present.isRegular {
@@ -106,7 +107,7 @@ struct NewFile {
         if replaces { try requireUnused() }
     }
 
-    /// Another program would go on writing to a file that nobody finds any more.
+    /// Refuses to replace a file that another program has open: it would continue to write into the old file.
     private func requireUnused() throws {
         guard Self.exists(place.path) else { return }
         let processes = OpenElsewhere().processes(having: place.path)
@@ -128,7 +129,7 @@ struct NewFile {
         let sidecars = ["-salt", "-keys"].map { folder.database + $0 }
         for file in [folder.database] + sidecars.filter(Self.exists) { try makePrivate(file) }
         do {
-            try DatabaseFile.give(folder.database, theName: place.path, by: replaces ? { try replace(from: folder) } : nil)
+            try DatabaseFile.rename(folder.database, to: place.path, by: replaces ? { try replace(from: folder) } : nil)
         } catch let error as DatabaseError {
             throw error.reason == .fileExists ? Self.taken(place.name) : Failure(error, file: place.name)
         }
@@ -145,7 +146,7 @@ struct NewFile {
         throw Failure(errno: number, file: place.name, doing: "replacing it", remedy: "It is as it was")
     }
 
-    /// Whatever the mode of the original, what is new is its owner's alone.
+    /// Makes a new file readable by its owner only, whatever the mode of the original.
     private func makePrivate(_ file: String) throws {
         guard chmod(file, 0o600) == 0 else { throw Failure(errno: errno, file: place.name, doing: "making it private") }
     }

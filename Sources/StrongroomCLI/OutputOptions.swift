@@ -1,17 +1,18 @@
 import ArgumentParser
 
-/// How a command tells its outcome.
+/// The options for the output of a command.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Write the outcome to standard output as one JSON object, a failure too.")
+    @Flag(help: "Print the outcome, or the failure, as one JSON object.")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "Say nothing but warnings and errors.")
+    @Flag(name: .shortAndLong, help: "Print warnings and errors only.")
     var quiet = false
 
-    /// Says that the work is done: `members` after the command, the file and the status when JSON was asked for, else `text`
-    /// for people.
+    /// Prints the outcome: with `--json` the command, the file, the status and `members`, otherwise
+    /// `text` for people.
     func done(
-        _ command: any Reporting.Type, _ file: String?, _ members: [(String, JSON)] = [], status: Status = .done, text: String) throws
+        _ command: any Reporting.Type, _ file: String?, _ members: [(String, JSON)] = [], status: Status = .done,
+        text: String) throws
     {
         if json {
             try Console.output(JSON.object(Self.head(command, file, status) + members).line)
@@ -22,7 +23,7 @@ struct OutputOptions: ParsableArguments {
 
     func failed(_ command: any Reporting, _ failure: Failure) {
         guard json else { return }
-        // Standard error says it too.
+        // Standard error has the message, too.
         let file = failure.file ?? command.database
         try? Console.output(JSON.object(Self.head(type(of: command), file, failure.status) + failure.members).line)
     }
@@ -31,21 +32,36 @@ struct OutputOptions: ParsableArguments {
         head(command._commandName, file, status)
     }
 
-    /// What each object begins with. There is no command where the arguments name none.
+    /// Returns the first members of each object. The command is nil if the arguments name none.
     static func head(_ command: String?, _ file: String?, _ status: Status) -> [(String, JSON)] {
         [("command", .optional(command)), ("file", .optional(file)), ("status", .integer(Int64(status.rawValue)))]
     }
 }
 
-/// A command whose outcome can be had as JSON.
+/// A command that can print its outcome as JSON.
 protocol Reporting: ParsableCommand, Documented {
     var output: OutputOptions { get }
-    /// What the command works on, or makes; nil with several.
+    /// The database that the command works on or creates; nil with several.
     var database: String? { get }
 }
 
-/// What the manual says of a command beyond its help.
+/// A command with examples for the help and the manual.
 protocol Documented: ParsableCommand {
-    /// Lines to type, each with what it does.
+    /// Command lines, each with a description. The first one is in the help, all are in the manual.
     static var examples: [(line: String, what: String)] { get }
+}
+
+extension Documented {
+    /// The discussion of a command, followed by an example and its exit statuses.
+    static func help(_ discussion: String, statuses: [Status]) -> String {
+        let example = examples.first.map { "\n\n\(HelpPart.example)\n  \($0.line)" } ?? ""
+        let meanings = ([.done, .other, .usage] + statuses).map { "\($0.rawValue) \($0.meaning)" }
+        return "\(discussion)\(example)\n\n\(HelpPart.statuses) \(meanings.joined(separator: "; "))."
+    }
+}
+
+/// The parts of a help text that the manual has in sections of their own.
+enum HelpPart {
+    static let example = "EXAMPLE:"
+    static let statuses = "EXIT STATUS:"
 }

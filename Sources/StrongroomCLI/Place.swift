@@ -3,7 +3,7 @@ import Foundation
 /// A file that an argument names. The library gets its absolute path, which SQLite takes neither for a URI nor for a
 /// database in memory, with the symlinks resolved that lead to what stands beside it.
 struct Place: Sendable, Hashable {
-    /// As it was given, for people.
+    /// The name as it was given, for messages.
     let name: String
     let path: String
 
@@ -15,13 +15,15 @@ struct Place: Sendable, Hashable {
         path = try Self.resolved(name) ?? Self.byFolder(name)
     }
 
-    /// The folder that it is in.
+    /// The folder of the file.
     var folder: String { Self.split(path).folder }
 
-    /// What SQLite and Strongroom keep beside a database and take for a part of it.
-    static let companions = ["-journal", "-wal", "-shm", "-salt", "-salt-new", "-salt-next", "-keys", "-keys-next", "-keys-new"]
+    /// The suffixes of the files beside a database that belong to it.
+    static let companions = [
+        "-journal", "-wal", "-shm", "-salt", "-salt-new", "-salt-next", "-keys", "-keys-next", "-keys-new",
+    ]
 
-    /// Those without which nothing opens a database: they are replaced by no other.
+    /// Returns true for the files without which no key opens the database: no other file replaces them.
     static func isNeeded(_ companion: String) -> Bool { companion.contains("-salt") || companion.contains("-keys") }
 
     var companions: [String] { Self.companions.map { path + $0 } }
@@ -30,15 +32,16 @@ struct Place: Sendable, Hashable {
     private static func resolved(_ name: String) throws -> String? {
         guard let bytes = realpath(name, nil) else { return nil }
         defer { free(bytes) }
-        // Swift would repair it into the path of another file.
+        // Swift would repair it into another path.
         guard let path = String(validatingCString: bytes) else {
-            throw Failure(.usage, file: name, "it, or a folder that it is in, has a name that is not UTF-8; nothing was changed",
+            throw Failure(.usage, file: name,
+                "it, or a folder that it is in, has a name that is not UTF-8; nothing was changed",
                           remedy: "Give what is called so another name")
         }
         return path
     }
 
-    /// Of a file that is not there yet.
+    /// Returns the path of a file that does not exist yet.
     private static func byFolder(_ name: String) throws -> String {
         let (folder, last) = split(name)
         let here = FileManager.default.currentDirectoryPath
@@ -53,7 +56,7 @@ struct Place: Sendable, Hashable {
     }
 }
 
-/// What tells one file from another, whatever its names.
+/// The identity of a file, whatever its name.
 struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64

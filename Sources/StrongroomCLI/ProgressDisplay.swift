@@ -2,39 +2,38 @@ import ArgumentParser
 import Foundation
 import Strongroom
 
-/// How far the work is, shown on standard error.
+/// The form of progress reports on standard error.
 enum ProgressForm: String, ExpressibleByArgument, CaseIterable {
-    /// One line on a terminal that follows the work; nothing where there is no terminal.
+    /// One line on a terminal; nothing without a terminal.
     case bar
-    /// An object a line, for programs.
+    /// One JSON object a line.
     case json
     case none
 }
 
 struct ProgressOptions: ParsableArguments {
     @Option(help: ArgumentHelp("""
-        What standard error shows of the progress: bar (on a terminal only), json (one object a line, with the members \
-        event, file, phase, completedPages, totalPages and percent) or none.
+        Show progress on standard error: as a bar, on a terminal only, or as json, one object a line.
         """, valueName: "form"))
     var progress = ProgressForm.bar
 }
 
-/// Follows the work on one or several files, from any thread.
+/// A display of the progress of one or several files, for any thread.
 ///
 /// Unchecked: `lock` guards every variable.
 final class ProgressDisplay: @unchecked Sendable {
     private let label: String
     private let form: ProgressForm
     private let size: Int64
-    /// When the phase began.
+    /// The time at which the phase began.
     private var started = DispatchTime.now().uptimeNanoseconds
     private var phase = EncryptionProgress.Phase.writing
     private let lock = NSLock()
-    /// By file: its size, and the part of its pages that is done.
+    /// The size of each file, and the percentage that is done.
     private var parts: [String: (size: Int64, percentage: Int)] = [:]
     private var shown = ""
 
-    /// - parameter files: what the work is on, and how much each weighs.
+    /// - parameter files: the files, and the weight of each.
     init(_ label: String, files: [(path: String, size: Int64)], _ options: ProgressOptions, quiet: Bool) {
         self.label = label
         let isTerminal = isatty(STDERR_FILENO) == 1
@@ -54,14 +53,14 @@ final class ProgressDisplay: @unchecked Sendable {
         }
     }
 
-    /// Each phase has a bar of its own: what is left is reckoned from it alone.
+    /// Begins a phase. Each phase has its own bar and its own estimate.
     private func begin(_ new: EncryptionProgress.Phase) {
         guard new != phase else { return }
         phase = new
         started = DispatchTime.now().uptimeNanoseconds
     }
 
-    /// Says something to people; the bar comes back with the next step.
+    /// Prints a message. The bar returns with the next step.
     func say(_ text: String) {
         lock.withLock {
             erase()
@@ -69,7 +68,7 @@ final class ProgressDisplay: @unchecked Sendable {
         }
     }
 
-    /// Gives the line back to what is said next.
+    /// Clears the line for the next message.
     func clear() { lock.withLock { erase() } }
 
     private func tell(_ file: String, _ done: EncryptionProgress, _ percentage: Int) {
@@ -104,11 +103,11 @@ final class ProgressDisplay: @unchecked Sendable {
     }
 }
 
-/// One line: what is done, a bar, the percentage, and how long it will take yet.
+/// One line: the label, a bar, the percentage, and the estimated rest.
 struct ProgressBar: CustomStringConvertible {
     var label: String
     var percentage: Int
-    /// Seconds since the beginning.
+    /// The seconds since the phase began.
     var elapsed: Double
     var columns: Int
 
@@ -121,7 +120,7 @@ struct ProgressBar: CustomStringConvertible {
             count: width - filled) + "]" + figures
     }
 
-    /// Nothing before there is anything to reckon with.
+    /// The estimated rest; empty while there is no basis for an estimate.
     private var rest: String {
         guard elapsed >= 1, (3...99).contains(percentage) else { return "" }
         return ", about \(duration(elapsed * Double(100 - percentage) / Double(percentage))) left"

@@ -1,6 +1,6 @@
 import Foundation
 
-// Numbers as people read them.
+// Numbers for people.
 
 func megabytes(_ bytes: Int64) -> String {
     switch bytes {
@@ -20,10 +20,14 @@ func duration(_ seconds: Double) -> String {
     }
 }
 
-func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+func counted(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
+    "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
+}
 
-/// As a shell takes one word.
+/// Returns the text as one word for a shell.
 func shellQuoted(_ text: String) -> String {
-    let plain = text.unicodeScalars.allSatisfy { $0.isASCII && ($0.properties.isAlphabetic || "0123456789/._-+,:=@%".unicodeScalars.contains($0)) }
+    let plain = text.unicodeScalars.allSatisfy {
+        $0.isASCII && ($0.properties.isAlphabetic || "0123456789/._-+,:=@%".unicodeScalars.contains($0))
+    }
     return plain && !text.isEmpty ? text : "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
 }

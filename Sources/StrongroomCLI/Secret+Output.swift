@@ -1,15 +1,16 @@
 import Foundation
 
-// Keys that leave the program: to a new file of its user's alone, or to standard output.
+// Keys that leave the program: to a new file that only its owner can read, or to standard output.
 
 extension Secret {
-    /// Makes a file with these bytes and a newline.
+    /// Writes these bytes and a newline to a new file.
     func write(toNew destination: String) throws {
         try Self.write(bytes, toNew: destination, ending: "\n")
     }
 
+    /// Writes bytes to a new file.
     static func write(_ bytes: UnsafeRawBufferPointer, toNew destination: String, ending: String = "") throws {
-        // O_EXCL: a key that is replaced is a database that is lost.
+        // O_EXCL, because replacing a key loses a database.
         let descriptor = open(destination, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure(errno, destination) }
         defer { close(descriptor) }
@@ -20,7 +21,7 @@ extension Secret {
                 throw Failure(errno: errno, keyFile: destination, doing: "writing the key file")
             }
         } catch {
-            // A part of a key is none.
+            // A part of a key is useless.
             unlink(destination)
             throw error
         }
@@ -37,7 +38,7 @@ extension Secret {
                        keyFile: destination, "\(happened); nothing was changed", remedy: remedy)
     }
 
-    /// In pieces: the digits never become a `String`, which nobody could wipe.
+    /// Prints the key in pieces: the digits never become a `String`, which can't be wiped.
     func show(_ command: any Reporting.Type, _ file: String?, json: Bool) throws {
         let head = JSON.object(OutputOptions.head(command, file, .done)).line.dropLast()
         if json { try Console.write(head + ",\"key\":\"", to: STDOUT_FILENO) }

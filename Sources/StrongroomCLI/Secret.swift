@@ -1,20 +1,20 @@
 import Foundation
 import Strongroom
 
-/// The bytes of a passphrase between its source and the library: kept out of swap where the system allows, wiped when
-/// let go, and never turned into a `String`.
+/// The bytes of a passphrase on the way from its source to the library: locked in memory if the system allows it, wiped
+/// on release, and never converted to a `String`.
 final class Secret {
-    /// Longer than anything that was meant to be a passphrase.
+    /// The maximum length of a passphrase in bytes.
     static let longest = 65_536
 
     private let storage: UnsafeMutableRawBufferPointer
     private var count = 0
-    /// These bytes are the key itself and no passphrase.
+    /// True if the bytes are the key itself.
     let isRawKey: Bool
 
     init(isRawKey: Bool = false) {
         self.isRawKey = isRawKey
-        // One byte more than is accepted tells "as long as possible" from "too long".
+        // One byte more than the maximum distinguishes the longest passphrase from one that is too long.
         storage = .allocate(byteCount: Self.longest + 1, alignment: Int(getpagesize()))
         _ = mlock(storage.baseAddress!, storage.count)
     }
@@ -29,18 +29,20 @@ final class Secret {
     var isEmpty: Bool { count == 0 }
     var endsInNewline: Bool { bytes.last == UInt8(ascii: "\n") }
 
-    /// Nothing is derived from these bytes: they are the key, or spell it as `x'…'`. The library refuses what only looks like that.
+    /// True if nothing is derived from the bytes: they are the key, or the key as `x'…'`. The library refuses malformed
+    /// ones.
     var isUsedAsKey: Bool {
-        isRawKey || count >= 3 && storage[0] | 0x20 == UInt8(ascii: "x") && storage[1] == UInt8(ascii: "'") && bytes.last == UInt8(ascii: "'")
+        isRawKey || count >= 3 && storage[0] | 0x20 == UInt8(ascii: "x") && storage[1] == UInt8(ascii: "'")
+            && bytes.last == UInt8(ascii: "'")
     }
 
-    /// What messages call these bytes.
+    /// The name of these bytes in messages.
     var noun: String { isUsedAsKey ? "raw key" : "passphrase" }
 
-    /// Where what it opens has been named.
+    /// The short name, for messages that name the database before.
     var shortNoun: String { isUsedAsKey ? "key" : "passphrase" }
 
-    /// The key for the library, which keeps its own copy in locked memory.
+    /// The key for the library, which copies it into locked memory.
     var key: DatabaseKey {
         get throws {
             guard isRawKey else { return .passphrase(bytes) }
@@ -54,7 +56,7 @@ final class Secret {
         }
     }
 
-    /// The key, and the salt if it follows.
+    /// Returns the key, and the salt if it follows.
     private static func rawKey(_ bytes: UnsafeRawBufferPointer) throws -> DatabaseKey {
         try .rawKey(bytes.prefix(32), salt: bytes.count > 32 ? Array(bytes.dropFirst(32)) : nil)
     }
@@ -63,7 +65,7 @@ final class Secret {
         .other, "the raw key is malformed; nothing was changed",
         remedy: "Its file has 32 bytes or 64 hexadecimal digits, or with its salt 48 bytes or 96 digits")
 
-    /// The hexadecimal digits of `bytes`.
+    /// Creates a secret of the hexadecimal digits of `bytes`.
     convenience init(digitsOf bytes: UnsafeRawBufferPointer) {
         self.init()
         for byte in bytes {
@@ -94,7 +96,7 @@ final class Secret {
 
     func hasSameBytes(as other: Secret) -> Bool { isRawKey == other.isRawKey && bytes.elementsEqual(other.bytes) }
 
-    /// Takes over a text that ends with a zero.
+    /// Copies a text that ends with a zero byte.
     func append(_ text: UnsafePointer<CChar>, named name: String) throws {
         let length = strlen(text)
         guard count + length <= Self.longest else { throw Self.tooLong(name) }
@@ -108,7 +110,7 @@ final class Secret {
                 remedy: "Check the name")
     }
 
-    /// Reads what is there and returns how much it was; 0 at the end.
+    /// Reads available bytes and returns their number; 0 at the end.
     func append(from descriptor: Int32, named name: String) throws -> Int {
         let room = UnsafeMutableRawBufferPointer(rebasing: storage[count...])
         while true {
@@ -122,7 +124,7 @@ final class Secret {
         }
     }
 
-    /// Takes one newline off the end, as `echo` and editors leave it there: LF, or CR LF.
+    /// Removes one newline from the end, LF or CR LF, as `echo` and editors add it.
     func dropTrailingNewline() {
         // A raw key in bytes may end in any of them.
         guard endsInNewline, !(isRawKey && (count == 32 || count == 48)) else { return }
@@ -130,7 +132,7 @@ final class Secret {
         if bytes.last == UInt8(ascii: "\r") { count -= 1 }
     }
 
-    /// Some editors put one, which no keyboard types, before the first character.
+    /// True if the text begins with a byte order mark, which some editors add.
     var hasByteOrderMark: Bool { [[0xEF, 0xBB, 0xBF], [0xFF, 0xFE], [0xFE, 0xFF]].contains { bytes.starts(with: $0) } }
 }
 

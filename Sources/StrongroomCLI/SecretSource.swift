@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Where a passphrase comes from. Arguments are not among the places.
+/// The source of a passphrase or a key. Arguments are no source.
 enum SecretSource {
     case file(String)
     case rawKeyFile(String)
@@ -11,7 +11,7 @@ enum SecretSource {
     case environment(String)
     case terminal
 
-    /// True when it reads what other things may be read from, too.
+    /// True if the source is standard input.
     var isStandardInput: Bool {
         switch self {
         case .file("-"), .rawKeyFile("-"), .descriptor(STDIN_FILENO): true
@@ -21,7 +21,8 @@ enum SecretSource {
 
     var isTerminal: Bool { if case .terminal = self { true } else { false } }
 
-    /// The passphrase that opens what exists. `option` is what to give where there is no terminal to ask on.
+    /// Returns the passphrase of an existing database. `option` is the option that messages suggest if there is no
+    /// terminal.
     func read(_ prompt: String, option: String) throws -> Secret {
         let secret: Secret
         switch self {
@@ -58,7 +59,7 @@ enum SecretSource {
         }
     }
 
-    /// A passphrase that is about to be set: on the terminal it is asked for twice, since a slip would lock the file.
+    /// Returns a new passphrase. The terminal asks for it twice, because a typing error would lock the file.
     func readNew(_ prompt: String, option: String) throws -> Secret {
         let secret = try read(prompt, option: option)
         if isTerminal {
@@ -104,7 +105,7 @@ enum SecretSource {
         return secret
     }
 
-    /// What a line for the shell writes to its standard output.
+    /// Returns the standard output of a shell command line.
     private static func read(command line: String) throws -> Secret {
         let process = Process(), pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -121,7 +122,7 @@ enum SecretSource {
         return secret
     }
 
-    /// The file of a credential that systemd passed to the service (systemd.exec(5), LoadCredential=).
+    /// Returns the file of a credential that systemd passed to the service (systemd.exec(5), LoadCredential=).
     private static func credential(_ name: String) throws -> String {
         guard let folder = getenv("CREDENTIALS_DIRECTORY") else {
             throw Failure(.other,
@@ -142,7 +143,7 @@ enum SecretSource {
         }
         let secret = Secret()
         try secret.append(value, named: name)
-        // /proc/PID/environ shows this memory; and no program that is started from here needs it.
+        // /proc/PID/environ shows this memory, and child processes must not inherit it.
         wipe(UnsafeMutableRawBufferPointer(start: value, count: strlen(value)))
         unsetenv(name)
         return secret
@@ -150,7 +151,7 @@ enum SecretSource {
 
     private static func warnIfReadableByAll(_ descriptor: Int32, _ path: String) {
         var status = stat()
-        // A pipe such as <(pass show db) is nobody else's to read, whatever its mode says.
+        // A pipe such as <(pass show db) can't be read by other users, whatever its mode.
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
         if status.st_mode & S_IROTH != 0 {
             Console.warning("\(path): every user of this machine can read this passphrase; chmod 600 it")

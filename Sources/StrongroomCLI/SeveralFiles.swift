@@ -1,12 +1,12 @@
 import Strongroom
 
-/// What came of one of the files that a command was given.
+/// The outcome of a command for one of several files.
 struct FileReport {
     let file: String
     var members: [(String, JSON)] = []
     var failure: Failure?
 
-    /// One of several, with its own file and status.
+    /// The JSON of one of several files.
     var json: JSON {
         let status = failure?.status ?? .done
         let head: [(String, JSON)] = [("file", .text(file)), ("status", .integer(Int64(status.rawValue)))]
@@ -14,12 +14,12 @@ struct FileReport {
     }
 }
 
-/// The databases of a command that works on one after the other, and their key, which is asked for once.
+/// The databases of a command, which it processes one after the other with one key.
 struct SeveralFiles {
     let names: [String]
     private let targets: [Result<Target, Failure>]
 
-    /// - parameter requirement: refuses, before a key is asked for, what the command can't work on.
+    /// - parameter requirement: throws for unsuitable databases, before a key is asked for.
     init(_ names: [String], _ format: FormatOptions, _ requirement: (Target) throws -> Void) throws {
         guard names.count == 1 || format.saltFile == nil else {
             throw Failure(.usage, "--salt-file goes with one database: each has a salt of its own; nothing was changed",
@@ -37,7 +37,8 @@ struct SeveralFiles {
         }
     }
 
-    /// Runs `body` on each, with the key where one is needed. A failure of one is told at once, and is none of the next.
+    /// Runs `body` on each database, with the key if one is needed. A failure is printed at once and does not affect
+    /// the next one.
     func report(
         _ passphrase: PassphraseOptions, isKeyWanted: Bool = true, _ body: (Target,
             Secret?) throws -> FileReport) throws -> [FileReport]
@@ -64,8 +65,8 @@ struct SeveralFiles {
 }
 
 extension PassphraseOptions {
-    /// The key of databases that have one and the same. What is typed must open one of them, and may be typed three
-    /// times.
+    /// Returns the common key of the databases. A typed key must open one of them, and may be typed
+    /// three times.
     func secret(opening targets: [Target], as name: String) throws -> Secret {
         guard try source.isTerminal else { return try current(of: name) }
         return try unlocking(name) { secret, _ in
@@ -77,7 +78,7 @@ extension PassphraseOptions {
                 } catch let failure as Failure where failure.status == .wrongKey {
                     refusal = refusal ?? failure
                 } catch {
-                    // Whoever opens it in earnest says what is wrong.
+                    // The actual opening reports other errors.
                     return secret
                 }
             }
@@ -89,7 +90,7 @@ extension PassphraseOptions {
 }
 
 extension OutputOptions {
-    /// The end of a command on one or several files: a single failure is thrown; several files get a summary.
+    /// Ends a command on one or several files: throws a single failure, or prints a summary.
     func end(_ command: any Reporting.Type, _ reports: [FileReport],
              _ summary: (_ done: Int, _ failed: Int) -> String) throws {
         if reports.count == 1 {

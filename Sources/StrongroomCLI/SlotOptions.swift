@@ -1,19 +1,19 @@
 import ArgumentParser
 import Strongroom
 
-/// What a new key slot is like.
+/// The options for a new key slot.
 struct SlotOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("What the slot is called, for people (default: its kind).", valueName: "text"))
+    @Option(help: ArgumentHelp("The label of the slot. Default: its kind.", valueName: "text"))
     var label: String?
 
     @Option(help: ArgumentHelp("""
-        How the key of the slot is derived: scrypt (the default), argon2id where libcrypto has it, or pbkdf2.
+        The derivation of the slot: scrypt, argon2id where libcrypto has it, or pbkdf2. Default: scrypt.
         """, valueName: "name"))
     var derivation: Algorithm?
 
     @Option(help: ArgumentHelp("""
-        What the derivation costs: for scrypt the logarithm of its blocks (default 17), for argon2id its passes \
-        (default 3), for pbkdf2 its rounds (default 600000).
+        The cost of the derivation: the logarithm of the number of blocks for scrypt, the passes for argon2id, the \
+        rounds for pbkdf2. Default: 17, 3 and 600000.
         """, valueName: "n"))
     var cost: Int?
 
@@ -21,9 +21,10 @@ struct SlotOptions: ParsableArguments {
         case scrypt, argon2id, pbkdf2
     }
 
+    /// True if an option gives something of a slot.
     var isGiven: Bool { label != nil || derivation != nil || cost != nil }
 
-    /// Nil where no option says it.
+    /// The derivation that the options give; nil without one.
     var given: KeyDerivation? { derivation == nil && cost == nil ? nil : chosen }
 
     private var chosen: KeyDerivation {
@@ -34,7 +35,7 @@ struct SlotOptions: ParsableArguments {
         }
     }
 
-    /// The slot for a secret that comes from `source`.
+    /// Returns the slot for a secret that comes from `source`.
     func slot(_ source: SecretSource) -> NewKeySlot {
         NewKeySlot(label: label ?? source.slotKind.rawValue, kind: source.slotKind, derivation: chosen)
     }
@@ -43,6 +44,7 @@ struct SlotOptions: ParsableArguments {
 }
 
 extension SecretSource {
+    /// The kind of a slot for a secret from this source.
     var slotKind: KeySlot.Kind {
         switch self {
         case .file, .rawKeyFile: .keyFile

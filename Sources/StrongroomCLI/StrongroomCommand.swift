@@ -5,12 +5,15 @@ struct StrongroomCommand: ParsableCommand {
         commandName: "strongroom",
         abstract: "Encrypts SQLite databases, checks them and changes their keys.",
         discussion: """
-            A passphrase is asked for on the terminal, or read from one of the places that the options name, or that \
-            STRONGROOM_PASSPHRASE_FILE, STRONGROOM_PASSPHRASE_COMMAND and, for new ones, STRONGROOM_NEW_PASSPHRASE_FILE and \
-            STRONGROOM_NEW_PASSPHRASE_COMMAND name; it is never an argument, because every user of the machine can read arguments.
+            A passphrase is asked for on the terminal, or read from the place that an option names, or that the \
+            variables STRONGROOM_PASSPHRASE_FILE and STRONGROOM_PASSPHRASE_COMMAND name; for a new one, \
+            STRONGROOM_NEW_PASSPHRASE_FILE and STRONGROOM_NEW_PASSPHRASE_COMMAND. It is never an argument, because \
+            other users can read arguments.
 
-            Exit status: 0 done, 1 failed, 2 wrong usage, 10 no such file, 11 busy, 12 wrong key, 13 damaged, \
-            14 disk full, 15 rotated while the former key is still read, 130 interrupted.
+            \(HelpPart.example)
+              strongroom create notes.db
+
+            \(HelpPart.statuses) \(Status.allCases.map { "\($0.rawValue) \($0.meaning)" }.joined(separator: "; ")).
             """,
         subcommands: [
             Create.self, Encrypt.self, Decrypt.self, Info.self, Check.self, VerifyKey.self, Rotate.self, Migrate.self,
@@ -22,7 +25,7 @@ struct StrongroomCommand: ParsableCommand {
 
     func run() throws {
         guard version else {
-            throw ValidationError("Name a command; strongroom --help lists them.")
+            throw ValidationError("no command given")
         }
         try Console.output(try Versions.current().description)
     }

@@ -9,10 +9,10 @@ struct Target: Sendable {
     private let header: PlaintextHeader?
     private let format: FormatOptions?
 
-    /// As it was given.
+    /// The name as it was given.
     var name: String { place.name }
 
-    /// Looks at the file from outside; fails when there is none.
+    /// Inspects the file without a key. Fails if there is no file.
     init(_ name: String, _ format: FormatOptions? = nil) throws {
         place = try Place(name)
         guard let identity = FileIdentity(place.path) else { throw Failure(errno: errno, file: name,
@@ -43,7 +43,7 @@ struct Target: Sendable {
         if isClear { throw Failure(reason: .notEncrypted, file: name)! }
     }
 
-    /// Refuses what no passphrase would open, before one is asked for.
+    /// Refuses files that no passphrase opens, before one is asked for.
     func requireDatabase() throws {
         switch inspection.kind {
         case .absent: throw Failure.absent(name)
@@ -63,12 +63,13 @@ struct Target: Sendable {
 // MARK: - Opening
 
 extension Target {
-    /// Runs `body` on a connection that reads, with `secret` or without one; the files stay as they are.
+    /// Runs `body` on a connection that only reads, with `secret` or without a key. No file changes.
     ///
-    /// - parameter isShort: false for what may go on for long while others want to write.
-    /// - parameter interruption: what stops it; a signal, unless given.
+    /// - parameter isShort: false if the work may take long while other programs write.
+    /// - parameter interruption: stops the work. Default: a signal.
     func reading<T>(
-        _ secret: Secret?, isShort: Bool = true, _ interruption: Interruption? = nil, _ body: (Database) throws -> T) throws -> T
+        _ secret: Secret?, isShort: Bool = true, _ interruption: Interruption? = nil,
+        _ body: (Database) throws -> T) throws -> T
     {
         try attributing(to: name, opening: secret) {
             let opening = try secret.map { try encryption($0.key) }
@@ -85,7 +86,7 @@ extension Target {
                             encryption: secret.map { encryption(try $0.key) }) }
     }
 
-    /// Opens the database to write.
+    /// Opens the database for writing.
     func queue(_ key: DatabaseKey?, _ configure: (inout Configuration) -> Void = { _ in }) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.busyMode = .timeout(2)
@@ -94,7 +95,7 @@ extension Target {
         return try attributing(to: name) { try DatabaseQueue(path: place.path, configuration: configuration) }
     }
 
-    /// Opens the database to write for the time of `body`. A signal stops it.
+    /// Opens the database for writing while `body` runs. A signal stops it.
     func writing<T>(
         _ secret: Secret?, _ interruption: Interruption? = nil, _ body: (DatabaseQueue) throws -> T) throws -> T
     {
@@ -108,7 +109,7 @@ extension Target {
         }
     }
 
-    /// The same database in the format that it turns out to have, where no option says which.
+    /// Returns the target in the format that the database turns out to have, unless an option states the format.
     func recognized(_ secret: Secret) throws -> Target {
         do {
             _ = try DatabaseFile.details(path: place.path, encryption: encryption(secret.key))
@@ -125,7 +126,7 @@ extension Target {
 }
 
 extension Interruption {
-    /// Has a signal interrupt what `body` does on `queue`, which is rolled back.
+    /// Runs `body`, and interrupts `queue` at a signal. The interrupted work is rolled back.
     func interrupting<T>(_ queue: DatabaseQueue, _ body: () throws -> T) throws -> T {
         let isOver = Flag()
         let watcher = Thread { [descriptor] in

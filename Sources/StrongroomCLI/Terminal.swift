@@ -1,6 +1,6 @@
 import Foundation
 
-/// The terminal the program was started from, whatever its standard input and output are connected to.
+/// The controlling terminal of the process, whatever its standard input and output.
 struct Terminal: ~Copyable {
     private let descriptor: Int32
 
@@ -12,14 +12,14 @@ struct Terminal: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Shows `prompt` and reads one line that does not appear on the screen. Who stops the program is asked again when
-    /// it goes on.
+    /// Prints `prompt` and reads one line without echo. After Ctrl-Z the prompt is printed again when
+    /// the program continues.
     func readSecret(_ prompt: String) throws -> Secret {
         try Interruption.deferred { interruption in
             try StopSignal.deferred { stop in
                 while true {
                     if let secret = try readSecretOnce(prompt, interruption, stop) { return secret }
-                    // The screen is as it was before the program stops.
+                    // The settings of the terminal are restored before the program stops.
                     stop.obey()
                 }
             }
@@ -34,14 +34,14 @@ struct Terminal: ~Copyable {
         }
         var silent = settings
         silent.c_lflag &= ~tcflag_t(ECHO)
-        // What was typed before the question is thrown away, and shows.
+        // Input before the prompt is discarded; it was echoed.
         guard tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else {
             throw Failure(.other, "cannot switch off the terminal's echo: \(String(cString: strerror(errno)))",
                           remedy: "Use --passphrase-file")
         }
         defer {
             _ = tcsetattr(descriptor, TCSAFLUSH, &settings)
-            // Enter did not show either.
+            // The newline was not echoed, either.
             try? Console.write("\n", to: descriptor)
         }
         try Console.write(prompt, to: descriptor)
@@ -74,7 +74,7 @@ struct Terminal: ~Copyable {
             try interruption.check()
             if let stop, stop.isRequested { return nil }
             guard watched[0].revents != 0 else { continue }
-            // The terminal hands over whole lines; the end of input ends the line too.
+            // The terminal delivers whole lines; the end of input ends a line, too.
             if try line.append(from: descriptor, named: "/dev/tty") == 0 || line.endsInNewline { return line }
         }
     }

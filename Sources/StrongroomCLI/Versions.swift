@@ -1,6 +1,6 @@
 import Strongroom
 
-/// What this program is made of. A report of a fault is worth little without it.
+/// The versions of this program and its libraries, for bug reports.
 struct Versions: CustomStringConvertible {
     static let strongroom = "0.1.0"
 
@@ -28,9 +28,10 @@ struct Versions: CustomStringConvertible {
         return "\(number / 1_000_000).\(number / 1_000 % 1_000).\(number % 1_000)"
     }
 
-    /// What to know of a library that loses transactions in a write-ahead log.
+    /// A note for libraries with the WAL-reset bug.
     static var walResetNote: String? {
-        Database.libraryHasWALResetBug ? "with the WAL-reset bug: fenced here, not in other programs that checkpoint" : nil
+        Database.libraryHasWALResetBug ? "with the WAL-reset bug: fenced here, not in other programs that checkpoint"
+            : nil
     }
 
     var description: String {

@@ -1,23 +1,24 @@
 import Foundation
+import Strongroom
 
-/// A hidden folder beside a database that is being made. A lock on it tells later runs that somebody is at work: what
-/// stands in a folder that nobody has locked is from a run that was killed, and is removed, clear text or not.
+/// A hidden folder beside a database that is being made. The process that uses it holds a lock on it. A later run
+/// removes folders without a lock, which killed runs left, including their clear text.
 final class WorkFolder {
     private static let prefix = ".strongroom-"
 
     private let path: String
     private let descriptor: Int32
 
-    /// Where the database grows.
+    /// The path at which the database is written.
     var database: String { path + "/database" }
 
-    /// - parameter folder: that of the database to make; a failure names it as `place`.
+    /// - parameter folder: the folder of the database to make. Failures name `place`.
     init(in folder: String, for place: String) throws {
         while true {
             let path = folder + "/" + Self.prefix + UUID().uuidString.prefix(8).lowercased()
             guard mkdir(path, 0o700) == 0 else { throw Self.failure(errno, place) }
             let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            // Between the two steps it may pass for left over; then there is another name to be had.
+            // Between the two steps another run may remove it as a leftover; then another name is tried.
             guard descriptor >= 0 else { continue }
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno == ENOTSUP, FileIdentity(path) != nil {
                 (self.path, self.descriptor) = (path, descriptor)
@@ -47,7 +48,7 @@ final class WorkFolder {
 
     // MARK: - Replacing
 
-    /// Takes the log and the journal of a database that is about to be replaced out of the way.
+    /// Moves the log and the journal of a database aside that is about to be replaced.
     func takeAside(_ companions: [String]) throws {
         for companion in companions where rename(companion, aside(companion)) != 0 && errno != ENOENT {
             let number = errno
@@ -56,7 +57,7 @@ final class WorkFolder {
         }
     }
 
-    /// The database is not replaced: it has its log and its journal again.
+    /// Gives the database, which is not replaced, its log and its journal back.
     func putBack(_ companions: [String]) {
         for companion in companions { rename(aside(companion), companion) }
     }
@@ -69,8 +70,9 @@ final class WorkFolder {
 
     // MARK: - Left-overs
 
-    /// Before anything is said of what stands in the way: some of it may go.
+    /// Removes leftovers of killed runs, which may also stand in the way.
     static func removeLeftOvers(in folder: String) {
+        DatabaseFile.removeLeftOversOfCopies(in: folder)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for name in names where name.hasPrefix(prefix) { removeIfLeftOver(folder, name) }
     }
@@ -83,7 +85,7 @@ final class WorkFolder {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), flock(descriptor,
             LOCK_EX | LOCK_NB) == 0 else { return }
-        // As long as the new database stands here, the old one was not replaced: what was its own goes back to it.
+        // While the new database is still here, the old one was not replaced: it gets its files back.
         if FileIdentity(path + "/database") != nil {
             for file in contents(of: path) where file.hasPrefix(asidePrefix) { link(path + "/" + file,
                 folder + "/" + file.dropFirst()) }
@@ -92,7 +94,7 @@ final class WorkFolder {
         remove(path)
     }
 
-    /// A salt and a key file get their names before their database does: without it they are nobody's, whole or not.
+    /// Removes a salt or a key file without its database: these files get their names before their database does.
     private static func remove(_ ending: String, ofDatabaseIn path: String, from folder: String) {
         guard let own = FileManager.default.contents(atPath: path + "/database" + ending) else { return }
         for name in contents(of: folder) where name.hasSuffix(ending) {
@@ -108,6 +110,6 @@ final class WorkFolder {
         (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     }
 
-    /// With the folder in it in which the library makes a copy.
+    /// Removes the folder, including the one in which the library makes a copy.
     private static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -7,8 +7,12 @@ import Strongroom
 struct DemoWorkload {
     static func main() throws {
         let arguments = CommandLine.arguments
+        if arguments.count == 5, arguments[1] == "talk" {
+            return try Conversation.run(arguments[2], key: key(inFile: arguments[3]), as: arguments[4])
+        }
         guard arguments.count == 5 else {
             print("usage: DemoWorkload CLEAR ENCRYPTED PASSPHRASE-FILE NEW-PASSPHRASE-FILE")
+            print("       DemoWorkload talk ENCRYPTED PASSPHRASE-FILE NAME")
             exit(2)
         }
         let expected = try DatabaseQueue(path: arguments[1], configuration: readonly()).read(rowCounts)

@@ -18,7 +18,7 @@ struct ArgumentTests {
                                  "strongroom() { '\(program)' \"$@\"; }; cd '\(scratch.folder.path)'; \(line)").run()
     }
 
-    @Test("a file whose name begins with a dash is a file", arguments: ["rotate", "check", "verify-key"])
+    @Test("A file whose name begins with a dash is a file", arguments: ["rotate", "check", "verify-key"])
     func dash(_ command: String) async throws {
         for name in ["-dash.db", "a.db"] { _ = try await scratch.encryptedDatabase(name, passphrase: "right") }
         _ = try scratch.secret("new", in: "new")
@@ -28,7 +28,7 @@ struct ArgumentTests {
         #expect(try outcome.object["done"] as? Int == 2)
     }
 
-    @Test("a word with a dash that is no option and no file is a wrong usage")
+    @Test("A word with a dash that is no option and no file is a wrong usage")
     func noOption() async throws {
         let outcome = try await here("strongroom rotate -dash.db")
         #expect(outcome.status == 2)
@@ -36,7 +36,7 @@ struct ArgumentTests {
         #expect(outcome.output.isEmpty)
     }
 
-    @Test("a command that does not exist is a wrong usage, and the nearest one is named", arguments: [
+    @Test("A command that does not exist is a wrong usage, and the nearest one is named", arguments: [
         ("rotat", "rotate"), ("help chekc", "check"), ("verify", "verify-key"), ("--json bakcup", "backup"),
     ])
     func misspelt(_ line: String, _ meant: String) async throws {
@@ -50,11 +50,11 @@ struct ArgumentTests {
     func noCommand(_ line: String) async throws {
         let outcome = try await here("strongroom \(line)")
         #expect(outcome.status == 2)
-        #expect(outcome.errors.contains("Name a command"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("no command given"), "\(outcome.errors)")
         #expect(try outcome.object["status"] as? Int == 2)
     }
 
-    @Test("help of no command is a wrong usage")
+    @Test("Help of no command is a wrong usage")
     func helpOfNothing() async throws {
         let outcome = try await here("strongroom help nosuch")
         #expect(outcome.status == 2)
@@ -70,7 +70,7 @@ struct ArgumentTests {
         #expect(try outcome.object["command"] as? String == "verify-key")
     }
 
-    @Test("a name that looks like a URI is the name of a file",
+    @Test("A name that looks like a URI is the name of a file",
           arguments: ["file:a.db", "file:..%2fvictim.db", ":memory:", "a?mode=memory"])
     func uri(_ name: String) async throws {
         _ = try await scratch.encryptedDatabase("victim.db", passphrase: "right")
@@ -88,7 +88,7 @@ struct ArgumentTests {
                                      scratch.path("new")).status == 0)
     }
 
-    @Test("an empty name and one that is not UTF-8 are refused", arguments: ["''", "\"$(printf 'a\\377.db')\""])
+    @Test("An empty name and one that is not UTF-8 are refused", arguments: ["''", "\"$(printf 'a\\377.db')\""])
     func badName(_ name: String) async throws {
         let outcome = try await here("strongroom check \(name) --passphrase-file secret")
         #expect(outcome.status == 2)
@@ -96,7 +96,9 @@ struct ArgumentTests {
         #expect(!outcome.errors.contains(": :"))
     }
 
-    @Test("a path that leads to a name which is not UTF-8 is refused, and not called absent", arguments: ["link.db", "link/a.db", "link/new.db"])
+    @Test(
+        "A path that leads to a name which is not UTF-8 is refused, and not called absent",
+        arguments: ["link.db", "link/a.db", "link/new.db"])
     func foreignName(_ name: String) async throws {
         let line = "mkdir \"$(printf 'd\\377')\"; ln -s \"$(printf 'd\\377')\" link; : > link/a.db; ln -s \"$(printf 'd\\377')/a.db\" link.db;"
         let outcome = try await here("\(line) strongroom create \(name) --force --passphrase-file secret")
@@ -105,7 +107,7 @@ struct ArgumentTests {
         #expect(!outcome.errors.contains("symlink"))
     }
 
-    @Test("a database is known by a symlink, too")
+    @Test("A database is known by a symlink, too")
     func symlink() async throws {
         let path = scratch.path("header.db"), link = scratch.path("link.db")
         #expect(try await strongroom("create", path, "--plaintext-header", "--passphrase-file", secret).status == 0)
@@ -116,7 +118,7 @@ struct ArgumentTests {
         #expect(try await strongroom("check", link, "--passphrase-file", secret).status == 0)
     }
 
-    @Test("a rotation that was killed is found by a symlink, too")
+    @Test("A rotation that was killed is found by a symlink, too")
     func symlinkOfPending() async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "old"), link = scratch.path("link.db")
         try await StockShell(path: path, passphrase: "old").run("PRAGMA journal_mode = wal;")
@@ -132,7 +134,7 @@ struct ArgumentTests {
         #expect(try await strongroom(["rotate", link, "--json"] + keys).object["outcome"] as? String == "finished")
     }
 
-    @Test("a signal ends the work on several files")
+    @Test("A signal ends the work on several files")
     func interruptedFiles() async throws {
         let path = try await scratch.encryptedDatabase("a.db", passphrase: "right")
         try await StockShell(path: path, passphrase: "right").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(60000000));")
@@ -148,7 +150,7 @@ struct ArgumentTests {
         #expect((files[1]["error"] as? String)?.contains("before its turn") == true)
     }
 
-    @Test("several files have an object each, and the exit status is the worst", arguments: [
+    @Test("Several files have an object each, and the exit status is the worst", arguments: [
         ("check", Int32(13)), ("verify-key", 12), ("info --unlock", 12),
     ])
     func severalFiles(_ command: String, _ status: Int32) async throws {

@@ -45,7 +45,7 @@ struct CommandMemoryTests {
         #expect((5..<64).contains(peak))
     }
 
-    @Test("as many rows as one likes are written as a table in less than 64 MB")
+    @Test("As many rows as one likes are written as a table in less than 64 MB")
     func table() async throws {
         let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT printf('%0200d', i) AS a FROM n"
         let peak = try await peak(["query", database, sql, "--passphrase-file", try scratch.secret("old")])

@@ -7,16 +7,19 @@ struct DemoTests {
 
     init() throws { scratch = try Scratch() }
 
-    @Test("ends well on a sound database, and says what it compared")
+    @Test("scripts/demo ends well on a sound database, and says what it compared")
     func passes() async throws {
         let programs = try Program.builtFolder().path
         let outcome = try await Program(script: "demo", "--built", programs, try await scratch.clearDatabase()).run()
         #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
         #expect(outcome.output.contains("2 tables, 302 rows: the same"))
+        for name in ["anna", "bruno"] {
+            #expect(outcome.output.contains("\(name) sees  stock sqlcipher shell: and good night"))
+        }
         #expect(outcome.output.contains("All as it should be."))
     }
 
-    @Test("fails when the command line only claims to have rotated the key")
+    @Test("scripts/demo fails when the command line only claims to have rotated the key")
     func lyingRotation() async throws {
         let programs = try impostor("[ \"$1\" != rotate ] || exit 0")
         let outcome = try await Program(script: "demo", "--built", programs, try await scratch.clearDatabase()).run()
@@ -24,7 +27,7 @@ struct DemoTests {
         #expect(!outcome.output.contains("All as it should be."))
     }
 
-    @Test("fails when there is no such file")
+    @Test("scripts/demo fails when there is no such file")
     func absent() async throws {
         let programs = try Program.builtFolder().path
         let outcome = try await Program(script: "demo", "--built", programs, scratch.path("nowhere")).run()

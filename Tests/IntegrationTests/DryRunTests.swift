@@ -22,7 +22,7 @@ struct DryRunTests {
         try #require(try outcome.object["files"] as? [[String: Any]]).compactMap { $0["status"] as? Int }
     }
 
-    @Test("predicts the real run, file for file, exit status included")
+    @Test("strongroom rotate --dry-run predicts the real run, file for file, exit status included")
     func predicts() async throws {
         var files: [String] = []
         for (name, passphrase) in [("a.db", "old"), ("done.db", "new"), ("odd.db", "another"), ("damaged.db", "old"),
@@ -43,7 +43,7 @@ struct DryRunTests {
         #expect(outcomes == ["planned", "already", "failed", "failed", "failed", "failed", "failed"])
     }
 
-    @Test("predicts what a finished and a partial rotation leave to do")
+    @Test("strongroom rotate --dry-run predicts what a finished and a partial rotation leave to do")
     func partial() async throws {
         let files = [try await scratch.encryptedDatabase("a.db", passphrase: "old"),
                      try await scratch.encryptedDatabase("b.db", passphrase: "old")]
@@ -59,7 +59,7 @@ struct DryRunTests {
         #expect(try again.object["outcome"] as? String == "already")
     }
 
-    @Test("predicts that a writer is in the way", arguments: ["delete", "wal"])
+    @Test("strongroom rotate --dry-run predicts that a writer is in the way", arguments: ["delete", "wal"])
     func busy(_ mode: String) async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "old")
         let shell = StockShell(path: path, passphrase: "old")
@@ -72,7 +72,9 @@ struct DryRunTests {
         #expect(dry.errors.contains("The old passphrase opens it"))
     }
 
-    @Test("predicts what a reader keeps of the old passphrase", arguments: [("delete", Int32(11)), ("wal", 15)])
+    @Test(
+        "strongroom rotate --dry-run predicts what a reader keeps of the old passphrase",
+        arguments: [("delete", Int32(11)), ("wal", 15)])
     func reader(_ mode: String, _ status: Int32) async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "old")
         let shell = StockShell(path: path, passphrase: "old")
@@ -86,14 +88,14 @@ struct DryRunTests {
         #expect(again.status == status && reallyAgain.status == status, "\(again.errors)\(reallyAgain.errors)")
     }
 
-    @Test("predicts that the new passphrase is the one in use")
+    @Test("strongroom rotate --dry-run predicts that the new passphrase is the one in use")
     func same() async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "old")
         let same = ["--passphrase-file", scratch.path("old"), "--new-passphrase-file", scratch.path("old")]
         for more in [["--dry-run"], []] { #expect(try await strongroom(["rotate", path] + same + more).status == 1) }
     }
 
-    @Test("counts what was interrupted apart from what failed")
+    @Test("strongroom rotate --dry-run counts what was interrupted apart from what failed")
     func interruptedSums() async throws {
         var files: [String] = []
         for name in ["a.db", "b.db", "c.db"] {

@@ -19,28 +19,28 @@ struct EncryptCommandTests {
         return try await program.run()
     }
 
-    @Test("makes a database that the stock shell opens with the passphrase, rows and all")
+    @Test("strongroom encrypt makes a database that the stock shell opens with the passphrase, rows and all")
     func interoperable() async throws {
         let outcome = try await encrypt(try scratch.secret("open sesame"))
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try await StockShell(path: out, passphrase: "open sesame").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
-    @Test("leaves the clear original as it was")
+    @Test("strongroom encrypt leaves the clear original as it was")
     func originalUntouched() async throws {
         let before = try scratch.bytes("clear.sqlite")
         #expect(try await encrypt(try scratch.secret("open sesame")).status == 0)
         #expect(try scratch.bytes("clear.sqlite") == before)
     }
 
-    @Test("makes a file that only its owner reads, and nothing beside it")
+    @Test("strongroom encrypt makes a file that only its owner reads, and nothing beside it")
     func privateFile() async throws {
         #expect(try await encrypt(try scratch.secret("open sesame")).status == 0)
         #expect(try scratch.mode("out.sqlite") == 0o600)
         #expect(try scratch.names() == ["clear.sqlite", "out.sqlite", "secret"])
     }
 
-    @Test("leaves no readable word in the result")
+    @Test("strongroom encrypt leaves no readable word in the result")
     func nothingReadable() async throws {
         #expect(try await encrypt(try scratch.secret("open sesame")).status == 0)
         let bytes = try scratch.bytes("out.sqlite")
@@ -48,7 +48,7 @@ struct EncryptCommandTests {
         #expect(bytes.range(of: Data("CREATE TABLE".utf8)) == nil)
     }
 
-    @Test("refuses to replace a file")
+    @Test("strongroom encrypt refuses to replace a file")
     func noOverwriting() async throws {
         try scratch.write(Data("precious".utf8), to: "out.sqlite")
         let outcome = try await encrypt(try scratch.secret("open sesame"))
@@ -57,14 +57,14 @@ struct EncryptCommandTests {
         #expect(scratch.text("out.sqlite") == "precious")
     }
 
-    @Test("refuses to put a database next to the log of another")
+    @Test("strongroom encrypt refuses to put a database next to the log of another")
     func strayLog() async throws {
         try scratch.write(Data("log".utf8), to: "out.sqlite-journal")
         #expect(try await encrypt(try scratch.secret("open sesame")).status == 1)
         #expect(try scratch.names() == ["clear.sqlite", "out.sqlite-journal", "secret"])
     }
 
-    @Test("replaces a file when forced to")
+    @Test("strongroom encrypt replaces a file when forced to")
     func force() async throws {
         try scratch.write(Data("not so precious".utf8), to: "out.sqlite")
         let outcome = try await encrypt(try scratch.secret("open sesame"), "--force")
@@ -72,19 +72,21 @@ struct EncryptCommandTests {
         #expect(try await StockShell(path: out, passphrase: "open sesame").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
-    @Test("drops one newline at the end of the passphrase file, and no more")
+    @Test("strongroom encrypt drops one newline at the end of the passphrase file, and no more")
     func trailingNewline() async throws {
         #expect(try await encrypt(try scratch.secret("two lines\n\n")).status == 0)
         #expect(try await StockShell(path: out, passphrase: "two lines\n").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
-    @Test("takes a passphrase of any bytes a person may type", arguments: ["it's", "пароль 🔐", "\"", " spaced "])
+    @Test(
+        "strongroom encrypt takes a passphrase of any bytes a person may type",
+        arguments: ["it's", "пароль 🔐", "\"", " spaced "])
     func unusualPassphrases(_ passphrase: String) async throws {
         #expect(try await encrypt(try scratch.secret(passphrase)).status == 0)
         #expect(try await StockShell(path: out, passphrase: passphrase).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
-    @Test("refuses an empty passphrase and makes nothing", arguments: ["", "\n"])
+    @Test("strongroom encrypt refuses an empty passphrase and makes nothing", arguments: ["", "\n"])
     func emptyPassphrase(_ passphrase: String) async throws {
         let outcome = try await encrypt(try scratch.secret(passphrase))
         #expect(outcome.status == 1)
@@ -92,21 +94,21 @@ struct EncryptCommandTests {
         #expect(try scratch.names() == ["clear.sqlite", "secret"])
     }
 
-    @Test("warns about a passphrase that every user can read")
+    @Test("strongroom encrypt warns about a passphrase that every user can read")
     func worldReadable() async throws {
         let outcome = try await encrypt(try scratch.secret("open sesame", mode: 0o644))
         #expect(outcome.status == 0)
         #expect(outcome.errors.contains("every user of this machine can read"))
     }
 
-    @Test("says nothing about a passphrase file that is its owner's alone")
+    @Test("strongroom encrypt says nothing about a passphrase file that is its owner's alone")
     func ownerReadable() async throws {
         let outcome = try await encrypt(try scratch.secret("open sesame", mode: 0o600))
         #expect(outcome.status == 0)
         #expect(!outcome.errors.contains("warning"))
     }
 
-    @Test("ends with 10 when the original is absent")
+    @Test("strongroom encrypt ends with 10 when the original is absent")
     func absent() async throws {
         try FileManager.default.removeItem(atPath: clear)
         let outcome = try await encrypt(try scratch.secret("open sesame"))
@@ -114,7 +116,7 @@ struct EncryptCommandTests {
         #expect(outcome.errors.contains(clear))
     }
 
-    @Test("ends with 10 when the passphrase file is absent")
+    @Test("strongroom encrypt ends with 10 when the passphrase file is absent")
     func absentSecret() async throws {
         let outcome = try await encrypt(scratch.path("nowhere"))
         #expect(outcome.status == 10)
@@ -122,7 +124,7 @@ struct EncryptCommandTests {
         #expect(try scratch.names() == ["clear.sqlite"])
     }
 
-    @Test("refuses what is not a clear database")
+    @Test("strongroom encrypt refuses what is not a clear database")
     func notClear() async throws {
         try scratch.write(Data("Dear diary, today I wrote a text file.\n".utf8), to: "clear.sqlite")
         let outcome = try await encrypt(try scratch.secret("open sesame"))

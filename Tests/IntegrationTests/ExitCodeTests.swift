@@ -113,7 +113,7 @@ struct FullDiskTests {
         return try await SmallDisk.run(size: "2m", on: disk, "cd '\(disk)'; strongroom='\(strongroom)'; \(line)")
     }
 
-    @Test("rotate ends with 14 before it begins, says what it needs, and the old passphrase holds")
+    @Test("Rotate ends with 14 before it begins, says what it needs, and the old passphrase holds")
     func rotate() async throws {
         let new = try scratch.secret("new", in: "new")
         let outcome = try await run("""
@@ -122,10 +122,12 @@ struct FullDiskTests {
             $strongroom check a.db --quiet --passphrase-file '\(secret)'; echo "check: $?"
             """)
         #expect(outcome.output == "rotate: 14\na.db\ncheck: 0\n", "\(outcome.errors)")
-        #expect(outcome.errors.contains("a rotation needs 1.3 MB of room beside it"))
+        #expect(outcome.errors.contains("a rotation needs 1.3 MB of free space beside it"))
     }
 
-    @Test("a copy that does not fit ends with 14 and leaves nothing", arguments: ["backup", "encrypt", "decrypt --yes", "migrate"])
+    @Test(
+        "A copy that does not fit ends with 14 and leaves nothing",
+        arguments: ["backup", "encrypt", "decrypt --yes", "migrate"])
     func copy(_ command: String) async throws {
         var source = database
         if command == "encrypt" {
@@ -140,7 +142,9 @@ struct FullDiskTests {
         #expect(outcome.errors.contains("Make room"))
     }
 
-    @Test("rows that nobody could keep are not passed over", .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+    @Test(
+        "Rows that nobody could keep are not passed over",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
     func standardOutput() async throws {
         let strongroom = try Program(built: "strongroom").executable.path
         let outcome = try await Program(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What the library reports, as an exit status")
 struct ExitStatusTests {
-    @Test("each kind of failure has its number", arguments: [
+    @Test("Each kind of failure has its number", arguments: [
         (ResultCode.SQLITE_BUSY, Int32(11)), (.SQLITE_LOCKED, 11), (.SQLITE_NOTADB, 12), (.SQLITE_CORRUPT, 13),
         (.SQLITE_FULL, 14), (.SQLITE_INTERRUPT, 130), (.SQLITE_READONLY, 1), (.SQLITE_CANTOPEN, 1), (.SQLITE_ERROR, 1),
     ])
@@ -15,13 +15,13 @@ struct ExitStatusTests {
         #expect(failure.description.hasPrefix("a.sqlite: "))
     }
 
-    @Test("an extended code counts as the code it belongs to")
+    @Test("An extended code counts as the code it belongs to")
     func extended() {
         let failure = Failure(DatabaseError(resultCode: .SQLITE_BUSY_SNAPSHOT), file: "a.sqlite")
         #expect(failure.status == .busy)
     }
 
-    @Test("the numbers are those that scripts rely on")
+    @Test("The numbers are those that scripts rely on")
     func numbers() {
         #expect(Status.allCases.map(\.rawValue) == [0, 1, 2, 10, 11, 12, 13, 14, 15, 130])
     }

@@ -3,7 +3,9 @@ import Testing
 
 @Suite("A file whose name looks like a URI")
 struct FileNameTests {
-    @Test("is the one that a command works on, and no other", arguments: ["file:..%2fvictim%2fv.db", "file:v.db?mode=ro"])
+    @Test(
+        "A file whose name looks like a URI is the one that a command works on, and no other",
+        arguments: ["file:..%2fvictim%2fv.db", "file:v.db?mode=ro"])
     func rotate(name: String) async throws {
         let scratch = try Scratch()
         for folder in ["here", "victim"] {

@@ -11,14 +11,14 @@ struct InfoCommandTests {
         try await Program(built: "strongroom", "info", path).run()
     }
 
-    @Test("tells a clear database, without asking for a passphrase")
+    @Test("strongroom info tells a clear database, without asking for a passphrase")
     func clear() async throws {
         let outcome = try await info(try await scratch.clearDatabase())
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.output.contains("clear"))
     }
 
-    @Test("tells an encrypted database, without asking for a passphrase")
+    @Test("strongroom info tells an encrypted database, without asking for a passphrase")
     func encrypted() async throws {
         let outcome = try await info(try await scratch.encryptedDatabase(passphrase: "secret"))
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -26,7 +26,7 @@ struct InfoCommandTests {
         #expect(outcome.output.contains("\(try scratch.bytes("encrypted.sqlite").count)"))
     }
 
-    @Test("ends with 10 when there is no such file")
+    @Test("strongroom info ends with 10 when there is no such file")
     func absent() async throws {
         let outcome = try await info(scratch.path("nowhere.sqlite"))
         #expect(outcome.status == 10)
@@ -34,7 +34,7 @@ struct InfoCommandTests {
         #expect(outcome.output.isEmpty)
     }
 
-    @Test("with a key, shows the cipher and the schema")
+    @Test("strongroom info with a key, shows the cipher and the schema")
     func unlocked() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "secret")
         try await StockShell(path: database, passphrase: "secret").run("PRAGMA user_version = 7; CREATE INDEX byAuthor ON book(author); CREATE VIEW v AS SELECT 1;")
@@ -50,7 +50,9 @@ struct InfoCommandTests {
         #expect(try scratch.bytes("encrypted.sqlite") == before)
     }
 
-    @Test("names no derivation for a passphrase that spells the key", arguments: ["", "000102030405060708090a0b0c0d0e0f"])
+    @Test(
+        "strongroom info names no derivation for a passphrase that spells the key",
+        arguments: ["", "000102030405060708090a0b0c0d0e0f"])
     func spelledKey(salt: String) async throws {
         let spelled = "x'\(String(repeating: "3c", count: 32))\(salt)'"
         let database = try await scratch.encryptedDatabase(passphrase: spelled)
@@ -63,7 +65,7 @@ struct InfoCommandTests {
         #expect(facts["hmac"] as? String == "HMAC-SHA512")
     }
 
-    @Test("with a wrong key ends with 12")
+    @Test("strongroom info with a wrong key ends with 12")
     func wrongKey() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "secret")
         #expect(try await strongroom("info", database, "--passphrase-file", try scratch.secret("wrong")).status == 12)
@@ -77,7 +79,7 @@ struct InfoCommandTests {
         #expect(try outcome.object["kdf"] == nil)
     }
 
-    @Test("refuses a folder")
+    @Test("strongroom info refuses a folder")
     func folder() async throws {
         let outcome = try await info(scratch.folder.path)
         #expect(outcome.status == 1)
@@ -99,20 +101,21 @@ struct CheckCommandTests {
         try await Program(built: "strongroom", "check", path, "--passphrase-file", try scratch.secret(passphrase)).run()
     }
 
-    @Test("finds a sound database of the stock shell in order")
+    @Test("strongroom check finds a sound database of the stock shell in order")
     func sound() async throws {
         let outcome = try await check(database)
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.output.contains("ok"))
     }
 
-    @Test("checks a clear database without a passphrase")
+    @Test("strongroom check checks a clear database without a passphrase")
     func clear() async throws {
         let outcome = try await Program(built: "strongroom", "check", try await scratch.clearDatabase()).run()
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    @Test("ends with 12 at a wrong passphrase, says so in one line of its own, and leaves the file as it was")
+    @Test(
+        "strongroom check ends with 12 at a wrong passphrase, in one line of its own, and leaves the file as it was")
     func wrongKey() async throws {
         let before = try scratch.bytes("encrypted.sqlite")
         let outcome = try await check(database, passphrase: "wrong")
@@ -122,7 +125,7 @@ struct CheckCommandTests {
         #expect(try scratch.bytes("encrypted.sqlite") == before)
     }
 
-    @Test("ends with 13 when a page was altered")
+    @Test("strongroom check ends with 13 when a page was altered")
     func damaged() async throws {
         try scratch.damage("encrypted.sqlite", at: 3 * 4096 + 100)
         let outcome = try await check(database)
@@ -130,13 +133,13 @@ struct CheckCommandTests {
         #expect(outcome.errors.contains("backup"))
     }
 
-    @Test("ends with 13 when the end of the file is missing")
+    @Test("strongroom check ends with 13 when the end of the file is missing")
     func truncated() async throws {
         try scratch.write(try scratch.bytes("encrypted.sqlite").dropLast(4096 + 100), to: "encrypted.sqlite")
         #expect(try await check(database).status == 13)
     }
 
-    @Test("refuses what is certainly no database, before it asks for a passphrase", arguments: [
+    @Test("strongroom check refuses what is certainly no database, before it asks for a passphrase", arguments: [
         "", "Dear diary, this text grows longer and longer and is still no database.\n",
     ])
     func notDatabase(_ text: String) async throws {
@@ -146,13 +149,13 @@ struct CheckCommandTests {
         #expect(outcome.errors.contains(database))
     }
 
-    @Test("ends with 10 when there is no such file, and makes none")
+    @Test("strongroom check ends with 10 when there is no such file, and makes none")
     func absent() async throws {
         #expect(try await check(scratch.path("nowhere.sqlite")).status == 10)
         #expect(try scratch.names() == ["encrypted.sqlite", "secret"])
     }
 
-    @Test("ends with 11 while another program holds the database")
+    @Test("strongroom check ends with 11 while another program holds the database")
     func busy() async throws {
         let holder = try await StockShell(path: database, passphrase: "right").holding("BEGIN EXCLUSIVE;")
         let outcome = try await check(database)

@@ -4,14 +4,14 @@ import Testing
 @Suite("Installation")
 struct InstallTests {
     static let commands = [
-        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "vacuum", "query", "shell", "keygen", "key",
-        "completions",
+        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "vacuum", "query", "shell", "keygen",
+        "key", "completions",
     ]
 
     let scratch: Scratch
     init() throws { scratch = try Scratch() }
 
-    @Test("puts the program, a page a command and completions in place, and says what a server needs")
+    @Test("Installation puts the program, a page a command and completions in place, and says what a server needs")
     func install() async throws {
         let program = try Program(built: "strongroom").executable.path, prefix = scratch.path("prefix")
         let outcome = try await Program(script: "install", "--program", program, prefix).run()
@@ -26,7 +26,7 @@ struct InstallTests {
         #expect(try await Program("sh", "-c", "'\(prefix)/bin/strongroom' --version").run().status == 0)
     }
 
-    @Test("a folder that can't be written is refused before anything is built")
+    @Test("A folder that can't be written is refused before anything is built")
     func refused() async throws {
         try scratch.write(Data(), to: "file")
         let outcome = try await Program(script: "install", scratch.path("file")).run()
@@ -34,7 +34,7 @@ struct InstallTests {
         #expect(outcome.errors.contains("give another PREFIX"))
     }
 
-    @Test("each page has its options, examples, files and exit status", arguments: commands)
+    @Test("Each page has its options, examples, files and exit status", arguments: commands)
     func page(_ command: String) async throws {
         #expect(try await strongroom("manual", scratch.folder.path).status == 0)
         let page = scratch.text("strongroom-\(command).1")
@@ -47,7 +47,7 @@ struct InstallTests {
         }
     }
 
-    @Test("each page is one that a formatter takes", .enabled(if: (try? Program("groff")) != nil))
+    @Test("Each page is one that a formatter takes", .enabled(if: (try? Program("groff")) != nil))
     func formatted() async throws {
         #expect(try await strongroom("manual", scratch.folder.path).status == 0)
         for name in try scratch.names() {
@@ -56,7 +56,7 @@ struct InstallTests {
         }
     }
 
-    @Test("the examples of the pages are lines that the program understands")
+    @Test("The examples of the pages are lines that the program understands")
     func examples() async throws {
         #expect(try await strongroom("manual", scratch.folder.path).status == 0)
         for name in try scratch.names() {

@@ -17,18 +17,20 @@ struct KeyFileTests {
         return try await strongroom("verify-key", database, option, scratch.path("secret"))
     }
 
-    @Test("open with one newline at their end, or none", arguments: ["right", "right\n", "right\r\n"])
+    @Test("Files with keys open with one newline at their end, or none", arguments: ["right", "right\n", "right\r\n"])
     func newline(_ text: String) async throws {
         let outcome = try await verify(Array(text.utf8))
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    @Test("are passphrases byte for byte otherwise", arguments: ["right\n\n", " right", "ri\0ght", "right\r"])
+    @Test(
+        "Files with keys are passphrases byte for byte otherwise",
+        arguments: ["right\n\n", " right", "ri\0ght", "right\r"])
     func bytes(_ text: String) async throws {
         #expect(try await verify(Array(text.utf8)).status == 12)
     }
 
-    @Test("may hold bytes of value zero")
+    @Test("Files with keys may hold bytes of value zero")
     func zeros() async throws {
         let key = try scratch.secret("a\0b\n"), path = scratch.path("zeros.db")
         #expect(try await strongroom("create", path, "--passphrase-file", key).status == 0)
@@ -37,14 +39,16 @@ struct KeyFileTests {
         #expect(try await strongroom("verify-key", path, "--passphrase-file", short).status == 12)
     }
 
-    @Test("with a byte order mark are told apart from a slip of memory")
+    @Test("Files with keys with a byte order mark are told apart from a slip of memory")
     func byteOrderMark() async throws {
         let outcome = try await verify([0xEF, 0xBB, 0xBF] + Array("right\n".utf8))
         #expect(outcome.status == 12)
         #expect(outcome.errors.contains("\(scratch.path("secret")): the passphrase begins with a byte order mark"))
     }
 
-    @Test("that are empty are refused", arguments: ["", "\n", "\r\n"], ["--passphrase-file", "--raw-key-file"])
+    @Test(
+        "Files with keys that are empty are refused",
+        arguments: ["", "\n", "\r\n"], ["--passphrase-file", "--raw-key-file"])
     func empty(_ text: String, _ option: String) async throws {
         let outcome = try await verify(Array(text.utf8), option)
         #expect(outcome.status == 1)
@@ -52,21 +56,21 @@ struct KeyFileTests {
         #expect(outcome.errors.contains("\(noun) is empty; nothing was changed"))
     }
 
-    @Test("of 65,537 bytes are no passphrases")
+    @Test("Files with keys of 65,537 bytes are no passphrases")
     func long() async throws {
         let outcome = try await verify([UInt8](repeating: 0x61, count: 65_537))
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("this is no passphrase; nothing was changed"))
     }
 
-    @Test("with a malformed raw key are named")
+    @Test("Files with keys with a malformed raw key are named")
     func malformed() async throws {
         let outcome = try await verify(Array("right".utf8), "--raw-key-file")
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("\(scratch.path("secret")): the raw key is malformed; nothing was changed"))
     }
 
-    @Test("in whose place is something else", arguments: [
+    @Test("Files with keys in whose place is something else", arguments: [
         ("folder", Int32(1), "It is a folder: give the file in it"), ("nowhere", 10, "there is no such file"),
         ("loop", 1, "nothing was changed. Check the path"),
         ("", 2, "an empty name names no key file; nothing was changed"),
@@ -84,7 +88,9 @@ struct KeyFileTests {
         #expect(try scratch.bytes("encrypted.sqlite") == before)
     }
 
-    @Test("that can't be read name the permission", .enabled(if: (try? Program("setpriv")) != nil && geteuid() == 0))
+    @Test(
+        "Files with keys that can't be read name the permission",
+        .enabled(if: (try? Program("setpriv")) != nil && geteuid() == 0))
     func unreadable() async throws {
         let key = try scratch.secret("right", mode: 0), program = try Program(built: "strongroom").executable.path
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: database)
@@ -97,7 +103,7 @@ struct KeyFileTests {
         #expect(outcome.errors.contains(words), "\(outcome.errors)")
     }
 
-    @Test("may be pipes, and no core dump is left from the start on",
+    @Test("Files with keys may be pipes, and no core dump is left from the start on",
           .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/limits")))
     func pipe() async throws {
         let pipe = scratch.path("pipe")
@@ -112,7 +118,7 @@ struct KeyFileTests {
         #expect(await running.outcome().status == 0)
     }
 
-    @Test("whose salt does not fit say so of the salt")
+    @Test("Files with keys whose salt does not fit say so of the salt")
     func wrongSalt() async throws {
         let digits = (0..<48).map { String(format: "%02x", $0) }.joined(), path = scratch.path("salted.db")
         try await StockShell(path: path, passphrase: "x'\(digits)'").run("CREATE TABLE t (x);")
@@ -122,7 +128,7 @@ struct KeyFileTests {
         #expect(outcome.errors.contains("the key fits and the salt does not"), "\(outcome.errors)")
     }
 
-    @Test("are made once, in a folder that is there")
+    @Test("Files with keys are made once, in a folder that is there")
     func keygen() async throws {
         let path = scratch.path("made")
         #expect(try await strongroom("keygen", path).status == 0)

@@ -19,7 +19,7 @@ struct KeySourceTests {
         return try await program.run(input: input)
     }
 
-    @Test("the environment names the file or the command", arguments: ["FILE=PATH", "COMMAND=cat PATH"])
+    @Test("The environment names the file or the command", arguments: ["FILE=PATH", "COMMAND=cat PATH"])
     func environment(_ setting: String) async throws {
         func variable(_ role: String, _ name: String) -> String {
             "STRONGROOM_\(role)PASSPHRASE_" + setting.replacingOccurrences(of: "PATH", with: scratch.path(name))
@@ -31,7 +31,7 @@ struct KeySourceTests {
         #expect(try await run([variable("", "new")], ["check", database]).status == 0)
     }
 
-    @Test("an option goes before the environment")
+    @Test("An option goes before the environment")
     func optionFirst() async throws {
         let outcome = try await run(
             ["STRONGROOM_PASSPHRASE_FILE=\(scratch.path("new"))"], ["verify-key", database, "--passphrase-file",
@@ -39,7 +39,7 @@ struct KeySourceTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    @Test("a file and a command at once are a wrong usage")
+    @Test("A file and a command at once are a wrong usage")
     func both() async throws {
         let outcome = try await run(["STRONGROOM_PASSPHRASE_FILE=a", "STRONGROOM_PASSPHRASE_COMMAND=b"],
                                     ["verify-key", database])
@@ -54,7 +54,7 @@ struct KeySourceTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    @Test("standard input can't be two things", arguments: [
+    @Test("Standard input can't be two things", arguments: [
         ["rotate", "FILE", "--passphrase-file", "-", "--new-passphrase-file", "-"], ["query", "FILE",
             "--passphrase-file", "-"],
         ["shell", "FILE", "--passphrase-file", "-"],
@@ -65,7 +65,7 @@ struct KeySourceTests {
         #expect(outcome.errors.contains("tandard input"))
     }
 
-    @Test("a raw key comes with its salt", arguments: [true, false])
+    @Test("A raw key comes with its salt", arguments: [true, false])
     func keyWithSalt(isText: Bool) async throws {
         let digits = (0..<48).map { String(format: "%02x", $0) }.joined(), path = scratch.path("salted.db")
         try await StockShell(path: path,
@@ -105,7 +105,7 @@ struct KeySourceTests {
         #expect(outcome.errors.contains(words), "\(outcome.errors)")
     }
 
-    @Test("a raw key is no passphrase to the messages")
+    @Test("A raw key is no passphrase to the messages")
     func nouns() async throws {
         let raw = String(repeating: "3c", count: 32)
         for arguments in [["verify-key", database], ["rotate", database, "--dry-run"], ["check", database],
@@ -138,7 +138,7 @@ struct TypedKeyTests {
         database = try await scratch.encryptedDatabase(passphrase: "right")
     }
 
-    @Test("may be typed three times", arguments: [
+    @Test("Typed keys may be typed three times", arguments: [
         ["check"], ["verify-key"], ["query", "SELECT 1"], ["backup", "OUT"], ["rotate", "--dry-run"], ["migrate",
             "OUT"],
     ])
@@ -157,7 +157,7 @@ struct TypedKeyTests {
         #expect(await running.outcome().status == 0, "\(terminal.transcript())")
     }
 
-    @Test("are wrong for good at the third time")
+    @Test("Typed keys are wrong for good at the third time")
     func thirdTime() async throws {
         let running = try terminal.start(try Program(built: "strongroom", "check", database))
         for _ in 0..<3 {
@@ -168,7 +168,7 @@ struct TypedKeyTests {
         #expect(terminal.transcript().contains("this passphrase does not open it; nothing was changed"))
     }
 
-    @Test("don't show after Ctrl-Z and fg, and are asked for again")
+    @Test("Typed keys don't show after Ctrl-Z and fg, and are asked for again")
     func stopped() async throws {
         let program = try Program(built: "strongroom").executable.path
         let running = try terminal.start(try Program("bash", "-c",
@@ -185,7 +185,7 @@ struct TypedKeyTests {
         #expect(terminal.echoes)
     }
 
-    @Test("query on a terminal says that it waits for SQL")
+    @Test("Typed keys query on a terminal says that it waits for SQL")
     func queryWaits() async throws {
         let running = try terminal.start(try Program(built: "strongroom", "query", database, "--passphrase-file",
                                                      try scratch.secret("right")))

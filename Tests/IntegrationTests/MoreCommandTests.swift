@@ -6,7 +6,7 @@ struct MakingCommandTests {
     let scratch: Scratch
     init() throws { scratch = try Scratch() }
 
-    @Test("create makes an empty database that the stock shell opens, for its owner only")
+    @Test("Create makes an empty database that the stock shell opens, for its owner only")
     func create() async throws {
         let outcome = try await strongroom("create", scratch.path("new.sqlite"), "--passphrase-file", try scratch.secret("one"))
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -15,14 +15,14 @@ struct MakingCommandTests {
         #expect(try await StockShell(path: scratch.path("new.sqlite"), passphrase: "one").run("SELECT count(*) FROM sqlite_master;") == "0")
     }
 
-    @Test("create refuses to replace a file")
+    @Test("Create refuses to replace a file")
     func createOverFile() async throws {
         try scratch.write(Data("precious".utf8), to: "new.sqlite")
         #expect(try await strongroom("create", scratch.path("new.sqlite"), "--passphrase-file", try scratch.secret("one")).status == 1)
         #expect(scratch.text("new.sqlite") == "precious")
     }
 
-    @Test("create with a plaintext header leaves the salt beside the database, and it opens again")
+    @Test("Create with a plaintext header leaves the salt beside the database, and it opens again")
     func createWithHeader() async throws {
         let path = scratch.path("new.sqlite"), secret = try scratch.secret("one")
         #expect(try await strongroom("create", path, "--plaintext-header", "--passphrase-file", secret).status == 0)
@@ -32,7 +32,7 @@ struct MakingCommandTests {
         #expect(verified.status == 0, "\(verified.errors)")
     }
 
-    @Test("verify-key ends with 0 or 12 and writes nothing", arguments: [("right", Int32(0)), ("wrong", 12)])
+    @Test("Verify-key ends with 0 or 12 and writes nothing", arguments: [("right", Int32(0)), ("wrong", 12)])
     func verifyKey(_ passphrase: String, _ status: Int32) async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let before = try scratch.bytes("encrypted.sqlite")
@@ -45,7 +45,7 @@ struct MakingCommandTests {
         #expect(try scratch.bytes("encrypted.sqlite") == before)
     }
 
-    @Test("backup makes a copy that the same passphrase opens, while a writer has uncommitted changes")
+    @Test("Backup makes a copy that the same passphrase opens, while a writer has uncommitted changes")
     func backup() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let shell = StockShell(path: database, passphrase: "right")
@@ -58,7 +58,7 @@ struct MakingCommandTests {
         #expect(try await StockShell(path: scratch.path("copy.sqlite"), passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
-    @Test("keygen makes a key file that encrypts and opens, and is never replaced")
+    @Test("Keygen makes a key file that encrypts and opens, and is never replaced")
     func keygen() async throws {
         let key = scratch.path("raw.key"), path = scratch.path("new.sqlite")
         #expect(try await strongroom("keygen", key).status == 0)
@@ -72,7 +72,7 @@ struct MakingCommandTests {
         #expect(try await StockShell(path: path, passphrase: "x'\(digits)'").run("SELECT count(*) FROM sqlite_master;") == "0")
     }
 
-    @Test("keygen shows a key on standard output, as text and as JSON")
+    @Test("Keygen shows a key on standard output, as text and as JSON")
     func keygenOutput() async throws {
         let plain = try await strongroom("keygen").output
         #expect(plain.wholeMatch(of: /[0-9a-f]{64}\n/) != nil)
@@ -81,7 +81,7 @@ struct MakingCommandTests {
         #expect(key + "\n" != plain)
     }
 
-    @Test("backup writes nothing to the database, nor beside it")
+    @Test("Backup writes nothing to the database, nor beside it")
     func backupReadsOnly() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let before = try scratch.bytes("encrypted.sqlite"), folder = scratch.path("copies")
@@ -94,14 +94,16 @@ struct MakingCommandTests {
         #expect(try scratch.names() == ["copies", "encrypted.sqlite", "secret"])
     }
 
-    @Test("completions are written for the shells that have them", arguments: ["bash", "zsh", "fish"])
+    @Test("Completions are written for the shells that have them", arguments: ["bash", "zsh", "fish"])
     func completions(_ shell: String) async throws {
         let outcome = try await strongroom("completions", shell)
         #expect(outcome.status == 0)
         #expect(outcome.output.contains("verify-key"))
     }
 
-    @Test("completions are a script that the shell understands", arguments: ["bash", "zsh", "fish"].filter { (try? Program($0)) != nil })
+    @Test(
+        "Completions are a script that the shell understands",
+        arguments: ["bash", "zsh", "fish"].filter { (try? Program($0)) != nil })
     func completionsAreSound(_ shell: String) async throws {
         try scratch.write(Data(try await strongroom("completions", shell).output.utf8), to: "completions")
         // bash complains of a language that the machine lacks.
@@ -109,7 +111,7 @@ struct MakingCommandTests {
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
     }
 
-    @Test("bash completes commands, options and files", arguments: [
+    @Test("Bash completes commands, options and files", arguments: [
         ("strongroom ro", "rotate"), ("strongroom rotate --new-passphrase-f", "--new-passphrase-file"),
         ("strongroom check encr", "encrypted.sqlite"), ("strongroom completions z", "zsh"),
     ])
@@ -132,7 +134,7 @@ struct ConvertingCommandTests {
     let scratch: Scratch
     init() throws { scratch = try Scratch() }
 
-    @Test("decrypt warns, and makes a copy that opens without a key")
+    @Test("Decrypt warns, and makes a copy that opens without a key")
     func decrypt() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let outcome = try await strongroom(
@@ -143,7 +145,7 @@ struct ConvertingCommandTests {
         #expect(try await StockShell(path: scratch.path("clear.sqlite")).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
-    @Test("decrypt refuses to go on without a terminal and without --yes", .enabled(if: PseudoTerminal.isAvailable))
+    @Test("Decrypt refuses to go on without a terminal and without --yes", .enabled(if: PseudoTerminal.isAvailable))
     func decryptUnseen() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let executable = try Program(built: "strongroom").executable.path
@@ -202,7 +204,7 @@ struct QueryCommandTests {
         return try await program.run(input: sql)
     }
 
-    @Test("writes rows in the form asked for", arguments: [
+    @Test("strongroom query writes rows in the form asked for", arguments: [
         ("table", "a    b\n---  -\nx,y  1\n"), ("csv", "a,b\n\"x,y\",1\n"), ("jsonl", "{\"a\":\"x,y\",\"b\":1}\n"),
     ])
     func forms(_ form: String, _ expected: String) async throws {
@@ -211,7 +213,7 @@ struct QueryCommandTests {
         #expect(outcome.output == expected)
     }
 
-    @Test("a table is as wide as its first 200 rows; a longer value further down sticks out, and no row is lost")
+    @Test("A table is as wide as its first 200 rows; a longer value further down sticks out, and no row is lost")
     func wideTable() async throws {
         let outcome = try await query("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i, CASE WHEN i = 5000 THEN 'a longer word' ELSE 'x' END AS w FROM n")
         let lines = outcome.output.split(separator: "\n")
@@ -220,7 +222,7 @@ struct QueryCommandTests {
         #expect(lines.last == "5000  a longer word")
     }
 
-    @Test("a table shows characters that a terminal would obey, and keeps a row on its line")
+    @Test("A table shows characters that a terminal would obey, and keeps a row on its line")
     func controlCharacters() async throws {
         let outcome = try await query("SELECT char(27) || '[2J' || char(10) AS a")
         #expect(outcome.output.contains("[2J\\n"))
@@ -228,12 +230,14 @@ struct QueryCommandTests {
         #expect(outcome.output.split(separator: "\n").count == 3)
     }
 
-    @Test("an answer without rows has its head", arguments: [("table", "a\n-\n"), ("csv", "a\n"), ("jsonl", "")])
+    @Test("An answer without rows has its head", arguments: [("table", "a\n-\n"), ("csv", "a\n"), ("jsonl", "")])
     func noRows(_ form: String, _ expected: String) async throws {
         #expect(try await query("SELECT 1 AS a WHERE 0", "--output", form).output == expected)
     }
 
-    @Test("statements that begin or end a transaction are refused, and nothing is written", arguments: [
+    @Test(
+        "strongroom query statements that begin or end a transaction are refused, and nothing is written",
+        arguments: [
         "COMMIT", "/* now */ end", "-- now\nROLLBACK", "BEGIN IMMEDIATE",
     ])
     func transactions(_ sql: String) async throws {
@@ -246,14 +250,14 @@ struct QueryCommandTests {
         #expect(try await StockShell(path: database, passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
-    @Test("a savepoint may be rolled back")
+    @Test("A savepoint may be rolled back")
     func savepoint() async throws {
         let outcome = try await query("SAVEPOINT a; DELETE FROM book; ROLLBACK TO a; RELEASE a; DELETE FROM book WHERE id > 10", "--write")
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try await StockShell(path: database, passphrase: "right").run("SELECT count(*) FROM book;") == "10")
     }
 
-    @Test("refuses to write without --write, and names it")
+    @Test("strongroom query refuses to write without --write, and names it")
     func readOnly() async throws {
         let before = try scratch.bytes("encrypted.sqlite")
         let outcome = try await query("DELETE FROM book")
@@ -262,7 +266,7 @@ struct QueryCommandTests {
         #expect(try scratch.bytes("encrypted.sqlite") == before)
     }
 
-    @Test("writes with --write, all statements or none")
+    @Test("strongroom query writes with --write, all statements or none")
     func writing() async throws {
         #expect(try await query("DELETE FROM book; SELECT nothing", "--write").status == 1)
         #expect(try await StockShell(path: database, passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
@@ -286,7 +290,7 @@ struct SecretSourceTests {
         return try await Program("sh", "-c", "\(setting) exec '\(executable)' verify-key '\(database)' \(option)").run()
     }
 
-    @Test("a command, a descriptor, a credential and a variable all do", arguments: [
+    @Test("A command, a descriptor, a credential and a variable all do", arguments: [
         ("", "--passphrase-command 'cat FOLDER/secret'"), ("exec 5<FOLDER/secret;", "--passphrase-fd 5"),
         ("CREDENTIALS_DIRECTORY=FOLDER", "--passphrase-credential secret"), ("P=right", "--passphrase-env P"),
     ])
@@ -298,14 +302,14 @@ struct SecretSourceTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    @Test("a command that fails is no passphrase")
+    @Test("A command that fails is no passphrase")
     func failingCommand() async throws {
         let outcome = try await verify("", "--passphrase-command 'echo right; false'")
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("ended with 1"))
     }
 
-    @Test("two places at once are a wrong usage")
+    @Test("Two places at once are a wrong usage")
     func twoPlaces() async throws {
         #expect(try await verify("", "--passphrase-env A --passphrase-fd 5").status == 2)
     }
@@ -313,7 +317,7 @@ struct SecretSourceTests {
 
 @Suite("Outcomes as JSON")
 struct OutcomeTests {
-    @Test("a failure is an object on standard output too, with its status, its error and what to do")
+    @Test("A failure is an object on standard output too, with its status, its error and what to do")
     func failure() async throws {
         let scratch = try Scratch()
         let outcome = try await strongroom("check", scratch.path("nowhere"), "--json")
@@ -323,7 +327,7 @@ struct OutcomeTests {
         #expect(answer["error"] is String && answer["remedy"] is String)
     }
 
-    @Test("rotate --dry-run changes nothing and says how much there is to do")
+    @Test("Rotate --dry-run changes nothing and says how much there is to do")
     func dryRun() async throws {
         let scratch = try Scratch()
         let database = try await scratch.encryptedDatabase(passphrase: "right")

@@ -22,7 +22,7 @@ struct MovingTests {
             "-emit-module", "-module-name", name, "-emit-module-path", module, source) == "")
     }
 
-    @Test("keeps its imports: targets of the guide stand for GRDB and for its SQLite")
+    @Test("A program that comes from GRDB keeps its imports: targets of the guide stand for GRDB and for its SQLite")
     func imports() async throws {
         try await makeModule("GRDB")
         try await makeModule("GRDBSQLite")
@@ -51,7 +51,7 @@ struct MovingTests {
         #expect(try await SwiftCompiler.diagnostics("-typecheck", "-I", scratch.folder.path, app) == "")
     }
 
-    @Test("writes a manifest that Swift reads")
+    @Test("A program that comes from GRDB writes a manifest that Swift reads")
     func manifest() async throws {
         try FileManager.default.createDirectory(atPath: scratch.path("Sources"), withIntermediateDirectories: false)
         let text = "// swift-tools-version: 6.1\n" + (try sample("Package.swift"))

@@ -26,7 +26,7 @@ struct NewFileTests {
         return try await shell.run(input: input)
     }
 
-    @Test("a name that leaves no room for those of its log and its salt is refused", arguments: [246, 300])
+    @Test("A name that leaves no room for those of its log and its salt is refused", arguments: [246, 300])
     func longName(_ length: Int) async throws {
         let name = String(repeating: "x", count: length)
         let outcome = try await strongroom("create", scratch.path(name), "--passphrase-file", secret)
@@ -36,7 +36,7 @@ struct NewFileTests {
         #expect(try scratch.names() == ["secret", "source.db"])
     }
 
-    @Test("may have names of one character",
+    @Test("New databases may have names of one character",
           arguments: [["create", "x"], ["backup", "source.db", "x"], ["decrypt", "source.db", "x", "--yes"]])
     func shortName(_ arguments: [String]) async throws {
         let program = try Program(built: "strongroom").executable.path
@@ -47,7 +47,7 @@ struct NewFileTests {
         #expect(try scratch.names() == ["secret", "source.db", "x"])
     }
 
-    @Test("are refused where the name is none of a file", arguments: [
+    @Test("New databases are refused where the name is none of a file", arguments: [
         ("-", "standard output"), (":memory:", "in memory"), ("file:x.db", "URI"), ("file:///tmp/x.db?mode=rwc",
             "URI"), ("", "empty name"),
     ])
@@ -59,7 +59,7 @@ struct NewFileTests {
         #expect(try scratch.snapshot() == before)
     }
 
-    @Test("are never the source itself, by whatever name",
+    @Test("New databases are never the source itself, by whatever name",
           arguments: ["source.db", "link", "hard", "./source.db", "source.db-wal", "source.db-salt"])
     func itself(_ out: String) async throws {
         try FileManager.default.createSymbolicLink(atPath: scratch.path("link"), withDestinationPath: source)
@@ -77,7 +77,7 @@ struct NewFileTests {
         #expect(try scratch.snapshot() == before)
     }
 
-    @Test("name themselves and not the source when they can't be made", arguments: [
+    @Test("New databases name themselves and not the source when they can't be made", arguments: [
         ("nowhere/out.db", Int32(10), "its folder does not exist"), ("secret/out.db", 10, "its folder does not exist"),
     ])
     func namedInErrors(_ out: String, _ status: Int32, _ words: String) async throws {
@@ -86,7 +86,7 @@ struct NewFileTests {
         #expect(outcome.errors.hasPrefix("strongroom: \(scratch.path(out)): \(words)"), "\(outcome.errors)")
     }
 
-    @Test("name themselves when the disk is full", .enabled(if: SmallDisk.isAvailable))
+    @Test("New databases name themselves when the disk is full", .enabled(if: SmallDisk.isAvailable))
     func fullDisk() async throws {
         let disk = scratch.path("disk"), program = try Program(built: "strongroom").executable.path
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
@@ -98,7 +98,9 @@ struct NewFileTests {
         #expect(outcome.errors.contains("strongroom: \(disk)/out.db: the disk is full"), "\(outcome.errors)")
     }
 
-    @Test("replace no file that another program has open, forced or not, in both journal modes",
+    @Test(
+        "New databases replace no file that another program has open, forced or not, in both journal modes",
+        
           arguments: ["delete", "wal"])
     func inUse(_ mode: String) async throws {
         let out = try await scratch.encryptedDatabase("out.db", passphrase: "right")
@@ -115,7 +117,9 @@ struct NewFileTests {
         #expect(after == before)
     }
 
-    @Test("leave the log of the old database where the replacement fails", .enabled(if: SmallDisk.isAvailable))
+    @Test(
+        "New databases leave the log of the old database where the replacement fails",
+        .enabled(if: SmallDisk.isAvailable))
     func failingReplacement() async throws {
         let out = try await scratch.databaseWithLog("out.db", passphrase: "right", keepingIndex: false)
         let before = try scratch.snapshot(), program = try Program(built: "strongroom").executable.path
@@ -130,7 +134,7 @@ struct NewFileTests {
         #expect(try await StockShell(path: out, passphrase: "right").run("SELECT count(*) FROM author;") == "3")
     }
 
-    @Test("give their folder back what a killed run left of it, clear text first of all")
+    @Test("New databases give their folder back what a killed run left of it, clear text first of all")
     func leftOvers() async throws {
         try await StockShell(path: source, passphrase: "right").run("""
             CREATE TABLE bulk (a);
@@ -147,7 +151,9 @@ struct NewFileTests {
         #expect(try scratch.names() == ["new.db", "secret", "source.db"])
     }
 
-    @Test("take away the salt of a database that a killed run did not come to give its name, and no other",
+    @Test(
+        "New databases remove the salt of a database that a killed run did not name, and no other",
+        
           arguments: [true, false])
     func killedBetweenNames(isWhole: Bool) async throws {
         let path = scratch.path("header.db"), folder = scratch.path(".strongroom-killed")
@@ -165,7 +171,9 @@ struct NewFileTests {
         #expect(outcome.status == 1 && outcome.errors.contains("is not replaced") && !outcome.errors.contains("--force"))
     }
 
-    @Test("give a database its log back where a run was killed before it replaced it", arguments: [true, false])
+    @Test(
+        "New databases give a database its log back where a run was killed before it replaced it",
+        arguments: [true, false])
     func killedReplacing(isReplaced: Bool) async throws {
         let out = try await scratch.databaseWithLog("database.db", passphrase: "right", keepingIndex: false)
         let before = try scratch.snapshot(), folder = scratch.path(".strongroom-killed")
@@ -179,7 +187,7 @@ struct NewFileTests {
         #expect(try scratch.snapshot(leavingOut: ["new.db"]) == expected)
     }
 
-    @Test("leave the folder of a run that is at work alone")
+    @Test("New databases leave the folder of a run that is at work alone")
     func atWork() async throws {
         try await StockShell(path: source, passphrase: "right").run("""
             CREATE TABLE bulk (a);
@@ -196,7 +204,9 @@ struct NewFileTests {
         #expect(try scratch.names() == ["copy.db", "new.db", "secret", "source.db"])
     }
 
-    @Test("don't touch what another program made meanwhile, its salt least of all", arguments: [
+    @Test(
+        "New databases don't touch what another program made meanwhile, its salt least of all",
+        arguments: [
         ["create", "OUT", "--plaintext-header"], ["migrate", "FILE", "OUT", "--plaintext-header", "on"], ["encrypt",
             "CLEAR", "OUT", "--plaintext-header"],
     ])
@@ -231,7 +241,7 @@ struct BackupFormatTests {
         secret = try scratch.secret("right")
     }
 
-    @Test("open as the original does, in every format", arguments: ForeignFormat.all.filter { !$0.isRaw })
+    @Test("Backups open as the original does, in every format", arguments: ForeignFormat.all.filter { !$0.isRaw })
     func formats(_ format: ForeignFormat) async throws {
         let path = scratch.path("foreign.db"), copy = scratch.path("copy.db")
         try await StockShell(path: path, passphrase: "right").run(format.pragmas + Scratch.sampleSQL)
@@ -241,7 +251,7 @@ struct BackupFormatTests {
                                      passphrase: "right").run(format.pragmas + Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
-    @Test("have the plaintext header of the original, and a salt beside them")
+    @Test("Backups have the plaintext header of the original, and a salt beside them")
     func header() async throws {
         let path = scratch.path("header.db"), copy = scratch.path("copy.db")
         #expect(try await strongroom("create", path, "--plaintext-header", "--page-size", "8192", "--passphrase-file",

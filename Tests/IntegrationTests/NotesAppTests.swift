@@ -15,7 +15,8 @@ struct NotesAppTests {
         return await program.outcome()
     }
 
-    @Test("adds, finds, edits, pins and deletes notes, and tells each change by observation")
+    @Test(
+        "The notes application adds, finds, edits, pins and deletes notes, and tells each change by observation")
     func notes() async throws {
         let scratch = try Scratch()
         let app = try start(scratch.path("notes.sqlite"), passphrase: "correct horse")
@@ -39,7 +40,7 @@ struct NotesAppTests {
         #expect(answers.dropLast().last?.hasPrefix("error:") == true)
     }
 
-    @Test("keeps its notes from run to run, in a file that shows none of them")
+    @Test("The notes application keeps its notes from run to run, in a file that shows none of them")
     func runs() async throws {
         let scratch = try Scratch()
         let path = scratch.path("notes.sqlite")
@@ -57,7 +58,8 @@ struct NotesAppTests {
         #expect(answers == ["1 Call the bank", "1 found", "sound"])
     }
 
-    @Test("changes its passphrase at work: the observation goes on, only the new passphrase opens the notes")
+    @Test(
+        "The notes application changes its passphrase at work: observation goes on, and only the new one opens the file")
     func passphrase() async throws {
         let scratch = try Scratch()
         let path = scratch.path("notes.sqlite")
@@ -75,7 +77,7 @@ struct NotesAppTests {
         #expect(try await shell.run("SELECT text FROM note ORDER BY id;") == "Call the bank\nWater the plants")
     }
 
-    @Test("brings the notes of its first version up to date")
+    @Test("The notes application brings the notes of its first version up to date")
     func migration() async throws {
         let scratch = try Scratch()
         let path = scratch.path("notes.sqlite")
@@ -108,70 +110,109 @@ struct KeyRenewalTests {
         try FileManager.default.createDirectory(atPath: scratch.path("keys"), withIntermediateDirectories: false)
     }
 
-    /// Runs the application to its end; it is killed at the step of a renewal that is named.
+    private var store: FileKeyStore { FileKeyStore(path: scratch.path("keys/key")) }
+
+    /// Runs the application to its end; it is killed at the step of a change of key that is named.
     func run(_ commands: String, endingAt step: String = "") async throws -> Outcome {
         let app = try Program(built: "NotesApp").executable.path
-        return try await Program("env", "NOTES_END_AT=\(step)", app, path, scratch.path("keys")).run(input: commands)
+        return try await Program("env", "NOTES_END_AT=\(step)", app, path, store.path).run(input: commands)
     }
 
-    /// The keys in the folder that open the database.
-    func openingKeys() throws -> [String] {
-        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path("keys")).filter { $0 != "lock" }
-        return try names.filter { name in
-            do {
-                let key = try DatabaseKey.rawKey(scratch.bytes("keys/" + name))
-                _ = try DatabaseFile.details(path: path, encryption: Encryption(key: key))
-                return true
-            } catch let error as DatabaseError where error.isWrongKeyError {
-                return false
-            }
+    /// The files with keys, and whether each key opens the database.
+    func keys() throws -> [String: Bool] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path("keys"))
+        return try Dictionary(uniqueKeysWithValues: names.map { ($0, try opens(scratch.bytes("keys/" + $0))) })
+    }
+
+    private func opens(_ text: Data) throws -> Bool {
+        do {
+            _ = try DatabaseFile.details(path: path, encryption: Encryption(key: .passphrase(text.dropLast())))
+            return true
+        } catch let error as DatabaseError where error.isWrongKeyError {
+            return false
         }
     }
 
-    @Test("renews it: the former key opens nothing, the new one is kept")
+    @Test("The notes application renews it: the former key opens nothing, the new one is kept")
     func renewal() async throws {
         #expect(try await run("add work Call the bank\n").status == 0)
-        let former = try scratch.bytes("keys/current")
+        let former = try scratch.bytes("keys/key")
         let outcome = try await run("renew-key\nrenew-key\nlist work\n")
         #expect(outcome.status == 0 && outcome.output.contains("1 Call the bank"), "\(outcome.errors)")
-        #expect(try scratch.bytes("keys/current") != former)
-        #expect(try openingKeys() == ["current"])
-        #expect(throws: DatabaseError.self) {
-            try DatabaseFile.details(path: path, encryption: Encryption(key: .rawKey(former)))
-        }
+        #expect(try scratch.bytes("keys/key") != former)
+        #expect(try keys() == ["key": true])
+        #expect(try !opens(former))
     }
 
-    @Test("killed while it renews its key, opens its notes at the next start", arguments: [
-        ("stored", "current"), ("rotating", "current"), ("rotated", "pending"),
+    @Test("The notes application, killed while it changes its key, opens its notes at the next start, and changes its key again", arguments: [
+        ("stored", ["key": true, "key-next": false]), ("rotating", ["key": true, "key-next": false]),
+        ("rotated", ["key": false, "key-next": true]), ("removed", ["key-next": true]),
+        ("confirmed", ["key": true, "key-next": true]),
     ])
-    func killed(at step: String, opening: String) async throws {
+    func killed(at step: String, left: [String: Bool]) async throws {
         #expect(try await run("add work Call the bank\n").status == 0)
         let killed = try await run("renew-key\n", endingAt: step)
         #expect(killed.status == SIGKILL && !killed.output.contains("key renewed"))
-        #expect(FileManager.default.fileExists(atPath: scratch.path("keys/pending")))
-        // Looking leaves what was begun to the application.
-        #expect(try openingKeys() == [opening])
-        let key = try scratch.bytes("keys/" + opening)
+        #expect(try keys() == left)
         let next = try await run("list work\ncheck\n")
         #expect(next.status == 0, "\(next.output)\(next.errors)")
         #expect(next.output.contains("1 Call the bank") && next.output.contains("sound"))
-        #expect(try scratch.bytes("keys/current") == key)
-        #expect(try openingKeys() == ["current"])
-        #expect(!FileManager.default.fileExists(atPath: scratch.path("keys/pending")))
-        #expect(try await run("renew-key\nlist work\n").output.contains("key renewed"))
+        #expect(try keys()["key"] == true)
+        #expect(try await run("renew-key\nlist work\n").output.contains("1 Call the bank"))
+        #expect(try keys() == ["key": true])
     }
 
-    @Test("gives a key up that did not come to take over")
+    @Test("The notes application gives a key up that did not come to take over")
     func busy() async throws {
         #expect(try await run("add work Call the bank\n").status == 0)
-        let digits = try scratch.bytes("keys/current").map { String(format: "%02x", $0) }.joined()
-        let writer = try await StockShell(path: path, passphrase: "x'\(digits)'").holding("BEGIN IMMEDIATE;")
+        let key = try String(decoding: scratch.bytes("keys/key").dropLast(), as: UTF8.self)
+        let writer = try await StockShell(path: path, passphrase: key).holding("BEGIN IMMEDIATE;")
         let outcome = try await run("renew-key\n")
         #expect(outcome.status != 0)
-        #expect(try openingKeys() == ["current"])
-        #expect(!FileManager.default.fileExists(atPath: scratch.path("keys/pending")))
+        #expect(try keys() == ["key": true])
         writer.endInput()
         _ = await writer.outcome()
         #expect(try await run("renew-key\n").output.contains("key renewed"))
+    }
+
+    @Test("makes no key over notes whose key is gone, and finds the notes when it is back")
+    func goneKey() async throws {
+        #expect(try await run("add work Call the bank\n").status == 0)
+        let key = try scratch.bytes("keys/key")
+        try store.remove(.current)
+        let refused = try await run("list work\n")
+        #expect(refused.status != 0 && refused.errors.contains("has no key"))
+        #expect(try keys() == [:])
+        try key.write(to: URL(fileURLWithPath: store.path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: store.path)
+        #expect(try await run("list work\n").output.contains("1 Call the bank"))
+    }
+}
+
+@Suite("Processes that create a database with a managed key")
+struct FirstKeyTests {
+    @Test("at once make one key, with and without the opening lock", .timeLimit(.minutes(2)),
+          arguments: ["mint", "mint-shared"])
+    func atOnce(mode: String) async throws {
+        for _ in 0..<5 {
+            let scratch = try Scratch(), path = scratch.path("db.sqlite")
+            let store = FileKeyStore(path: scratch.path("key"))
+            let processes = try (0..<6).map {
+                try Program(built: "SharingWorkload", mode, path, "process \($0)", store.path).start()
+            }
+            // Each waits for the word, so that they begin together.
+            for process in processes { process.write("go\n") }
+            for process in processes {
+                process.endInput()
+                let outcome = await process.outcome()
+                #expect(outcome.status == 0, "\(outcome.errors)")
+            }
+            var configuration = Configuration()
+            configuration.encryption = Encryption(key: try store.load(.current))
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let count = try await queue.read { try Int.fetchOne($0, sql: "SELECT count(DISTINCT author) FROM mark") }
+            #expect(count == 6)
+            try queue.close()
+        }
     }
 }

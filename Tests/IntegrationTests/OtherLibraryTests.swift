@@ -14,7 +14,8 @@ struct OtherLibraryTests {
         return try await Program("env", setting, program, "create", path, "--passphrase-file", key).run()
     }
 
-    @Test("is refused before anything is written in clear, and the message names what helps")
+    @Test(
+        "A process with SQLite first is refused before anything is written in clear, and the message names what helps")
     func plain() async throws {
         let outcome = try await create(preloading: [plainSQLite!])
         #expect(outcome.status == 1)
@@ -27,7 +28,8 @@ struct OtherLibraryTests {
         #expect(try scratch.names() == ["secret"])
     }
 
-    @Test("works with SQLCipher loaded before it, by the name that the message gives")
+    @Test(
+        "A process with SQLite first works with SQLCipher loaded before it, by the name that the message gives")
     func preloaded() async throws {
         let advice = try await create(preloading: [plainSQLite!]).errors
         let name = try #require(advice.firstMatch(of: /LD_PRELOAD=(libsqlcipher\.so\.\d)/)).output.1
@@ -35,7 +37,9 @@ struct OtherLibraryTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    @Test("has the SQLite that was linked first", .enabled(if: canLink, "cc or libsqlite3-dev is missing"))
+    @Test(
+        "A process with SQLite first has the SQLite that was linked first",
+        .enabled(if: canLink, "cc or libsqlite3-dev is missing"))
     func linkOrder() async throws {
         try scratch.write(Data("""
             #include <stdio.h>

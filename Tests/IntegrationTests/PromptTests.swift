@@ -11,7 +11,7 @@ struct PromptTests {
         terminal = try PseudoTerminal()
     }
 
-    @Test("asks for the passphrase, and does not show it")
+    @Test("strongroom on a terminal asks for the passphrase, and does not show it")
     func asks() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "quite secret")
         let running = try terminal.start(try Program(built: "strongroom", "check", database))
@@ -24,7 +24,7 @@ struct PromptTests {
         #expect(terminal.echoes)
     }
 
-    @Test("asks twice for a passphrase that is about to be set")
+    @Test("strongroom on a terminal asks twice for a passphrase that is about to be set")
     func asksTwice() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "old secret")
         let running = try terminal.start(try Program(built: "strongroom", "rotate", database))
@@ -39,7 +39,7 @@ struct PromptTests {
         #expect(try await StockShell(path: database, passphrase: "new secret").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
-    @Test("changes nothing when the two answers differ")
+    @Test("strongroom on a terminal changes nothing when the two answers differ")
     func slip() async throws {
         let clear = try await scratch.clearDatabase()
         let out = scratch.path("out.sqlite")
@@ -53,7 +53,7 @@ struct PromptTests {
         #expect(try scratch.names() == ["clear.sqlite"])
     }
 
-    @Test("refuses an empty answer")
+    @Test("strongroom on a terminal refuses an empty answer")
     func empty() async throws {
         let clear = try await scratch.clearDatabase()
         let running = try terminal.start(try Program(built: "strongroom", "encrypt", clear, scratch.path("out.sqlite")))
@@ -64,7 +64,7 @@ struct PromptTests {
         #expect(try scratch.names() == ["clear.sqlite"])
     }
 
-    @Test("says at once that the passphrase is wrong, before it asks for the new one")
+    @Test("strongroom on a terminal says at once that the passphrase is wrong, before it asks for the new one")
     func wrongPassphraseFirst() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let running = try terminal.start(try Program(built: "strongroom", "rotate", database))
@@ -76,7 +76,7 @@ struct PromptTests {
         #expect(!terminal.transcript().contains("New passphrase"))
     }
 
-    @Test("stops a rotation at Ctrl-C, ends with 130 and says which passphrase holds")
+    @Test("strongroom on a terminal stops a rotation at Ctrl-C, ends with 130 and says which passphrase holds")
     func controlCWhileRotating() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "old")
         let shell = StockShell(path: database, passphrase: "old")
@@ -93,7 +93,7 @@ struct PromptTests {
         #expect(try await shell.run("SELECT length(a) FROM bulk;") == "60000000")
     }
 
-    @Test("shows a bar while it rotates, and nothing of it when it is done")
+    @Test("strongroom on a terminal shows a bar while it rotates, and nothing of it when it is done")
     func bar() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "old")
         try await StockShell(path: database, passphrase: "old").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(20000000));")
@@ -108,7 +108,9 @@ struct PromptTests {
         #expect(last.hasPrefix("\(database): rotated and checked."))
     }
 
-    @Test("asks before it writes clear text, and takes nothing but yes", arguments: [("yes", Int32(0)), ("y", 1), ("", 1)])
+    @Test(
+        "strongroom on a terminal asks before it writes clear text, and takes nothing but yes",
+        arguments: [("yes", Int32(0)), ("y", 1), ("", 1)])
     func decryptConfirmed(_ answer: String, _ status: Int32) async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right"), out = scratch.path("clear.sqlite")
         let running = try terminal.start(try Program(
@@ -119,7 +121,7 @@ struct PromptTests {
         #expect(try scratch.names().contains("clear.sqlite") == (status == 0))
     }
 
-    @Test("decrypt --yes asks nothing")
+    @Test("strongroom on a terminal decrypt --yes asks nothing")
     func decryptUnasked() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let running = try terminal.start(try Program(
@@ -128,7 +130,7 @@ struct PromptTests {
         #expect(!terminal.transcript().contains("Type yes"))
     }
 
-    @Test("a passphrase that is typed shows in no argument and no environment of any process")
+    @Test("A passphrase that is typed shows in no argument and no environment of any process")
     func typedSecrecy() async throws {
         let secret = "typed-\(UUID().uuidString)"
         let database = try await scratch.encryptedDatabase(passphrase: secret)
@@ -142,7 +144,7 @@ struct PromptTests {
         #expect(!terminal.transcript().contains(secret))
     }
 
-    @Test("a late part of an interrupted rotation is finished with the new passphrase, which is asked for once more")
+    @Test("A late part of an interrupted rotation is finished with the new passphrase, which is asked for once more")
     func asksForTheNewOneAfterAnInterruption() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "old")
         let shell = StockShell(path: database, passphrase: "old")
@@ -166,7 +168,7 @@ struct PromptTests {
         #expect(terminal.transcript().contains("it is finished now, and checked"))
     }
 
-    @Test("ends with 130 at Ctrl-C and Ctrl-\\, echo switched on again and nothing changed",
+    @Test("strongroom on a terminal ends with 130 at Ctrl-C and Ctrl-\\, echo switched on again and nothing changed",
           arguments: ["\u{3}", "\u{1C}"])
     func controlC(_ typed: String) async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")

@@ -24,7 +24,9 @@ struct ReadingCommandTests {
     let scratch: Scratch
     init() throws { scratch = try Scratch() }
 
-    @Test("leave a database in WAL mode as it was, with nothing beside it", arguments: ReadingCommand.all)
+    @Test(
+        "Commands that read leave a database in WAL mode as it was, with nothing beside it",
+        arguments: ReadingCommand.all)
     func cleanLog(_ command: ReadingCommand) async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "right")
         try await StockShell(path: path, passphrase: "right").run("PRAGMA journal_mode = wal;")
@@ -34,7 +36,9 @@ struct ReadingCommandTests {
         #expect(try scratch.snapshot(leavingOut: Self.own) == before)
     }
 
-    @Test("read the log that a killed program left, and leave it as it was", arguments: ReadingCommand.all,
+    @Test(
+        "Commands that read read the log that a killed program left, and leave it as it was",
+        arguments: ReadingCommand.all,
           [true, false])
     func leftLog(_ command: ReadingCommand, _ keepingIndex: Bool) async throws {
         let path = try await scratch.databaseWithLog(passphrase: "right", keepingIndex: keepingIndex)
@@ -45,7 +49,9 @@ struct ReadingCommandTests {
         #expect(try scratch.snapshot(leavingOut: Self.own) == before)
     }
 
-    @Test("leave nothing beside a database that this user may not write, whoever may", .enabled(if: geteuid() == 0),
+    @Test(
+        "Commands that read leave nothing beside a database that this user may not write, whoever may",
+        .enabled(if: geteuid() == 0),
           arguments: [false, true], [0o755, 0o777] as [mode_t])
     func anotherUser(_ hasLog: Bool, _ folderMode: mode_t) async throws {
         let path = hasLog ? try await scratch.databaseWithLog(passphrase: "right", keepingIndex: false)
@@ -60,12 +66,12 @@ struct ReadingCommandTests {
             let outcome = try await program.unprivileged(as: 65534).run()
             // A log without its index can't be read without making one.
             #expect(outcome.status == (hasLog ? 1 : 0), "\(command): \(outcome.errors)")
-            #expect(!hasLog || outcome.errors.contains("by somebody who may write it; nothing was changed"))
+            #expect(!hasLog || outcome.errors.contains("by a user who may write it; nothing was changed"))
             #expect(try scratch.snapshot() == before)
         }
     }
 
-    @Test("leave all as it was beside a program that writes", arguments: ReadingCommand.all)
+    @Test("Commands that read leave all as it was beside a program that writes", arguments: ReadingCommand.all)
     func besideWriter(_ command: ReadingCommand) async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "right")
         let shell = StockShell(path: path, passphrase: "right")
@@ -83,7 +89,9 @@ struct ReadingCommandTests {
         #expect(namesAfter == names)
     }
 
-    @Test("leave a journal that must be rolled back to others, and say so", arguments: ReadingCommand.all)
+    @Test(
+        "Commands that read leave a journal that must be rolled back to others, and say so",
+        arguments: ReadingCommand.all)
     func journal(_ command: ReadingCommand) async throws {
         let path = try await scratch.databaseWithJournal(passphrase: "right")
         let before = try scratch.snapshot()
@@ -99,7 +107,7 @@ struct ReadingCommandTests {
         #expect(try await StockShell(path: path, passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
-    @Test("encrypt leaves the log of its source as it was")
+    @Test("Commands that read encrypt leaves the log of its source as it was")
     func encrypt() async throws {
         let clear = try await scratch.clearDatabase("live.db")
         let writer = try await StockShell(path: clear).holding("PRAGMA journal_mode = wal; INSERT INTO author VALUES (3, 'Ibn Khaldun');")
@@ -115,7 +123,7 @@ struct ReadingCommandTests {
                                      passphrase: "right").run("SELECT count(*) FROM author;") == "3")
     }
 
-    @Test("end with 130 at a signal, and nothing beside the database")
+    @Test("Commands that read end with 130 at a signal, and nothing beside the database")
     func interrupted() async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "right")
         try await StockShell(path: path, passphrase: "right").run("PRAGMA journal_mode = wal;")

@@ -23,14 +23,14 @@ struct RotateCommandTests {
         try await StockShell(path: database, passphrase: passphrase).attempt(Scratch.sampleQuery)
     }
 
-    @Test("gives the database the new passphrase, and the stock shell finds every row with it")
+    @Test("strongroom rotate gives the database the new passphrase, and the stock shell finds every row with it")
     func newPassphrase() async throws {
         let outcome = try await rotate()
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try await answer("new").output == Scratch.sampleAnswer + "\n")
     }
 
-    @Test("takes the database away from the old passphrase")
+    @Test("strongroom rotate takes the database away from the old passphrase")
     func oldPassphrase() async throws {
         #expect(try await rotate().status == 0)
         #expect(try await answer("old").status != 0)
@@ -39,14 +39,14 @@ struct RotateCommandTests {
         #expect(check.status == 12)
     }
 
-    @Test("works again and again")
+    @Test("strongroom rotate works again and again")
     func repeated() async throws {
         #expect(try await rotate(from: "old", to: "new").status == 0)
         #expect(try await rotate(from: "new", to: "newer").status == 0)
         #expect(try await answer("newer").output == Scratch.sampleAnswer + "\n")
     }
 
-    @Test("leaves nothing beside the database, and its permissions alone")
+    @Test("strongroom rotate leaves nothing beside the database, and its permissions alone")
     func tidy() async throws {
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: database)
         #expect(try await rotate().status == 0)
@@ -54,7 +54,7 @@ struct RotateCommandTests {
         #expect(try scratch.mode("encrypted.sqlite") == 0o640)
     }
 
-    @Test("ends with 12 at a wrong passphrase and leaves the file as it was")
+    @Test("strongroom rotate ends with 12 at a wrong passphrase and leaves the file as it was")
     func wrongPassphrase() async throws {
         let before = try scratch.bytes("encrypted.sqlite")
         let outcome = try await rotate(from: "wrong")
@@ -62,7 +62,7 @@ struct RotateCommandTests {
         #expect(try scratch.bytes("encrypted.sqlite") == before)
     }
 
-    @Test("refuses the passphrase in use as the new one")
+    @Test("strongroom rotate refuses the passphrase in use as the new one")
     func samePassphrase() async throws {
         let before = try scratch.bytes("encrypted.sqlite")
         let outcome = try await rotate(to: "old\n")
@@ -71,14 +71,14 @@ struct RotateCommandTests {
         #expect(try scratch.bytes("encrypted.sqlite") == before)
     }
 
-    @Test("refuses an empty new passphrase and leaves the file as it was")
+    @Test("strongroom rotate refuses an empty new passphrase and leaves the file as it was")
     func emptyPassphrase() async throws {
         let before = try scratch.bytes("encrypted.sqlite")
         #expect(try await rotate(to: "").status == 1)
         #expect(try scratch.bytes("encrypted.sqlite") == before)
     }
 
-    @Test("refuses a clear database and names the command for it")
+    @Test("strongroom rotate refuses a clear database and names the command for it")
     func clearDatabase() async throws {
         let clear = try await scratch.clearDatabase()
         let before = try scratch.bytes("clear.sqlite")
@@ -88,14 +88,14 @@ struct RotateCommandTests {
         #expect(try scratch.bytes("clear.sqlite") == before)
     }
 
-    @Test("ends with 10 when there is no such file, and makes none")
+    @Test("strongroom rotate ends with 10 when there is no such file, and makes none")
     func absent() async throws {
         try FileManager.default.removeItem(atPath: database)
         #expect(try await rotate().status == 10)
         #expect(try scratch.names() == ["new.key", "old.key"])
     }
 
-    @Test("ends with 11 while another program writes, and says that the old passphrase holds")
+    @Test("strongroom rotate ends with 11 while another program writes, and says that the old passphrase holds")
     func busy() async throws {
         let holder = try await StockShell(path: database, passphrase: "old").holding("BEGIN IMMEDIATE;")
         let outcome = try await rotate()

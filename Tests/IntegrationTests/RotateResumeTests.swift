@@ -9,7 +9,7 @@ struct RotateResumeTests {
 
     init() async throws { fixture = try await RotationFixture() }
 
-    @Test("a rotation that was killed early is undone and done again")
+    @Test("A rotation that was killed early is undone and done again")
     func killedEarly() async throws {
         try await fixture.fill(database, bytes: 60_000_000)
         #expect(try await fixture.rotating(until: 5).end(by: SIGKILL).status == SIGKILL)
@@ -21,7 +21,7 @@ struct RotateResumeTests {
         try await fixture.expectRows("new")
     }
 
-    @Test("a rotation that is killed while others write and read leaves one passphrase and every acknowledged row",
+    @Test("A rotation that is killed while others write and read leaves one passphrase and every acknowledged row",
           arguments: [5, 50, 95])
     func killedBesideOthers(percentage: Int) async throws {
         let shell = fixture.shell()
@@ -48,7 +48,7 @@ struct RotateResumeTests {
         try await fixture.expectRows(survivor)
     }
 
-    @Test("a rotation that left its last part to others is finished")
+    @Test("A rotation that left its last part to others is finished")
     func finished() async throws {
         let reader = try await fixture.reader()
         let first = try await fixture.rotate(nil, "--json")
@@ -70,7 +70,7 @@ struct RotateResumeTests {
         try await fixture.expectRows("new")
     }
 
-    @Test("with --wait stays until nobody reads pages of the old passphrase, and says that only the new one opens it")
+    @Test("With --wait stays until nobody reads pages of the old passphrase, and says that only the new one opens it")
     func waits() async throws {
         let reader = try await fixture.reader()
         // All pages are written and checked by then.
@@ -83,7 +83,7 @@ struct RotateResumeTests {
         #expect(try await fixture.isPending() == false)
     }
 
-    @Test("that still waits and is interrupted says that the former key remains")
+    @Test("That still waits and is interrupted says that the former key remains")
     func interruptedWait() async throws {
         let reader = try await fixture.reader()
         let outcome = try await fixture.rotating(until: 100, "--wait").end(by: SIGINT)
@@ -92,7 +92,7 @@ struct RotateResumeTests {
         #expect(try await fixture.survivor() == "new")
     }
 
-    @Test("a database with a second name is refused, before and in the work")
+    @Test("A database with a second name is refused, before and in the work")
     func hardLink() async throws {
         try FileManager.default.linkItem(atPath: database, toPath: scratch.path("other.sqlite"))
         let before = try scratch.bytes("encrypted.sqlite")
@@ -105,7 +105,7 @@ struct RotateResumeTests {
         #expect(try await fixture.rotate().status == 0)
     }
 
-    @Test("names the other programs that have the database open, and that must open it anew",
+    @Test("Names the other programs that have the database open, and that must open it anew",
           .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
     func openElsewhere() async throws {
         try await fixture.shell().run("PRAGMA journal_mode = wal;")
@@ -121,7 +121,7 @@ struct RotateResumeTests {
         #expect(outcome.errors.contains("warning: \(database): it is open in \(holder) too"))
     }
 
-    @Test("stops at SIGTERM as at Ctrl-C, and says which passphrase holds")
+    @Test("Stops at SIGTERM as at Ctrl-C, and says which passphrase holds")
     func terminated() async throws {
         try await fixture.fill(database, bytes: 60_000_000)
         let outcome = try await fixture.rotating(until: 5).end(by: SIGTERM)
@@ -157,7 +157,7 @@ struct RotateResumeTests {
         #expect(last["completedPages"] as? Int == last["totalPages"] as? Int)
     }
 
-    @Test("shows no bar where standard error is no terminal")
+    @Test("Shows no bar where standard error is no terminal")
     func noBar() async throws {
         let outcome = try await fixture.rotate()
         #expect(outcome.errors == "\(database): rotated and checked. Only the new passphrase opens it.\n")

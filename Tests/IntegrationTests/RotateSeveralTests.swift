@@ -9,7 +9,9 @@ struct RotateSeveralTests {
 
     init() async throws { fixture = try await RotationFixture(["a.db", "b.db", "c.db"]) }
 
-    @Test("gives all of them the new passphrase, one at a time or several", arguments: ["1", "3"])
+    @Test(
+        "strongroom rotate of several files gives all of them the new passphrase, one at a time or several",
+        arguments: ["1", "3"])
     func all(_ jobs: String) async throws {
         let outcome = try await fixture.rotate(nil, "--jobs", jobs)
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -17,7 +19,7 @@ struct RotateSeveralTests {
         try await fixture.expectRows("new")
     }
 
-    @Test("takes a file once that is named twice")
+    @Test("strongroom rotate of several files takes a file once that is named twice")
     func duplicates() async throws {
         try FileManager.default.createSymbolicLink(atPath: scratch.path("link.db"), withDestinationPath: databases[0])
         let files = [databases[0], scratch.path("link.db"), databases[0]]
@@ -26,7 +28,8 @@ struct RotateSeveralTests {
         #expect(try outcome.object["file"] as? String == databases[0])
     }
 
-    @Test("goes on after a failure, and ends with its number when all failures are alike")
+    @Test(
+        "strongroom rotate of several files goes on after a failure, and ends with its status if all failures agree")
     func oneFails() async throws {
         let odd = try await scratch.encryptedDatabase("odd.db", passphrase: "another")
         let outcome = try await fixture.rotate([odd] + databases, "--json")
@@ -43,7 +46,7 @@ struct RotateSeveralTests {
         try await fixture.expectRows("another", [odd])
     }
 
-    @Test("ends with 1 when the failures differ, and tells each")
+    @Test("strongroom rotate of several files ends with 1 when the failures differ, and tells each")
     func failuresDiffer() async throws {
         let odd = try await scratch.encryptedDatabase("odd.db", passphrase: "another")
         let outcome = try await fixture.rotate(databases + [odd, scratch.path("nowhere.db")])
@@ -53,14 +56,14 @@ struct RotateSeveralTests {
         #expect(outcome.errors.contains("5 databases: 3 with the new passphrase, 2 failed."))
     }
 
-    @Test("says nothing of what went well with --quiet")
+    @Test("strongroom rotate of several files says nothing of what went well with --quiet")
     func quiet() async throws {
         let outcome = try await fixture.rotate(nil, "--quiet")
         #expect(outcome.status == 0)
         #expect(outcome.errors.isEmpty && outcome.output.isEmpty)
     }
 
-    @Test("once more with the same keys finds that all is done")
+    @Test("strongroom rotate of several files once more with the same keys finds that all is done")
     func again() async throws {
         #expect(try await fixture.rotate([databases[0]]).status == 0)
         let outcome = try await fixture.rotate(nil, "--json")
@@ -69,7 +72,7 @@ struct RotateSeveralTests {
         try await fixture.expectRows("new", [databases[0]])
     }
 
-    @Test("plans all of them with --dry-run and changes none")
+    @Test("strongroom rotate of several files plans all of them with --dry-run and changes none")
     func dryRun() async throws {
         let before = try ["a.db", "b.db", "c.db"].map(scratch.bytes)
         let outcome = try await fixture.rotate(nil, "--dry-run", "--jobs", "2")
@@ -79,7 +82,8 @@ struct RotateSeveralTests {
         #expect(try scratch.names() == ["a.db", "b.db", "c.db", "new.key", "old.key"])
     }
 
-    @Test("stops at an interruption: what was not begun is skipped, and the same command ends the work")
+    @Test(
+        "strongroom rotate stops at an interruption: files not begun are skipped, and the same command ends the work")
     func interrupted() async throws {
         for database in databases.prefix(2) { try await fixture.fill(database, bytes: 40_000_000) }
         let outcome = try await fixture.rotating(until: 5, "--json").end(by: SIGINT)
@@ -98,7 +102,7 @@ struct RotateSeveralTests {
         #expect(try await fixture.rotate(databases + options).status == 2)
     }
 
-    @Test("a header that shows pages of zero bytes is damage of its own, and the other files are rotated")
+    @Test("A header that shows pages of zero bytes is damage of its own, and the other files are rotated")
     func zeroPageSize() async throws {
         let header = scratch.path("header.sqlite"), secret = ["--passphrase-file", scratch.path("old.key")]
         let migrated = try await strongroom(["migrate", databases[0], header, "--plaintext-header", "on"] + secret)

@@ -7,7 +7,7 @@ struct SecrecyTests {
 
     init() throws { scratch = try Scratch() }
 
-    @Test("a passphrase in use shows in no argument and no environment of any process")
+    @Test("A passphrase in use shows in no argument and no environment of any process")
     func procShowsNothing() async throws {
         let old = "old-\(UUID().uuidString)", new = "new-\(UUID().uuidString)"
         let database = try await scratch.encryptedDatabase(passphrase: old)
@@ -38,7 +38,7 @@ struct SecrecyTests {
         ("P=$(cat FILE); export P;", "--passphrase-env P"), ("", "--raw-key-file FILE"),
     ]
 
-    @Test("no source of a key shows it while the program works", arguments: sources)
+    @Test("No source of a key shows it while the program works", arguments: sources)
     func everySource(_ setting: String, _ options: String) async throws {
         let isRaw = options.contains("raw")
         let secret = isRaw ? (0..<32).map { _ in String(format: "%02x", UInt8.random(in: 0...255)) }.joined() : "old-\(UUID().uuidString)"
@@ -62,7 +62,7 @@ struct SecrecyTests {
         #expect(!outcome.errors.contains(secret) && !outcome.output.contains(secret))
     }
 
-    @Test("no message of a failure repeats a passphrase")
+    @Test("No message of a failure repeats a passphrase")
     func messages() async throws {
         let passphrase = "wrong-\(UUID().uuidString)"
         let database = try await scratch.encryptedDatabase(passphrase: "right")

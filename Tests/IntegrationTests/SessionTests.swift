@@ -23,7 +23,7 @@ struct SessionTests {
         }
     }
 
-    @Test("reads as its transcript says")
+    @Test("A session with strongroom reads as its transcript says")
     func session() async throws {
         let scratch = try Scratch(), program = try Program(built: "strongroom").executable.path, steps = try Self.steps()
         #expect(steps.count { $0.line.contains("strongroom ") } >= 40)

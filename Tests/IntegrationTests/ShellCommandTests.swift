@@ -21,21 +21,21 @@ struct ShellCommandTests {
         try await strongroom(["query", database] + arguments + key)
     }
 
-    @Test("runs statements over several lines, and lines with a dot")
+    @Test("strongroom shell runs statements over several lines, and lines with a dot")
     func statements() async throws {
         let outcome = try await shell(".mode csv\nSELECT count(*) AS n\n  FROM book;\n.tables\nSELECT 1; SELECT 2;\n")
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.output == "n\n300\nauthor\nbook\n1\n1\n2\n2\n")
     }
 
-    @Test("shows the schema, of all or of one table")
+    @Test("strongroom shell shows the schema, of all or of one table")
     func schema() async throws {
         let all = try await shell(".schema\n").output, one = try await shell(".schema AUTHOR\n").output
         #expect(one == "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL);\n")
         #expect(all.contains(one) && all.contains("CREATE TABLE book"))
     }
 
-    @Test("writes nothing without --write, and takes effect with it")
+    @Test("strongroom shell writes nothing without --write, and takes effect with it")
     func writing() async throws {
         let before = try scratch.snapshot()
         let refused = try await shell("DELETE FROM book;\n")
@@ -47,7 +47,7 @@ struct ShellCommandTests {
         #expect(outcome.output.contains("10"))
     }
 
-    @Test("a dump makes the same database anew, blobs, counters and full-text tables too")
+    @Test("A dump makes the same database anew, blobs, counters and full-text tables too")
     func dump() async throws {
         try await StockShell(path: database, passphrase: "right").run("""
             CREATE TABLE odd ("a b" TEXT, c BLOB, d REAL);
@@ -69,7 +69,7 @@ struct ShellCommandTests {
         #expect(try await copy.run(questions) == StockShell(path: database, passphrase: "right").run(questions))
     }
 
-    @Test("lines with a dot take part in a transaction")
+    @Test("strongroom shell lines with a dot take part in a transaction")
     func dotsInTransaction() async throws {
         try scratch.write(Data("a\n1\n".utf8), to: "rows.csv")
         let dots = ".import \(scratch.path("rows.csv")) fresh\n.schema fresh\n.tables\n.dump fresh\n"
@@ -81,7 +81,7 @@ struct ShellCommandTests {
         #expect(outcome.output.hasSuffix("COMMIT;\nauthor\nbook\n"))
     }
 
-    @Test("a transaction that is open at the end is undone, and said to be", arguments: ["", ".quit\n"])
+    @Test("A transaction that is open at the end is undone, and said to be", arguments: ["", ".quit\n"])
     func openTransaction(_ end: String) async throws {
         let outcome = try await shell("DELETE FROM book WHERE id = 1;\nBEGIN;\nDELETE FROM book;\n" + end, "--write")
         #expect(outcome.status == 1)
@@ -89,7 +89,7 @@ struct ShellCommandTests {
         #expect(try await shell(".mode csv\nSELECT count(*) AS n FROM book;\n").output == "n\n299\n")
     }
 
-    @Test("an error in the middle says what becomes of the lines before it")
+    @Test("An error in the middle says what becomes of the lines before it")
     func errorInTheMiddle() async throws {
         let outcome = try await shell("DELETE FROM book WHERE id = 1;\nselec;\n", "--write")
         #expect(outcome.status == 1)
@@ -97,7 +97,7 @@ struct ShellCommandTests {
         #expect(try await shell(".mode csv\nSELECT count(*) AS n FROM book;\n").output == "n\n299\n")
     }
 
-    @Test("a byte order mark is no part of the first column's name")
+    @Test("A byte order mark is no part of the first column's name")
     func spreadsheet() async throws {
         try scratch.write([0xEF, 0xBB, 0xBF] + Data("id,name\r\n1,A\r\n".utf8), to: "sheet.csv")
         let outcome = try await shell(".import \(scratch.path("sheet.csv")) sheet\n.schema sheet\n", "--write")
@@ -111,7 +111,7 @@ struct ShellCommandTests {
         #expect(outcome.errors.contains("BEGIN is refused without --write"))
     }
 
-    @Test("a file that can't be imported is called what it is")
+    @Test("A file that can't be imported is called what it is")
     func notImported() async throws {
         let absent = try await shell(".import \(scratch.path("nowhere")) t\n", "--write")
         #expect(absent.status == 10)
@@ -119,13 +119,14 @@ struct ShellCommandTests {
         #expect(folder.status == 1 && folder.errors.contains("it cannot be read"), "\(folder.errors)")
     }
 
-    @Test("a value may be named as its parameter is written", arguments: ["1=x", "?1=x"])
+    @Test("A value may be named as its parameter is written", arguments: ["1=x", "?1=x"])
     func numbered(_ binding: String) async throws {
         let outcome = try await query("SELECT ?1 AS a", "--bind", binding, "--output", "csv")
         #expect(outcome.output == "a\nx\n", "\(outcome.errors)")
     }
 
-    @Test("imports a CSV file into a new table and into one that is there, all rows or none")
+    @Test(
+        "strongroom shell imports a CSV file into a new table and into one that is there, all rows or none")
     func importing() async throws {
         try scratch.write(Data("name,note\nA,\"one, \"\"two\"\"\nthree\"\nB,\n".utf8), to: "new.csv")
         try scratch.write(Data("C,c\nD\n".utf8), to: "bad.csv")
@@ -139,7 +140,9 @@ struct ShellCommandTests {
         #expect(try await query("SELECT count(*) AS n FROM fresh", "--output", "csv").output == "n\n2\n")
     }
 
-    @Test("ends at the first error where nobody types, and goes on where somebody does",
+    @Test(
+        "strongroom shell ends at the first error where nobody types, and goes on where somebody does",
+        
           .enabled(if: PseudoTerminal.isAvailable))
     func errors() async throws {
         let outcome = try await shell("SELECT nothing;\nSELECT 1;\n")
@@ -164,7 +167,9 @@ struct ShellCommandTests {
         #expect(await running.outcome().status == 0, "\(terminal.transcript())")
     }
 
-    @Test("values go to named parameters and to numbered ones", arguments: [
+    @Test(
+        "strongroom shell values go to named parameters and to numbered ones",
+        arguments: [
         ("SELECT :a AS v", ["--bind", "a=it's"], "it's"), ("SELECT ? || ? AS v", ["--bind", "1=x", "--bind", "2=y"],
             "xy"),
         ("SELECT typeof(@n) AS v", ["--bind", "@n=7"], "integer"), ("SELECT typeof($n) AS v", ["--bind", "n=007"],
@@ -178,7 +183,7 @@ struct ShellCommandTests {
         #expect(outcome.output == "v\n\(expected)\n")
     }
 
-    @Test("a parameter without a value, and what is no value, are a wrong usage",
+    @Test("A parameter without a value, and what is no value, are a wrong usage",
           arguments: [[], ["--bind", "b=1"], ["--bind", "nothing"]])
     func noValue(_ options: [String]) async throws {
         let outcome = try await strongroom(["query", database, "SELECT :a"] + options + key)
@@ -186,7 +191,8 @@ struct ShellCommandTests {
         #expect(outcome.errors.contains("--bind"))
     }
 
-    @Test("query --write runs VACUUM and a change of journal mode, each by itself")
+    @Test(
+        "strongroom query --write runs VACUUM and a change of journal mode, each by itself")
     func alone() async throws {
         try await StockShell(path: database, passphrase: "right").run("DELETE FROM book;")
         let before = try scratch.bytes("encrypted.sqlite").count
@@ -202,7 +208,8 @@ struct ShellCommandTests {
         #expect(try await query("SELECT count(*) AS n FROM author", "--output", "csv").output == "n\n2\n")
     }
 
-    @Test("vacuum gives unused pages back, and the database stays as it is encrypted")
+    @Test(
+        "strongroom vacuum gives unused pages back, and the database stays as it is encrypted")
     func vacuum() async throws {
         try await StockShell(path: database, passphrase: "right").run("DELETE FROM book WHERE id > 10;")
         let before = try scratch.bytes("encrypted.sqlite").count
@@ -216,7 +223,7 @@ struct ShellCommandTests {
         #expect(try scratch.names() == ["encrypted.sqlite", "secret"])
     }
 
-    @Test("vacuum ends with 11 beside a reader")
+    @Test("strongroom vacuum ends with 11 beside a reader")
     func vacuumBusy() async throws {
         let holder = try await StockShell(path: database,
                                           passphrase: "right").holding("BEGIN; SELECT count(*) FROM book;")
@@ -246,7 +253,7 @@ struct ProgressTests {
 
     func isRising(_ percents: [Int]) -> Bool { zip(percents, percents.dropFirst()).allSatisfy { $0 <= $1 } }
 
-    @Test("a copy is written, then checked, and each has a progress of its own", arguments: ["encrypt", "backup"])
+    @Test("A copy is written, then checked, and each has a progress of its own", arguments: ["encrypt", "backup"])
     func phases(_ command: String) async throws {
         let bulk = "CREATE TABLE bulk (a); INSERT INTO bulk SELECT zeroblob(900) FROM generate_series(1, 60000);"
         let source = command == "encrypt" ? try await scratch.clearDatabase() : try await scratch.encryptedDatabase(passphrase: "right")
@@ -262,7 +269,7 @@ struct ProgressTests {
         #expect(checking.last == 100)
     }
 
-    @Test("check has progress, of small databases too", arguments: [100, 30_000_000])
+    @Test("Check has progress, of small databases too", arguments: [100, 30_000_000])
     func check(size: Int) async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "right")
         try await StockShell(path: path, passphrase: "right").run("""
@@ -275,7 +282,7 @@ struct ProgressTests {
         #expect(isRising(events.map(\.percent)) && events.last?.percent == 100)
     }
 
-    @Test("check names damaged pages, a sentence each, and nothing that follows from them")
+    @Test("Check names damaged pages, a sentence each, and nothing that follows from them")
     func damagedPages() async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "right")
         for page in [3, 5] { try scratch.damage("encrypted.sqlite", at: (page - 1) * 4096 + 1000) }
@@ -287,7 +294,7 @@ struct ProgressTests {
         #expect(json["problems"] as? [String] == sentences)
     }
 
-    @Test("encrypt makes pages of another size, and a plaintext header")
+    @Test("Encrypt makes pages of another size, and a plaintext header")
     func encryptOptions() async throws {
         let clear = try await scratch.clearDatabase(), out = scratch.path("out.db")
         let outcome = try await strongroom("encrypt", clear, out, "--plaintext-header", "--page-size", "8192",

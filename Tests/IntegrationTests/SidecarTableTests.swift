@@ -38,7 +38,7 @@ struct SidecarTableTests {
         }
     }()
 
-    @Test("have a row for each state of each sidecar beside each state of a database")
+    @Test("The tables of sidecars have a row for each state of each sidecar beside each state of a database")
     func completeness() {
         let names = Self.rows.map(\.testDescription)
         #expect(Set(names).count == names.count)
@@ -46,14 +46,18 @@ struct SidecarTableTests {
         #expect(names.count == count)
     }
 
-    @Test("say what opening, creating and rotating come to", .timeLimit(.minutes(5)), arguments: rows)
+    @Test(
+        "The tables of sidecars say what opening, creating and rotating come to",
+        .timeLimit(.minutes(5)), arguments: rows)
     func library(_ row: Row) throws {
         func fixture() throws -> SidecarFixture { try SidecarFixture(row.role, row.sidecar, row.database) }
         let outcomes = [try fixture().opening(), try fixture().creating(), try fixture().rotating()]
         #expect(outcomes == row.outcomes, "\(row.testDescription)")
     }
 
-    @Test("say the exit statuses of verify-key, create and rotate", .timeLimit(.minutes(20)), arguments: rows)
+    @Test(
+        "The tables of sidecars say the exit statuses of verify-key, create and rotate",
+        .timeLimit(.minutes(20)), arguments: rows)
     func command(_ row: Row) async throws {
         var statuses: [Int32] = []
         for command in [["verify-key"], ["create", "--plaintext-header"], ["rotate", "--new-raw-key-file", "new"]] {

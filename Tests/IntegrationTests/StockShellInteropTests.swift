@@ -18,7 +18,7 @@ struct StockShellInteropTests {
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    @Test("the shell reads what the library wrote, every type of value")
+    @Test("The shell reads what the library wrote, every type of value")
     func libraryToShell() async throws {
         let queue = try open("it's a secret")
         try await queue.write { db in
@@ -34,7 +34,7 @@ struct StockShellInteropTests {
         #expect(try await shell.run("PRAGMA cipher_integrity_check; PRAGMA integrity_check;") == "ok")
     }
 
-    @Test("the library reads what the shell wrote, every type of value")
+    @Test("The library reads what the shell wrote, every type of value")
     func shellToLibrary() async throws {
         try await StockShell(path: path, passphrase: "päss").run("""
             CREATE TABLE t (a, b, c, d, e);
@@ -46,7 +46,7 @@ struct StockShellInteropTests {
         #expect(values == [Int64.max.databaseValue, (-2.5).databaseValue, "it's".databaseValue, Data([0, 255]).databaseValue, .null])
     }
 
-    @Test("a passphrase changed by the library is the one the shell needs")
+    @Test("A passphrase changed by the library is the one the shell needs")
     func changedByLibrary() async throws {
         let queue = try open("before")
         try await queue.write { db in try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (42)") }
@@ -56,7 +56,7 @@ struct StockShellInteropTests {
         #expect(try await StockShell(path: path, passphrase: "before").attempt("SELECT a FROM t;").status != 0)
     }
 
-    @Test("a passphrase changed by the shell is the one the library needs")
+    @Test("A passphrase changed by the shell is the one the library needs")
     func changedByShell() async throws {
         try await StockShell(path: path, passphrase: "before").run("""
             CREATE TABLE t (a);
@@ -69,7 +69,7 @@ struct StockShellInteropTests {
         #expect(error?.resultCode == .SQLITE_NOTADB)
     }
 
-    @Test("both write to the same database, one after the other")
+    @Test("Both write to the same database, one after the other")
     func takingTurns() async throws {
         try await open("shared").write { db in try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
         try await StockShell(path: path, passphrase: "shared").run("INSERT INTO t VALUES (2);")

@@ -10,7 +10,9 @@ struct UsageTests {
         return try await program.run()
     }
 
-    @Test("ends with 2 at a usage it does not understand, and says so on standard error", arguments: [
+    @Test(
+        "strongroom ends with 2 at a usage it does not understand, and says so on standard error",
+        arguments: [
         [], ["rotat"], ["rotate"], ["info"], ["encrypt", "one"], ["check", "file", "--unknown"],
         ["check", "file", "--passphrase-file"],
     ])
@@ -23,7 +25,9 @@ struct UsageTests {
         #expect(outcome.output.isEmpty)
     }
 
-    @Test("has no option that takes a passphrase as its value", arguments: ["encrypt", "check", "rotate"])
+    @Test(
+        "strongroom has no option that takes a passphrase as its value",
+        arguments: ["encrypt", "check", "rotate"])
     func noPassphraseArgument(_ command: String) async throws {
         let help = try await strongroom(command, "--help")
         #expect(help.status == 0)
@@ -32,17 +36,17 @@ struct UsageTests {
         #expect(try await strongroom(command, "file", "--passphrase", "x").status == 2)
     }
 
-    @Test("explains itself on standard output when asked to")
+    @Test("strongroom explains itself on standard output when asked to")
     func help() async throws {
         let outcome = try await strongroom("--help")
         #expect(outcome.status == 0)
-        for word in ["encrypt", "info", "check", "rotate", "130 interrupted"] { #expect(outcome.output.contains(word)) }
+        for word in ["encrypt", "info", "check", "rotate", "130", "interrupted"] { #expect(outcome.output.contains(word)) }
         #expect(outcome.errors.isEmpty)
     }
 
-    @Test("each command explains itself, by --help and by help COMMAND", arguments: [
-        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "vacuum", "query", "shell", "keygen", "key",
-        "completions",
+    @Test("Each command explains itself, by --help and by help COMMAND", arguments: [
+        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "vacuum", "query", "shell", "keygen",
+        "key", "completions",
     ])
     func helpOfCommands(_ command: String) async throws {
         for outcome in [try await strongroom(command, "--help"), try await strongroom("help", command)] {
@@ -52,7 +56,42 @@ struct UsageTests {
         }
     }
 
-    @Test("names everything that it is made of")
+    @Test("Each command shows an example and its exit statuses", arguments: InstallTests.commands)
+    func helpParts(_ command: String) async throws {
+        // Lines are wrapped at 80 columns.
+        let help = try await strongroom(command, "--help").output.replacing("\n", with: " ")
+        #expect(help.contains("EXAMPLE:   strongroom "))
+        #expect(help.contains(/EXIT STATUS: 0 done; 1 failed, .*2 wrong usage/))
+        #expect(help.contains("strongroom \(command)"))
+    }
+
+    @Test("strongroom groups the options: key, format, output", arguments: [
+        ("rotate", ["KEY OPTIONS:", "NEW KEY OPTIONS:", "FORMAT OPTIONS:", "OUTPUT OPTIONS:"]),
+        ("encrypt", ["KEY OPTIONS:", "OUTPUT OPTIONS:"]), ("keygen", ["OUTPUT OPTIONS:"]),
+    ])
+    func groups(_ command: String, _ titles: [String]) async throws {
+        let lines = try await strongroom(command, "--help").output.split(separator: "\n").map(String.init)
+        let found = lines.filter { $0.hasSuffix(" OPTIONS:") }
+        #expect(found == titles)
+    }
+
+    @Test(
+        "strongroom reports a wrong usage in one line: what happened, what state things are in, what to do",
+        arguments: [
+        (["rotate"], "strongroom help rotate lists the options."),
+        (["check", "file", "--unknown"], "strongroom help check lists the options."),
+        ([], "strongroom --help lists the commands."),
+    ])
+    func usageLine(_ arguments: [String], _ remedy: String) async throws {
+        var program = try Program(built: "strongroom")
+        program.arguments = arguments
+        let lines = try await program.run().errors.split(separator: "\n")
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix("strongroom: ") == true)
+        #expect(lines.first?.hasSuffix("; nothing was changed. " + remedy) == true, "\(lines)")
+    }
+
+    @Test("strongroom names everything that it is made of")
     func version() async throws {
         let outcome = try await strongroom("--version")
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -62,7 +101,8 @@ struct UsageTests {
         for version in stock.split(separator: "\n") { #expect(outcome.output.contains(version)) }
     }
 
-    @Test("says in --version and info whether this SQLite has the WAL-reset bug, and that it is fenced")
+    @Test(
+        "strongroom says in --version and info whether this SQLite has the WAL-reset bug, and that it is fenced")
     func walReset() async throws {
         let scratch = try Scratch(), hasBug = Database.libraryHasWALResetBug
         let database = try await scratch.encryptedDatabase(passphrase: "secret")
@@ -76,7 +116,9 @@ struct UsageTests {
         #expect(version.output.contains(try #require(facts["sqliteVersion"] as? String)))
     }
 
-    @Test("asks for a passphrase file where there is no terminal", .enabled(if: PseudoTerminal.isAvailable))
+    @Test(
+        "strongroom asks for a passphrase file where there is no terminal",
+        .enabled(if: PseudoTerminal.isAvailable))
     func noTerminal() async throws {
         let scratch = try Scratch()
         let database = try await scratch.encryptedDatabase(passphrase: "secret")

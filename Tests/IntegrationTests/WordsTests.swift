@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Figures and words")
 struct WordsTests {
-    @Test("a bar fits the terminal, whatever its width", arguments: [1, 20, 40, 80, 200])
+    @Test("A bar fits the terminal, whatever its width", arguments: [1, 20, 40, 80, 200])
     func barWidth(_ columns: Int) {
         for percentage in [0, 50, 100] {
             let bar = ProgressBar(label: "rotating 12 databases", percentage: percentage, elapsed: 30, columns: columns).description
@@ -12,28 +12,30 @@ struct WordsTests {
         }
     }
 
-    @Test("a bar is filled as far as the work is done")
+    @Test("A bar is filled as far as the work is done")
     func barFill() {
         let bar = ProgressBar(label: "rotating", percentage: 25, elapsed: 0, columns: 80).description
         #expect(bar == "rotating [##########------------------------------] 25 %")
     }
 
-    @Test("a bar says how long it will take when there is something to reckon with")
+    @Test("A bar says how long it will take when there is something to reckon with")
     func barRest() {
         #expect(ProgressBar(label: "r", percentage: 25, elapsed: 10, columns: 80).description.hasSuffix("25 %, about 30 s left"))
         #expect(ProgressBar(label: "r", percentage: 1, elapsed: 10, columns: 80).description.hasSuffix(" 1 %"))
         #expect(ProgressBar(label: "r", percentage: 25, elapsed: 0.5, columns: 80).description.hasSuffix(" 25 %"))
     }
 
-    @Test("durations are told as people tell them", arguments: [(0.2, "1 s"), (89, "89 s"), (90, "2 min"), (3600, "60 min"), (9000, "2.5 h")])
+    @Test(
+        "Durations are told as people tell them",
+        arguments: [(0.2, "1 s"), (89, "89 s"), (90, "2 min"), (3600, "60 min"), (9000, "2.5 h")])
     func durations(_ seconds: Double, _ words: String) { #expect(duration(seconds) == words) }
 
-    @Test("sizes are told in what they are counted in", arguments: [
+    @Test("Sizes are told in what they are counted in", arguments: [
         (Int64(4096), "4096 bytes"), (40_960, "40 kB"), (3_067_904, "3.1 MB"), (81_424_941_056, "81.4 GB"),
     ])
     func sizes(_ bytes: Int64, _ words: String) { #expect(megabytes(bytes) == words) }
 
-    @Test("a word for the shell is quoted when it must be", arguments: [
+    @Test("A word for the shell is quoted when it must be", arguments: [
         ("/tmp/a-b_c.db", "/tmp/a-b_c.db"), ("a b", "'a b'"), ("it's", "'it'\\''s'"), ("", "''"), ("$HOME", "'$HOME'"),
     ])
     func quoting(_ text: String, _ quoted: String) { #expect(shellQuoted(text) == quoted) }

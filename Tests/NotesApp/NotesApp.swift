@@ -3,9 +3,9 @@ import Strongroom
 
 /// Keeps notes in an encrypted database, for the tests: an ordinary application, small enough to be read at once.
 ///
-///     NotesApp FILE [KEYS]
+///     NotesApp FILE [KEY]
 ///
-/// KEYS is a folder that keeps the key of the notes. Without it, the first line of the standard input is the passphrase.
+/// KEY is a file that keeps the key of the notes. Without it, the first line of the standard input is the passphrase.
 /// Each further line is a command. Whenever the notebooks change, a line tells their sizes.
 @main
 struct NotesApp {
@@ -19,9 +19,12 @@ struct NotesApp {
     }
 
     private static func open(_ arguments: [String]) throws -> NotesDatabase {
-        if arguments.count == 3 { return try NotesDatabase(path: arguments[1], keys: KeyStore(folder: arguments[2])) }
+        if arguments.count == 3 {
+            let keys = WatchedKeyStore(file: FileKeyStore(path: arguments[2]), reached: endIfTold)
+            return try NotesDatabase(path: arguments[1], keys: keys)
+        }
         guard arguments.count == 2, let passphrase = readLine() else {
-            say("usage: NotesApp FILE [KEYS], the passphrase and commands on standard input")
+            say("usage: NotesApp FILE [KEY], the passphrase and commands on standard input")
             exit(2)
         }
         return try NotesDatabase(path: arguments[1], passphrase: passphrase)
@@ -70,7 +73,7 @@ struct NotesApp {
             try await database.changePassphrase(to: words[1])
             say("passphrase changed")
         case ("renew-key", 1):
-            try await database.renewKey(endIfTold)
+            try await database.renewKey()
             say("key renewed")
         case ("check", 1):
             let problems = try database.problems()
@@ -81,7 +84,7 @@ struct NotesApp {
     }
 
     /// For the tests: the program is killed where `NOTES_END_AT` says, as a power cut or a user might do.
-    private static func endIfTold(_ step: NotesDatabase.KeyRenewal) {
+    @Sendable private static func endIfTold(_ step: WatchedKeyStore.Step) {
         if ProcessInfo.processInfo.environment["NOTES_END_AT"] == step.rawValue { kill(getpid(), SIGKILL) }
     }
 

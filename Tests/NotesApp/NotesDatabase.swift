@@ -4,7 +4,7 @@ import Strongroom
 /// The database of the notes: what the rest of the application asks for.
 struct NotesDatabase {
     private let pool: DatabasePool
-    private let keys: KeyStore?
+    private let keys: WatchedKeyStore?
 
     /// Opens the database, creates it when there is none, and brings its schema up to date.
     init(path: String, passphrase: String) throws {
@@ -17,16 +17,12 @@ struct NotesDatabase {
         try Self.migrator.migrate(pool)
     }
 
-    /// Does so with a key that nobody types.
-    init(path: String, keys: KeyStore) throws {
-        let lock = try keys.lock()
-        defer { try? lock.close() }
+    /// Does so with a key that nobody types: the store keeps it, and the first opening makes it.
+    init(path: String, keys: WatchedKeyStore) throws {
+        var configuration = Configuration()
+        configuration.encryption = Encryption(key: .managed(by: keys))
         self.keys = keys
-        pool = try keys.open { key in
-            var configuration = Configuration()
-            configuration.encryption = Encryption(key: key)
-            return try DatabasePool(path: path, configuration: configuration)
-        }
+        pool = try DatabasePool(path: path, configuration: configuration)
         try Self.migrator.migrate(pool)
     }
 
@@ -129,27 +125,10 @@ struct NotesDatabase {
         try await pool.rotateKey(to: .passphrase(passphrase))
     }
 
-    /// A step of ``renewKey(_:)`` after which the program may be gone.
-    enum KeyRenewal: String { case stored, rotating, rotated }
-
     /// Makes a new key. At every moment the store has the one that opens the database.
-    func renewKey(_ reached: @escaping @Sendable (KeyRenewal) -> Void) async throws {
+    func renewKey() async throws {
         guard let keys else { preconditionFailure("renewKey needs a key store") }
-        let lock = try keys.lock()
-        defer { try? lock.close() }
-        let key = try DatabaseKey.random()
-        try keys.storePending(key)
-        reached(.stored)
-        do {
-            try await pool.rotateKey(to: key) { if !$0.isCompleted { reached(.rotating) } }
-        } catch {
-            // The error says which of the two opens the database.
-            let isChanged = (error as? DatabaseError)?.reason == .keyChanged
-            try isChanged ? keys.confirmPending() : keys.removePending()
-            throw error
-        }
-        reached(.rotated)
-        try keys.confirmPending()
+        try await pool.rotateKey(to: .managed(by: keys)) { if !$0.isCompleted { keys.reached(.rotating) } }
     }
 
     /// What is wrong with the file. Blocks until every page is checked.

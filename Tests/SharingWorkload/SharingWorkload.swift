@@ -6,7 +6,11 @@ import Strongroom
 ///     SharingWorkload write PATH NAME COUNT    opens, or creates; writes COUNT notes; prints each once it is committed
 ///     SharingWorkload read PATH NAME COUNT     waits for the database; reads until it has found COUNT notes
 ///     SharingWorkload migrate PATH NAME        migrates, without the opening lock
+///     SharingWorkload mint PATH NAME KEY       waits for a line; opens, or creates, with the key in the file KEY; writes
+///     SharingWorkload mint-shared PATH NAME KEY   as mint, with the opening lock
 ///     SharingWorkload time PATH NAME COUNT     as write; then prints how long writes took, in microseconds
+///     SharingWorkload commit PATH KEY-FILE COUNT RATE [checkpoint]   commits COUNT notes, RATE a second, and prints when
+///     SharingWorkload observe PATH KEY-FILE [blind]        prints when it sees the notes of others; blind: its own only
 @main
 struct SharingWorkload {
     static func main() throws {
@@ -18,6 +22,12 @@ struct SharingWorkload {
         case "time": try time(path, name, count: Int(arguments[4])!)
         case "read": try read(path, count: Int(arguments[4])!)
         case "migrate": try migrate(path)
+        case "mint":
+            try mint(path, name, FileKeyStore(path: arguments[4])) { try DatabasePool(path: path, configuration: $0) }
+        case "mint-shared":
+            try mint(path, name, FileKeyStore(path: arguments[4])) { try .openShared(path: path, configuration: $0) }
+        case "commit": commit(path, name, count: Int(arguments[4])!, rate: Int(arguments[5])!, checkpoints: arguments.count > 6)
+        case "observe": observe(path, name, isBlind: arguments.last == "blind")
         default: exit(2)
         }
     }
@@ -52,6 +62,22 @@ struct SharingWorkload {
             try db.execute(sql: "INSERT INTO migrationLog VALUES ('last')")
         }
         return migrator
+    }
+
+    static func mint(
+        _ path: String, _ name: String, _ store: FileKeyStore, _ open: (Configuration) throws -> DatabasePool) throws
+    {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(60)
+        configuration.defaultTransactionKind = .immediate
+        configuration.encryption = Encryption(key: .managed(by: store))
+        _ = readLine()
+        let pool = try open(configuration)
+        try pool.write { db in
+            try db.execute(sql: "CREATE TABLE IF NOT EXISTS mark (author TEXT)")
+            try db.execute(sql: "INSERT INTO mark VALUES (?)", arguments: [name])
+        }
+        try pool.close()
     }
 
     static func write(_ path: String, _ name: String, count: Int) throws {

@@ -33,6 +33,9 @@ typedef struct strongroom_connection {
     bool raised;              ///< SQLite was told to interrupt, and may not have noticed. Guarded by `lock`.
     bool stopped;             ///< The access has met a stop.
     bool tripped;             ///< The statement was stopped: what SQLite does with the files now is to undo.
+    bool rolls_back;          ///< A whole transaction is being rolled back.
+    /// The program has asked for PRAGMA locking_mode = EXCLUSIVE: SQLite may look for no journal.
+    bool is_exclusive;
     uint32_t locks;           ///< How many locks on its files keep others out. Atomic.
     struct strongroom_file *databases; ///< The open database files: the main one, and those that are attached.
     /// SQLCipher would free a secret twice: the database is left open, and its memory is lost.

@@ -27,19 +27,27 @@ int strongroom_file_extend(const char *path, const char *database, const void *e
 /// Removes a file unless it holds something else than `expected` by now: EAGAIN.
 int strongroom_file_remove_if(const char *path, const void *expected, size_t expected_size);
 
-/// Opens and locks the scratch file that the next content of another file is written into, for one writer at a time:
-/// a descriptor, or a negated error. What a killed process has left in it doesn't count.
+/// Opens and locks the scratch file that takes the next content of another file, for one writer at a time. Returns a
+/// descriptor, or a negated error. What a killed process has left in it doesn't count.
 int strongroom_scratch_open(const char *scratch);
 
-/// Writes and syncs the scratch file, with the owner and the mode of `model`, and gives it the name `path`, whatever had
-/// it. After a failure that name is as it was, unless the sync of the folder failed, which comes last.
+/// Writes and syncs the scratch file, with the owner and the mode of `model`, and renames it to `path`, replacing what
+/// is there. After a failure `path` is as it was, unless the sync of the folder failed, which comes last.
 int strongroom_scratch_publish(int fd, const char *scratch, const char *path, const char *model, const void *bytes,
                                size_t size);
 
 /// Removes the scratch file where it has no other name by now, and unlocks it.
 void strongroom_scratch_close(int fd, const char *scratch);
 
-/// Removes a name, for whoever has the scratch file open; none is success.
+/// A descriptor that holds the lock of a file until it is closed, or a negated error: EBUSY when another one holds it
+/// for longer than that. The file is created if need be, with the owner and the mode of `database`, and stays.
+int strongroom_file_hold(const char *path, const char *database, int milliseconds);
+
+/// Makes a file that only this user may read, whole or not at all; EEXIST if the name is taken. It grows under the name
+/// `partial`. Data and directory entry are on the disk when this returns.
+int strongroom_file_create(const char *path, const char *partial, const void *bytes, size_t size);
+
+/// Removes a file, also from the disk.
 int strongroom_file_remove(const char *path);
 
 /// Gives a file another name, in one directory; EEXIST if it is taken.
@@ -73,8 +81,8 @@ char *strongroom_real_path(const char *path);
 int strongroom_staging_make(const char *parent, char *path, size_t capacity, int *descriptor);
 /// Removes the folder and what is in it.
 void strongroom_staging_remove(const char *path, int descriptor);
-/// Removes the folders that processes left which were killed.
-void strongroom_staging_sweep(const char *parent);
+/// Removes the folders that killed processes left, after a call of `will_remove` with the path of each.
+void strongroom_staging_sweep(const char *parent, void (*will_remove)(void *context, const char *path), void *context);
 
 /// An empty file for a copy of `source`, which its owner may read and write. Zero or an errno.
 int strongroom_copy_create(const char *path, const char *source);

@@ -85,4 +85,8 @@ int strongroom_connection_busy_timeout(strongroom_connection *connection, int mi
 /// checkpoint.
 int strongroom_stops_file(strongroom_connection *connection, bool moves_log);
 
+/// Whether a database may be left to be restored from its rollback journal by whoever reads it next: a suspended database
+/// waits for nothing. `restores`: what was last done with the journal is to read it.
+bool strongroom_leaves_journal(strongroom_connection *connection, bool restores);
+
 #endif

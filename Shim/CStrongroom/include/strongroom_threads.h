@@ -23,8 +23,8 @@ const void *strongroom_told(void);
 const void *strongroom_set_told(const void *told);
 
 /// Who keeps what SQLite lets go of on the calling thread, until it may go; NULL when it may go at once.
-void *strongroom_departures(void);
-void strongroom_set_departures(void *newer);
+void *strongroom_deferred_releases(void);
+void strongroom_set_deferred_releases(void *newer);
 
 /// Whether tasks run on threads that others may use: those of Dispatch, on Linux.
 extern const bool strongroom_lane_is_shared;

@@ -53,6 +53,9 @@ typedef enum {
     STRONGROOM_MOMENT_LOG_END_READ,
     /// A transaction has given back its locks on a write-ahead log.
     STRONGROOM_MOMENT_TRANSACTION_ENDED,
+    /// A write-ahead log was brought to the disk. In a commit with `synchronous = FULL`, its frames are in the log, and
+    /// the index doesn't name them yet.
+    STRONGROOM_MOMENT_LOG_SYNCED,
 } strongroom_moment;
 
 /// Calls `act` once, when a file whose path contains `path` gets there next, on the thread that works on it.
@@ -90,6 +93,9 @@ void strongroom_faults_refuse_names(bool refusing);
 
 /// How many of them were refused to this thread; negative where they can't be.
 int64_t strongroom_faults_refused_names(void);
+
+/// Kills the process where this thread asks for a hard link, or a rename that replaces nothing; false where that can't be had.
+bool strongroom_faults_die_at_naming(void);
 
 /// Opens files with the rights of `user` on this thread, which only root can ask for; false where that can't be had.
 bool strongroom_faults_use_files_as(uint32_t user);

@@ -1,16 +1,35 @@
 import CStrongroom
 import Dispatch
-import Foundation
 
 /// One asynchronous access: a task that waits for a connection, and then runs on the thread that has it.
 ///
-/// It is an actor and its own executor: to enter the actor is to wait for a turn. The access is a part of the task, which sees its
-/// local values and whether it is cancelled, and yet never runs on a thread that other tasks need.
-///
-/// What is not isolated is read and written under `lock`, or before and after the task's turn by the thread that gives it.
+/// It is an actor and its own executor: to enter the actor is to wait for a turn. The access is a part of the task,
+/// which sees its local values and whether it is cancelled, and yet never runs on a thread that other tasks need.
 actor AccessJob<Value: Sendable>: SerialExecutor {
     private enum Phase {
-        case created, cancelledEarly, waiting, running, done
+        case created, cancelledEarly
+
+        /// The task waits for its turn, which the job runs. `withdraw` takes the access out of the queue where it
+        /// waits.
+        case waiting(UnownedJob, withdraw: (@Sendable () -> Void)?)
+
+        /// The task has its turn, with access to the connection.
+        case running(Database)
+
+        case done
+    }
+
+    private struct State {
+        var phase = Phase.created
+        var isCancelled = false
+        var result: Result<Value, any Error>?
+
+        /// A Boolean value that indicates whether what the access used is free for the next one.
+        var hasEnded = false
+        var continuation: UnsafeContinuation<Void, Never>?
+
+        /// The job, while it is being scheduled.
+        var scheduled: AccessJob?
     }
 
     /// The priority of the task.
@@ -18,30 +37,12 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 
     private nonisolated let schedule: @Sendable (AccessJob) -> Void
 
-    /// Held for a few instructions, and never while a task is resumed: Swift cancels a task under a lock of the task that
-    /// resuming it needs as well.
-    private nonisolated let lock = NSLock()
-    private nonisolated(unsafe) var phase = Phase.created
+    /// Locked for a few instructions, and never while a task is resumed: Swift cancels a task under a lock of the task
+    /// that resuming it needs as well.
+    private nonisolated let state = Mutex(State())
 
-    /// What runs the task's turn.
-    private nonisolated(unsafe) var turn: UnownedJob?
-
-    /// What the turn finds: nothing when the task is to go on without an access.
-    private nonisolated(unsafe) var database: Database?
-    private nonisolated(unsafe) var connection: UnsafeMutablePointer<strongroom_connection>?
-    private nonisolated(unsafe) var result: Result<Value, any Error>?
-
-    /// What takes the job out of a queue once it is cancelled, as long as it waits there.
-    private nonisolated(unsafe) var withdrawal: (@Sendable () -> Void)?
-
-    /// The job, while it is being scheduled.
-    private nonisolated(unsafe) var scheduled: AccessJob?
-
-    private nonisolated(unsafe) var isCancelled = false
-    private nonisolated(unsafe) var hasEnded = false
-    private nonisolated(unsafe) var sleeper: UnsafeContinuation<Void, Never>?
-
-    /// - parameter schedule: called once, when the task waits, to see to it that ``perform(on:)`` or ``fail(_:)`` is called.
+    /// - parameter schedule: called once, when the task waits, to see to it that ``perform(on:)`` or ``fail(_:)`` is
+    ///   called.
     init(priority: TaskPriority, schedule: @escaping @Sendable (AccessJob) -> Void) {
         self.priority = priority
         self.schedule = schedule
@@ -49,24 +50,28 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 
     // MARK: - The task
 
-    /// The task's turn.
+    /// Runs `body` in the task's turn. Without a connection, because the task was cancelled or failed, does nothing.
     func run(_ body: @Sendable (Database) throws -> Value) {
-        guard let database else { return }
-        result = Result { try body(database) }
+        guard case .running(let database) = state.withLock(\.phase) else { return }
+        let result = Result { try body(database) }
+        state.withLock { $0.result = result }
     }
 
-    /// What the task finds after its turn, once what the access used is free for the task's next one.
+    /// The result of the turn, once what the access used is free for the task's next one.
     nonisolated func value() async throws -> Value {
-        if !lock.withLock({ hasEnded }) {
+        if !state.withLock(\.hasEnded) {
             await withUnsafeContinuation { continuation in
-                let isOver = lock.withLock {
-                    if !hasEnded { sleeper = continuation }
-                    return hasEnded
+                let isOver = state.withLock { state in
+                    if !state.hasEnded { state.continuation = continuation }
+                    return state.hasEnded
                 }
                 if isOver { continuation.resume() }
             }
         }
-        return try lock.withLock { result! }.get()
+        guard let result = state.withLock(\.result) else {
+            preconditionFailure("An access has ended without a result.")
+        }
+        return try result.get()
     }
 
     // MARK: - The executor
@@ -75,57 +80,49 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 
     nonisolated func asUnownedSerialExecutor() -> UnownedSerialExecutor { unownedExecutor }
 
-    /// The task is there, and waits for its turn.
+    /// Schedules the access: the task has come, and waits for its turn.
     ///
-    /// From the moment it waits, it may be cancelled, and go on, and leave the job. The runtime, which calls this method, holds no
-    /// reference to its executor: the job holds itself.
+    /// From the moment it waits, it may be cancelled, and go on, and leave the job. The runtime, which calls this
+    /// method, holds no reference to its executor: the job holds itself.
     nonisolated func enqueue(_ job: UnownedJob) {
-        let isCancelled = lock.withLock {
-            let isCancelled = phase == .cancelledEarly
-            phase = .waiting
-            turn = job
-            scheduled = self
-            return isCancelled
+        let isCancelled = state.withLock { state in
+            defer { state.phase = .waiting(job, withdraw: nil) }
+            state.scheduled = self
+            if case .cancelledEarly = state.phase { return true } else { return false }
         }
         isCancelled ? fail(CancellationError()) : schedule(self)
-        let last = lock.withLock { scheduled.take() }
+        let last = state.withLock { $0.scheduled.take() }
         withExtendedLifetime(last) {}
     }
 
-    /// Gives the task its turn, with access to the connection. Answers whom to wake when the access has ended: nil when the task
-    /// was cancelled while it waited.
+    /// Gives the task its turn, with access to the connection. Returns the job to wake when the access has ended; nil
+    /// when the task was cancelled while it waited.
     nonisolated func perform(on database: Database) -> AccessJob? {
-        guard let turn = takeTurn(for: database) else { return nil }
+        guard let turn = beginTurn(with: database) else { return nil }
         turn.runSynchronously(on: unownedExecutor)
         let isUndone = database.stops.undoWhatWasStopped()
-        let isCancelled = lock.withLock {
-            phase = .done
-            connection = nil
-            self.database = nil
-            return self.isCancelled
+        let (result, isCancelled) = state.withLock { state in
+            state.phase = .done
+            return (state.result, state.isCancelled)
         }
         if isCancelled { strongroom_connection_end_cancellation(database.connection) }
-        if isCancelled || isUndone {
-            // What goes with a result that doesn't count may be anything: not under the lock.
-            let former = result!
-            lock.withLock { result = afterStop(former, isCancelled: isCancelled, isUndone: isUndone) }
+        // A result that doesn't count may hold anything: `result` keeps it until the lock is released.
+        if isCancelled || isUndone, let result {
+            state.withLock { $0.result = afterStop(result, isCancelled: isCancelled, isUndone: isUndone) }
         }
         return self
     }
 
-    private nonisolated func takeTurn(for database: Database) -> UnownedJob? {
-        lock.withLock {
-            guard phase == .waiting else { return nil }
-            phase = .running
-            connection = database.connection
-            self.database = database
-            withdrawal = nil
-            defer { turn = nil }
+    private nonisolated func beginTurn(with database: Database) -> UnownedJob? {
+        state.withLock { state in
+            guard case .waiting(let turn, _) = state.phase else { return nil }
+            state.phase = .running(database)
             return turn
         }
     }
 
-    /// What has finished counts, unless the library had to undo what could not be finished.
+    /// The result of an access that was stopped: what has finished counts, unless the library had to undo what could
+    /// not be finished.
     private nonisolated func afterStop(
         _ result: Result<Value, any Error>, isCancelled: Bool, isUndone: Bool) -> Result<Value, any Error>
     {
@@ -138,57 +135,61 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         }
     }
 
-    /// Has `withdraw` called, once, should the task be cancelled while it waits. It takes the job out of where it waits.
-    nonisolated func whenGivenUp(_ withdraw: @escaping @Sendable () -> Void) {
-        let mustWithdraw = lock.withLock {
-            if phase == .waiting { withdrawal = withdraw }
-            return phase == .done
+    /// Sets the function that takes the access out of the queue where it waits: called once, if the task is cancelled
+    /// meanwhile.
+    nonisolated func onWithdrawal(_ withdraw: @escaping @Sendable () -> Void) {
+        let isCancelled = state.withLock { state in
+            switch state.phase {
+            case .waiting(let turn, _):
+                state.phase = .waiting(turn, withdraw: withdraw)
+                return false
+            case .done: return true
+            case .created, .cancelledEarly, .running: return false
+            }
         }
-        if mustWithdraw { withdraw() }
+        if isCancelled { withdraw() }
     }
 
-    /// The access has ended.
+    /// Resumes the task: the access has ended.
     nonisolated func wake() {
-        let sleeper = lock.withLock {
-            hasEnded = true
-            defer { self.sleeper = nil }
-            return self.sleeper
+        let continuation = state.withLock { state in
+            state.hasEnded = true
+            return state.continuation.take()
         }
-        sleeper?.resume()
+        continuation?.resume()
     }
 
-    /// Answers with an error instead of an access.
+    /// Ends the wait of the task with an error.
     nonisolated func fail(_ error: any Error) {
-        goOn(lock.withLock { giveUp(error) })
+        resume(state.withLock { endWait(&$0, error) })
     }
 
     /// Stops the access wherever it is. Safe from any thread, at any time, any number of times.
     nonisolated func cancel() {
-        goOn(lock.withLock {
-            isCancelled = true
-            if phase == .created { phase = .cancelledEarly }
+        resume(state.withLock { state in
+            state.isCancelled = true
+            if case .created = state.phase { state.phase = .cancelledEarly }
             // Under the lock: the connection stays with this job until `perform` has taken the lock to leave it.
-            if phase == .running, let connection { strongroom_connection_cancel(connection) }
-            return giveUp(CancellationError())
+            if case .running(let database) = state.phase { strongroom_connection_cancel(database.connection) }
+            return endWait(&state, CancellationError())
         })
     }
 
-    /// What is to be done, outside of the lock, for a task that goes on without an access.
-    private typealias Departure = (turn: UnownedJob, withdraw: (@Sendable () -> Void)?)
+    /// The rest of the work, without the lock, for a task that goes on without an access.
+    private typealias EndOfWait = (turn: UnownedJob, withdraw: (@Sendable () -> Void)?)
 
-    private nonisolated func giveUp(_ error: any Error) -> Departure? {
-        guard phase == .waiting, let turn = turn.take() else { return nil }
-        phase = .done
-        hasEnded = true
-        result = .failure(error)
-        return (turn, withdrawal.take())
+    private nonisolated func endWait(_ state: inout State, _ error: any Error) -> EndOfWait? {
+        guard case .waiting(let turn, let withdraw) = state.phase else { return nil }
+        state.phase = .done
+        state.hasEnded = true
+        state.result = .failure(error)
+        return (turn, withdraw)
     }
 
     /// Never on the calling thread, which may be about to suspend the task, or hold a lock of it.
-    private nonisolated func goOn(_ departure: Departure?) {
-        guard let departure else { return }
-        departure.withdraw?()
-        let turn = departure.turn
+    private nonisolated func resume(_ end: EndOfWait?) {
+        guard let (turn, withdraw) = end else { return }
+        withdraw?()
         DispatchQueue.global().async(priority: priority) { turn.runSynchronously(on: self.unownedExecutor) }
     }
 }

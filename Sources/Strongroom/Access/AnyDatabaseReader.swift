@@ -1,49 +1,52 @@
 /// Any database reader, behind one type.
-public final class AnyDatabaseReader: DatabaseReader {
-    let base: any DatabaseReader
+public final class AnyDatabaseReader: ReaderWrapper {
+    let reader: any DatabaseReader
 
-    /// Stands for `base`.
+    /// Creates a reader that does what `base` does.
     public init(_ base: any DatabaseReader) {
-        self.base = base
+        reader = base
     }
-
-    public var configuration: Configuration { base.configuration }
-
-    public var path: String { base.path }
-
-    public func close() throws { try base.close() }
-
-    public func interrupt() { base.interrupt() }
 }
 
-// MARK: - Reads
+/// A type that does what another reader does.
+protocol ReaderWrapper: DatabaseReader {
+    var reader: any DatabaseReader { get }
+}
 
-extension AnyDatabaseReader {
+extension ReaderWrapper {
+    public var configuration: Configuration { reader.configuration }
+
+    public var path: String { reader.path }
+
+    public func close() throws { try reader.close() }
+
+    public func interrupt() { reader.interrupt() }
+
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
-        try base.read(value)
+        try reader.read(value)
     }
 
     public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await base.read(value)
+        try await reader.read(value)
     }
 
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        base.asyncRead(value)
+        reader.asyncRead(value)
     }
 
     public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
-        try base.unsafeRead(value)
+        try reader.unsafeRead(value)
     }
 
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await base.unsafeRead(value)
+        try await reader.unsafeRead(value)
     }
 
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        base.asyncUnsafeRead(value)
+        reader.asyncUnsafeRead(value)
     }
 
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
-        try base.unsafeReentrantRead(value)
+        try reader.unsafeReentrantRead(value)
     }
 }

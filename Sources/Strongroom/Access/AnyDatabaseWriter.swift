@@ -1,50 +1,12 @@
 /// Any database writer, behind one type.
-public final class AnyDatabaseWriter: DatabaseWriter {
+public final class AnyDatabaseWriter: DatabaseWriter, ReaderWrapper {
     let base: any DatabaseWriter
 
-    /// Stands for `base`.
+    var reader: any DatabaseReader { base }
+
+    /// Creates a writer that does what `base` does.
     public init(_ base: any DatabaseWriter) {
         self.base = base
-    }
-
-    public var configuration: Configuration { base.configuration }
-
-    public var path: String { base.path }
-
-    public func close() throws { try base.close() }
-
-    public func interrupt() { base.interrupt() }
-}
-
-// MARK: - Reads
-
-extension AnyDatabaseWriter {
-    public func read<T>(_ value: (Database) throws -> T) throws -> T {
-        try base.read(value)
-    }
-
-    public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await base.read(value)
-    }
-
-    public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        base.asyncRead(value)
-    }
-
-    public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
-        try base.unsafeRead(value)
-    }
-
-    public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await base.unsafeRead(value)
-    }
-
-    public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        base.asyncUnsafeRead(value)
-    }
-
-    public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
-        try base.unsafeReentrantRead(value)
     }
 }
 
@@ -67,11 +29,15 @@ extension AnyDatabaseWriter {
         try base.barrierWriteWithoutTransaction(updates)
     }
 
-    public func barrierWriteWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
+    public func barrierWriteWithoutTransaction<T: Sendable>(
+        _ updates: @Sendable (Database) throws -> T) async throws -> T
+    {
         try await base.barrierWriteWithoutTransaction(updates)
     }
 
-    public func asyncBarrierWriteWithoutTransaction(_ updates: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+    public func asyncBarrierWriteWithoutTransaction(
+        _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void)
+    {
         base.asyncBarrierWriteWithoutTransaction(updates)
     }
 

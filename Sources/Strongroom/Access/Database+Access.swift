@@ -27,7 +27,8 @@ extension Database {
         }
     }
 
-    /// Begins a read of the state that the file has now, for ``endIsolation(_:)`` to go on with: in another access, of another thread.
+    /// Begins a read of the state that the file has now. ``endIsolation(_:)`` goes on with it, in another access of
+    /// another thread.
     func beginIsolation() throws {
         setReadOnly(true)
         do {
@@ -70,8 +71,8 @@ extension Database {
         try untraced { try transactionStatements.statement(for: .holdState, of: self).run() }
     }
 
-    /// Creates the files of the write-ahead log, which a connection that only reads can do without write access to the folder only if
-    /// they are there.
+    /// Creates the files of the write-ahead log: a connection that only reads, without write access to the folder,
+    /// can't.
     func openLog() throws {
         try holdState()
     }

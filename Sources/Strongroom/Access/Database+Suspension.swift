@@ -30,14 +30,13 @@ extension Database {
 
 /// Suspends and resumes a database when notifications are posted, as long as it lives.
 final class SuspensionObserver: @unchecked Sendable {
-    /// Which of the databases that follow the notifications hold locks.
-    nonisolated(unsafe) private static var lockHolders: [ObjectIdentifier: @Sendable () -> Bool] = [:]
-    private static let lock = NSLock()
+    /// For each database that follows the notifications, a function that returns true if it holds a lock.
+    private static let lockHolders = Mutex<[ObjectIdentifier: @Sendable () -> Bool]>([:])
 
-    /// Set once and only given back.
+    /// The registrations with the notification center. Written while the observer is initialized.
     private var tokens: [any NSObjectProtocol] = []
 
-    /// Nil when the configuration does not want it. The connections are not kept alive by what they listen to.
+    /// Follows the notifications; nil when the configuration does not ask for it. Keeps no connection alive.
     init?(of writer: SerializedConnection, readers: ReaderPool? = nil) {
         guard writer.configuration.observesSuspensionNotifications else { return nil }
         observe(Database.suspendNotification) { [weak writer, weak readers] in
@@ -49,8 +48,8 @@ final class SuspensionObserver: @unchecked Sendable {
             writer?.resume()
         }
         let identifier = ObjectIdentifier(self)
-        Self.lock.withLock {
-            Self.lockHolders[identifier] = { [weak writer, weak readers] in
+        Self.lockHolders.withLock { holders in
+            holders[identifier] = { [weak writer, weak readers] in
                 writer?.holdsLock == true || readers?.holdsLock == true
             }
         }
@@ -60,14 +59,15 @@ final class SuspensionObserver: @unchecked Sendable {
         tokens.append(NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { _ in react() })
     }
 
-    /// Whether one of the databases that follow the notifications holds a lock that keeps others out.
+    /// A Boolean value that indicates whether a database that follows the notifications holds a lock that keeps others
+    /// out.
     static var isLockHeld: Bool {
-        let holders = lock.withLock { Array(lockHolders.values) }
+        let holders = lockHolders.withLock { Array($0.values) }
         return holders.contains { $0() }
     }
 
     deinit {
         for token in tokens { NotificationCenter.default.removeObserver(token) }
-        _ = Self.lock.withLock { Self.lockHolders.removeValue(forKey: ObjectIdentifier(self)) }
+        _ = Self.lockHolders.withLock { $0.removeValue(forKey: ObjectIdentifier(self)) }
     }
 }

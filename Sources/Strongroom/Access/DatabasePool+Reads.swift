@@ -1,15 +1,16 @@
 import Dispatch
 
 extension DatabasePool {
-    /// A thread that has the writer waits neither for who may wait for the writer, nor for its own barrier.
-    private var haste: ReaderPool.Haste {
-        guard writer.isAccessed else { return .inLine }
-        // Readers that are in use may be on their way to the target queue, which may be this thread's; the only one may be its own.
-        return readers.target == nil && !readers.isAccessed ? .ahead : .atOnce
+    /// The rank of the calling thread. The one that has the writer owns the barrier, if there is one.
+    private var rank: VisitorRank {
+        guard writer.isAccessed else { return .ordinary }
+        // Readers in use may be on their way to the target queue, which may be this thread's; the only one may be its
+        // own.
+        return readers.target == nil && !readers.isAccessed ? .owner : .ownerAtOnce
     }
 
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
-        try readers.sync(haste) { try $0.isolatedNow(value) }
+        try readers.sync(rank) { try $0.isolatedNow(value) }
     }
 
     public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
@@ -21,7 +22,7 @@ extension DatabasePool {
     }
 
     public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
-        try readers.sync(haste, value)
+        try readers.sync(rank, value)
     }
 
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
@@ -35,7 +36,7 @@ extension DatabasePool {
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
         // The thread's own connection knows what the access around has done.
         if !readers.isAccessed, writer.isAccessed, !writer.isBarred { return try value(writer.accessed) }
-        return try readers.reentrantSync(haste, value)
+        return try readers.reentrantSync(rank, value)
     }
 
     public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
@@ -44,13 +45,13 @@ extension DatabasePool {
 
     /// Reads the state that the last transaction has left, while other writes go on.
     ///
-    /// Returns as soon as that state is held, before `value` is done. `value` gets the error when the read could not begin. A barrier is
-    /// no obstacle: it ends without waiting for the reads that begin in it.
+    /// Returns as soon as that state is held, before `value` is done. `value` gets the error when the read could not
+    /// begin. A barrier is no obstacle: it ends without waiting for the reads that begin in it.
     ///
     /// - precondition: inside of a write, and outside of any transaction; anything else is a fatal error.
     public func asyncConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         writer.requireWriteOutsideOfTransaction("asyncConcurrentRead")
         // Without SQLITE_ENABLE_SNAPSHOT, a state is named by holding it: no write may come in between.
-        readers.asyncInPresentState(haste, value)
+        readers.asyncInPresentState(rank, value)
     }
 }

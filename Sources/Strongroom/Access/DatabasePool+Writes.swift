@@ -36,15 +36,17 @@ extension DatabasePool {
 
     // MARK: - Barriers
 
-    // Who comes to the head of the writer's queue waits for the readers, and then has the writer: meanwhile no write gets ahead of the
-    // barrier but those inside of the reads that it waits for.
+    // A barrier at the head of the writer's queue waits for the readers, and then has the writer: meanwhile no write
+    // gets ahead of it but those inside of the reads that it waits for.
 
     public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
         return try writer.sync(between: readers.raiseBarrierOrThrow, and: readers.lowerBarrier, updates)
     }
 
-    public func barrierWriteWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
+    public func barrierWriteWithoutTransaction<T: Sendable>(
+        _ updates: @Sendable (Database) throws -> T) async throws -> T
+    {
         let (readers, writer) = (readers, writer)
         return try await awaitAccess(updates) { job in
             writer.asyncOnQueue(priority: job.priority) { Self.runBarrier(job, readers, writer) }
@@ -52,22 +54,24 @@ extension DatabasePool {
     }
 
     private static func runBarrier<T>(_ job: AccessJob<T>, _ readers: ReaderPool, _ writer: SerializedConnection) {
-        switch readers.raiseBarrier(withdrawal: job.whenGivenUp) {
+        switch readers.raiseBarrier(withdrawal: job.onWithdrawal) {
         case .withdrawn:
             break
         case .closed:
             job.fail(DatabaseError.closed)
-        case .up:
+        case .raised:
             let performed = writer.sync(by: .onQueue, job.perform)
             readers.lowerBarrier()
             performed?.wake()
         }
     }
 
-    public func asyncBarrierWriteWithoutTransaction(_ updates: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+    public func asyncBarrierWriteWithoutTransaction(
+        _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void)
+    {
         let (readers, writer) = (readers, writer)
         writer.asyncOnQueue {
-            guard readers.raiseBarrier() == .up else {
+            guard readers.raiseBarrier() == .raised else {
                 return DispatchQueue.global().async { updates(.failure(DatabaseError.closed)) }
             }
             writer.sync(by: .onQueue) { updates(.success($0)) }

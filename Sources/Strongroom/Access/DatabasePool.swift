@@ -3,8 +3,8 @@ import Foundation
 
 /// A database with one connection that writes and several that read, at the same time.
 ///
-/// The file is in WAL mode: readers see the state that the latest transaction left, and wait for no writer. Open one pool
-/// per file, for as long as the program uses it.
+/// The file is in WAL mode: readers see the state that the latest transaction left, and wait for no writer. Open one
+/// pool per file, for as long as the program uses it.
 ///
 /// Source: <https://www.sqlite.org/wal.html>.
 public final class DatabasePool: DatabaseWriter {
@@ -14,11 +14,14 @@ public final class DatabasePool: DatabaseWriter {
     let readers: ReaderPool
     let writer: SerializedConnection
     let label: String
+    let externalChanges: ExternalChanges?
     private let suspensionObserver: SuspensionObserver?
 
-    /// How many milliseconds the writer waits for its own readers: one that meets the index of the write-ahead log while it is being
-    /// written takes the writer's lock for an instant to look again, and its thread may have to wait for a processor just then.
-    private static let patience: CInt = 100
+    /// The busy timeout of the writer where the configuration has none, in milliseconds.
+    ///
+    /// A reader that meets the index of the write-ahead log while it is being written takes the writer's lock for an
+    /// instant to look again, and its thread may have to wait for a processor just then.
+    private static let minimumBusyTimeout: CInt = 100
 
     public var configuration: Configuration { writer.configuration }
 
@@ -26,11 +29,13 @@ public final class DatabasePool: DatabaseWriter {
     ///
     /// Readers are opened when they are needed, up to ``Configuration/maximumReaderCount``.
     ///
-    /// - throws: `SQLITE_NOTADB` when the key is wrong or the file is not a database, `SQLITE_CANTOPEN` when it can't be
-    ///   opened, `SQLITE_ERROR` when it can't be in WAL mode.
+    /// - throws: `SQLITE_NOTADB` when the key is wrong or the file is not a database, `SQLITE_CANTOPEN` when it can't
+    ///   be opened, `SQLITE_ERROR` when it can't be in WAL mode.
     public init(path: String, configuration: Configuration = Configuration()) throws {
         guard configuration.maximumReaderCount > 0 else {
-            fatalError("Configuration.maximumReaderCount is \(configuration.maximumReaderCount): a pool needs a reader.")
+            fatalError("""
+                Configuration.maximumReaderCount is \(configuration.maximumReaderCount): a pool needs a reader.
+                """)
         }
         let configuration = configuration.sharingKeys()
         let label = configuration.label ?? "Strongroom.DatabasePool"
@@ -41,7 +46,7 @@ public final class DatabasePool: DatabaseWriter {
                 configuration: configuration,
                 queue: DispatchQueue(label: label + ".writer", qos: configuration.writeQoS),
                 target: TargetQueue(configuration.writerTargetQueue) ?? target,
-                patience: Self.patience,
+                minimumBusyTimeout: Self.minimumBusyTimeout,
                 prepare: {
                     try $0.setUpJournal(requiresWAL: true)
                     try $0.openLog()
@@ -51,19 +56,24 @@ public final class DatabasePool: DatabaseWriter {
         self.label = label
         self.writer = writer
         readers = ReaderPool(path: path, label: label, configuration: configuration.readOnly, target: target)
+        externalChanges = try ExternalChanges(of: writer)
         suspensionObserver = SuspensionObserver(of: writer, readers: readers)
     }
 
     public func close() throws {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
-        try Departures.after(closeAll)
+        try DeferredReleases.after(closeAll)
+        externalChanges?.stop()
     }
 
     private func closeAll() throws {
-        var turn = ReaderPool.BarrierTurn.closed
-        try writer.sync(between: { turn = readers.raiseBarrier() }, and: { if turn == .up { readers.lowerBarrier() } }) { db in
+        var outcome = ReaderPool.BarrierOutcome.closed
+        func lower() {
+            if outcome == .raised { readers.lowerBarrier() }
+        }
+        try writer.sync(between: { outcome = readers.raiseBarrier() }, and: lower) { db in
             // Closed before: nothing is left to do.
-            guard turn == .up else { return }
+            guard outcome == .raised else { return }
             try readers.close { try db.close() }
         }
     }
@@ -99,7 +109,7 @@ extension DatabasePool {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
         writer.sync { $0.releaseMemory() }
         // A closed pool has no readers.
-        guard readers.raiseBarrier() == .up else { return }
+        guard readers.raiseBarrier() == .raised else { return }
         readers.lowerBarrier()
         releaseReaders()
     }
@@ -116,10 +126,11 @@ extension DatabasePool {
 
     /// A reader of the state that the database has now.
     ///
-    /// Inside of a write it is the state that the last transaction has left. As many as you need: they don't count among
-    /// the readers of the pool.
+    /// Inside of a write it is the state that the last transaction has left. As many as you need: they don't count
+    /// among the readers of the pool.
     ///
-    /// - precondition: not inside a transaction of the writer, whose changes the snapshot would not see: a fatal error.
+    /// - precondition: not inside a transaction of the writer, whose changes the snapshot would not see: a fatal
+    ///   error.
     public func makeSnapshot() throws -> DatabaseSnapshot {
         if writer.isAccessed, writer.accessed.isInsideTransaction {
             fatalError("""

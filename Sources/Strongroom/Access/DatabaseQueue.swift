@@ -8,13 +8,15 @@ public final class DatabaseQueue: DatabaseWriter {
     public let path: String
 
     let writer: SerializedConnection
+    let externalChanges: ExternalChanges?
     private let suspensionObserver: SuspensionObserver?
 
     public var configuration: Configuration { writer.configuration }
 
     /// Opens the database at `path`, and creates it when it does not exist, unless the configuration is read-only.
     ///
-    /// - throws: `SQLITE_NOTADB` when the key is wrong or the file is not a database, `SQLITE_CANTOPEN` when it can't be opened.
+    /// - throws: `SQLITE_NOTADB` when the key is wrong or the file is not a database, `SQLITE_CANTOPEN` when it can't
+    ///   be opened.
     public convenience init(path: String, configuration: Configuration = Configuration()) throws {
         try self.init(opening: path, configuration)
     }
@@ -40,11 +42,13 @@ public final class DatabaseQueue: DatabaseWriter {
                 prepare: { try $0.setUpJournal(requiresWAL: false) })
         }
         self.writer = writer
+        externalChanges = try ExternalChanges(of: writer)
         suspensionObserver = SuspensionObserver(of: writer)
     }
 
     public func close() throws {
-        try Departures.after { try writer.sync { try $0.close() } }
+        try DeferredReleases.after { try writer.sync { try $0.close() } }
+        externalChanges?.stop()
     }
 
     public func interrupt() {
@@ -129,11 +133,15 @@ extension DatabaseQueue {
         }
     }
 
-    public func barrierWriteWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
+    public func barrierWriteWithoutTransaction<T: Sendable>(
+        _ updates: @Sendable (Database) throws -> T) async throws -> T
+    {
         try await awaitAccess(updates, schedule: writer.async)
     }
 
-    public func asyncBarrierWriteWithoutTransaction(_ updates: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+    public func asyncBarrierWriteWithoutTransaction(
+        _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void)
+    {
         writer.async({ try $0.giveIfOpen(to: updates) }, orElse: { updates(.failure($0)) })
     }
 
@@ -163,14 +171,18 @@ extension DatabaseQueue {
 
 extension DatabaseQueue {
     /// A copy in memory of the database at `fromPath`, opened with the same key.
-    public static func inMemoryCopy(fromPath path: String, configuration: Configuration = Configuration()) throws -> DatabaseQueue {
+    public static func inMemoryCopy(
+        fromPath path: String, configuration: Configuration = Configuration()) throws -> DatabaseQueue
+    {
         try DatabaseQueue(named: nil, configuration: configuration).filled(fromPath: path, configuration)
     }
 
     /// A copy of the database at `fromPath`, opened with the same key, that goes away with its connection.
     ///
     /// It has no file that others could find: what does not fit in memory is on disk, encrypted.
-    public static func temporaryCopy(fromPath path: String, configuration: Configuration = Configuration()) throws -> DatabaseQueue {
+    public static func temporaryCopy(
+        fromPath path: String, configuration: Configuration = Configuration()) throws -> DatabaseQueue
+    {
         var writable = configuration
         writable.readonly = false
         return try DatabaseQueue(opening: "", writable).filled(fromPath: path, configuration)

@@ -1,5 +1,6 @@
 extension DatabaseReader {
-    /// Copies the whole database over that of `writer`. Other reads of a pool go on; writes and other reads of `writer` wait.
+    /// Copies the whole database over that of `writer`. Other reads of a pool go on; writes and other reads of
+    /// `writer` wait.
     ///
     /// See ``Database/backup(to:pagesPerStep:progress:)``, also for what it throws.
     public func backup(

@@ -12,13 +12,14 @@ public protocol DatabaseReader: AnyObject, Sendable {
     ///
     /// Closing twice does nothing more.
     ///
-    /// - throws: `SQLITE_BUSY` when statements are alive, which ``Database/logError`` gets. The database stays open then,
-    ///   a pool with all that it had: close it again when they are gone.
+    /// - throws: `SQLITE_BUSY` when statements are alive, which ``Database/logError`` gets. The database stays open
+    ///   then, a pool with all that it had: close it again when they are gone.
     func close() throws
 
     /// Interrupts what the connections do at this moment: it throws `SQLITE_INTERRUPT`.
     ///
-    /// What has not begun is not concerned. Safe from any thread. <https://www.sqlite.org/c3ref/interrupt.html>
+    /// Accesses that have not begun are not interrupted. Safe from any thread.
+    /// <https://www.sqlite.org/c3ref/interrupt.html>
     func interrupt()
 
     // MARK: - Safe reads

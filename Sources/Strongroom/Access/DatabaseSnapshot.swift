@@ -12,7 +12,8 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
     public var configuration: Configuration { reader.configuration }
 
     init(
-        path: String, label: String, configuration: Configuration, target: TargetQueue?, setup: (Database) throws -> Void) throws
+        path: String, label: String, configuration: Configuration, target: TargetQueue?,
+        setup: (Database) throws -> Void) throws
     {
         self.path = path
         var configuration = configuration
@@ -31,7 +32,7 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
 
     public func close() throws {
         // SQLite ends the transaction when it closes the connection, and not when a statement keeps it from that.
-        try Departures.after { try reader.sync { try $0.close() } }
+        try DeferredReleases.after { try reader.sync { try $0.close() } }
     }
 
     public func interrupt() {

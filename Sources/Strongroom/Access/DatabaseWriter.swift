@@ -15,8 +15,8 @@ public protocol DatabaseWriter: DatabaseReader {
     /// Runs `updates` later, outside of any transaction, alone among the writes.
     func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void)
 
-    /// Runs `updates` outside of any transaction, alone: when all reads and writes that came before are done, and before
-    /// those that come later. Snapshots read on.
+    /// Runs `updates` outside of any transaction, alone: when all reads and writes that came before are done, and
+    /// before those that come later. Snapshots read on.
     ///
     /// Blocks until `updates` has run. Not reentrant.
     ///
@@ -36,15 +36,15 @@ public protocol DatabaseWriter: DatabaseReader {
 
     /// Reads the state that the last transaction has left, while other writes go on.
     ///
-    /// Call it inside of a write and outside of any transaction; anything else is a fatal error. Returns as soon as the state
-    /// is held; a ``DatabaseQueue`` runs `value` at once.
+    /// Call it inside of a write and outside of any transaction; anything else is a fatal error. Returns as soon as
+    /// the state is held; a ``DatabaseQueue`` runs `value` at once.
     func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
 
     /// Lets go of all locks that others could wait for, and takes none, until ``resume()``.
     ///
     /// Writes that run are interrupted and rolled back, others are refused: the error answers true to
-    /// ``DatabaseError/isInterruptionError``. Reads of a database in WAL mode go on. Safe from any thread, returns at once.
-    /// See ``Configuration/observesSuspensionNotifications``.
+    /// ``DatabaseError/isInterruptionError``. Reads of a database in WAL mode go on. Safe from any thread, returns at
+    /// once. See ``Configuration/observesSuspensionNotifications``.
     func suspend()
 
     /// Ends a suspension. Without one, does nothing.
@@ -121,8 +121,8 @@ extension DatabaseWriter {
 
     /// Writes a copy without unused pages into a new file, which the same configuration opens.
     ///
-    /// The statement `VACUUM INTO` alone would write a database of other than SQLCipher's default settings as one that nothing opens, and
-    /// no plaintext header. <https://www.sqlite.org/lang_vacuum.html#vacuuminto>
+    /// The statement `VACUUM INTO` alone would write a database of other than SQLCipher's default settings as one that
+    /// nothing opens, and no plaintext header. <https://www.sqlite.org/lang_vacuum.html#vacuuminto>
     ///
     /// - throws: `SQLITE_ERROR` or `SQLITE_CANTOPEN` when the file exists and is not empty.
     public func vacuum(into filePath: String) throws {
@@ -136,7 +136,8 @@ extension DatabaseWriter {
 
     // MARK: - Concurrent reads
 
-    /// Reads the state that the last transaction has left, while other writes go on; the result is for the future to give.
+    /// Reads the state that the last transaction has left, while other writes go on; the result is for the future to
+    /// give.
     ///
     /// Call it inside of a write and outside of any transaction; anything else is a fatal error.
     public func concurrentRead<T>(_ value: @escaping @Sendable (Database) throws -> T) -> DatabaseFuture<T> {

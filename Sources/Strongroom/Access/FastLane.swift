@@ -2,24 +2,31 @@ import CStrongroom
 import Dispatch
 import Foundation
 
-/// A short cut for asynchronous reads: they run where the Swift runtime runs tasks.
+/// A short cut for the asynchronous reads of a pool: they run where the Swift runtime runs tasks.
 ///
-/// On Linux, tasks run on the threads of Dispatch's global queues. Sending a read to another thread and its result back
-/// wakes two threads, which costs ten times what a small read does; a read on a global queue costs nothing more than itself.
-/// Tasks must go on all the while, so one read at a time takes the lane, none where there is one core only, and none of a database for
-/// a while after one of its reads that was not small.
-struct FastLane: @unchecked Sendable {
-    // Sendable because what it points to is the pool's, which the read holds on to, and atomic.
-    private let closedUntil: UnsafeMutablePointer<UInt64>
+/// On Linux, tasks run on the threads of Dispatch's global queues. Sending a read to another thread and its result
+/// back wakes two threads, which costs ten times what a small read does; a read on a global queue costs nothing more
+/// than itself. Tasks must go on all the while. So the lane admits one read of the process at a time, none where there
+/// is one core only, and none of a pool for a while after one of its reads that was not small.
+///
+/// Sendable because the time is read and written atomically.
+final class FastLane: @unchecked Sendable {
+    /// The time at which the lane opens again for the pool.
+    private let closedUntil = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
 
     private static let isUseful = strongroom_lane_is_shared && ProcessInfo.processInfo.activeProcessorCount > 1
 
-    /// Nil when the lane is taken or closed.
-    ///
-    /// - parameter closedUntil: when the lane opens again for the database.
-    init?(closedUntil: UnsafeMutablePointer<UInt64>) {
-        guard Self.isUseful, strongroom_lane_enter(closedUntil) else { return nil }
-        self.closedUntil = closedUntil
+    init() {
+        closedUntil.initialize(to: 0)
+    }
+
+    deinit {
+        closedUntil.deallocate()
+    }
+
+    /// Takes the lane, unless it is taken or closed.
+    func enter() -> Bool {
+        Self.isUseful && strongroom_lane_enter(closedUntil)
     }
 
     /// Gives the lane back, unused.
@@ -27,9 +34,9 @@ struct FastLane: @unchecked Sendable {
         strongroom_lane_leave(closedUntil, 0)
     }
 
-    /// Runs `read` with that priority, and wakes its task when the lane is free again.
+    /// Runs `read` with that priority, gives the lane back, and wakes the task of the read.
     func run<Value>(priority: TaskPriority, _ read: @escaping @Sendable () -> AccessJob<Value>?) {
-        DispatchQueue.global(qos: DispatchQoS.QoSClass(priority)).async {
+        DispatchQueue.global(qos: DispatchQoS.QoSClass(priority)).async { [self] in
             let start = DispatchTime.now().uptimeNanoseconds
             let job = read()
             strongroom_lane_leave(closedUntil, DispatchTime.now().uptimeNanoseconds - start)

@@ -5,7 +5,7 @@ extension Configuration {
         .SQLITE_CANTOPEN, .SQLITE_READONLY_DIRECTORY, .SQLITE_READONLY_CANTINIT,
     ]
 
-    /// Opens a connection. What keeps one that only reads from a database in WAL mode is told with the remedy.
+    /// Opens a connection. The error that keeps one that only reads from a database in WAL mode names the remedy.
     ///
     /// <https://www.sqlite.org/wal.html#readonly>
     func explainingMissingLog<T>(at path: String, _ open: () throws -> T) throws -> T {
@@ -17,12 +17,14 @@ extension Configuration {
         {
             let files = FileManager.default
             var isFolder: ObjCBool = false
-            guard files.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue, files.isReadableFile(atPath: path),
+            guard files.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
+                files.isReadableFile(atPath: path),
                 !["-wal", "-shm"].allSatisfy({ files.fileExists(atPath: path + $0) })
             else { throw error }
             throw DatabaseError(
                 error.extendedResultCode, .missingLog,
-                "\(path) has a write-ahead log, whose files -wal and -shm are missing, and this process can't create them",
+                "\(path) has a write-ahead log, whose files -wal and -shm are missing, "
+                    + "and this process can't create them",
                 advice: "keep the database open in the process that writes, or let it set Configuration.persistentWAL")
         }
     }

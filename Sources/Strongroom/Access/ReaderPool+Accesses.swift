@@ -5,23 +5,25 @@ import Dispatch
 
 extension ReaderPool {
     /// Runs `block` with a reader, on the calling thread.
-    func sync<T>(_ haste: Haste, _ block: (Database) throws -> T) throws -> T {
+    func sync<T>(_ rank: VisitorRank, _ block: (Database) throws -> T) throws -> T {
         if isAccessed { reentrancyError("a reader of \(path)") }
-        let reader = try checkOut(haste)
+        let reader = try checkOut(rank)
         defer { checkIn(reader) }
-        let accessPath = haste.accessPath
+        let accessPath = rank.accessPath
         return try connection(of: reader, by: accessPath).sync(by: accessPath, block)
     }
 
     /// Runs `block` with the reader that the calling thread has, or another one.
-    func reentrantSync<T>(_ haste: Haste, _ block: (Database) throws -> T) throws -> T {
-        guard isAccessed, let connection = connections.first(where: \.isAccessed) else { return try sync(haste, block) }
+    func reentrantSync<T>(_ rank: VisitorRank, _ block: (Database) throws -> T) throws -> T {
+        guard isAccessed, let connection = connections.first(where: \.isAccessed) else { return try sync(rank, block) }
         return try block(connection.accessed)
     }
 
-    /// Runs `block` with a reader later; `failure` with the error that it throws, or that there is none, once the reader is free.
+    /// Runs `block` with a reader later. `failure` gets what it throws, or the error that there is no reader, once the
+    /// reader is free.
     func async(
-        _ block: @escaping @Sendable (Database) throws -> Void, orElse failure: @escaping @Sendable (any Error) -> Void)
+        _ block: @escaping @Sendable (Database) throws -> Void,
+        orElse failure: @escaping @Sendable (any Error) -> Void)
     {
         checkOut { [self] result in
             switch result {
@@ -47,10 +49,11 @@ extension ReaderPool {
 
     /// Takes a reader that holds the state which the database has now, and runs `block` with it later.
     ///
-    /// The state is taken on the calling thread, which has the writer: nothing that the reader does can have to wait for it.
-    func asyncInPresentState(_ haste: Haste, _ block: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+    /// The state is taken on the calling thread, which has the writer: nothing that the reader does can have to wait
+    /// for it.
+    func asyncInPresentState(_ rank: VisitorRank, _ block: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         do {
-            let reader = try checkOut(haste)
+            let reader = try checkOut(rank)
             do {
                 let connection = try connection(of: reader, by: .direct)
                 try connection.leavingOpen(by: .direct) { try $0.beginIsolation() }
@@ -71,7 +74,7 @@ extension ReaderPool {
     func async<Value>(_ job: AccessJob<Value>) {
         let priority = job.priority
         // The application's own queue may have other work to wait for.
-        if target == nil, let lane = FastLane(closedUntil: laneClosedUntil) {
+        if target == nil, lane.enter() {
             if let reader = checkOutOpenReader() {
                 return lane.run(priority: priority) { self.perform(job, on: reader, by: .queue) }
             }
@@ -85,7 +88,7 @@ extension ReaderPool {
                 reader.queue.async(priority: priority) { self.perform(job, on: reader, by: .onQueue)?.wake() }
             }
         }
-        if let ticket { job.whenGivenUp { self.withdraw(ticket) } }
+        if let ticket { job.onWithdrawal { self.withdraw(ticket) } }
     }
 
     private func perform<Value>(
@@ -101,7 +104,8 @@ extension ReaderPool {
     }
 }
 
-extension ReaderPool.Haste {
-    /// Who has the writer stays on its thread: its reader's queue, and what is under it, may wait for the writer.
-    fileprivate var accessPath: AccessPath { self == .inLine ? .queue : .direct }
+extension VisitorRank {
+    /// The thread that has the writer doesn't enter the reader's queue: that one, and what is under it, may wait for
+    /// the writer.
+    fileprivate var accessPath: AccessPath { self == .ordinary ? .queue : .direct }
 }

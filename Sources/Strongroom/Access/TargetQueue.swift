@@ -2,8 +2,8 @@ import Dispatch
 
 /// The application's own queue under those of the connections: all accesses run on it.
 ///
-/// It may be serial, and then the thread that it runs must not wait for others that wait for the queue. So an access enters it last,
-/// when it has all else that it needs, and an access from the queue itself goes ahead.
+/// It may be serial, and then the thread that it runs must not wait for others that wait for the queue. So an access
+/// enters it last, when it has all else that it needs, and an access from the queue itself goes ahead.
 final class TargetQueue: Sendable {
     private let queue: DispatchQueue
     private let key = DispatchSpecificKey<Bool>()
@@ -22,7 +22,7 @@ final class TargetQueue: Sendable {
     /// Dispatch's global queues carry no values. They are concurrent: nothing has to be known of them.
     private var canBeMarked: Bool { !queue.label.hasPrefix("com.apple.root.") }
 
-    /// Whether the calling thread works on the queue.
+    /// A Boolean value that indicates whether the calling thread works on the queue.
     var isCurrent: Bool { DispatchQueue.getSpecific(key: key) != nil }
 
     /// Runs `block` on the queue.
@@ -38,8 +38,9 @@ final class TargetQueue: Sendable {
         queue.async { isReached.signal() }
         guard isReached.wait(timeout: .now() + 5) == .timedOut else { return }
         fatalError("""
-            An access that blocks was asked for on \(queue.label), the serial target queue of the database, while other accesses \
-            wait for that queue. Access the database from another queue, use an asynchronous access, or set a concurrent targetQueue.
+            An access that blocks was asked for on \(queue.label), the serial target queue of the database, \
+            while other accesses wait for that queue. Access the database from another queue, use an asynchronous \
+            access, or set a concurrent targetQueue.
             """)
     }
 }

@@ -2,10 +2,11 @@ import CStrongroom
 import Foundation
 import Logging
 
-/// SQLCipher prints its log on the program's stderr, for the whole process, from the first keyed connection on. Here it goes where
-/// the application sends its logs, at debug level: each line is about something that also throws an error.
+/// SQLCipher prints its log on the program's stderr, for the whole process, from the first keyed connection on. Here
+/// it goes where the application sends its logs, at debug level: each line is about something that also throws an
+/// error.
 enum CipherLog {
-    /// Where lines go, as `PRAGMA cipher_log` takes it.
+    /// The destination of log lines, as `PRAGMA cipher_log` takes it.
     static let sink: String? = strongroom_log_sink(forward).map { String(cString: $0) }
 
     static func start() {
@@ -24,27 +25,35 @@ private func forward(_ line: UnsafePointer<CChar>?) {
 }
 
 extension Database {
-    /// How much SQLCipher logs. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_log_level>
+    /// The amount that SQLCipher logs. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_log_level>
     public struct SQLCipherLogLevel: RawRepresentable, Sendable {
         public var rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
+        /// No lines.
         public static let none = SQLCipherLogLevel(rawValue: "NONE")
+        /// Errors.
         public static let error = SQLCipherLogLevel(rawValue: "ERROR")
+        /// Errors and warnings.
         public static let warn = SQLCipherLogLevel(rawValue: "WARN")
+        /// Errors, warnings and notices.
         public static let info = SQLCipherLogLevel(rawValue: "INFO")
+        /// All but the finest details.
         public static let debug = SQLCipherLogLevel(rawValue: "DEBUG")
+        /// Everything.
         public static let trace = SQLCipherLogLevel(rawValue: "TRACE")
     }
 
-    /// Where SQLCipher logs. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_log>
+    /// The destination of SQLCipher's log. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_log>
     public struct SQLCipherLogTarget: RawRepresentable, Sendable {
         public var rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Where the application sends its logs: swift-log, at debug level.
+        /// The application's own log: swift-log, at debug level.
         public static let device = SQLCipherLogTarget(rawValue: "device")
+        /// The standard error stream.
         public static let stderr = SQLCipherLogTarget(rawValue: "stderr")
+        /// The standard output stream.
         public static let stdout = SQLCipherLogTarget(rawValue: "stdout")
         /// The end of a file.
         public static func file(_ path: String) -> SQLCipherLogTarget { SQLCipherLogTarget(rawValue: path) }
@@ -68,12 +77,14 @@ extension Database {
         try runCipherPragma("cipher_log_level = NONE")
     }
 
-    /// The version of SQLCipher, such as `4.6.1 community`. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_version>
+    /// The version of SQLCipher, such as `4.6.1 community`.
+    /// <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_version>
     public var cipherVersion: String {
         get throws { try cipherAnswer("cipher_version") ?? "" }
     }
 
-    /// The cryptographic provider, such as `openssl`. Nil without a key. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_provider>
+    /// The cryptographic provider, such as `openssl`. Nil without a key.
+    /// <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_provider>
     public var cipherProvider: String? {
         get throws { try cipherAnswer("cipher_provider") }
     }
@@ -83,7 +94,7 @@ extension Database {
         get throws { try cipherAnswer("cipher_provider_version") }
     }
 
-    /// Whether the provider works in FIPS mode: `1` or `0`. Nil without a key.
+    /// A Boolean value that indicates whether the provider works in FIPS mode: `1` or `0`. Nil without a key.
     public var cipherFipsStatus: String? {
         get throws { try cipherAnswer("cipher_fips_status") }
     }

@@ -1,12 +1,12 @@
 import CStrongroom
 
-/// What a connection knows of its own encryption.
+/// The encryption of a connection.
 final class CipherState: ConnectionPart {
     init(_ database: Database) {}
 
-    /// What opens the main database; nil for clear text.
+    /// The key of the main database; nil for clear text.
     var key: DatabaseKey?
-    /// What SQLCipher was given; nil until the key is settled, in memory, and for clear text.
+    /// The derived key that SQLCipher has; nil until the key is settled, in memory, and for clear text.
     var derived: DerivedKey?
     /// Bytes of the file that aren't encrypted.
     var header = 0
@@ -31,11 +31,11 @@ final class CipherState: ConnectionPart {
     var settings = CipherSettings.sqlcipher4
     /// Opening has come to its end: nothing can change the format any more.
     var isSetUp = false
-    /// What the library itself says of the format needs no permission.
+    /// True while the library itself says the format, which needs no permission.
     var isSayingFormat = false
-    /// Whether SQLCipher's defaults are held for this connection until it is set up.
+    /// True if SQLCipher's defaults are held for this connection until it is set up.
     var holdsDefaults = false
-    /// Why the connection can't go on as it was asked to.
+    /// The error that keeps the connection from going on.
     var refusal: DatabaseError?
     /// Keeps SQLite away from a file that the key doesn't fit.
     var gate: OpaquePointer?
@@ -43,7 +43,7 @@ final class CipherState: ConnectionPart {
     /// The key of a `PRAGMA key` that is being compiled.
     var keyInSQL: DatabaseKey?
 
-    /// Whether temporary data may come from encrypted pages, of the main database or of an attached one.
+    /// True if temporary data may come from encrypted pages, of the main database or of an attached one.
     var keepsTemporaryDataInMemory = false
 
     /// Shared with the other connections of the access.
@@ -51,7 +51,7 @@ final class CipherState: ConnectionPart {
 
     var isKeyed: Bool { key != nil || derived != nil }
 
-    /// How pages are written.
+    /// The format of the pages.
     var format: DatabaseFormat {
         DatabaseFormat(settings: derived?.settings ?? settings, header: header, salt: derived?.salt)
     }
@@ -63,38 +63,38 @@ extension Database {
 
 extension CipherState {
     func willCompile(_ text: SQLText, in db: Database) throws {
-        if isPending { try db.settleKey(before: text) }
+        if isPending { try db.keySetup.settleKey(before: text) }
         keyInSQL = nil
         if let schemaName = text.copiedSchema { try db.requireReadableCopy(of: schemaName) }
-        if text.secret?.attaches == true { try db.untraced { try db.requireTemporaryDataInMemory() } }
+        if text.secret?.attaches == true { try db.untraced { try db.pragmaPolicy.requireTemporaryDataInMemory() } }
     }
 
     func didCompile(_ compilation: StatementCompilation, in db: Database) throws {
-        if compilation.carriesKey { try db.useKeyInSQL() }
+        if compilation.carriesKey { try db.pragmaPolicy.useKeyInSQL() }
     }
 
     func explanation(of code: CInt, in db: Database) -> DatabaseError? {
-        db.explanationOfChangedKey(code)
+        db.keyProof.explanationOfChangedKey(code)
     }
 
     func willReadFile(in db: Database) throws {
-        try db.settlePendingKey()
+        try db.keySetup.settlePendingKey()
     }
 
     func willRun(_ statement: Statement, in db: Database) throws {
-        if statement.makesDatabases { try db.holdFormat(for: statement) }
+        if statement.makesDatabases { try db.formatControl.holdFormat(for: statement) }
     }
 
     func didRun(_ statement: Statement, isDone: Bool, in db: Database) throws {
-        if statement.makesDatabases, let refusal = db.releaseFormat(after: statement) { throw refusal }
+        if statement.makesDatabases, let refusal = db.formatControl.releaseFormat(after: statement) { throw refusal }
     }
 
     func transactionDidEnd(isCommitted: Bool, isTold: Bool, in db: Database) {
-        if isCommitted, isCreating { db.endCreation() }
+        if isCommitted, isCreating { db.saltSearch.endCreation() }
     }
 
     func willClose(_ db: Database) {
-        db.endCreation()
+        db.saltSearch.endCreation()
         openGate()
     }
 
@@ -109,7 +109,7 @@ extension CipherState {
     }
 }
 
-/// Where the salt of a connection comes from.
+/// The origin of a connection's salt.
 enum SaltOrigin {
     /// The file, or a file beside it.
     case database

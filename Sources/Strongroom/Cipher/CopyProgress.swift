@@ -1,6 +1,6 @@
 import CStrongroom
 
-/// What a copy tells of its progress, and how it hears that it shall stop.
+/// The progress of a copy, and the stops that reach it.
 final class CopyProgress {
     private let report: ((EncryptionProgress) throws -> Void)?
     private let pageCount: Int
@@ -14,7 +14,7 @@ final class CopyProgress {
         self.pageCount = try pageCount ?? source.pageCount
     }
 
-    var isHeard: Bool { report != nil }
+    var isReported: Bool { report != nil }
 
     /// So many pages are written. All of them count as done when the copy is checked.
     func advance(to count: Int) throws {
@@ -28,7 +28,7 @@ final class CopyProgress {
         try advance(to: count)
     }
 
-    /// Tells the same again, for a chance to stop. What stops the original stops its copy.
+    /// Reports the same progress again, which is a chance to stop. A stop of the original stops its copy.
     func check() throws {
         try source.stops.check()
         try Task.checkCancellation()
@@ -42,11 +42,13 @@ final class CopyProgress {
 }
 
 extension Database {
-    /// Runs `body` while SQLite calls `progress.check()` in the middle of statements; what that throws stops them, and is thrown on.
+    /// Runs `body` while SQLite calls `progress.check()` in the middle of statements; what that throws stops them, and
+    /// is thrown on.
     func stopping<T>(by progress: CopyProgress, _ body: () throws -> T) throws -> T {
         let watch = StatementWatch(progress)
         return try withExtendedLifetime(watch) {
-            strongroom_connection_watch(connection, { Unmanaged<StatementWatch>.fromOpaque($0!).takeUnretainedValue().shouldStop() },
+            strongroom_connection_watch(
+                connection, { Unmanaged<StatementWatch>.fromOpaque($0!).takeUnretainedValue().shouldStop() },
                                         Unmanaged.passUnretained(watch).toOpaque())
             defer { strongroom_connection_watch(connection, nil, nil) }
             let result = Result { try body() }

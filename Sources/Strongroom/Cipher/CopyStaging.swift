@@ -1,9 +1,10 @@
 import CStrongroom
 import Foundation
 
-/// Where a copy grows: a folder beside its destination into which only its owner looks. The next copy beside it
-/// removes what a killed process has left, and only that: a lock on the folder, which the system releases with the
-/// process, tells a copy in the making.
+/// The folder in which a copy grows, beside its destination. Only its owner may look into it.
+///
+/// A lock on the folder, which the system releases with the process, marks a copy in the making. The next copy in the
+/// same place removes the folders without one, which killed processes have left.
 struct CopyStaging {
     private let folder: String
     private let descriptor: CInt
@@ -11,9 +12,7 @@ struct CopyStaging {
     let path: String
 
     init(beside destination: String) throws {
-        let slash = destination.lastIndex(of: "/")
-        let parent = slash.map { $0 == destination.startIndex ? "/" : String(destination[..<$0]) } ?? "."
-        strongroom_staging_sweep(parent)
+        let parent = CopyStaging.folder(of: destination)
         var name = [CChar](repeating: 0, count: Int(PATH_MAX)), descriptor: CInt = -1
         let error = strongroom_staging_make(parent, &name, name.count, &descriptor)
         guard error == 0 else { throw CopyStaging.failure("make a folder beside \(destination)", error) }
@@ -21,6 +20,36 @@ struct CopyStaging {
         self.descriptor = descriptor
         path = folder + "/copy"
     }
+
+    /// The folder that a file is in.
+    private static func folder(of path: String) -> String {
+        let slash = path.lastIndex(of: "/")
+        return slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    }
+
+    // MARK: - Left-overs
+
+    /// Removes what killed copies have left beside `destination`: their folders, and salts whose database never got
+    /// its name.
+    static func removeLeftOvers(beside destination: String) {
+        strongroom_staging_sweep(folder(of: destination), { _, path in
+            CopyStaging.removeSalt(ofCopyIn: String(cString: path!))
+        }, nil)
+    }
+
+    /// A copy with a plaintext header gets its name after its salt does. As long as it is in its folder, that salt is
+    /// no other database's.
+    private static func removeSalt(ofCopyIn staging: String) {
+        let copy = staging + "/copy", folder = folder(of: staging)
+        guard strongroom_file_exists(copy), SaltFile.exists(.permanent, of: copy) else { return }
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder))
+            ?? [] where name.hasSuffix(SaltFile.Role.permanent.rawValue) {
+            let database = folder + "/" + name.dropLast(SaltFile.Role.permanent.rawValue.count)
+            if !strongroom_file_exists(database) { try? SaltFile.removeSalt(of: database, madeFor: copy) }
+        }
+    }
+
+    // MARK: - The copy
 
     /// Makes the file that the copy is written into.
     ///

@@ -4,15 +4,15 @@ import Foundation
 extension Database {
     /// Attaches another database, with a key of its own, or in clear text for nil. `DETACH DATABASE` ends it.
     ///
-    /// In SQL, `ATTACH` would take the key of the main database, and its salt, which doesn't open a file with the same passphrase and
-    /// a salt of its own. Here the key stays out of SQL, too. <https://www.sqlite.org/lang_attach.html>
+    /// In SQL, `ATTACH` would take the key of the main database, and its salt, which doesn't open a file with the same
+    /// passphrase and a salt of its own. Here the key stays out of SQL, too. <https://www.sqlite.org/lang_attach.html>
     ///
-    /// - throws: what opening that database would throw; `SQLITE_MISUSE` where a clear database keeps temporary data on disk, and an encrypted
-    ///   one is attached.
+    /// - throws: what opening that database would throw; `SQLITE_MISUSE` where a clear database keeps temporary data
+    ///   on disk, and an encrypted one is attached.
     public func attach(path: String, as schemaName: String, encryption: Encryption?) throws {
         requireAccess()
-        try settlePendingKey()
-        if encryption != nil { try untraced { try requireTemporaryDataInMemory() } }
+        try keySetup.settlePendingKey()
+        if encryption != nil { try untraced { try pragmaPolicy.requireTemporaryDataInMemory() } }
         var configuration = Configuration()
         configuration.encryption = encryption
         configuration.readonly = self.configuration.readonly
@@ -32,9 +32,9 @@ extension Database {
         if try other.fileSize() == 0 {
             // Nothing is read yet: the format can be said after the key.
             try execute(sql: "ATTACH DATABASE ? AS \(quoted(schemaName)) KEY ''", arguments: [other.filePath])
-            return try holdingDefaults {
-                try attach(derived, header: other.cipher.header, schema: quoted(schemaName), key: schemaName)
-                try deriveBeforeFirstPage(of: schemaName)
+            return try formatControl.holdingDefaults {
+                try keySetup.attach(derived, header: other.cipher.header, schema: quoted(schemaName), key: schemaName)
+                try formatControl.deriveBeforeFirstPage(of: schemaName)
             }
         }
         guard derived.settings.hasStandardPages, other.cipher.header == 0 else {
@@ -45,8 +45,9 @@ extension Database {
         let path = other.filePath
         strongroom_set_opening(connection)
         defer { strongroom_set_opening(nil) }
-        try holdingDefaults {
-            try check(derived.withSpec { strongroom_attach(try openConnection, path, schemaName, $0.baseAddress, CInt($0.count)) })
+        try formatControl.holdingDefaults {
+            try check(
+                derived.withSpec { strongroom_attach(try openConnection, path, schemaName, $0.baseAddress, CInt($0.count)) })
         }
     }
 }

@@ -1,6 +1,6 @@
 import CSQLCipher
 
-/// How far a backup is.
+/// The progress of a backup.
 public struct DatabaseBackupProgress: Sendable {
     /// The pages that are yet to be copied.
     public let remainingPageCount: Int
@@ -8,7 +8,7 @@ public struct DatabaseBackupProgress: Sendable {
     /// The pages of the source; they change when the source does.
     public let totalPageCount: Int
 
-    /// Whether the copy is whole.
+    /// A Boolean value that indicates whether the copy is whole.
     public let isCompleted: Bool
 
     /// The pages that were copied.
@@ -18,9 +18,10 @@ public struct DatabaseBackupProgress: Sendable {
 extension Database {
     /// Copies the whole database over another one.
     ///
-    /// Both databases are encrypted, with a key each, or neither is. Where their pages differ in size, or in the room for an HMAC, the rows
-    /// are written into a temporary database first, encrypted with a key that nobody knows, whose pages are then copied. A new destination
-    /// gets no more than the mode of the source; in the end a fresh connection opens it, which derives the key once more.
+    /// Both databases are encrypted, with a key each, or neither is. Where their pages differ in size, or in the room
+    /// for an HMAC, the rows are written into a temporary database first, encrypted with a key that nobody knows,
+    /// whose pages are then copied. A new destination gets no more than the mode of the source; in the end a fresh
+    /// connection opens it, which derives the key once more.
     ///
     /// - parameters:
     ///     - pagesPerStep: how many pages are copied at a time, all of them by default. Between two steps, other connections
@@ -29,7 +30,8 @@ extension Database {
     ///       as it was; errors after the last step are ignored.
     /// An interruption, a cancellation or a suspension of either database ends the backup between two pages.
     ///
-    /// - throws: `SQLITE_BUSY` and `SQLITE_LOCKED` when either database is being written, `SQLITE_READONLY`, `SQLITE_FULL`.
+    /// - throws: `SQLITE_BUSY` and `SQLITE_LOCKED` when either database is being written, `SQLITE_READONLY`,
+    ///   `SQLITE_FULL`.
     ///
     /// <https://www.sqlite.org/backup.html>
     public func backup(
@@ -40,8 +42,8 @@ extension Database {
         precondition(pagesPerStep != 0, "a backup of no page per step never ends: use a negative number for all pages")
         requireAccess()
         destDb.requireAccess()
-        try settlePendingKey()
-        try destDb.settlePendingKey()
+        try keySetup.settlePendingKey()
+        try destDb.keySetup.settlePendingKey()
         try stops.refuseReadLocks()
         try destDb.stops.refuseLocks()
         try destDb.limitMode(to: self)
@@ -65,19 +67,21 @@ extension Database {
         do {
             try destDb.stops.waiting {
                 try copy(backup, to: destDb, pagesPerStep) { state in
-                    // https://www.sqlite.org/c3ref/backup_finish.html: the destination must not be used before the end.
+                    // https://www.sqlite.org/c3ref/backup_finish.html: the destination must not be used before the
+                    // end.
                     try destDb.barred(in: "the progress function of a backup into it") { try progress?(state) }
                 }
             }
         } catch {
             // The step's failure comes again.
-            _ = destDb.stops.undoing { sqlite3_backup_finish(backup) }
+            _ = destDb.stops.rollingBack { sqlite3_backup_finish(backup) }
             throw error
         }
         try destDb.check(sqlite3_backup_finish(backup))
     }
 
-    /// At once means: in one transaction. Pages go a few at a time all the same, so that both databases can be stopped.
+    /// At once means: in one transaction. Pages go a few at a time all the same, so that both databases can be
+    /// stopped.
     private func copy(
         _ backup: OpaquePointer, to destDb: Database, _ pagesPerStep: CInt,
         _ progress: (DatabaseBackupProgress) throws -> Void) throws

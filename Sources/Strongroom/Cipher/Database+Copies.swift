@@ -3,7 +3,7 @@ import CStrongroom
 // Copies between connections, and what they have to share.
 
 extension Database {
-    /// What opens a copy as this connection opened its database; nil for clear text.
+    /// The encryption that opens a copy as this connection opened its database; nil for clear text.
     var ownEncryption: Encryption? {
         guard let key = cipher.key else { return nil }
         var encryption = Encryption(key: key, settings: cipher.format.settings, plaintextHeader: cipher.requestedHeader)
@@ -47,8 +47,8 @@ extension Database {
 
     // MARK: - Backups
 
-    /// Whether pages can be copied as they are: SQLite's backup takes pages of another size, or with other room for
-    /// the HMAC, into a file that no key opens.
+    /// Returns true if pages can be copied as they are: SQLite's backup takes pages of another size, or with other
+    /// room for the HMAC, into a file that no key opens.
     func hasPages(like other: Database) -> Bool {
         guard cipher.isKeyed, other.cipher.isKeyed else { return true }
         let (own, others) = (cipher.format.settings, other.cipher.format.settings)
@@ -66,7 +66,8 @@ extension Database {
         configuration.foreignKeysEnabled = false
         let pages = try pageCount
         let begun = DatabaseBackupProgress(remainingPageCount: pages, totalPageCount: pages, isCompleted: false)
-        let watch = try CopyProgress(of: self, pageCount: pages, progress.map { progress in { _ in try progress(begun) } })
+        let watch = try CopyProgress(
+            of: self, pageCount: pages, progress.map { progress in { _ in try progress(begun) } })
         let between = try Database(path: "", description: description + ".backup", configuration: configuration)
         try between.withSoleAccess { between in
             try between.setUp()

@@ -2,7 +2,8 @@ import CStrongroom
 import Foundation
 
 extension Database {
-    /// Runs `body` while the connection follows suspension notifications, for work on a file that no queue or pool has open.
+    /// Runs `body` while the connection follows suspension notifications, for work on a file that no queue or pool has
+    /// open.
     func followingSuspensions<T>(_ body: () throws -> T) rethrows -> T {
         let suspension = FollowedSuspension(connection)
         defer { suspension.end() }
@@ -24,7 +25,9 @@ private final class FollowedSuspension: @unchecked Sendable {
         follow(Database.resumeNotification) { strongroom_connection_resume($0) }
     }
 
-    private func follow(_ name: Notification.Name, _ react: @escaping @Sendable (UnsafeMutablePointer<strongroom_connection>) -> Void) {
+    private func follow(
+        _ name: Notification.Name, _ react: @escaping @Sendable (UnsafeMutablePointer<strongroom_connection>) -> Void)
+    {
         tokens.append(NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { [weak self] _ in
             guard let self else { return }
             lock.withLock {

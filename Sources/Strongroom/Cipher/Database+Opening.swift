@@ -2,11 +2,11 @@ extension Database {
     /// Makes the connection ready for use: encryption first, because nothing can be read before.
     func setUp() throws {
         try setUpConnection()
-        defer { releaseDefaults() }
-        try setUpEncryption()
+        defer { formatControl.releaseDefaults() }
+        try keySetup.setUpEncryption()
         try explainingFailures {
             for setup in configuration.setups { try setup(self) }
-            try untraced { try verifyEncryption() }
+            try untraced { try keySetup.verifyEncryption() }
         }
     }
 }

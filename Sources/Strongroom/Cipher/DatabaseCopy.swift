@@ -1,8 +1,8 @@
 import CSQLCipher
 
-/// Copies a database object by object: SQLCipher's own ways refuse or forget something (the backup API wants equal page formats,
-/// `VACUUM INTO` keeps the room for an HMAC, `sqlcipher_export` drops header fields and renumbers rows, and `ATTACH` reads only the
-/// current format).
+/// Copies a database object by object: SQLCipher's own ways refuse or forget something (the backup API wants equal
+/// page formats, `VACUUM INTO` keeps the room for an HMAC, `sqlcipher_export` drops header fields and renumbers rows,
+/// and `ATTACH` reads only the current format).
 struct DatabaseCopy {
     private let source: Database
     private let target: Database
@@ -14,7 +14,7 @@ struct DatabaseCopy {
         self.progress = progress
     }
 
-    /// Answers how many rows each table has.
+    /// Returns how many rows each table has.
     func run() throws -> [String: Int] {
         // A step of rows is short, an index of them all isn't.
         try target.stopping(by: progress) { try copyAll() }
@@ -48,7 +48,8 @@ struct DatabaseCopy {
 
     private func createTables() throws {
         for sql in try String.fetchAll(source, sql: """
-            SELECT sql FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid
+            SELECT sql FROM sqlite_master
+            WHERE type = 'table' AND rootpage > 0 AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid
             """) { try target.execute(sql: sql) }
         if try hasStatistics() { try target.execute(sql: "ANALYZE sqlite_master") }
     }
@@ -57,8 +58,8 @@ struct DatabaseCopy {
         for sql in try String.fetchAll(source, sql: """
             SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY rowid
             """) { try target.execute(sql: sql) }
-        // Virtual tables, views and triggers have no pages: their lines in the schema are all there is. Creating a virtual table would
-        // create its shadow tables anew.
+        // Virtual tables, views and triggers have no pages: their lines in the schema are all there is. Creating a
+        // virtual table would create its shadow tables anew.
         try target.execute(sql: "PRAGMA writable_schema = ON")
         _ = try copy(query: """
             SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master
@@ -76,7 +77,8 @@ struct DatabaseCopy {
     private func tables() throws -> [String] {
         try String.fetchAll(source, sql: """
             SELECT name FROM sqlite_master
-            WHERE type = 'table' AND rootpage > 0 AND (name NOT LIKE 'sqlite\\_%' ESCAPE '\\' OR name IN ('sqlite_sequence', 'sqlite_stat1'))
+            WHERE type = 'table' AND rootpage > 0
+              AND (name NOT LIKE 'sqlite\\_%' ESCAPE '\\' OR name IN ('sqlite_sequence', 'sqlite_stat1'))
             ORDER BY name = 'sqlite_sequence', rowid
             """)
     }
@@ -116,7 +118,7 @@ struct DatabaseCopy {
         return true
     }
 
-    /// Answers the size of texts and blobs.
+    /// Returns the size of texts and blobs.
     private func moveValues(from query: SQLiteStatement, to insertion: SQLiteStatement) throws -> Int {
         var size = 0
         for index in 0..<sqlite3_column_count(query) {
@@ -129,7 +131,7 @@ struct DatabaseCopy {
     }
 
     private func report() throws {
-        guard progress.isHeard else { return try progress.check() }
+        guard progress.isReported else { return try progress.check() }
         try progress.advance(to: target.pageCount)
     }
 

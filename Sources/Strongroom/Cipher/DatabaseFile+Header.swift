@@ -1,13 +1,15 @@
 extension DatabaseFile {
-    /// Turns the readable header of an encrypted database on, or off with nil, or changes its size. Nothing else may have the database open.
+    /// Turns the readable header of an encrypted database on, or off with nil, or changes its size. Nothing else may
+    /// have the database open.
     ///
-    /// The salt keeps its value: with `.sidecar` it goes to a file beside the database first, with `.provided` it must be the one
-    /// in the database, which ``inspect(path:)`` shows. Whatever is killed or fails, the database opens with its key. The cancellation of the
-    /// calling task and ``Database/suspendNotification`` stop the change as long as nothing has changed.
+    /// The salt keeps its value: with `.sidecar` it goes to a file beside the database first, with `.provided` it must
+    /// be the one in the database, which ``inspect(path:)`` shows. Whatever is killed or fails, the database opens
+    /// with its key. The cancellation of the calling task and ``Database/suspendNotification`` stop the change as long
+    /// as nothing has changed.
     ///
     /// - parameter encryption: what opens the database as it is now.
-    /// - throws: `SQLITE_BUSY` when another connection has the database open; nothing has changed then. `SQLITE_MISUSE` for a file with
-    ///   several names.
+    /// - throws: `SQLITE_BUSY` when another connection has the database open; nothing has changed then.
+    ///   `SQLITE_MISUSE` for a file with several names.
     public static func setPlaintextHeader(_ header: PlaintextHeader?, path: String, encryption: Encryption) throws {
         if let header { try PlaintextHeader.validate(size: header.size) }
         do {
@@ -19,7 +21,9 @@ extension DatabaseFile {
         }
     }
 
-    private static func withHeaderConnection(_ path: String, _ encryption: Encryption, _ body: (Database) throws -> Void) throws {
+    private static func withHeaderConnection(
+        _ path: String, _ encryption: Encryption, _ body: (Database) throws -> Void) throws
+    {
         var configuration = Configuration()
         configuration.encryption = encryption
         configuration.busyMode = .timeout(5)
@@ -56,18 +60,21 @@ extension Database {
         let isProvided = header?.salt != .sidecar
         try requireOpening(Encryption(key: key, settings: derived.settings, plaintextHeader: isProvided ? header : nil)) { fresh in
             guard try PageAuthentication(fresh).badPages().isEmpty else {
-                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "after the change of header, \(path) is damaged")
+                throw DatabaseError(
+                    resultCode: .SQLITE_CORRUPT, message: "after the change of header, \(path) is damaged")
             }
         }
     }
 
-    /// Says beside the file what the first page is going to be, before it is.
+    /// Writes the coming header beside the file before the first page has it.
     ///
     /// Where a salt file tells of another header, that one stays: opening tries both.
     private func announce(_ header: PlaintextHeader?, salt: Salt) throws {
         guard let header else { return }
         if let bytes = header.salt.provided, bytes != salt.bytes {
-            throw DatabaseError(refusing: "the salt of \(path) is another one", advice: "change the key to change the salt", reason: .wrongSalt)
+            throw DatabaseError(
+                refusing: "the salt of \(path) is another one", advice: "change the key to change the salt",
+                reason: .wrongSalt)
         }
         let present = try SaltFile.read(.permanent, of: filePath), next = SaltFile(salt: salt, header: header.size)
         if cipher.header > 0, let present, present.header != header.size {
@@ -88,7 +95,8 @@ extension Database {
         try SaltFile.remove(.rotation, of: filePath)
     }
 
-    /// Only a salt that stands somewhere else may go: former ones open backups of the time before, others other databases.
+    /// Only a salt that stands somewhere else may go: former ones open backups of the time before, others other
+    /// databases.
     private func removeSaltFile() throws {
         guard let salt = cipher.derived?.salt else { return }
         try SaltFile(salt: salt, header: 0).remove(.permanent, of: filePath)

@@ -1,15 +1,15 @@
 import CStrongroom
 
 extension DatabaseFile {
-    /// Runs `body` on a connection that only reads. The files of the database and their folder are as they were when it
-    /// ends.
+    /// Runs `body` on a connection that only reads. The files of the database and their folder are as they were when
+    /// it ends.
     ///
     /// - parameter path: where the database is, symlinks resolved.
     /// - parameter isShort: a log that nobody uses may be read with everyone else kept out.
     /// - parameter stop: called in the middle of statements; what it throws stops them, and is thrown on.
     /// - throws: `SQLITE_READONLY_ROLLBACK` where a program that was killed left something to roll back.
     package static func reading<T>(
-        path: String, encryption: Encryption?, patience: Double = 2, isShort: Bool = true,
+        path: String, encryption: Encryption?, busyTimeout: Double = 2, isShort: Bool = true,
         stop: (() throws -> Void)? = nil, _ body: (Database) throws -> T
     ) throws -> T {
         var configuration = Configuration().sharingKeys()
@@ -19,7 +19,7 @@ extension DatabaseFile {
         while true {
             let trace = ways.removeFirst()
             configuration.trace = trace
-            configuration.busyMode = ways.isEmpty ? .timeout(patience) : .immediateError
+            configuration.busyMode = ways.isEmpty ? .timeout(busyTimeout) : .immediateError
             let database = try Database(path: path, description: "DatabaseFile.reading", configuration: configuration)
             let result = try database.withSoleAccess { try $0.readWithoutTrace(isLast: ways.isEmpty, stop, body) }
             if let result { return result }
@@ -28,7 +28,8 @@ extension DatabaseFile {
 }
 
 extension Database {
-    /// Nil where somebody else is in the way of opening, or SQLite would leave files, and there is another way to try.
+    /// Reads once; nil where another connection is in the way of opening, or SQLite would leave files, and there is
+    /// another way to try.
     fileprivate func readWithoutTrace<T>(
         isLast: Bool, _ stop: (() throws -> Void)?, _ body: (Database) throws -> T) throws -> T?
     {
@@ -39,7 +40,9 @@ extension Database {
             return nil
         }
         authorizer.writesNowhere = true
-        return try stopping(by: CopyProgress(of: self, pageCount: 0, stop.map { stop in { _ in try stop() } })) { try body(self) }
+        return try stopping(by: CopyProgress(of: self, pageCount: 0, stop.map { stop in { _ in try stop() } })) {
+            try body(self)
+        }
     }
 }
 
@@ -76,7 +79,8 @@ extension Database {
               try strongroom_size_of_file(filePath + "-wal") > 0 || usesLog()
         else { return }
         throw DatabaseError(
-            .SQLITE_READONLY_CANTINIT, refusing: "reading \(path) would leave files beside it, which this user can't remove",
+            .SQLITE_READONLY_CANTINIT,
+            refusing: "reading \(path) would leave files beside it, which this user can't remove",
             advice: "read it as a user who may write the file and its folder")
     }
 

@@ -3,8 +3,9 @@ import CStrongroom
 
 /// Database files as a whole: what can be known of them without a key, and copies in another encryption.
 public enum DatabaseFile {
-    /// What a file shows to someone without its key.
+    /// The facts that a file shows without its key.
     public struct Inspection: Sendable, Equatable {
+        /// The kinds of file.
         public enum Kind: String, Sendable, Equatable {
             /// No such file.
             case absent
@@ -20,10 +21,11 @@ public enum DatabaseFile {
             case notDatabase
         }
 
+        /// The kind of the file.
         public var kind: Kind
         /// Bytes of the file.
         public var size: Int64
-        /// Where the header shows it.
+        /// The page size in bytes, where the header shows it.
         public var pageSize: Int?
         /// Bytes of the write-ahead log; nil without one.
         public var walSize: Int64?
@@ -35,15 +37,18 @@ public enum DatabaseFile {
         public var hasSaltFile: Bool
         /// A key file stands beside the database: the secret of any of its slots opens it.
         public var hasKeyFile: Bool
-        /// What the key file says of its slots, which only an unlocking proves. Empty where there is none to be read.
+        /// The slots that the key file lists, which only an unlocking authenticates. Empty without a key file that can
+        /// be read.
         public var keySlots: [KeySlot]
-        /// Whatever is wrong with the key file, as far as that shows without a secret.
+        /// The problems of the key file that show without a secret.
         public var keyFileProblems: [KeyFileProblem]
-        /// A change of key was interrupted, or is under way. The next opening, with whichever key works, finishes or forgets it.
+        /// A change of key was interrupted, or is under way. The next opening, with whichever key works, finishes or
+        /// forgets it.
         public var isRotationPending: Bool
     }
 
-    /// What can be known of a file without its key. Reads through SQLite, whose locks on an open database stay as they are.
+    /// Returns what a file shows without its key. Reads through SQLite, whose locks on an open database stay as they
+    /// are.
     ///
     /// - throws: `SQLITE_CANTOPEN` when the file can't be read. <https://www.sqlite.org/fileformat.html>
     public static func inspect(path: String) throws -> Inspection {
@@ -56,7 +61,7 @@ public enum DatabaseFile {
         return Inspection(path: path, kind: kind(of: header), header: header)
     }
 
-    /// Where SQLite puts the files beside a database, and looks for them: symbolic links don't count.
+    /// Returns the path beside which SQLite puts the files of a database, symbolic links resolved.
     static func realPath(_ path: String) -> String {
         guard let real = strongroom_real_path(path) else { return path }
         defer { sqlite3_free(real) }
@@ -74,7 +79,8 @@ public enum DatabaseFile {
     private static func withUnusedConnection<T>(_ path: String, _ body: (Database) throws -> T) throws -> T {
         var configuration = Configuration()
         configuration.readonly = true
-        return try Database(path: path, description: "DatabaseFile.inspect", configuration: configuration).withSoleAccess(body)
+        return try Database(path: path, description: "DatabaseFile.inspect", configuration: configuration)
+            .withSoleAccess(body)
     }
 }
 

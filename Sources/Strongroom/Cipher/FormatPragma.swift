@@ -19,8 +19,8 @@ enum FormatPragma: String {
         name.hasPrefix("cipher_default_") || name == "cipher_hmac_salt_mask"
     }
 
-    /// Whether the pragma may stand between the key and what says how it is derived: it is one of these, or it
-    /// doesn't touch the file.
+    /// Returns true if the pragma may stand between the key and what says how it is derived: it is one of these, or
+    /// it doesn't touch the file.
     static func comesBeforeFirstRead(_ name: String) -> Bool {
         FormatPragma(rawValue: name) != nil || harmless.contains(name)
             || name.hasPrefix("cipher_") && !readers.contains(name)
@@ -32,8 +32,10 @@ enum FormatPragma: String {
     private static let harmless: Set = [
         "analysis_limit", "automatic_index", "busy_timeout", "cache_spill", "case_sensitive_like", "cell_size_check",
         "checkpoint_fullfsync", "defer_foreign_keys", "encoding", "foreign_keys", "fullfsync", "hard_heap_limit",
-        "ignore_check_constraints", "journal_size_limit", "legacy_alter_table", "locking_mode", "mmap_size", "query_only",
-        "read_uncommitted", "recursive_triggers", "reverse_unordered_selects", "secure_delete", "soft_heap_limit", "temp_store",
+        "ignore_check_constraints", "journal_size_limit", "legacy_alter_table", "locking_mode", "mmap_size",
+        "query_only",
+        "read_uncommitted", "recursive_triggers", "reverse_unordered_selects", "secure_delete", "soft_heap_limit",
+        "temp_store",
         "threads", "trusted_schema", "wal_autocheckpoint", "writable_schema",
     ]
 }
@@ -103,7 +105,7 @@ extension CipherSettings {
         }
     }
 
-    /// What SQLCipher is told of a format, and answers when it has been told.
+    /// Returns the pragmas that tell SQLCipher the format, with the answers that they get afterwards.
     func pragmas(header: Int) -> [(name: String, value: String)] {
         var pragmas = [
             ("cipher_page_size", "\(pageSize)"), ("kdf_iter", "\(kdfIterations)"),
@@ -114,7 +116,7 @@ extension CipherSettings {
         return pragmas + [("cipher_plaintext_header_size", "\(header)")]
     }
 
-    /// Whether pages are those of SQLCipher 4. The iterations don't matter to a key that is derived.
+    /// True if pages are those of SQLCipher 4. The iterations don't matter to a key that is derived.
     var hasStandardPages: Bool {
         var standard = CipherSettings.sqlcipher4
         standard.kdfIterations = kdfIterations
@@ -125,7 +127,8 @@ extension CipherSettings {
 extension CipherSettings.Algorithm {
     fileprivate init?(label: String, prefix: String) {
         let label = label.uppercased()
-        guard let match = [Self.sha512, .sha256, .sha1].first(where: { label == prefix + $0.spelling }) else { return nil }
+        guard let match = [Self.sha512, .sha256, .sha1].first(where: { label == prefix + $0.spelling })
+        else { return nil }
         self = match
     }
 }

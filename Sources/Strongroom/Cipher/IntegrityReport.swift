@@ -1,14 +1,16 @@
-/// What a check of a whole database found.
+/// The result of a check of a whole database.
 public struct IntegrityReport: Sendable, Equatable {
-    /// Pages that aren't what was written under the key: damaged, or tampered with. Nil where there is no HMAC to tell.
+    /// Pages that aren't what was written under the key: damaged, or tampered with. Nil where there is no HMAC to
+    /// tell.
     public var unauthenticPages: [Int]?
-    /// What `PRAGMA integrity_check` says of b-trees, indexes and constraints; empty when all is well.
+    /// The problems that `PRAGMA integrity_check` finds in b-trees, indexes and constraints; empty when all is well.
     public var structureProblems: [String]
     /// Rows that refer to nothing.
     public var foreignKeyProblems: [String]
     /// Pages in the database.
     public var pageCount: Int
 
+    /// A Boolean value that indicates whether the check found no problem.
     public var isIntact: Bool {
         (unauthenticPages ?? []).isEmpty && structureProblems.isEmpty && foreignKeyProblems.isEmpty
     }
@@ -20,7 +22,8 @@ extension Database {
         pagesOnly: Bool = false, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> IntegrityReport
     {
         let pages = try pageCount
-        var report = IntegrityReport(unauthenticPages: nil, structureProblems: [], foreignKeyProblems: [], pageCount: pages)
+        var report = IntegrityReport(
+            unauthenticPages: nil, structureProblems: [], foreignKeyProblems: [], pageCount: pages)
         if let derived = cipher.derived, derived.settings.hmacAlgorithm != nil {
             report.unauthenticPages = try PageAuthentication(self).badPages {
                 try self.stops.check()

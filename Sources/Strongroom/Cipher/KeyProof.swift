@@ -1,23 +1,29 @@
 import CStrongroom
 import Foundation
 
-// A key proves itself on page 1 before SQLite reads: SQLite would recover a log and roll back a journal under any
-// key, and a wrong key must change no file.
+/// The proof of a connection's key on page 1, before SQLite reads: SQLite would recover a log and roll back a journal
+/// under any key, and a wrong key must change no file.
+struct KeyProof {
+    let database: Database
 
-extension Database {
-    /// Whether the key fits page 1, in the file or where recovery would take it from. True where nobody can tell.
+    private var cipher: CipherState { database.cipher }
+
+    /// Returns true if the key fits page 1, in the file or where recovery would take it from. True where nobody can
+    /// tell.
     func keyFits() throws -> Bool {
-        guard let derived = cipher.derived, isFileStored else { return true }
+        guard let derived = cipher.derived, database.isFileStored else { return true }
         let format = try PageFormat(derived, header: cipher.header)
         // Without an HMAC, a header leaves nothing to prove.
         guard format.authenticates || cipher.header == 0 else { return true }
         // Others may be writing the page at this moment: only a page that stays so belongs to another key.
         for attempt in 0..<5 {
             if attempt > 0 { usleep(1000) }
-            let size = try fileSize()
-            let pages = PageReader(self, pageSize: format.pageSize, fileSize: size)
+            let size = try database.fileSize()
+            let pages = PageReader(database, pageSize: format.pageSize, fileSize: size)
             if try size == 0 || pages.isAuthentic(1, format) { return true }
-            if hasFirstPageElsewhere({ $0.count == format.pageSize && format.isAuthentic($0, number: 1) }) { return true }
+            if hasFirstPageElsewhere({ $0.count == format.pageSize && format.isAuthentic($0, number: 1) }) {
+                return true
+            }
         }
         return false
     }
@@ -28,13 +34,13 @@ extension Database {
         throw DatabaseError(resultCode: .SQLITE_NOTADB)
     }
 
-    /// Whether the file is in clear text, or none of ours to judge.
+    /// Returns true if the file is in clear text, or none of ours to judge.
     private func isReadableWithoutKey() throws -> Bool {
-        guard isFileStored else { return true }
-        let header = try fileHeader()
+        guard database.isFileStored else { return true }
+        let header = try database.fileHeader()
         if header.fileSize == 0 || header.startsLikeSQLite && !header.hasPlaintextHeader { return true }
         // The program may have set a key by itself, in C.
-        return try answer(to: "PRAGMA cipher_provider") != nil
+        return try database.answer(to: "PRAGMA cipher_provider") != nil
             || hasFirstPageElsewhere { $0.starts(with: FileHeader.magic) }
     }
 
@@ -43,7 +49,7 @@ extension Database {
         withoutActuallyEscaping(fits) { fits in
             let check = FirstPageCheck(fits)
             return withExtendedLifetime(check) {
-                strongroom_first_page_elsewhere(filePath, { context, page, size in
+                strongroom_first_page_elsewhere(database.filePath, { context, page, size in
                     let check = Unmanaged<FirstPageCheck>.fromOpaque(context!).takeUnretainedValue()
                     return check.fits(UnsafeRawBufferPointer(start: page, count: Int(size)))
                 }, Unmanaged.passUnretained(check).toOpaque())
@@ -51,7 +57,7 @@ extension Database {
         }
     }
 
-    /// Whether the newest committed page 1 in the write-ahead log is of another key.
+    /// Returns true if the newest committed page 1 in the write-ahead log is of another key.
     func hasOtherKeyInLog(than format: PageFormat) -> Bool {
         guard format.authenticates else { return false }
         var isOther = false
@@ -62,20 +68,20 @@ extension Database {
         return isOther
     }
 
-    /// Whether another connection has changed the key.
-    private func wasKeyChanged() throws -> Bool {
+    /// Returns true if another connection has changed the key.
+    func wasKeyChanged() throws -> Bool {
         guard let derived = cipher.derived else { return false }
         return try hasOtherKeyInLog(than: PageFormat(derived, header: cipher.header)) || !keyFits()
     }
 
-    /// What SQLite makes of pages of another key when their header is readable: `SQLITE_ERROR`, or damage.
+    /// Returns the error for pages of another key under a readable header, which SQLite takes for damage.
     func explanationOfChangedKey(_ code: CInt) -> DatabaseError? {
-        guard cipher.isSetUp, cipher.header > 0, isFileStored,
+        guard cipher.isSetUp, cipher.header > 0, database.isFileStored,
               [.SQLITE_ERROR, .SQLITE_CORRUPT].contains(ResultCode(rawValue: code).primaryResultCode),
-              lastErrorMessage == ResultCode(rawValue: code).errorString, (try? wasKeyChanged()) == true
+              database.lastErrorMessage == ResultCode(rawValue: code).errorString, (try? wasKeyChanged()) == true
         else { return nil }
         return DatabaseError(
-            .SQLITE_NOTADB, .wrongKey, "the key of \(path) is another one by now",
+            .SQLITE_NOTADB, .wrongKey, "the key of \(database.path) is another one by now",
             advice: "open the database anew with the new key")
     }
 
@@ -89,8 +95,13 @@ extension Database {
 
     /// From now on, SQLite gets `SQLITE_NOTADB` when it wants to lock the file.
     private func closeGate() {
-        cipher.gate = sqliteConnection.flatMap { strongroom_gate_close($0) }
+        cipher.gate = database.sqliteConnection.flatMap { strongroom_gate_close($0) }
     }
+}
+
+extension Database {
+    /// The proof of the connection's key.
+    var keyProof: KeyProof { KeyProof(database: self) }
 }
 
 private final class FirstPageCheck {

@@ -3,7 +3,8 @@ import CStrongroom
 // What a failed opening means, in words that name the remedy.
 
 extension DatabaseError {
-    /// Whether the key doesn't fit the database, or the file isn't a database: without the right key, nobody can tell.
+    /// A Boolean value that indicates whether the key doesn't fit the database, or the file isn't a database: without
+    /// the right key, nobody can tell.
     ///
     /// True for `SQLITE_NOTADB` where ``reason`` tells nothing that another key wouldn't cure: for ``Reason/wrongKey``,
     /// ``Reason/mistypedRecoveryCode`` and ``Reason/encryptedWithoutKey``, and not for clear text, an older format, a
@@ -29,12 +30,14 @@ extension DatabaseError {
     static func otherFormat(_ path: String, version: Int) -> DatabaseError {
         DatabaseError(
             .SQLITE_NOTADB, version < 4 ? .olderFormat : .newerFormat, "\(path) has the SQLCipher \(version) format",
-            advice: "migrate it with DatabaseFile.migrate(path:to:from:), or set CipherSettings.sqlcipher\(version)", formatVersion: version)
+            advice: "migrate it with DatabaseFile.migrate(path:to:from:), or set CipherSettings.sqlcipher\(version)",
+            formatVersion: version)
     }
 
     static func missingSalt(_ path: String, beside file: String) -> DatabaseError {
         DatabaseError(
-            .SQLITE_NOTADB, .missingSalt, "the salt of \(path) is missing: its header is plaintext and there is no \(file)",
+            .SQLITE_NOTADB, .missingSalt,
+            "the salt of \(path) is missing: its header is plaintext and there is no \(file)",
             advice: "restore that file, or give the salt with PlaintextHeader(salt: .provided(…))")
     }
 
@@ -79,7 +82,8 @@ extension Database {
         if header.looksLikeText { return .notDatabase(path, "it begins like a text") }
         if header.fileSize < 512 { return .notDatabase(path, "it has only \(header.fileSize) bytes") }
         if header.hasPlaintextHeader, header.pageSize == nil {
-            return DatabaseError(.SQLITE_CORRUPT, .damaged, "the header of \(path) shows no size that pages can have", damagedPage: 1)
+            return DatabaseError(
+                .SQLITE_CORRUPT, .damaged, "the header of \(path) shows no size that pages can have", damagedPage: 1)
         }
         let pages = PageReader(self, pageSize: derived.settings.pageSize, fileSize: header.fileSize)
         let format = try PageFormat(derived, header: cipher.header)
@@ -99,14 +103,17 @@ extension Database {
     }
 
     /// The right key, which some page proves, on a file that is damaged.
-    private func explanationOfDamage(_ error: DatabaseError, _ pages: PageReader, _ format: PageFormat) throws -> DatabaseError? {
+    private func explanationOfDamage(
+        _ error: DatabaseError, _ pages: PageReader, _ format: PageFormat) throws -> DatabaseError?
+    {
         if try pages.isAuthentic(1, format) {
             // With NOTADB, the write-ahead log already holds the pages of another key. A readable header hides that.
-            guard error.resultCode != .SQLITE_NOTADB, !hasOtherKeyInLog(than: format) else { return nil }
+            guard error.resultCode != .SQLITE_NOTADB, !keyProof.hasOtherKeyInLog(than: format) else { return nil }
             return DatabaseError(.SQLITE_CORRUPT, .damaged, "\(path) is damaged or truncated: the key fits page 1")
         }
         if format.authenticates, try pages.sample().contains(where: { try pages.isAuthentic($0, format) }) {
-            return DatabaseError(.SQLITE_CORRUPT, .damaged, "page 1 of \(path) is damaged: the key fits other pages", damagedPage: 1)
+            return DatabaseError(
+                .SQLITE_CORRUPT, .damaged, "page 1 of \(path) is damaged: the key fits other pages", damagedPage: 1)
         }
         if cipher.isSaltProvided, try pages.withPage(1, { format.decrypts(firstPage: $0) }) ?? false {
             return DatabaseError(.SQLITE_NOTADB, .wrongSalt, "wrong salt for \(path): the key fits")
@@ -118,7 +125,8 @@ extension Database {
     private func explanationOfFormat(_ header: FileHeader, _ derived: DerivedKey) throws -> DatabaseError? {
         guard let salt = header.salt, cipher.header == 0 else { return nil }
         for (version, settings) in CipherSettings.formats where settings != derived.settings {
-            let candidate = try PageFormat(Keyring().derivedKey(for: cipher.key!, salt: salt, settings: settings), header: 0)
+            let candidate = try PageFormat(
+                Keyring().derivedKey(for: cipher.key!, salt: salt, settings: settings), header: 0)
             let pages = PageReader(self, pageSize: settings.pageSize, fileSize: header.fileSize)
             if try pages.isAuthentic(1, candidate) { return .otherFormat(path, version: version) }
         }
@@ -127,7 +135,7 @@ extension Database {
 }
 
 extension DatabaseError {
-    /// Whether SQLite makes nothing of a file, and has no more to say of it than the code.
+    /// True if SQLite makes nothing of a file, and has no more to say of it than the code.
     fileprivate var isUnexplained: Bool {
         let isVague = [.SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CORRUPT, .SQLITE_IOERR].contains(resultCode)
         return isVague && details?.explanation == nil && message == extendedResultCode.errorString
@@ -146,13 +154,14 @@ struct PageReader {
         count = Int(fileSize / Int64(pageSize))
     }
 
-    /// Nil past the end.
+    /// Calls `body` with a page; nil past the end.
     func withPage<R>(_ number: Int, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
         guard (1...max(count, 1)).contains(number), count > 0 else { return nil }
         let page = UnsafeMutableRawBufferPointer.allocate(byteCount: pageSize, alignment: 8)
         defer { page.deallocate() }
         let offset = Int64(number - 1) * Int64(pageSize)
-        try database.check(strongroom_database_read(database.openConnection, "main", page.baseAddress, CInt(pageSize), offset))
+        try database.check(
+            strongroom_database_read(database.openConnection, "main", page.baseAddress, CInt(pageSize), offset))
         return try body(UnsafeRawBufferPointer(page))
     }
 

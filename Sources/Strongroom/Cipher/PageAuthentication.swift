@@ -1,6 +1,7 @@
 import CStrongroom
 
-/// Authenticates every page of a database as its readers see it: from the write-ahead log where it has the page, else from the file.
+/// Authenticates every page of a database as its readers see it: from the write-ahead log where it has the page, else
+/// from the file.
 ///
 /// The connection should hold a read transaction, so that the log isn't reused meanwhile; checkpoints may run.
 struct PageAuthentication {
@@ -34,7 +35,9 @@ struct PageAuthentication {
         defer { page.deallocate() }
         for number in stride(from: 1, through: present, by: 1) where number != format.lockBytePage {
             if try !isAuthentic(number, log, page) { bad.append(number) }
-            if number % 1024 == 0 { try progress?(EncryptionProgress(completedPageCount: number, totalPageCount: total, phase: .checking)) }
+            if number % 1024 == 0 {
+                try progress?(EncryptionProgress(completedPageCount: number, totalPageCount: total, phase: .checking))
+            }
         }
         if present < total { bad.append(present + 1) }
         return bad
@@ -44,7 +47,8 @@ struct PageAuthentication {
         if let offset = log.offset(of: number) {
             let code = strongroom_log_read(database.sqliteConnection, page.baseAddress, CInt(page.count), offset)
             if code == 0, format.isAuthentic(UnsafeRawBufferPointer(page), number: number) { return true }
-            // A log whose pages are all in the file may be begun anew at any moment; otherwise this is the page that readers get.
+            // A log whose pages are all in the file may be begun anew at any moment; otherwise this is the page that
+            // readers get.
             if try log.isCurrent(number, in: database) { return false }
         }
         // A checkpoint may be writing the page at this moment: only a page that stays bad is bad.
@@ -58,7 +62,7 @@ struct PageAuthentication {
 }
 
 extension Database {
-    /// How many pages the file and its log can hold, at most; the one that SQLite never writes among them.
+    /// Returns the most pages that the file and its log can hold; the one that SQLite never writes among them.
     fileprivate func pagesInFiles(of pageSize: Int) throws -> Int {
         var logSize: Int64 = 0
         try check(strongroom_log_size(openConnection, &logSize))
@@ -66,7 +70,7 @@ extension Database {
     }
 }
 
-/// Where the newest committed version of each page is in the write-ahead log. <https://www.sqlite.org/walformat.html>
+/// The places of the newest committed pages in the write-ahead log. <https://www.sqlite.org/walformat.html>
 final class LogIndex {
     private var index = strongroom_log_index()
     private let pageSize: CInt
@@ -83,16 +87,17 @@ final class LogIndex {
         strongroom_log_index_free(&index)
     }
 
-    /// Where the page is in the log; nil where it isn't.
+    /// Returns the offset of the page in the log; nil where it isn't there.
     func offset(of number: Int) -> Int64? {
         let frame = strongroom_log_index_frame(&index, UInt32(number))
         return frame == 0 ? nil : strongroom_frame_offset(frame, pageSize)
     }
 
-    /// Whether the frame of a page is still the one that was found.
+    /// Returns true if the frame of a page is still the one that was found.
     func isCurrent(_ number: Int, in database: Database) throws -> Bool {
         var isCurrent = false
-        try database.check(strongroom_log_index_is_current(database.openConnection, &index, pageSize, UInt32(number), &isCurrent))
+        try database.check(
+            strongroom_log_index_is_current(database.openConnection, &index, pageSize, UInt32(number), &isCurrent))
         return isCurrent
     }
 }

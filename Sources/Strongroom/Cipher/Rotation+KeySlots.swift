@@ -3,11 +3,11 @@ import CStrongroom
 // The key file while the data key changes. The next one stands beside the present one before a page changes, and takes
 // its place when no page of the former key is left: in between, the database tells which of them counts.
 
-extension Database {
+extension Rotation {
     /// Changes the data key, or how it is kept. See ``KeySlotRotation``.
     func rotateKey(
-        _ change: KeySlotRotation, progress: ((EncryptionProgress) throws -> Void)?
-    ) throws -> RotationOutcome {
+        _ change: KeySlotRotation, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome
+    {
         let deriver = KeySlotDeriver()
         switch change {
         case .keeping(let keys, let droppingOthers):
@@ -30,31 +30,31 @@ extension Database {
     }
 
     private func authenticKeyFile() throws -> KeyFile {
-        let slots = try keySlots()
-        let file = try KeyFiles(database: filePath).read(.current)
+        let slots = try database.keySlots()
+        let file = try KeyFiles(database: database.filePath).read(.current)
         guard let file, try file.isAuthentic(with: slots.dataKey) else { throw DatabaseError.forgedKeyFile }
         return file
     }
 
     /// Refuses to change the key behind the back of the key file.
     func requireChangeable(_ change: KeyFileChange) throws {
-        let files = KeyFiles(database: filePath), hasFile = files.exists(.current)
+        let files = KeyFiles(database: database.filePath), hasFile = files.exists(.current)
         switch change {
         case .none:
             guard hasFile else { return }
             throw DatabaseError(
-                refusing: "\(path) has key slots",
+                refusing: "\(database.path) has key slots",
                 advice: "change the secret of a slot with keySlots().change(_:to:), or the data key with rotateKey(_:)",
                 reason: .unfitKeySlots)
         case .removing: break
         case .replacing(let former, _):
             guard cipher.saltOrigin != .caller else {
                 throw DatabaseError(
-                    refusing: "the data key of \(path) can't change while its salt is provided",
+                    refusing: "the data key of \(database.path) can't change while its salt is provided",
                     advice: "open it with its salt in the file beside it", reason: .unfitKeySlots)
             }
             guard hasFile == (former != nil) else {
-                throw DatabaseError(refusing: "\(path) has key slots already", reason: .unfitKeySlots)
+                throw DatabaseError(refusing: "\(database.path) has key slots already", reason: .unfitKeySlots)
             }
         }
     }
@@ -62,14 +62,14 @@ extension Database {
     /// Puts the next key file beside the database, under the write lock.
     func announce(_ change: KeyFileChange, _ new: DerivedKey) throws {
         guard case .replacing(let former, let entries) = change else { return }
-        let files = KeyFiles(database: filePath)
+        let files = KeyFiles(database: database.filePath)
         let draft = KeyFileDraft(
             salt: new.salt, dataKey: new.key, deriver: KeySlotDeriver(), epoch: former?.epoch ?? 0)
         let next = try entries(draft)
         try files.changing { change in
             guard try files.read(.current) == former else {
                 throw DatabaseError(
-                    .SQLITE_BUSY, refusing: "the key slots of \(path) were changed meanwhile", advice: "try again")
+                    .SQLITE_BUSY, refusing: "the key slots of \(database.path) were changed meanwhile", advice: "try again")
             }
             _ = try next.publish(change, as: .rotation)
         }
@@ -77,16 +77,16 @@ extension Database {
 
     /// A copy of the files may lack the salt of a rotation whose key file it has: with it, the rotation is finished.
     func announceForKeyFile() throws {
-        let files = KeyFiles(database: filePath)
-        guard files.exists(.rotation), !SaltFile.exists(.rotation, of: filePath), let derived = cipher.derived else {
+        let files = KeyFiles(database: database.filePath)
+        guard files.exists(.rotation), !SaltFile.exists(.rotation, of: database.filePath), let derived = cipher.derived else {
             return
         }
-        try SaltFile(salt: derived.salt, header: cipher.header).write(.rotation, of: filePath)
+        try SaltFile(salt: derived.salt, header: cipher.header).write(.rotation, of: database.filePath)
     }
 
     /// Under the write lock, once all pages have one key: the key file with the salt of the database is the one.
     func settleKeyFiles(hasCommitted: Bool, salt: Salt) throws {
-        let files = KeyFiles(database: filePath)
+        let files = KeyFiles(database: database.filePath)
         guard files.exists(.rotation) || hasCommitted && files.exists(.current) else { return }
         if hasCommitted { try promoteKeyFile(files, salt) }
         guard files.exists(.rotation) else { return }

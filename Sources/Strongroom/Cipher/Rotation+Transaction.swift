@@ -1,29 +1,29 @@
-// The key of a database can't change inside of a transaction. Programs that change it as the first thing of a write get
-// a transaction of their own all the same: it ends, and begins again once the key is another one.
+// The key of a database can't change inside of a transaction. Programs that change it as the first thing of a write
+// get a transaction of their own all the same: it ends, and begins again once the key is another one.
 
-extension Database {
+extension Rotation {
     /// Runs `rotation` outside of the transaction of the block around, in which nothing has run yet.
     ///
     /// - throws: what `rotation` throws; `SQLITE_MISUSE` inside of any other transaction.
     func outsideOfUntouchedTransaction<T>(_ rotation: () throws -> T) throws -> T {
-        guard isInsideTransaction else { return try rotation() }
-        guard transactionBlockDepth > 0, transactions.isUntouched else {
+        guard database.isInsideTransaction else { return try rotation() }
+        guard database.transactionBlockDepth > 0, database.transactions.isUntouched else {
             throw DatabaseError(
                 refusing: "a key can't be changed inside a transaction that has begun its work",
                 advice: "make it the first thing in the transaction, or use writeWithoutTransaction")
         }
         // Statements fail in a block that relies on a transaction which is gone.
-        let depth = transactionBlockDepth, date = transactions.date
-        transactionBlockDepth = 0
-        defer { transactionBlockDepth = depth }
-        try withoutObservers { try untraced { try runUnseen("COMMIT") } }
-        transactions.didPause()
+        let depth = database.transactionBlockDepth, date = database.transactions.date
+        database.transactionBlockDepth = 0
+        defer { database.transactionBlockDepth = depth }
+        try database.withoutObservers { try database.untraced { try database.runUnseen("COMMIT") } }
+        database.transactions.didPause()
         let outcome = Result { try rotation() }
         do {
-            try untraced { try beginTransaction(transactions.kind) }
-            transactions.date = date
+            try database.untraced { try database.beginTransaction(database.transactions.kind) }
+            database.transactions.date = date
         } catch {
-            transactionDidEnd(isTold: true, isCommitted: false)
+            database.transactionDidEnd(isTold: true, isCommitted: false)
             _ = try outcome.get()
             throw DatabaseError(
                 (error as? DatabaseError)?.extendedResultCode ?? .SQLITE_ABORT, .keyChanged,

@@ -1,9 +1,9 @@
-/// Whether the rows of each table of a dump stand below the name of the table.
+/// Options for the names of tables in a dump.
 public enum DumpTableHeaderOptions: Sendable {
-    /// When there is more than one table.
+    /// Names are printed if there is more than one table.
     case automatic
 
-    /// Always.
+    /// Names are always printed.
     case always
 }
 
@@ -17,9 +17,9 @@ extension Database {
     /// ```
     ///
     /// - parameters:
-    ///   - format: by default ``DebugDumpFormat``.
-    ///   - stream: by default the standard output.
-    /// - throws: what a statement throws; what was printed before stays.
+    ///   - format: the format. Default: ``DebugDumpFormat``.
+    ///   - stream: the output. Default: standard output.
+    /// - throws: the errors of the statements. Output before the error stays.
     public func dumpSQL(
         _ sql: SQL,
         format: some DumpFormat = .debug(),
@@ -29,13 +29,13 @@ extension Database {
         try dump.write(sql)
     }
 
-    /// Prints the rows of a request as the database gives them, without its row adapter. Below them, under their key, stand
-    /// the rows that `including(all:)` adds.
+    /// Prints the rows of a request as the database gives them, without its row adapter. Below them, under their key,
+    /// stand the rows that `including(all:)` adds.
     ///
     /// - parameters:
-    ///   - format: by default ``DebugDumpFormat``.
-    ///   - stream: by default the standard output.
-    /// - throws: what the request throws; what was printed before stays.
+    ///   - format: the format. Default: ``DebugDumpFormat``.
+    ///   - stream: the output. Default: standard output.
+    /// - throws: the errors of the request. Output before the error stays.
     public func dumpRequest(
         _ request: some FetchRequest,
         format: some DumpFormat = .debug(),
@@ -49,11 +49,12 @@ extension Database {
     ///
     /// - parameters:
     ///   - tables: the names.
-    ///   - format: by default ``DebugDumpFormat``.
-    ///   - tableHeader: whether names are printed; by default when there are several tables.
-    ///   - stableOrder: whether the rows of views are sorted by all their columns; by default they come as the view gives them.
-    ///   - stream: by default the standard output.
-    /// - throws: `SQLITE_ERROR` when there is no such table; what was printed before stays.
+    ///   - format: the format. Default: ``DebugDumpFormat``.
+    ///   - tableHeader: the option for the names of tables. Default: names are printed if there are several tables.
+    ///   - stableOrder: whether the rows of views are sorted by all their columns; by default they come as the view
+    ///     gives them.
+    ///   - stream: the output. Default: standard output.
+    /// - throws: `SQLITE_ERROR` if there is no such table. Output before the error stays.
     public func dumpTables(
         _ tables: [String], format: some DumpFormat = .debug(),
         tableHeader: DumpTableHeaderOptions = .automatic, stableOrder: Bool = false,
@@ -67,12 +68,12 @@ extension Database {
         }
     }
 
-    /// Prints the schema and the rows of all tables of the main database, but for those that SQLite, virtual tables and this
-    /// library keep for themselves.
+    /// Prints the schema and the rows of all tables of the main database, but for those that SQLite, virtual tables and
+    /// this library keep for themselves.
     ///
     /// - parameters:
-    ///   - format: by default ``DebugDumpFormat``.
-    ///   - stream: by default the standard output.
+    ///   - format: the format. Default: ``DebugDumpFormat``.
+    ///   - stream: the output. Default: standard output.
     public func dumpContent(format: some DumpFormat = .debug(), to stream: (any TextOutputStream)? = nil) throws {
         var dump = Dump(self, format: format, stream: stream)
         try dump.writeSchema()
@@ -82,9 +83,10 @@ extension Database {
         }
     }
 
-    /// Prints the SQL that made the main database, but for what SQLite, virtual tables and this library keep for themselves.
+    /// Prints the SQL that made the main database, but for what SQLite, virtual tables and this library keep for
+    /// themselves.
     ///
-    /// - parameter stream: by default the standard output.
+    /// - parameter stream: the output. Default: standard output.
     public func dumpSchema(to stream: (any TextOutputStream)? = nil) throws {
         var dump = Dump(self, format: .debug(), stream: stream)
         try dump.writeSchema()
@@ -92,7 +94,7 @@ extension Database {
 
     // MARK: - What there is
 
-    /// The statements of the main schema: tables with what belongs to them, by name.
+    /// Returns the statements of the main schema: tables with what belongs to them, by name.
     fileprivate func userSchema() throws -> [String] {
         let shadows = try shadowTables()
         return try schemaRows("""
@@ -105,7 +107,7 @@ extension Database {
             .map { $0["sql"] }
     }
 
-    /// The names of the tables of the main schema.
+    /// Returns the names of the tables of the main schema.
     private func userTables() throws -> [String] {
         let shadows = try shadowTables()
         return try schemaRows("SELECT name FROM main.sqlite_master WHERE type = 'table' ORDER BY name COLLATE NOCASE")
@@ -117,7 +119,8 @@ extension Database {
         !Self.isSQLiteInternalTable(name) && !Self.isGRDBInternalTable(name) && !shadows.contains(name)
     }
 
-    /// The tables where virtual tables of the main schema store their data. <https://www.sqlite.org/vtab.html#xshadowname>
+    /// Returns the tables where virtual tables of the main schema store their data.
+    /// <https://www.sqlite.org/vtab.html#xshadowname>
     private func shadowTables() throws -> Set<String> {
         try Set(schemaRows("PRAGMA main.table_list").filter { $0["type"] == "shadow" }.map { $0["name"] })
     }
@@ -172,7 +175,7 @@ private struct Dump<Format: DumpFormat> {
         stream.margin()
     }
 
-    /// A table always has an order, a view when it is asked for.
+    /// Returns the order of a dump: that of a table always, that of a view on request.
     private func ordering(of name: String, in schemaID: DatabaseSchemaID?, stableOrder: Bool) throws -> String {
         let terms: [String]
         if let table = try database.relation(name, in: schemaID?.name), !table.isView {

@@ -1,9 +1,10 @@
-// Dumps without the detour of an access. What they print, and what they throw, stands with the functions of `Database`.
+// Dumps that run in an access of their own. The functions of `Database` document their output and their errors.
 
 extension DatabaseReader {
-    /// Prints the rows of all statements of the SQL, outside of any transaction. See ``Database/dumpSQL(_:format:to:)``.
+    /// Prints the rows of all statements of the SQL, outside of any transaction. See
+    /// ``Database/dumpSQL(_:format:to:)``.
     ///
-    /// A queue runs statements that write, too.
+    /// A queue also runs statements that write.
     public func dumpSQL(
         _ sql: SQL,
         format: some DumpFormat = .debug(),

@@ -1,16 +1,16 @@
-/// How the rows of a statement are printed.
+/// A format that prints the rows of statements.
 ///
 /// Each statement of a dump is printed by a copy of the format, so that what one of them changes concerns no other.
 public protocol DumpFormat {
     /// Writes the current row of the statement.
     mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) throws
 
-    /// Writes what follows the last row. Called when there was no row, too.
+    /// Writes the end of the output. Also called if there was no row.
     mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream)
 }
 
 extension DatabaseValue {
-    /// The value as plain text. Bytes of blobs that are not UTF-8 are replaced by U+FFFD.
+    /// Returns the value as plain text. Bytes of blobs that are not UTF-8 are replaced by U+FFFD.
     func plainText(nullValue: String) -> String {
         switch storage {
         case .null: nullValue
@@ -26,7 +26,7 @@ extension Statement {
     /// The names of the columns that dumps show, from left to right.
     var shownNames: [String] { shownColumns.map { columnNames[$0] } }
 
-    /// Their values in the current row.
+    /// The values of these columns in the current row.
     var shownValues: [DatabaseValue] {
         requireAccess()
         return shownColumns.map { DatabaseValue(sqliteStatement: sqliteStatement, index: CInt($0)) }

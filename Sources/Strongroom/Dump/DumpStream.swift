@@ -1,4 +1,4 @@
-/// Where a dump goes: the stream of the caller, or the standard output.
+/// The output of a dump: the stream of the caller, or standard output.
 public struct DumpStream: TextOutputStream {
     private var base: (any TextOutputStream)?
     private var owesMargin = false
@@ -7,6 +7,7 @@ public struct DumpStream: TextOutputStream {
         self.base = base
     }
 
+    /// Writes a text.
     public mutating func write(_ string: String) {
         if string.isEmpty { return }
         if owesMargin {
@@ -16,7 +17,7 @@ public struct DumpStream: TextOutputStream {
         send(string)
     }
 
-    /// Puts an empty line before what is written next, if anything is.
+    /// Separates the next output, if any, by an empty line.
     public mutating func margin() {
         owesMargin = true
     }

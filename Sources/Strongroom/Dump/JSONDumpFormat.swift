@@ -1,6 +1,6 @@
 import Foundation
 
-/// The rows of each statement as an array of JSON objects. Blobs are encoded as the encoder encodes `Data`.
+/// A format that prints the rows of each statement as an array of JSON objects. Blobs are encoded as `Data`.
 ///
 /// ```text
 /// [{"name":"Arthur","score":500},
@@ -17,15 +17,20 @@ public struct JSONDumpFormat: DumpFormat, Sendable {
         return encoder
     }
 
-    /// Encodes names and values, one by one: columns stay in the order of the statement, whatever its output formatting.
+    /// Encodes names and values, one by one: columns stay in the order of the statement, whatever its output
+    /// formatting.
     public var encoder: JSONEncoder
 
     private var hasRows = false
 
+    /// Creates the format.
+    ///
+    /// - parameter encoder: encodes names and values. Default: ``defaultEncoder``.
     public init(encoder: JSONEncoder = JSONDumpFormat.defaultEncoder) {
         self.encoder = encoder
     }
 
+    /// Writes the current row of a statement.
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) throws {
         stream.write(hasRows ? ",\n" : isPretty ? "[\n" : "[")
         hasRows = true
@@ -39,6 +44,7 @@ public struct JSONDumpFormat: DumpFormat, Sendable {
         }
     }
 
+    /// Ends the output of a statement.
     public mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream) {
         if hasRows {
             stream.write(isPretty ? "\n]\n" : "]\n")
@@ -66,7 +72,7 @@ public struct JSONDumpFormat: DumpFormat, Sendable {
 }
 
 extension DumpFormat where Self == JSONDumpFormat {
-    /// The rows of each statement as an array of JSON objects.
+    /// A format that prints the rows of each statement as an array of JSON objects.
     ///
     /// - parameter encoder: encodes names and values; `prettyPrinted` spreads the objects over lines.
     public static func json(encoder: JSONEncoder = JSONDumpFormat.defaultEncoder) -> Self {

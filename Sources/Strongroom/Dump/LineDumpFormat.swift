@@ -1,4 +1,4 @@
-/// One line for each value, as the `line` mode of the SQLite shell prints them; rows are paragraphs.
+/// A format that prints one line for each value and a paragraph for each row, like the `line` mode of SQLite's shell.
 ///
 /// ```text
 ///  name = Arthur
@@ -7,13 +7,17 @@
 ///
 /// Source: <https://www.sqlite.org/cli.html#changing_output_formats>.
 public struct LineDumpFormat: DumpFormat, Sendable {
-    /// What stands for NULL.
+    /// The text for NULL.
     public var nullValue: String
 
+    /// Creates the format.
+    ///
+    /// - parameter nullValue: the text for NULL. Default: an empty text.
     public init(nullValue: String = "") {
         self.nullValue = nullValue
     }
 
+    /// Writes the current row of a statement.
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) {
         let names = statement.shownNames
         let width = names.map(\.count).max() ?? 0
@@ -24,13 +28,14 @@ public struct LineDumpFormat: DumpFormat, Sendable {
         stream.margin()
     }
 
+    /// Ends the output of a statement.
     public mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream) {}
 }
 
 extension DumpFormat where Self == LineDumpFormat {
-    /// One line for each value, as the `line` mode of the SQLite shell prints them.
+    /// A format that prints one line for each value, like the `line` mode of SQLite's shell.
     ///
-    /// - parameter nullValue: what stands for NULL.
+    /// - parameter nullValue: the text for NULL.
     public static func line(nullValue: String = "") -> Self {
         LineDumpFormat(nullValue: nullValue)
     }

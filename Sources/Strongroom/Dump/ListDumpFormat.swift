@@ -1,4 +1,4 @@
-/// One line for each row, as the `list` mode of the SQLite shell prints them.
+/// A format that prints one line for each row, like the `list` mode of SQLite's shell.
 ///
 /// ```text
 /// Arthur|500
@@ -7,23 +7,30 @@
 ///
 /// Source: <https://www.sqlite.org/cli.html#changing_output_formats>.
 public struct ListDumpFormat: DumpFormat, Sendable {
-    /// Whether the first row of each statement stands below the names of the columns.
+    /// A Boolean value that indicates whether the names of the columns precede the rows of a statement.
     public var header: Bool
 
-    /// What stands between two values.
+    /// The text between two values.
     public var separator: String
 
-    /// What stands for NULL.
+    /// The text for NULL.
     public var nullValue: String
 
     private var lines: SeparatedLines?
 
+    /// Creates the format.
+    ///
+    /// - parameters:
+    ///   - header: a Boolean value that indicates whether column names precede the rows. Default: false.
+    ///   - separator: the text between two values.
+    ///   - nullValue: the text for NULL. Default: an empty text.
     public init(header: Bool = false, separator: String = "|", nullValue: String = "") {
         self.header = header
         self.separator = separator
         self.nullValue = nullValue
     }
 
+    /// Writes the current row of a statement.
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) {
         var lines = lines ?? SeparatedLines(separator: separator)
         let texts = statement.shownValues.map { $0.plainText(nullValue: nullValue) }
@@ -31,18 +38,19 @@ public struct ListDumpFormat: DumpFormat, Sendable {
         self.lines = lines
     }
 
+    /// Ends the output of a statement.
     public mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream) {
         lines = nil
     }
 }
 
 extension DumpFormat where Self == ListDumpFormat {
-    /// One line for each row, as the `list` mode of the SQLite shell prints them.
+    /// A format that prints one line for each row, like the `list` mode of SQLite's shell.
     ///
     /// - parameters:
-    ///   - header: whether the names of the columns come first.
-    ///   - separator: what stands between two values.
-    ///   - nullValue: what stands for NULL.
+    ///   - header: a Boolean value that indicates whether column names precede the rows.
+    ///   - separator: the text between two values.
+    ///   - nullValue: the text for NULL.
     public static func list(header: Bool = false, separator: String = "|", nullValue: String = "") -> Self {
         ListDumpFormat(header: header, separator: separator, nullValue: nullValue)
     }

@@ -1,4 +1,4 @@
-/// One line for each row, values as SQL literals, as the `quote` mode of the SQLite shell prints them.
+/// A format that prints one line for each row with values as SQL literals, like the `quote` mode of SQLite's shell.
 ///
 /// ```text
 /// 'Arthur',500
@@ -7,19 +7,25 @@
 ///
 /// Source: <https://www.sqlite.org/cli.html#changing_output_formats>.
 public struct QuoteDumpFormat: DumpFormat, Sendable {
-    /// Whether the first row of each statement stands below the names of the columns.
+    /// A Boolean value that indicates whether the names of the columns precede the rows of a statement.
     public var header: Bool
 
-    /// What stands between two values.
+    /// The text between two values.
     public var separator: String
 
     private var lines: SeparatedLines?
 
+    /// Creates the format.
+    ///
+    /// - parameters:
+    ///   - header: a Boolean value that indicates whether column names precede the rows. Default: false.
+    ///   - separator: the text between two values.
     public init(header: Bool = false, separator: String = ",") {
         self.header = header
         self.separator = separator
     }
 
+    /// Writes the current row of a statement.
     public mutating func writeRow(_ db: Database, statement: Statement, to stream: inout DumpStream) {
         var lines = lines ?? SeparatedLines(separator: separator)
         lines.write(
@@ -29,17 +35,18 @@ public struct QuoteDumpFormat: DumpFormat, Sendable {
         self.lines = lines
     }
 
+    /// Ends the output of a statement.
     public mutating func finalize(_ db: Database, statement: Statement, to stream: inout DumpStream) {
         lines = nil
     }
 }
 
 extension DumpFormat where Self == QuoteDumpFormat {
-    /// One line for each row, values as SQL literals.
+    /// A format that prints one line for each row, with values as SQL literals.
     ///
     /// - parameters:
-    ///   - header: whether the names of the columns come first.
-    ///   - separator: what stands between two values.
+    ///   - header: a Boolean value that indicates whether column names precede the rows.
+    ///   - separator: the text between two values.
     public static func quote(header: Bool = false, separator: String = ",") -> Self {
         QuoteDumpFormat(header: header, separator: separator)
     }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension DatabaseError {
-    /// What happened, where the result code alone doesn't tell it: for programs to decide on.
+    /// The reason of an error, where the result code alone doesn't tell it, for programs to decide on.
     ///
     ///     do {
     ///         pool = try DatabasePool(path: path, configuration: configuration)
@@ -21,23 +21,24 @@ extension DatabaseError {
         private init(_ name: String) { description = name }
     }
 
-    /// The version of SQLCipher whose format the file has, from 1 to 4. Nil unless ``reason`` is ``Reason/olderFormat``
-    /// or ``Reason/newerFormat``.
+    /// The version of SQLCipher whose format the file has, from 1 to 4. Nil unless ``reason`` is
+    /// ``Reason/olderFormat`` or ``Reason/newerFormat``.
     public var formatVersion: Int? { details?.formatVersion }
 
     /// The number of a page that is damaged, from 1. Nil where none is known.
     public var damagedPage: Int? { details?.damagedPage }
 
-    /// Whether the connection that threw the error can go on. Where it can't, close it, and open the database again.
+    /// A Boolean value that indicates whether the connection that threw the error can go on. Where it can't, close
+    /// it, and open the database again.
     public var isConnectionUsable: Bool { details?.isConnectionUsable ?? true }
 
-    /// What is known of a failure beyond code and message.
+    /// The facts about a failure beyond code and message.
     final class Details: Sendable {
         let reason: Reason?
         let formatVersion: Int?
         let damagedPage: Int?
         let isConnectionUsable: Bool
-        /// What happened, and what can be done about it.
+        /// The cause and the remedy, in words.
         let explanation: String?
         let advice: String?
 
@@ -66,7 +67,8 @@ extension DatabaseError.Reason {
     /// The file beside the database that holds its salt can't be understood.
     public static let damagedSalt = Self("damagedSalt")
 
-    /// The file beside the database that would hold its salt is no regular file, or this user may not read or write it.
+    /// The file beside the database that would hold its salt is no regular file, or this user may not read or write
+    /// it.
     public static let unfitSaltFile = Self("unfitSaltFile")
 
     /// The readable header of the database says something else than the settings: they are others, or it was changed.
@@ -101,6 +103,15 @@ extension DatabaseError.Reason {
 
     /// The key is empty: SQLCipher would write clear text.
     public static let emptyKey = Self("emptyKey")
+
+    /// The store of a managed key has none for a database that exists, or that may. No key was made.
+    public static let missingKey = Self("missingKey")
+
+    /// The store of a managed key is locked. Nothing was made or changed. The same call may succeed once it is unlocked.
+    public static let keyStoreLocked = Self("keyStoreLocked")
+
+    /// The store of a managed key can't be reached, refuses, or holds something else than a key.
+    public static let keyStoreFailed = Self("keyStoreFailed")
 
     /// The connection has a key already, and another one was given.
     public static let otherKey = Self("otherKey")
@@ -175,11 +186,12 @@ extension DatabaseError.Reason {
     /// The key was changed, and what came after failed: the new one opens the database.
     public static let keyChanged = Self("keyChanged")
 
-    /// An earlier change of key is not finished: pages with its new key wait in the write-ahead log for readers to end.
-    /// The key was not changed again. Try later.
+    /// An earlier change of key is not finished: pages with its new key wait in the write-ahead log for readers to
+    /// end. The key was not changed again. Try later.
     public static let checkpointPending = Self("checkpointPending")
 
-    /// The file has several names (hard links), and its log and its salt belong to one of them: the key was not changed.
+    /// The file has several names (hard links), and its log and its salt belong to one of them: the key was not
+    /// changed.
     public static let severalNames = Self("severalNames")
 
     // MARK: Accesses
@@ -193,10 +205,14 @@ extension DatabaseError.Reason {
     /// The transaction that the block relied on was rolled back before.
     public static let transactionAborted = Self("transactionAborted")
 
+    /// The file at the path of the database was removed, renamed or replaced while it was open: what others write is not
+    /// seen. Thrown by observations, where ``Configuration/observesExternalChanges`` is set.
+    public static let fileGone = Self("fileGone")
+
     /// The connection is closed.
     public static let closed = Self("closed")
 
-    /// What the code tells by itself.
+    /// The reason that follows from the code alone.
     init?(of code: ResultCode) {
         switch code.primaryResultCode {
         case .SQLITE_INTERRUPT: self = .interrupted
@@ -209,10 +225,10 @@ extension DatabaseError.Reason {
 extension DatabaseError: LocalizedError {
     public var errorDescription: String? { description }
 
-    /// What happened: SQLite's message, unless more is known.
+    /// The cause in words: SQLite's message, unless more is known.
     public var failureReason: String? { details?.explanation ?? message }
 
-    /// What to do about it, where that is known.
+    /// The remedy in words, where one is known.
     public var recoverySuggestion: String? { details?.advice }
 }
 

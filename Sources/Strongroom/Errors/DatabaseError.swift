@@ -1,7 +1,7 @@
 import CStrongroom
 import Foundation
 
-/// What SQLite, SQLCipher or Strongroom refused to do: code, message and SQL, and the reason where it is known.
+/// An error of SQLite, SQLCipher or Strongroom: code, message and SQL, and the reason where it is known.
 ///
 /// Statement arguments may be secrets: `description` shows them only when the configuration sets
 /// ``Configuration/publicStatementArguments``.
@@ -12,12 +12,12 @@ public struct DatabaseError: Error, Sendable {
     /// The code as SQLite gave it, extension included.
     public let extendedResultCode: ResultCode
 
-    /// What SQLite says, such as `file is not a database`; in our words where SQLite was not asked.
+    /// The message of SQLite, such as `file is not a database`, or of this library where SQLite was not asked.
     ///
     /// It is for people. Programs decide on ``resultCode`` and ``reason``.
     public let message: String?
 
-    /// What happened beyond the code; nil where nothing more is known.
+    /// The reason beyond the code; nil where nothing more is known.
     public var reason: Reason? { details?.reason ?? Reason(of: extendedResultCode) }
 
     /// The statement that failed, without the values of its arguments.
@@ -26,7 +26,7 @@ public struct DatabaseError: Error, Sendable {
     /// The arguments of the statement that failed, in the hands of who knows their type.
     let boundArguments: (any BoundArguments)?
 
-    /// What is known beyond code and message. A reference, because errors are handed from function to function where
+    /// The facts beyond code and message. A reference, because errors are handed from function to function where
     /// speed counts.
     var details: Details?
 
@@ -43,7 +43,8 @@ public struct DatabaseError: Error, Sendable {
         self.publicStatementArguments = publicStatementArguments
     }
 
-    /// Whether an interruption, a suspension or a rollback forced by either stopped the database access.
+    /// A Boolean value that indicates whether an interruption, a suspension or a rollback forced by either stopped
+    /// the database access.
     ///
     /// True for `SQLITE_INTERRUPT` and `SQLITE_ABORT`. The access may succeed when tried again.
     public var isInterruptionError: Bool {
@@ -85,10 +86,13 @@ extension DatabaseError: CustomStringConvertible {
 }
 
 extension DatabaseError: CustomNSError {
+    /// The domain of the errors in Cocoa.
     public static var errorDomain: String { "Strongroom.DatabaseError" }
 
+    /// The extended result code.
     public var errorCode: Int { Int(extendedResultCode.rawValue) }
 
+    /// The description, for Cocoa.
     public var errorUserInfo: [String: Any] {
         var info = [NSLocalizedDescriptionKey: description]
         info[NSLocalizedFailureReasonErrorKey] = failureReason
@@ -98,12 +102,12 @@ extension DatabaseError: CustomNSError {
 }
 
 extension DatabaseError {
-    /// What everybody gets from a connection that is closed.
+    /// The error of all uses of a closed connection.
     static let closed = DatabaseError(refusing: "Connection is closed", reason: .closed, isConnectionUsable: false)
 
-    /// What a write gets where only reads are allowed.
+    /// The error of a write where only reads are allowed.
     static let readOnly = DatabaseError(.SQLITE_READONLY, "attempt to write a readonly database", nil)
 
-    /// What a statement gets that counts on a transaction which SQLite has rolled back.
+    /// The error of a statement that relies on a transaction which SQLite has rolled back.
     static let aborted = DatabaseError(.SQLITE_ABORT, refusing: "Transaction was aborted", reason: .transactionAborted)
 }

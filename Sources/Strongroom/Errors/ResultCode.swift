@@ -4,8 +4,10 @@ import CSQLCipher
 ///
 /// Source: <https://www.sqlite.org/rescode.html>.
 public struct ResultCode: RawRepresentable, Equatable, Sendable {
+    /// The number of the code. <https://www.sqlite.org/rescode.html>
     public let rawValue: CInt
 
+    /// Creates a code, known to SQLite or not.
     public init(rawValue: CInt) {
         self.rawValue = rawValue
     }
@@ -22,7 +24,7 @@ public struct ResultCode: RawRepresentable, Equatable, Sendable {
         pattern.isPrimary ? pattern == code.primaryResultCode : pattern == code
     }
 
-    /// Lets `catch ResultCode.SQLITE_BUSY` match a ``DatabaseError``.
+    /// Matches a code with an error, so that `catch ResultCode.SQLITE_BUSY` catches a ``DatabaseError``.
     public static func ~= (pattern: ResultCode, error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return false }
         return pattern ~= error.extendedResultCode
@@ -30,6 +32,7 @@ public struct ResultCode: RawRepresentable, Equatable, Sendable {
 }
 
 extension ResultCode: CustomStringConvertible {
+    /// The number and SQLite's text for it.
     public var description: String {
         "\(rawValue) (\(errorString ?? "unknown result code"))"
     }

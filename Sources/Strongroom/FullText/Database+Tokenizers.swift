@@ -1,24 +1,25 @@
 import CSQLCipher
 import Foundation
 
-/// What a connection knows of full text.
+/// The full-text state of a connection.
 final class FullTextState: ConnectionPart {
     init(_ database: Database) {}
 
-    /// FTS5's own interface, once somebody has asked for it.
+    /// FTS5's own interface, after its first use.
     fileprivate var api: UnsafeMutablePointer<fts5_api>?
 
-    /// What a tokenizer of the connection failed with, until the failure of the statement is told.
+    /// The error of a tokenizer of the connection, until it is thrown as the error of the statement.
     fileprivate var failure: DatabaseError?
 
-    /// What a tokenizer failed with, when that is why SQLite says `code` with a message that says nothing.
+    /// Returns the error of a tokenizer, if SQLite reported `code` because of it and without a message of its own.
     func explanation(of code: CInt, in db: Database) -> DatabaseError? {
         guard let failure else { return nil }
         self.failure = nil
         _ = TokenizerFailure.take(code)
         guard failure.extendedResultCode.primaryResultCode.rawValue == code & 0xff else { return nil }
         let message = String(cString: sqlite3_errmsg(db.sqliteConnection))
-        let saysNothing = message == String(cString: sqlite3_errstr(code & 0xff)) || message.contains("tokenizer constructor")
+        let saysNothing = message == String(cString: sqlite3_errstr(code & 0xff))
+            || message.contains("tokenizer constructor")
         return saysNothing ? failure : nil
     }
 }
@@ -30,7 +31,7 @@ extension Database {
 extension FTS5 {
     /// FTS5's own interface, for what this library does not cover. <https://www.sqlite.org/fts5.html#extending_fts5>
     ///
-    /// Valid until the connection is closed. A fatal error where SQLite was built without FTS5.
+    /// It is valid until the connection is closed. If SQLite was built without FTS5, this is a fatal error.
     public static func api(_ db: Database) -> UnsafePointer<fts5_api> {
         UnsafePointer(mutableAPI(db))
     }
@@ -52,7 +53,8 @@ extension FTS5 {
         return api
     }
 
-    /// SQLite hands it out through a typed pointer in a statement only. The library's own bookkeeping must not see that.
+    /// SQLite hands it out through a typed pointer in a statement only. The library's own bookkeeping must not see
+    /// that.
     private static func findAPI(of connection: SQLiteConnection) -> (code: CInt, api: UnsafeMutablePointer<fts5_api>?) {
         let type: StaticString = "fts5_api_ptr"
         var api: UnsafeMutablePointer<fts5_api>?
@@ -70,7 +72,7 @@ extension FTS5 {
 }
 
 extension Database {
-    /// Adds a tokenizer, or replaces the one of that name for the tables that are opened from now on.
+    /// Adds a tokenizer. It replaces one with the same name, for tables opened from now on.
     public func add(tokenizer: (some FTS5CustomTokenizer).Type) {
         requireAccess()
         guard sqliteConnection != nil else { return }
@@ -82,13 +84,15 @@ extension Database {
         let code = api.pointee.xCreateTokenizer(api, tokenizer.name, context.toOpaque(), &calls, releaseRegistration)
         if code != SQLITE_OK {
             context.release()
-            fatalError("The tokenizer \(tokenizer.name) can't be added: \(DatabaseError(resultCode: ResultCode(rawValue: code))).")
+            let error = DatabaseError(resultCode: ResultCode(rawValue: code))
+            fatalError("The tokenizer \(tokenizer.name) can't be added: \(error).")
         }
     }
 
-    /// A tokenizer: one of SQLite's, or one that was added to the connection.
+    /// Returns a tokenizer: one of SQLite's, or one that was added to the connection.
     ///
-    /// - throws: `SQLITE_ERROR` when there is none of that name, or when it refuses the arguments; what its initializer throws.
+    /// - throws: `SQLITE_ERROR` if there is no such tokenizer, or if it refuses the arguments; the errors of its
+    ///   initializer.
     public func makeTokenizer(_ descriptor: FTS5TokenizerDescriptor) throws -> any FTS5Tokenizer {
         requireAccess()
         _ = try openConnection
@@ -106,7 +110,8 @@ extension Database {
         guard code == SQLITE_OK, let tokenizer else {
             defer { fullText.failure = nil }
             throw fullText.failure ?? DatabaseError(
-                resultCode: ResultCode(rawValue: code), message: "error in tokenizer: \(descriptor.components.joined(separator: " "))")
+                resultCode: ResultCode(rawValue: code),
+                message: "error in tokenizer: \(descriptor.components.joined(separator: " "))")
         }
         return ConnectionTokenizer(self, calls, tokenizer)
     }
@@ -139,7 +144,7 @@ private final class ConnectionTokenizer: FTS5Tokenizer {
     }
 }
 
-/// How FTS5 makes tokenizers of a class.
+/// The functions by which FTS5 creates and uses the tokenizers of a class.
 private final class TokenizerRegistration {
     private(set) weak var database: Database?
     let makeTokenizer: (Database, [String]) throws -> any FTS5CustomTokenizer
@@ -150,7 +155,7 @@ private final class TokenizerRegistration {
     }
 }
 
-/// A tokenizer in the hands of FTS5.
+/// A tokenizer that FTS5 owns.
 private final class InstalledTokenizer {
     let tokenizer: any FTS5CustomTokenizer
     let registration: TokenizerRegistration
@@ -183,7 +188,7 @@ private func createTokenizer(
 
 private func deleteTokenizer(_ tokenizer: OpaquePointer?) {
     guard let tokenizer else { return }
-    Unmanaged<InstalledTokenizer>.fromOpaque(UnsafeRawPointer(tokenizer)).depart()
+    Unmanaged<InstalledTokenizer>.fromOpaque(UnsafeRawPointer(tokenizer)).releaseLater()
 }
 
 private func callTokenizer(
@@ -192,17 +197,18 @@ private func callTokenizer(
 {
     let installed = Unmanaged<InstalledTokenizer>.fromOpaque(UnsafeRawPointer(tokenizer!)).takeUnretainedValue()
     let code = installed.tokenizer.tokenize(
-        context: context, tokenization: FTS5Tokenization(rawValue: flags), pText: pText, nText: nText, tokenCallback: callback!)
+        context: context, tokenization: FTS5Tokenization(rawValue: flags), pText: pText, nText: nText,
+        tokenCallback: callback!)
     // SQLITE_DONE is FTS5's own word for "enough".
     if code != SQLITE_OK, code != SQLITE_DONE {
         let failure = TokenizerFailure.take(code)
         installed.registration.database?.fullText.failure = failure
-        // Whoever calls the tokenizer by hand finds the error where the wrapping tokenizer would look for it.
+        // A direct caller of the tokenizer finds the error where a wrapping tokenizer would.
         _ = TokenizerFailure.keep(failure)
     }
     return code
 }
 
 private func releaseRegistration(_ context: UnsafeMutableRawPointer?) {
-    Unmanaged<TokenizerRegistration>.fromOpaque(context!).depart()
+    Unmanaged<TokenizerRegistration>.fromOpaque(context!).releaseLater()
 }

@@ -1,4 +1,4 @@
-/// The FTS3 full-text engine: for databases that have such tables. New ones are better off with ``FTS5``.
+/// The FTS3 full-text engine, for databases that have such tables. Prefer ``FTS5`` for new ones.
 ///
 /// ```swift
 /// try db.create(virtualTable: "document", using: FTS3()) { t in
@@ -9,33 +9,38 @@
 ///
 /// Source: <https://www.sqlite.org/fts3.html>.
 public struct FTS3: VirtualTableModule {
-    /// What becomes of accents. <https://www.sqlite.org/fts3.html#tokenizer>
+    /// The treatment of accents. Source: <https://www.sqlite.org/fts3.html#tokenizer>.
     public enum Diacritics: Sendable {
-        /// Accents count.
+        /// Accents are significant.
         case keep
 
-        /// Accents don't count, but for those of a few characters that older versions of SQLite left alone.
+        /// Accents are ignored, except for a few characters that older versions of SQLite do not handle.
         case removeLegacy
 
-        /// Accents don't count.
+        /// Accents are ignored.
         case remove
     }
 
+    /// Creates the module.
     public init() {}
 
+    /// The name of the module in SQL: `fts3`.
     public var moduleName: String { "fts3" }
 
+    /// Returns an empty definition for the closure that creates a table.
     public func makeTableDefinition(configuration: VirtualTableConfiguration) -> FTS3TableDefinition {
         FTS3TableDefinition()
     }
 
+    /// Returns the arguments of `CREATE VIRTUAL TABLE`.
     public func moduleArguments(for definition: FTS3TableDefinition, in db: Database) -> [String] {
         definition.columns.map(\.moduleArgument) + [definition.tokenizer?.moduleArgument].compactMap { $0 }
     }
 
+    /// Does nothing: the table is complete.
     public func database(_ db: Database, didCreate tableName: String, using definition: FTS3TableDefinition) {}
 
-    /// The tokens of a text, as `tokenizer` makes them.
+    /// Returns the tokens of a text, as a tokenizer splits it.
     ///
     /// Source: <https://www.sqlite.org/fts3.html#querying_tokenizers>.
     public static func tokenize(
@@ -49,14 +54,14 @@ public struct FTS3: VirtualTableModule {
     }
 }
 
-/// What an FTS3 table is made of.
+/// The columns and the tokenizer of an FTS3 table.
 public final class FTS3TableDefinition {
     var columns: [String] = []
 
-    /// How text is cut into tokens; nil for ``FTS3TokenizerDescriptor/simple``.
+    /// The tokenizer; nil for ``FTS3TokenizerDescriptor/simple``.
     public var tokenizer: FTS3TokenizerDescriptor?
 
-    /// Adds a column. A table without any gets one that is called `content`.
+    /// Adds a column. A table without columns gets one named `content`.
     public func column(_ name: String) {
         columns.append(name)
     }

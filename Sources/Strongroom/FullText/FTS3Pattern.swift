@@ -1,4 +1,4 @@
-/// A pattern that FTS3 and FTS4 tables are searched with: one that SQLite accepts.
+/// A valid search pattern for FTS3 and FTS4 tables.
 ///
 /// ```swift
 /// let pattern = FTS3Pattern(matchingAllTokensIn: "Moby Dick")
@@ -7,7 +7,7 @@
 ///
 /// Source: <https://www.sqlite.org/fts3.html#full_text_index_queries>.
 public struct FTS3Pattern: Sendable {
-    /// The pattern as SQLite reads it.
+    /// The pattern in SQLite's syntax.
     public let rawPattern: String
 
     private init?(trusted rawPattern: String?) {
@@ -15,7 +15,9 @@ public struct FTS3Pattern: Sendable {
         self.rawPattern = rawPattern
     }
 
-    /// A pattern as SQLite reads it; throws SQLite's error when it can't.
+    /// Creates a pattern from SQLite's own syntax.
+    ///
+    /// - throws: SQLite's error if the pattern is malformed.
     public init(rawPattern: String) throws {
         try Database.inMemory { db in
             try db.execute(sql: "CREATE VIRTUAL TABLE document USING fts4()")
@@ -24,38 +26,40 @@ public struct FTS3Pattern: Sendable {
         self.rawPattern = rawPattern
     }
 
-    /// Matches what has any of the words; nil when there is no word.
+    /// Creates a pattern that matches documents with any of the words; nil if the text has no word.
     public init?(matchingAnyTokenIn string: String) {
         self.init(trusted: string.anyTokenPattern)
     }
 
-    /// Matches what has all of the words; nil when there is no word.
+    /// Creates a pattern that matches documents with all of the words; nil if the text has no word.
     public init?(matchingAllTokensIn string: String) {
         self.init(trusted: string.allTokensPattern)
     }
 
-    /// Matches what has, for each of the words, a word that begins with it; nil when there is no word.
+    /// Creates a pattern that matches documents with, for each word, a word that begins with it; nil if the text has no
+    /// word.
     public init?(matchingAllPrefixesIn string: String) {
         self.init(trusted: string.allPrefixesPattern)
     }
 
-    /// Matches what has the words one after the other; nil when there is no word.
+    /// Creates a pattern that matches documents with the words in sequence; nil if the text has no word.
     public init?(matchingPhrase string: String) {
         self.init(trusted: string.phrasePattern)
     }
 }
 
 extension FTS3Pattern: DatabaseValueConvertible {
+    /// The raw pattern, as text.
     public var databaseValue: DatabaseValue { rawPattern.databaseValue }
 
-    /// A pattern from a string that SQLite accepts as one.
+    /// Returns a pattern from a string in SQLite's syntax.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> FTS3Pattern? {
         String.fromDatabaseValue(dbValue).flatMap { try? FTS3Pattern(rawPattern: $0) }
     }
 }
 
 extension Database {
-    /// Lets SQLite read a pattern; throws its error when it can't.
+    /// Has SQLite parse a pattern, and throws its error if it is malformed.
     func validate(pattern: String, table: String) throws {
         let name = table.quotedDatabaseIdentifier
         do {

@@ -1,4 +1,4 @@
-/// How FTS3 and FTS4 cut text into tokens.
+/// A tokenizer of FTS3 and FTS4, with its arguments.
 ///
 /// Source: <https://www.sqlite.org/fts3.html#tokenizer>.
 public struct FTS3TokenizerDescriptor: Sendable {
@@ -10,13 +10,14 @@ public struct FTS3TokenizerDescriptor: Sendable {
         self.arguments = arguments
     }
 
-    /// Letters and digits of ASCII and all other characters beyond it make tokens; the case of ASCII letters does not count.
+    /// Letters and digits of ASCII and all other characters beyond it make tokens; the case of ASCII letters does not
+    /// count.
     public static let simple = FTS3TokenizerDescriptor("simple")
 
-    /// As ``simple``, with English words brought down to their stem.
+    /// As ``simple``, with English words reduced to their stems.
     public static let porter = FTS3TokenizerDescriptor("porter")
 
-    /// Letters and digits as Unicode 6.1 knows them make tokens; neither case nor, by default, accents count.
+    /// Tokens are sequences of letters and digits of Unicode 6.1. Case is ignored, and by default accents are.
     ///
     /// - parameters:
     ///     - separators: characters that stand between tokens, although they are letters or digits.
@@ -44,6 +45,6 @@ public struct FTS3TokenizerDescriptor: Sendable {
 }
 
 extension Set<Character> {
-    /// The characters in one order for all times: the SQL of a table is compared.
+    /// The characters in a fixed order, because the SQL of tables is compared.
     var sortedString: String { String(sorted()) }
 }

@@ -10,29 +10,34 @@
 ///
 /// Source: <https://www.sqlite.org/fts5.html>.
 public struct FTS5: VirtualTableModule {
-    /// What becomes of accents. <https://www.sqlite.org/fts5.html#unicode61_tokenizer>
+    /// The treatment of accents. Source: <https://www.sqlite.org/fts5.html#unicode61_tokenizer>.
     public enum Diacritics: Sendable {
-        /// Accents count.
+        /// Accents are significant.
         case keep
 
-        /// Accents don't count, but for those of a few characters that older versions of SQLite left alone.
+        /// Accents are ignored, except for a few characters that older versions of SQLite do not handle.
         case removeLegacy
 
-        /// Accents don't count.
+        /// Accents are ignored.
         case remove
     }
 
+    /// Creates the module.
     public init() {}
 
+    /// The name of the module in SQL: `fts5`.
     public var moduleName: String { "fts5" }
 
+    /// Returns an empty definition for the closure that creates a table.
     public func makeTableDefinition(configuration: VirtualTableConfiguration) -> FTS5TableDefinition {
         FTS5TableDefinition(configuration)
     }
 
+    /// Returns the arguments of `CREATE VIRTUAL TABLE`.
     public func moduleArguments(for definition: FTS5TableDefinition, in db: Database) throws -> [String] {
         guard !definition.columns.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "an FTS5 table has at least one column: add it with t.column(_:)")
+            throw DatabaseError(resultCode: .SQLITE_MISUSE,
+                message: "an FTS5 table has at least one column: add it with t.column(_:)")
         }
         var arguments = definition.columns.map { $0.name.moduleArgument + ($0.isIndexed ? "" : " UNINDEXED") }
         func append(_ option: String, _ value: String?) {
@@ -54,6 +59,7 @@ public struct FTS5: VirtualTableModule {
         return name == "rowid" ? nil : name
     }
 
+    /// Creates the triggers of a table that is synchronized with another one, and indexes its rows.
     public func database(_ db: Database, didCreate tableName: String, using definition: FTS5TableDefinition) throws {
         guard case .synchronized(let contentTable) = definition.source else { return }
         let columns = definition.columns.map(\.name)
@@ -62,7 +68,7 @@ public struct FTS5: VirtualTableModule {
     }
 }
 
-/// What an FTS5 table is made of.
+/// The columns and the options of an FTS5 table.
 public final class FTS5TableDefinition {
     let configuration: VirtualTableConfiguration
     var columns: [FTS5ColumnDefinition] = []
@@ -72,28 +78,31 @@ public final class FTS5TableDefinition {
         self.configuration = configuration
     }
 
-    /// How text is cut into tokens; nil for `unicode61`.
+    /// The tokenizer; nil for `unicode61`.
     public var tokenizer: FTS5TokenizerDescriptor?
 
-    /// The table or view that has the text, empty for an index without text; nil when the FTS table keeps the text itself.
+    /// The table or view that has the text, empty for an index without text; nil when the FTS table keeps the text
+    /// itself.
     ///
-    /// To bring and keep the index up to date is up to you: see ``synchronize(withTable:)``.
+    /// The program must keep the index up to date. ``synchronize(withTable:)`` does so.
     /// <https://www.sqlite.org/fts5.html#external_content_and_contentless_tables>
     public var content: String? {
         get { source?.name }
         set { source = newValue.map(FullTextSource.named) }
     }
 
-    /// The rowid's name in the table that has the text; nil for `rowid`, or what ``synchronize(withTable:)`` finds.
+    /// The name of the rowid in the content table; nil for `rowid`, or the column that ``synchronize(withTable:)``
+    /// finds.
     public var contentRowID: String?
 
     /// The lengths of the prefixes that are indexed, in characters. <https://www.sqlite.org/fts5.html#prefix_indexes>
     public var prefixes: Set<Int>?
 
-    /// 0 to store no sizes of texts, which ranking then counts anew. <https://www.sqlite.org/fts5.html#the_columnsize_option>
+    /// 0 to store no sizes of texts. Ranking then computes them at each query.
+    /// <https://www.sqlite.org/fts5.html#the_columnsize_option>
     public var columnSize: Int?
 
-    /// `"full"`, `"column"` or `"none"`: how precisely the index knows where a token stands.
+    /// The precision of the positions in the index: `"full"`, `"column"` or `"none"`.
     ///
     /// <https://www.sqlite.org/fts5.html#the_detail_option>
     public var detail: String?
@@ -106,7 +115,8 @@ public final class FTS5TableDefinition {
         return column
     }
 
-    /// Makes the table an index of the text in another table, whose columns it shares, and keeps it up to date with triggers.
+    /// Makes the table an index of the text in another table, whose columns it shares, and keeps it up to date with
+    /// triggers.
     ///
     /// Drop the triggers, with ``Database/dropFTS5SynchronizationTriggers(forTable:)``, together with the table.
     public func synchronize(withTable tableName: String) {
@@ -123,7 +133,7 @@ public final class FTS5ColumnDefinition {
         self.name = name
     }
 
-    /// Keeps the column's text out of the index. <https://www.sqlite.org/fts5.html#the_unindexed_column_option>
+    /// Excludes the column from the index. Source: <https://www.sqlite.org/fts5.html#the_unindexed_column_option>.
     @discardableResult
     public func notIndexed() -> Self {
         isIndexed = false
@@ -134,7 +144,7 @@ public final class FTS5ColumnDefinition {
 extension Database {
     /// Drops the triggers that keep an FTS5 table up to date. See ``FTS5TableDefinition/synchronize(withTable:)``.
     ///
-    /// - parameter tableName: the name of the FTS5 table. It may be gone already.
+    /// - parameter tableName: the name of the FTS5 table. The table need not exist any more.
     public func dropFTS5SynchronizationTriggers(forTable tableName: String) throws {
         try dropTriggers(ofTable: tableName, ["ai", "ad", "au"])
     }

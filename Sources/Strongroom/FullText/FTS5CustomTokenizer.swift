@@ -14,33 +14,33 @@
 /// }
 /// ```
 ///
-/// Every connection that uses the table needs the tokenizer: add it in `Configuration.prepareDatabase(_:)`, or to the queue or
-/// pool. ``FTS5WrapperTokenizer`` is easier where an existing tokenizer does most of the work.
+/// Every connection that uses the table needs the tokenizer: add it in `Configuration.prepareDatabase(_:)`, or to the
+/// queue or pool. ``FTS5WrapperTokenizer`` is easier where an existing tokenizer does most of the work.
 ///
 /// Source: <https://www.sqlite.org/fts5.html#custom_tokenizers>.
 public protocol FTS5CustomTokenizer: FTS5Tokenizer, SendableMetatype {
     /// The tokenizer's name in SQL.
     static var name: String { get }
 
-    /// A tokenizer for one table, or for ``Database/makeTokenizer(_:)``.
+    /// Creates a tokenizer for one table, or for ``Database/makeTokenizer(_:)``.
     ///
-    /// What is thrown is the error of the statement that wanted the table: a ``DatabaseError`` keeps its code and message, any
-    /// other error becomes `SQLITE_ERROR` with its description.
+    /// A thrown error becomes the error of the statement that uses the table: a ``DatabaseError`` keeps its code and
+    /// message, any other error becomes `SQLITE_ERROR` with its description.
     ///
     /// - parameter arguments: those of the descriptor, or of the option `tokenize` in SQL.
     init(db: Database, arguments: [String]) throws
 }
 
 extension FTS5CustomTokenizer {
-    /// What a table definition or ``Database/makeTokenizer(_:)`` take.
+    /// Returns the descriptor of the tokenizer, for a table definition or ``Database/makeTokenizer(_:)``.
     public static func tokenizerDescriptor(arguments: [String] = []) -> FTS5TokenizerDescriptor {
         FTS5TokenizerDescriptor(components: [name] + arguments)
     }
 }
 
-/// Receives a token, as it is to be indexed or looked for.
+/// Receives a token to be indexed or searched for.
 ///
-/// Throws when the tokenizer has to stop: let the error pass.
+/// It throws when the tokenizer must stop. Rethrow the error.
 public typealias FTS5WrapperTokenCallback = (_ token: String, _ flags: FTS5TokenFlags) throws -> Void
 
 /// A tokenizer that changes, drops or adds to the tokens of another one.
@@ -57,16 +57,17 @@ public protocol FTS5WrapperTokenizer: FTS5CustomTokenizer {
     /// The tokenizer that finds the tokens. Make it once, in the initializer, with ``Database/makeTokenizer(_:)``.
     var wrappedTokenizer: any FTS5Tokenizer { get }
 
-    /// Takes a token of the wrapped tokenizer, and gives any number of tokens to `tokenCallback`.
+    /// Receives a token of the wrapped tokenizer, and passes any number of tokens to `tokenCallback`.
     ///
-    /// Give synonyms the flag ``FTS5TokenFlags/colocated``, all but the first. What is thrown is the error of the statement, as
-    /// with ``FTS5CustomTokenizer/init(db:arguments:)``.
+    /// Give synonyms the flag ``FTS5TokenFlags/colocated``, all but the first. What is thrown is the error of the
+    /// statement, as with ``FTS5CustomTokenizer/init(db:arguments:)``.
     func accept(
         token: String, flags: FTS5TokenFlags, for tokenization: FTS5Tokenization,
         tokenCallback: FTS5WrapperTokenCallback) throws
 }
 
 extension FTS5WrapperTokenizer {
+    /// Passes the tokens of the wrapped tokenizer to `accept`.
     public func tokenize(
         context: UnsafeMutableRawPointer?, tokenization: FTS5Tokenization, pText: UnsafePointer<CChar>?, nText: CInt,
         tokenCallback: @escaping FTS5TokenCallback) -> CInt
@@ -83,7 +84,7 @@ extension FTS5WrapperTokenizer {
     }
 }
 
-/// What the callback of a wrapped tokenizer has to know.
+/// The context of the callback that a wrapped tokenizer calls.
 private struct Wrapping {
     let accept: (String, FTS5TokenFlags, FTS5WrapperTokenCallback) throws -> Void
     let context: UnsafeMutableRawPointer?
@@ -95,7 +96,7 @@ private func acceptToken(
     _ iEnd: CInt) -> CInt
 {
     let wrapping = context!.assumingMemoryBound(to: Wrapping.self).pointee
-    // What FTS5 answers goes back to it as it is: SQLITE_DONE, for one, is no failure.
+    // FTS5's result code is passed on as it is: SQLITE_DONE, for example, is no failure.
     let ok = ResultCode.SQLITE_OK.rawValue
     var answer = ok
     do {

@@ -1,4 +1,4 @@
-/// A pattern that FTS5 tables are searched with: one that SQLite accepts.
+/// A valid search pattern for FTS5 tables.
 ///
 /// ```swift
 /// let pattern = FTS5Pattern(matchingAllPrefixesIn: "mob dic")
@@ -7,7 +7,7 @@
 ///
 /// Source: <https://www.sqlite.org/fts5.html#full_text_query_syntax>.
 public struct FTS5Pattern: Sendable {
-    /// The pattern as SQLite reads it.
+    /// The pattern in SQLite's syntax.
     public let rawPattern: String
 
     private init?(trusted rawPattern: String?) {
@@ -15,9 +15,12 @@ public struct FTS5Pattern: Sendable {
         self.rawPattern = rawPattern
     }
 
-    /// A pattern as SQLite reads it; throws SQLite's error when it can't.
+    /// Creates a pattern from SQLite's own syntax.
     ///
-    /// - parameter allowedColumns: the columns that the pattern may name. See ``Database/makeFTS5Pattern(rawPattern:forTable:)``.
+    /// - throws: SQLite's error if the pattern is malformed.
+    ///
+    /// - parameter allowedColumns: the columns that the pattern may name. See
+    ///   ``Database/makeFTS5Pattern(rawPattern:forTable:)``.
     public init(rawPattern: String, allowedColumns: [String] = []) throws {
         // No table is without columns, and no pattern names this one by chance.
         let columns = allowedColumns.isEmpty ? ["strongroom_no_column"] : allowedColumns
@@ -30,43 +33,47 @@ public struct FTS5Pattern: Sendable {
         self.rawPattern = rawPattern
     }
 
-    /// Matches what has any of the words; nil when there is no word.
+    /// Creates a pattern that matches documents with any of the words; nil if the text has no word.
     public init?(matchingAnyTokenIn string: String) {
         self.init(trusted: string.anyTokenPattern)
     }
 
-    /// Matches what has all of the words; nil when there is no word.
+    /// Creates a pattern that matches documents with all of the words; nil if the text has no word.
     public init?(matchingAllTokensIn string: String) {
         self.init(trusted: string.allTokensPattern)
     }
 
-    /// Matches what has, for each of the words, a word that begins with it; nil when there is no word.
+    /// Creates a pattern that matches documents with, for each word, a word that begins with it; nil if the text has no
+    /// word.
     public init?(matchingAllPrefixesIn string: String) {
         self.init(trusted: string.allPrefixesPattern)
     }
 
-    /// Matches what has the words one after the other; nil when there is no word.
+    /// Creates a pattern that matches documents with the words in sequence; nil if the text has no word.
     public init?(matchingPhrase string: String) {
         self.init(trusted: string.phrasePattern)
     }
 
-    /// Matches what begins with the words, one after the other; nil when there is no word.
+    /// Creates a pattern that matches documents that begin with the words in sequence; nil if the text has no word.
     public init?(matchingPrefixPhrase string: String) {
         self.init(trusted: string.phrasePattern.map { "^" + $0 })
     }
 }
 
 extension FTS5Pattern: DatabaseValueConvertible {
+    /// The raw pattern, as text.
     public var databaseValue: DatabaseValue { rawPattern.databaseValue }
 
-    /// A pattern from a string that SQLite accepts as one, and that names no column.
+    /// Returns a pattern from a string in SQLite's syntax that names no column.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> FTS5Pattern? {
         String.fromDatabaseValue(dbValue).flatMap { try? FTS5Pattern(rawPattern: $0) }
     }
 }
 
 extension Database {
-    /// A pattern as SQLite reads it, which may name the columns of an FTS5 table; throws SQLite's error when it can't.
+    /// Returns a pattern from SQLite's own syntax, which may name the columns of an FTS5 table.
+    ///
+    /// - throws: SQLite's error if the pattern is malformed.
     public func makeFTS5Pattern(rawPattern: String, forTable table: String) throws -> FTS5Pattern {
         try FTS5Pattern(rawPattern: rawPattern, allowedColumns: columns(in: table).map(\.name))
     }

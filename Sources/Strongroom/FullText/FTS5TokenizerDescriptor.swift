@@ -1,22 +1,24 @@
-/// How FTS5 cuts text into tokens: the name of a tokenizer, and its arguments.
+/// A tokenizer of FTS5, by its name, with its arguments.
 ///
 /// Source: <https://www.sqlite.org/fts5.html#tokenizers>.
 public struct FTS5TokenizerDescriptor: Sendable {
     /// The name, and the arguments.
     public let components: [String]
 
-    /// A tokenizer by its name and arguments, for those that have no function here.
+    /// Creates the descriptor of a tokenizer by its name and arguments.
     ///
-    /// - precondition: there is a name.
+    /// - precondition: `components` is not empty.
     public init(components: [String]) {
-        precondition(!components.isEmpty, "A tokenizer has a name: FTS5TokenizerDescriptor(components: [\"unicode61\"])")
+        precondition(!components.isEmpty,
+            "A tokenizer has a name: FTS5TokenizerDescriptor(components: [\"unicode61\"])")
         self.components = components
     }
 
     var name: String { components[0] }
     var arguments: [String] { Array(components.dropFirst()) }
 
-    /// Letters and digits of ASCII and all characters beyond it make tokens; the case of ASCII letters does not count.
+    /// Tokens are sequences of ASCII letters and digits, and of all other characters beyond ASCII. The case of ASCII
+    /// letters is ignored.
     ///
     /// - parameters:
     ///     - separators: characters that stand between tokens.
@@ -27,17 +29,19 @@ public struct FTS5TokenizerDescriptor: Sendable {
         FTS5TokenizerDescriptor(components: ["ascii"] + exceptions(separators, tokenCharacters))
     }
 
-    /// English words brought down to their stem.
+    /// English words, reduced to their stems.
     ///
-    /// - parameter base: what makes the words; nil for ``unicode61(diacritics:categories:separators:tokenCharacters:)``.
+    /// - parameter base: what makes the words; nil for
+    ///   ``unicode61(diacritics:categories:separators:tokenCharacters:)``.
     public static func porter(wrapping base: FTS5TokenizerDescriptor? = nil) -> FTS5TokenizerDescriptor {
         FTS5TokenizerDescriptor(components: ["porter"] + (base?.components ?? []))
     }
 
-    /// Letters and digits as Unicode 6.1 knows them make tokens; neither case nor, by default, accents count.
+    /// Tokens are sequences of letters and digits of Unicode 6.1. Case is ignored, and by default accents are.
     ///
     /// - parameters:
-    ///     - categories: the Unicode categories whose characters make tokens, such as `"L* N* Co"`; empty for the usual ones.
+    ///     - categories: the Unicode categories whose characters make tokens, such as `"L* N* Co"`; empty for the usual
+    ///       ones.
     ///     - separators: characters that stand between tokens.
     ///     - tokenCharacters: further characters that are part of tokens.
     public static func unicode61(

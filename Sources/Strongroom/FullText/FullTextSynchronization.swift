@@ -1,4 +1,4 @@
-/// Where the text of a full-text table is, if not in the table itself.
+/// The content table of a full-text table.
 enum FullTextSource {
     case named(String)
     case synchronized(String)
@@ -12,13 +12,13 @@ enum FullTextSource {
 
 /// The triggers that keep a full-text table up to date with the table that has its text.
 ///
-/// Their names are those that GRDB gives them, so that either library can drop what the other has made.
+/// They have GRDB's names, so that each library can drop the triggers of the other.
 struct FullTextSynchronization {
     let tableName: String
     let contentTable: String
     let columns: [String]
 
-    /// When a trigger runs, and what it does.
+    /// One trigger: its event and its actions.
     struct Trigger {
         let suffix: String
         let event: String
@@ -27,7 +27,7 @@ struct FullTextSynchronization {
 
     private var index: String { tableName.quotedDatabaseIdentifier }
 
-    /// An index that reads the text itself needs to be told before the text is gone.
+    /// Returns the triggers of an FTS4 index, which must read the old text before it is gone.
     ///
     /// <https://www.sqlite.org/fts3.html#_external_content_fts4_tables_>
     func fts4Triggers(_ db: Database) throws -> [Trigger] {
@@ -42,13 +42,13 @@ struct FullTextSynchronization {
         ]
     }
 
-    /// An index that does not read the text is told what it was. <https://www.sqlite.org/fts5.html#external_content_tables>
+    /// Returns the triggers of an FTS5 index, which pass the old text to it.
+    /// <https://www.sqlite.org/fts5.html#external_content_tables>
     func fts5Triggers(_ db: Database) throws -> [Trigger] {
         let rowID = try rowIDName(db)
         let insertion = "INSERT INTO \(index)(\(list([#""rowid""#], ""))) VALUES (\(list(["new." + rowID], "new.")))"
-        let deletion = """
-            INSERT INTO \(index)(\(list([index, #""rowid""#], ""))) VALUES(\(list(["'delete'", "old." + rowID], "old.")))
-            """
+        let former = list(["'delete'", "old." + rowID], "old.")
+        let deletion = "INSERT INTO \(index)(\(list([index, #""rowid""#], ""))) VALUES(\(former))"
         return [
             Trigger(suffix: "ai", event: "AFTER INSERT", actions: [insertion]),
             Trigger(suffix: "ad", event: "AFTER DELETE", actions: [deletion]),
@@ -86,13 +86,16 @@ struct FullTextSynchronization {
 }
 
 extension Database {
-    /// The name of the rowid of a table that a full-text table indexes.
+    /// Returns the name of the rowid of a table that a full-text table indexes.
     func rowIDName(ofContentTable tableName: String) throws -> String {
         let key = try primaryKey(tableName)
         guard key.tableHasRowID else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "a full-text table can't index table \(tableName), which has no rowid: create it without .withoutRowID")
+                message: """
+                    a full-text table can't index table \(tableName), which has no rowid: create it without \
+                    .withoutRowID
+                    """)
         }
         return key.rowIDColumn ?? "rowid"
     }
@@ -108,7 +111,8 @@ extension Database {
 extension String {
     /// A column's name as an argument of a full-text module: quoted, unless it is a plain word.
     var moduleArgument: String {
-        let isWord = !isEmpty && allSatisfy { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) } && first?.isNumber == false
+        let isWord = !isEmpty && allSatisfy { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
+            && first?.isNumber == false
         return isWord ? self : quotedDatabaseIdentifier
     }
 }

@@ -1,68 +1,72 @@
 extension ColumnExpression {
-    /// Whether the full-text column matches the pattern: `title MATCH …`. Nothing matches nil.
+    /// Returns the condition that the full-text column matches the pattern, `title MATCH …`. Nothing matches nil.
     public func match(_ pattern: FTS3Pattern?) -> SQLExpression {
         .match(sqlExpression, pattern)
     }
 
-    /// Whether the full-text column matches the pattern: `title MATCH …`.
+    /// Returns the condition that the full-text column matches the pattern, `title MATCH …`.
     public func match(_ pattern: FTS5Pattern) -> SQLExpression {
         .match(sqlExpression, pattern)
     }
 }
 
 extension SQLExpression {
-    fileprivate static func match(_ column: SQLExpression, _ pattern: (some DatabaseValueConvertible)?) -> SQLExpression {
+    fileprivate static func match(
+        _ column: SQLExpression, _ pattern: (some DatabaseValueConvertible)?) -> SQLExpression
+    {
         let value = SQLExpression.value(pattern?.databaseValue ?? .null)
         return SQLExpression(node: .comparison(column, .match, value))
     }
 }
 
 extension TableRequest where Self: FilteredRequest {
-    /// The rows of the FTS3 or FTS4 table that match the pattern in any column; no row for nil.
+    /// Keeps the rows of the FTS3 or FTS4 table that match the pattern in any column. Nothing matches nil.
     public func matching(_ pattern: FTS3Pattern?) -> Self {
-        // A hidden column of the table's name stands for all columns.
+        // The hidden column with the name of the table represents all columns.
         pattern.map { filter(SQLExpression.match(SQLExpression(node: .wholeRow(databaseTableName)), $0)) } ?? none()
     }
 
-    /// The rows of the FTS5 table that match the pattern in any column; no row for nil.
+    /// Keeps the rows of the FTS5 table that match the pattern in any column. Nothing matches nil.
     ///
-    /// Order them by ``Column/rank`` to have the best ones first.
+    /// Order by ``Column/rank`` to get the best matches first.
     public func matching(_ pattern: FTS5Pattern?) -> Self {
         pattern.map { filter(SQLExpression.match(SQLExpression(node: .wholeRow(databaseTableName)), $0)) } ?? none()
     }
 }
 
 extension TableRecord {
-    /// A request for the rows of the FTS3 or FTS4 table that match the pattern in any column; no row for nil.
+    /// Returns a request for the rows of the FTS3 or FTS4 table that match the pattern in any column. Nothing matches
+    /// nil.
     public static func matching(_ pattern: FTS3Pattern?) -> QueryInterfaceRequest<Self> {
         all().matching(pattern)
     }
 
-    /// A request for the rows of the FTS5 table that match the pattern in any column; no row for nil.
+    /// Returns a request for the rows of the FTS5 table that match the pattern in any column. Nothing matches nil.
     public static func matching(_ pattern: FTS5Pattern?) -> QueryInterfaceRequest<Self> {
         all().matching(pattern)
     }
 }
 
 extension Table {
-    /// A request for the rows of the FTS3 or FTS4 table that match the pattern in any column; no row for nil.
+    /// Returns a request for the rows of the FTS3 or FTS4 table that match the pattern in any column. Nothing matches
+    /// nil.
     public func matching(_ pattern: FTS3Pattern?) -> QueryInterfaceRequest<RowDecoder> {
         all().matching(pattern)
     }
 
-    /// A request for the rows of the FTS5 table that match the pattern in any column; no row for nil.
+    /// Returns a request for the rows of the FTS5 table that match the pattern in any column. Nothing matches nil.
     public func matching(_ pattern: FTS5Pattern?) -> QueryInterfaceRequest<RowDecoder> {
         all().matching(pattern)
     }
 }
 
 extension SQLInterpolation {
-    /// A pattern, which becomes an argument. Nothing matches nil.
+    /// The pattern as an argument. Nothing matches nil.
     public mutating func appendInterpolation(_ pattern: FTS3Pattern?) {
         elements.append(.expression(.value(pattern?.databaseValue ?? PatternParameters.matchingNothing)))
     }
 
-    /// A pattern, which becomes an argument. Nothing matches nil.
+    /// The pattern as an argument. Nothing matches nil.
     public mutating func appendInterpolation(_ pattern: FTS5Pattern?) {
         elements.append(.expression(.value(pattern?.databaseValue ?? PatternParameters.matchingNothing)))
     }

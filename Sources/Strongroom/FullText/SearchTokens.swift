@@ -1,6 +1,6 @@
 extension String {
-    /// The words of a text as the plainest tokenizers of SQLite find them: letters and digits of ASCII, and whatever is beyond
-    /// it. In lowercase, so that no word is an operator of a pattern.
+    /// The words of a text as the plainest tokenizers of SQLite find them: letters and digits of ASCII, and whatever is
+    /// beyond it. In lowercase, so that no word is an operator of a pattern.
     var searchTokens: [String] {
         unicodeScalars.split { $0.isASCII && !$0.isASCIIWordPart }.map { word in
             var token = ""
@@ -9,7 +9,7 @@ extension String {
         }
     }
 
-    // What a text becomes as a pattern, which FTS3, FTS4 and FTS5 read alike; nil when there is no word in it.
+    // Texts as patterns that FTS3, FTS4 and FTS5 read alike; nil if there is no word.
 
     var anyTokenPattern: String? { searchPattern { $0.joined(separator: " OR ") } }
     var allTokensPattern: String? { searchPattern { $0.joined(separator: " ") } }
@@ -23,7 +23,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// Whether this is a letter or a digit of ASCII.
+    /// True if this is an ASCII letter or digit.
     var isASCIIWordPart: Bool {
         switch self {
         case "a"..."z", "A"..."Z", "0"..."9": true
@@ -33,7 +33,7 @@ extension Unicode.Scalar {
 }
 
 extension Database {
-    /// Runs `body` with a connection to nothing: for what SQLite can tell without any data.
+    /// Runs `body` with a connection to an empty database in memory.
     static func inMemory<T>(_ body: (Database) throws -> T) throws -> T {
         let db = try Database(path: ":memory:", description: "memory", configuration: Configuration())
         return try db.withSoleAccess { db in

@@ -73,9 +73,10 @@ struct KeyFiles {
             }
         }
 
+        /// Removes a file, if there is one.
         func remove(_ role: Role) throws {
             let path = files.path(role), error = strongroom_file_remove(path)
-            guard error == 0 else { throw KeyFiles.sidecar.failure("remove", path, error: error) }
+            guard error == 0 || error == ENOENT else { throw KeyFiles.sidecar.failure("remove", path, error: error) }
         }
     }
 }

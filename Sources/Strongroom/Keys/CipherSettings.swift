@@ -1,6 +1,7 @@
-/// How pages are encrypted and how a passphrase becomes a key; SQLCipher 4's defaults unless said otherwise.
+/// The format of encrypted pages and of key derivation; by default that of SQLCipher 4.
 ///
-/// A database opens only with the settings that it was created with. <https://www.zetetic.net/sqlcipher/sqlcipher-api/>
+/// A database opens only with the settings that it was created with.
+/// <https://www.zetetic.net/sqlcipher/sqlcipher-api/>
 public struct CipherSettings: Hashable, Sendable {
     /// A hash function as SQLCipher uses it, in PBKDF2 and in HMAC.
     public enum Algorithm: Int, Hashable, Sendable {
@@ -33,20 +34,24 @@ public struct CipherSettings: Hashable, Sendable {
     /// The format of SQLCipher 4, and the default.
     public static let sqlcipher4 = CipherSettings()
     /// The format of SQLCipher 3.
-    public static let sqlcipher3 = CipherSettings(pageSize: 1024, kdfIterations: 64_000, kdfAlgorithm: .sha1, hmacAlgorithm: .sha1)
+    public static let sqlcipher3 = CipherSettings(
+        pageSize: 1024, kdfIterations: 64_000, kdfAlgorithm: .sha1, hmacAlgorithm: .sha1)
     /// The format of SQLCipher 2.
-    public static let sqlcipher2 = CipherSettings(pageSize: 1024, kdfIterations: 4_000, kdfAlgorithm: .sha1, hmacAlgorithm: .sha1)
+    public static let sqlcipher2 = CipherSettings(
+        pageSize: 1024, kdfIterations: 4_000, kdfAlgorithm: .sha1, hmacAlgorithm: .sha1)
     /// The format of SQLCipher 1, whose pages nothing protects from tampering.
-    public static let sqlcipher1 = CipherSettings(pageSize: 1024, kdfIterations: 4_000, kdfAlgorithm: .sha1, hmacAlgorithm: nil)
+    public static let sqlcipher1 = CipherSettings(
+        pageSize: 1024, kdfIterations: 4_000, kdfAlgorithm: .sha1, hmacAlgorithm: nil)
 
-    /// What an unknown file is tried against, newest first, and how each is spelled.
+    /// The formats that an unknown file is tried against, newest first.
     static let formats: [(version: Int, settings: CipherSettings)] = [
         (3, .sqlcipher3), (2, .sqlcipher2), (1, .sqlcipher1), (4, .sqlcipher4),
     ]
 
     func validate() throws {
         guard (1024...65536).contains(pageSize), pageSize & (pageSize - 1) == 0 else {
-            throw DatabaseError(refusing: "CipherSettings.pageSize is \(pageSize)", advice: "use a power of two from 1024 to 65536")
+            throw DatabaseError(
+                refusing: "CipherSettings.pageSize is \(pageSize)", advice: "use a power of two from 1024 to 65536")
         }
         guard (1...Int(Int32.max)).contains(kdfIterations) else {
             throw DatabaseError(refusing: "CipherSettings.kdfIterations is \(kdfIterations)", advice: "use 1 or more")
@@ -59,7 +64,8 @@ extension CipherSettings.Algorithm {
 
     /// From an answer like `PBKDF2_HMAC_SHA512`.
     init?(answer: String) {
-        guard let match = [Self.sha512, .sha256, .sha1].first(where: { answer.uppercased().hasSuffix($0.spelling) }) else { return nil }
+        guard let match = [Self.sha512, .sha256, .sha1].first(where: { answer.uppercased().hasSuffix($0.spelling) })
+        else { return nil }
         self = match
     }
 }

@@ -1,14 +1,14 @@
 import CStrongroom
 import Foundation
 
-/// What opens an encrypted database: a passphrase, or the 32 bytes of the key itself.
+/// The key of an encrypted database: a passphrase, or the 32 bytes of the key itself.
 ///
 /// The bytes stay in locked memory that is wiped when the last copy goes away; no description shows them.
 public struct DatabaseKey: Sendable {
     let source: KeySource
 
-    /// A passphrase, as UTF-8. An empty one is refused at opening; one of the form `x'…'` is the key itself in hexadecimal, as
-    /// SQLCipher has it.
+    /// A passphrase, as UTF-8. An empty one is refused at opening; one of the form `x'…'` is the key itself in
+    /// hexadecimal, as SQLCipher has it.
     public static func passphrase(_ passphrase: String) -> DatabaseKey {
         var passphrase = passphrase
         return DatabaseKey(source: KeySource { body in
@@ -34,7 +34,8 @@ public struct DatabaseKey: Sendable {
         }))
     }
 
-    /// A passphrase that is asked for when a key must be derived, as `Data`, for instance. Only an array can be wiped afterwards.
+    /// A passphrase that is asked for when a key must be derived, as `Data`, for instance. Only an array can be wiped
+    /// afterwards.
     public static func passphrase(
         from provider: @escaping @Sendable () throws -> some Collection<UInt8> & Sendable) -> DatabaseKey
     {
@@ -48,9 +49,9 @@ public struct DatabaseKey: Sendable {
 
     /// A passphrase in a file, which is read when a key must be derived. One newline at its end doesn't count.
     ///
-    /// Opening the database throws `SQLITE_CANTOPEN` when the file can't be read, `SQLITE_PERM` when others than `readers` may read
-    /// it, or when it belongs to neither the user of the process nor root, and `SQLITE_MISUSE` when it is no regular file or has
-    /// more than 65,536 bytes.
+    /// Opening the database throws `SQLITE_CANTOPEN` when the file can't be read, `SQLITE_PERM` when others than
+    /// `readers` may read it, or when it belongs to neither the user of the process nor root, and `SQLITE_MISUSE` when
+    /// it is no regular file or has more than 65,536 bytes.
     ///
     /// - parameter readers: who may read the file. By default its owner alone.
     public static func passphrase(contentsOf path: String, readableBy readers: Readers = .owner) -> DatabaseKey {
@@ -62,7 +63,8 @@ public struct DatabaseKey: Sendable {
     /// Throws `SQLITE_MISUSE` for any other length.
     public static func rawKey(_ bytes: some Collection<UInt8>, salt: (some Collection<UInt8>)?) throws -> DatabaseKey {
         guard bytes.count == KeySource.rawCount else {
-            throw DatabaseError(refusing: "a raw key has 32 bytes, not \(bytes.count)", advice: "use .passphrase for anything else")
+            throw DatabaseError(
+                refusing: "a raw key has 32 bytes, not \(bytes.count)", advice: "use .passphrase for anything else")
         }
         return DatabaseKey(source: try KeySource(raw: SecretBytes(copying: bytes), salt: salt.map { try Salt($0) }))
     }
@@ -100,6 +102,7 @@ final class KeySource: @unchecked Sendable {
     enum Storage {
         case bytes(SecretBytes)
         case provider(@Sendable () throws -> SecretBytes)
+        case store(any KeyStore)
         /// No memory could be had for the secret; said when the key is used.
         case failed(DatabaseError)
     }
@@ -125,6 +128,13 @@ final class KeySource: @unchecked Sendable {
         identity = hashableRandomBytes()
     }
 
+    init(store: any KeyStore) {
+        storage = .store(store)
+        form = .raw
+        salt = nil
+        identity = hashableRandomBytes()
+    }
+
     /// A passphrase, or the key spec that it spells.
     init(copying read: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) {
         do {
@@ -139,7 +149,8 @@ final class KeySource: @unchecked Sendable {
                 identity = KeySource.fingerprint(bytes, form: .passphrase)
             }
         } catch {
-            let failure = error as? DatabaseError ?? DatabaseError(resultCode: .SQLITE_ERROR, message: "the key can't be read")
+            let failure = error as? DatabaseError ?? DatabaseError(
+                resultCode: .SQLITE_ERROR, message: "the key can't be read")
             (storage, form, salt) = (.failed(failure), .passphrase, nil)
             identity = hashableRandomBytes()
         }
@@ -150,23 +161,45 @@ final class KeySource: @unchecked Sendable {
         case .bytes(let bytes): return try body(bytes)
         case .failed(let error): throw error
         case .provider(let provide): return try body(provide())
+        case .store(let store): return try store.load(.current).source.withSecret(body)
         }
     }
 
-    /// `x'<64 or 96 hexadecimal digits>'`. Anything else between `x'` and `'` would silently be a passphrase to SQLCipher.
+    /// `x'<64 or 96 hexadecimal digits>'`. Anything else between `x'` and `'` would silently be a passphrase to
+    /// SQLCipher.
     static func spelledKey(_ bytes: SecretBytes) throws -> (key: SecretBytes, salt: Salt?)? {
         try bytes.withBytes { text in
-            guard text.count >= 3, text[0] | 0x20 == UInt8(ascii: "x"), text[1] == UInt8(ascii: "'"), text[text.count - 1] == UInt8(ascii: "'") else { return nil }
+            guard text.count >= 3, text[0] | 0x20 == UInt8(ascii: "x"), text[1] == UInt8(ascii: "'"), text[text.count - 1] == UInt8(ascii: "'")
+            else { return nil }
             let digits = UnsafeRawBufferPointer(rebasing: text[2..<text.count - 1])
             guard digits.count == 64 || digits.count == 96, digits.allSatisfy({ nibble(hexDigit: $0) != nil }) else {
                 throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
                     malformed raw key: x'…' takes 64 hexadecimal digits (the key) or 96 (the key and the salt)
                     """)
             }
-            func byte(_ index: Int) -> UInt8 { nibble(hexDigit: digits[2 * index])! << 4 | nibble(hexDigit: digits[2 * index + 1])! }
+            func byte(_ index: Int) -> UInt8 {
+                nibble(hexDigit: digits[2 * index])! << 4 | nibble(hexDigit: digits[2 * index + 1])!
+            }
             let key = try SecretBytes(count: rawCount) { for index in 0..<rawCount { $0[index] = byte(index) } }
             let salt = digits.count == 96 ? try Salt((rawCount..<rawCount + Salt.count).map(byte)) : nil
             return (key, salt)
+        }
+    }
+
+    /// `x'<64 hex key><32 hex salt>'`, or without the salt.
+    static func spelling(_ key: SecretBytes, _ salt: Salt?) throws -> SecretBytes {
+        try SecretBytes(count: 3 + 2 * (key.count + (salt == nil ? 0 : Salt.count))) { text in
+            text[0] = UInt8(ascii: "x")
+            text[1] = UInt8(ascii: "'")
+            var at = 2
+            func append(_ byte: UInt8) {
+                text[at] = hexDigit(byte >> 4)
+                text[at + 1] = hexDigit(byte & 15)
+                at += 2
+            }
+            key.withBytes { $0.forEach(append) }
+            salt?.bytes.forEach(append)
+            text[at] = UInt8(ascii: "'")
         }
     }
 

@@ -1,8 +1,8 @@
-/// How a database is encrypted: what opens it, and in which format. Set it as ``Configuration/encryption``.
+/// The encryption of a database: its key and its format. Set it as ``Configuration/encryption``.
 public struct Encryption: Sendable {
     public var key: DatabaseKey
     public var settings: CipherSettings
-    /// Nil, the default, encrypts the file from its first byte to its last.
+    /// The readable header. Nil, the default, encrypts the file from its first byte to its last.
     public var plaintextHeader: PlaintextHeader?
     /// What is said of key slots. A database that has them is opened by the secret of any of them, whatever this says.
     public var keySlots = KeySlotOptions()
@@ -14,14 +14,15 @@ public struct Encryption: Sendable {
     }
 }
 
-/// Leaves the start of the file readable, so that the system sees a SQLite database in it (iOS wants to, before it lets a
-/// suspended application keep a lock). Those bytes hold no user data; the salt that usually stands there needs another place.
+/// Leaves the start of the file readable, so that the system sees a SQLite database in it (iOS wants to, before it
+/// lets a suspended application keep a lock). Those bytes hold no user data; the salt that usually stands there needs
+/// another place.
 ///
 /// <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_plaintext_header_size>
 public struct PlaintextHeader: Hashable, Sendable {
-    /// Where the salt is.
+    /// The place of a salt.
     public struct SaltPlace: Hashable, Sendable {
-        /// Nil in a file beside the database.
+        /// The salt; nil for a file beside the database.
         let provided: [UInt8]?
 
         /// In a file beside the database, named like it with `-salt` at the end. Back it up with the database.
@@ -44,7 +45,8 @@ public struct PlaintextHeader: Hashable, Sendable {
 
     static func validate(size: Int) throws {
         guard isValid(size: size) else {
-            throw DatabaseError(refusing: "PlaintextHeader.size is \(size)", advice: "use a multiple of 16 from 16 to 96")
+            throw DatabaseError(
+                refusing: "PlaintextHeader.size is \(size)", advice: "use a multiple of 16 from 16 to 96")
         }
     }
 }

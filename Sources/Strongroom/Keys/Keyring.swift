@@ -15,29 +15,18 @@ final class DerivedKey: Sendable {
 
     /// Shows `x'<64 hex key><32 hex salt>'`.
     func withSpec<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
-        let spec = try SecretBytes(count: 99) { text in
-            text[0] = UInt8(ascii: "x")
-            text[1] = UInt8(ascii: "'")
-            var at = 2
-            func append(_ byte: UInt8) {
-                text[at] = hexDigit(byte >> 4)
-                text[at + 1] = hexDigit(byte & 15)
-                at += 2
-            }
-            key.withBytes { $0.forEach(append) }
-            salt.bytes.forEach(append)
-            text[at] = UInt8(ascii: "'")
-        }
-        return try spec.withBytes(body)
+        try KeySource.spelling(key, salt).withBytes(body)
     }
 }
 
-/// The derived keys of one access (a queue, or a pool with its readers and snapshots): each derivation runs once, whoever asks
-/// second waits for the first.
+/// The derived keys of one access (a queue, or a pool with its readers and snapshots): each derivation runs once,
+/// whoever asks second waits for the first.
 ///
 /// Unchecked: `lock` guards every variable.
 final class Keyring: @unchecked Sendable {
     private let lock = NSLock()
+    /// Held while a store is asked.
+    private let loading = NSLock()
     private var derivations: [Derivation] = []
     private var replacements: [(old: [UInt8], new: DatabaseKey)] = []
     private var slotDerivationCount = 0
@@ -54,7 +43,7 @@ final class Keyring: @unchecked Sendable {
         return known.map { DerivedKey(key: $0, salt: salt, settings: settings) }
     }
 
-    /// How many times a passphrase function has run.
+    /// The number of derivations that were made, those of key slots included.
     var derivationCount: Int {
         lock.withLock { derivations.reduce(slotDerivationCount) { $0 + $1.runCount } }
     }
@@ -75,7 +64,8 @@ final class Keyring: @unchecked Sendable {
 
     // MARK: Rotation
 
-    /// From now on connections that ask for `old` get `new`: the access goes on although its configuration names the old key.
+    /// From now on connections that ask for `old` get `new`: the access goes on although its configuration names the
+    /// old key.
     func replace(_ old: DatabaseKey, by new: DatabaseKey) {
         lock.withLock {
             let oldest = old.source.identity
@@ -89,7 +79,23 @@ final class Keyring: @unchecked Sendable {
     }
 
     func current(_ key: DatabaseKey) -> DatabaseKey {
-        lock.withLock { replacements.first { isEqual($0.old, key.source.identity) }?.new ?? key }
+        replacement(of: key) ?? key
+    }
+
+    private func replacement(of key: DatabaseKey) -> DatabaseKey? {
+        lock.withLock { replacements.first { isEqual($0.old, key.source.identity) }?.new }
+    }
+
+    // MARK: Loading
+
+    /// What `key` stands for: `load` is called once, unless it throws; others wait for it.
+    func current(_ key: DatabaseKey, loading load: () throws -> DatabaseKey) throws -> DatabaseKey {
+        try loading.withLock {
+            if let known = replacement(of: key) { return known }
+            let loaded = try load()
+            replace(key, by: loaded)
+            return loaded
+        }
     }
 }
 
@@ -120,7 +126,8 @@ private final class Derivation: @unchecked Sendable {
     func matches(_ key: DatabaseKey, _ salt: Salt, _ settings: CipherSettings) -> Bool {
         // Pages have nothing to do with it.
         self.salt == salt && self.settings.kdfIterations == settings.kdfIterations
-            && self.settings.kdfAlgorithm == settings.kdfAlgorithm && isEqual(self.key.source.identity, key.source.identity)
+            && self.settings.kdfAlgorithm == settings.kdfAlgorithm && isEqual(
+                self.key.source.identity, key.source.identity)
     }
 
     var known: SecretBytes? { lock.withLock { derived } }
@@ -140,7 +147,9 @@ private final class Derivation: @unchecked Sendable {
             guard secret.count > 0 else { throw DatabaseError.emptyKey }
             if let spelled = try KeySource.spelledKey(secret) { return try spelledKey(spelled) }
             runs += 1
-            return try pbkdf2(secret, salt: salt.bytes, rounds: settings.kdfIterations, algorithm: settings.kdfAlgorithm, count: KeySource.rawCount)
+            return try pbkdf2(
+                secret, salt: salt.bytes, rounds: settings.kdfIterations, algorithm: settings.kdfAlgorithm,
+                count: KeySource.rawCount)
         }
     }
 }
@@ -150,19 +159,27 @@ extension Derivation {
     private func spelledKey(_ spelled: (key: SecretBytes, salt: Salt?)) throws -> SecretBytes {
         guard spelled.salt == nil || spelled.salt == salt else {
             throw DatabaseError(
-                refusing: "the salt of the raw key is not the database's", advice: "use DatabaseKey.rawKey(_:salt:)", reason: .wrongSalt)
+                refusing: "the salt of the raw key is not the database's", advice: "use DatabaseKey.rawKey(_:salt:)",
+                reason: .wrongSalt)
         }
         return spelled.key
     }
 }
 
-func pbkdf2(_ secret: SecretBytes, salt: [UInt8], rounds: Int, algorithm: CipherSettings.Algorithm, count: Int) throws -> SecretBytes {
+func pbkdf2(
+    _ secret: SecretBytes, salt: [UInt8], rounds: Int, algorithm: CipherSettings.Algorithm,
+    count: Int) throws -> SecretBytes
+{
     try SecretBytes(count: count) { out in
         let result = secret.withBytes { bytes in
-            strongroom_pbkdf2(algorithm.digest, bytes.baseAddress, bytes.count, salt, salt.count, UInt32(rounds), out.baseAddress, out.count)
+            strongroom_pbkdf2(
+                algorithm.digest, bytes.baseAddress, bytes.count, salt, salt.count, UInt32(rounds), out.baseAddress,
+                out.count)
         }
         guard result == 0 else {
-            throw DatabaseError(resultCode: .SQLITE_ERROR, message: "the cryptographic provider refused PBKDF2 with \(algorithm.spelling)")
+            throw DatabaseError(
+                resultCode: .SQLITE_ERROR,
+                message: "the cryptographic provider refused PBKDF2 with \(algorithm.spelling)")
         }
     }
 }

@@ -1,6 +1,6 @@
 import CStrongroom
 
-/// Tells whether a page is what SQLCipher wrote under a key, without asking SQLCipher: its own check reads the main file only,
+/// Authenticates pages of one key and format without SQLCipher, whose own check reads the main file only,
 /// raises false alarms above 4 GiB, and stops being right after the first bad page on a connection.
 final class PageFormat: @unchecked Sendable {
     let pageSize: Int
@@ -11,37 +11,43 @@ final class PageFormat: @unchecked Sendable {
 
     init(_ derived: DerivedKey, header: Int) throws {
         let settings = derived.settings
-        let hmacKey = try pbkdf2(derived.key, salt: derived.salt.forAuthentication, rounds: 2, algorithm: settings.kdfAlgorithm, count: 32)
+        let hmacKey = try pbkdf2(
+            derived.key, salt: derived.salt.forAuthentication, rounds: 2, algorithm: settings.kdfAlgorithm, count: 32)
         pageSize = settings.pageSize
         authenticates = settings.hmacAlgorithm != nil
         format = try SecretBytes(count: MemoryLayout<strongroom_page_format>.size) { bytes in
             let format = bytes.baseAddress!.bindMemory(to: strongroom_page_format.self, capacity: 1)
             derived.key.withBytes { key in withUnsafeMutableBytes(of: &format.pointee.key) { $0.copyBytes(from: key) } }
-            hmacKey.withBytes { key in withUnsafeMutableBytes(of: &format.pointee.hmac_key) { $0.copyBytes(from: key) } }
+            hmacKey.withBytes { key in
+                withUnsafeMutableBytes(of: &format.pointee.hmac_key) { $0.copyBytes(from: key) }
+            }
             format.pointee.hmac_digest = CInt(settings.hmacAlgorithm?.rawValue ?? 0)
             format.pointee.page_size = CInt(settings.pageSize)
             format.pointee.header = CInt(header > 0 ? header : Salt.count)
         }
     }
 
-    /// SQLite never writes the page at the gigabyte, where some systems keep locks. <https://www.sqlite.org/fileformat.html#the_lock_byte_page>
+    /// SQLite never writes the page at the gigabyte, where some systems keep locks.
+    /// <https://www.sqlite.org/fileformat.html#the_lock_byte_page>
     var lockBytePage: Int { 0x4000_0000 / pageSize + 1 }
 
-    /// Where a page is in the file: beyond 32 bits in large ones.
+    /// Returns the offset of a page in the file: beyond 32 bits in large ones.
     func offset(of number: Int) -> Int64 { Int64(number - 1) * Int64(pageSize) }
 
     func isAuthentic(_ page: UnsafeRawBufferPointer, number: Int) -> Bool {
         precondition(page.count == pageSize)
-        return withFormat { strongroom_page_is_authentic($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt32(number)) }
+        return withFormat {
+            strongroom_page_is_authentic($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt32(number))
+        }
     }
 
-    /// Whether the key fits page 1 although the salt may not.
+    /// Returns true if the key fits page 1 although the salt may not.
     func decrypts(firstPage page: UnsafeRawBufferPointer) -> Bool {
         precondition(page.count == pageSize)
         return withFormat { strongroom_page_decrypts($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self)) }
     }
 
-    /// Whether page 1 says that the database is in WAL mode.
+    /// Returns true if page 1 says that the database is in WAL mode.
     func usesLog(firstPage page: UnsafeRawBufferPointer) -> Bool {
         precondition(page.count == pageSize)
         return withFormat { strongroom_page_uses_log($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self)) }
@@ -64,26 +70,32 @@ struct FileHeader {
 
     var startsLikeSQLite: Bool { bytes.starts(with: FileHeader.magic) }
 
-    /// The 20 bytes that SQLite keeps at zero are ciphertext behind all readable headers but one of 96 bytes. That one shows the room that
-    /// SQLCipher reserves in each page; where a clear file has as much, the root of its schema tells.
+    /// The 20 bytes that SQLite keeps at zero are ciphertext behind all readable headers but one of 96 bytes. That one
+    /// shows the room that SQLCipher reserves in each page; where a clear file has as much, the root of its schema
+    /// tells.
     var isClear: Bool {
-        guard startsLikeSQLite, bytes.count == FileHeader.count, bytes[72..<92].allSatisfy({ $0 == 0 }) else { return false }
+        guard startsLikeSQLite, bytes.count == FileHeader.count, bytes[72..<92].allSatisfy({ $0 == 0 })
+        else { return false }
         return ![16, 48, 80].contains(bytes[20]) || hasClearRoot
     }
 
-    /// Whether a b-tree page follows the header. <https://www.sqlite.org/fileformat.html#b_tree_pages>
+    /// True if a b-tree page follows the header. <https://www.sqlite.org/fileformat.html#b_tree_pages>
     private var hasClearRoot: Bool {
         guard let pageSize, bytes[100] == 13 || bytes[100] == 5, bytes[107] <= 60 else { return false }
         func number(at offset: Int) -> Int { Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) }
         let usable = pageSize - Int(bytes[20]), freeBlock = number(at: 101), count = number(at: 103)
         let content = number(at: 105) == 0 ? 65536 : number(at: 105), pointers = bytes[100] == 13 ? 108 : 112
-        guard pointers + 2 * count <= content, content <= usable, freeBlock == 0 || (content..<usable).contains(freeBlock) else { return false }
-        return stride(from: pointers, to: min(pointers + 2 * count, FileHeader.count), by: 2).allSatisfy { (content..<usable).contains(number(at: $0)) }
+        guard pointers + 2 * count <= content, content <= usable, freeBlock == 0
+            || (content..<usable).contains(freeBlock)
+        else { return false }
+        return stride(from: pointers, to: min(pointers + 2 * count, FileHeader.count), by: 2).allSatisfy {
+            (content..<usable).contains(number(at: $0))
+        }
     }
 
     var hasPlaintextHeader: Bool { startsLikeSQLite && !isClear && bytes.count == FileHeader.count }
 
-    /// Nil where the header is encrypted, and where it shows what no page size is.
+    /// The page size in bytes; nil where the header is encrypted or shows no valid size.
     var pageSize: Int? {
         guard startsLikeSQLite, bytes.count >= 18 else { return nil }
         let isSize = (512...65536).contains(shownPageSize) && shownPageSize.nonzeroBitCount == 1
@@ -95,7 +107,7 @@ struct FileHeader {
         return size == 1 ? 65536 : size
     }
 
-    /// Nil where a clear header stands in its place.
+    /// The salt in the file; nil where a clear header stands in its place.
     var salt: Salt? {
         bytes.count >= Salt.count && !startsLikeSQLite ? try? Salt(bytes.prefix(Salt.count)) : nil
     }
@@ -103,7 +115,8 @@ struct FileHeader {
     /// Up to here the header says how pages are laid out.
     static let pageFormatEnd = 24
 
-    /// Why the first `end` bytes can't be those of a database with these settings, in words; nil where they can.
+    /// Returns, in words, why the first `end` bytes can't be those of a database with these settings; nil where they
+    /// can.
     func contradiction(to settings: CipherSettings, upTo end: Int) -> String? {
         func number(at offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
         let reserve = strongroom_page_reserve(CInt(settings.hmacAlgorithm?.rawValue ?? 0))

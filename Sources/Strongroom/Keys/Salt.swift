@@ -1,5 +1,5 @@
-/// The 16 bytes that make one passphrase give another key in every file. Not a secret, and not replaceable: without it the
-/// passphrase opens nothing.
+/// The 16 bytes that make one passphrase give another key in every file. Not a secret, and not replaceable: without it
+/// the passphrase opens nothing.
 struct Salt: Hashable, Sendable {
     static let count = 16
     let bytes: [UInt8]
@@ -24,7 +24,7 @@ struct Salt: Hashable, Sendable {
 
     var hex: String { hexadecimal(bytes) }
 
-    /// What SQLCipher derives its HMAC keys with.
+    /// The salt from which SQLCipher derives its HMAC keys.
     var forAuthentication: [UInt8] { bytes.map { $0 ^ 0x3a } }
 }
 

@@ -21,7 +21,7 @@ struct SaltFile: Hashable {
     enum Role: String, CaseIterable {
         /// The salt of a database with a plaintext header, for as long as the database lives.
         case permanent = "-salt"
-        /// What everyone who finds the database empty agrees to create it with; removed once page 1 carries it.
+        /// The salt on which all who find the database empty agree; removed once page 1 carries it.
         case creation = "-salt-new"
         /// The salt that a rotation in progress is bringing in; removed once the database carries it.
         case rotation = "-salt-next"
@@ -30,7 +30,7 @@ struct SaltFile: Hashable {
     var salt: Salt
     var header: Int
 
-    /// How many of the salts in a file are tried where a key doesn't fit.
+    /// The number of salts in a file that are tried where a key doesn't fit.
     static let rememberedCount = 16
 
     static func path(_ role: Role, of database: String) -> String {
@@ -54,7 +54,7 @@ struct SaltFile: Hashable {
         return content.salts.reversed()
     }
 
-    /// Whether the name is taken, by whatever it is.
+    /// Returns true if the name is taken, by whatever it is.
     static func exists(_ role: Role, of database: String) -> Bool {
         strongroom_file_exists(path(role, of: database))
     }
@@ -136,6 +136,15 @@ struct SaltFile: Hashable {
     /// Removes what a killed process has left of a file that it was writing.
     static func removeUnfinished(_ role: Role, of database: String) throws {
         try remove(role, of: database, if: \.isUnfinished)
+    }
+
+    /// Removes the file beside a database that doesn't exist if it holds the salt of `copy`, or the beginning of that
+    /// file, and nothing else: the process that was to give `copy` the name of `database` was killed after it had
+    /// written the salt.
+    static func removeSalt(of database: String, madeFor copy: String) throws {
+        let salt = try settledContent(.permanent, of: copy)
+        guard !salt.salts.isEmpty else { return }
+        try remove(.permanent, of: database) { salt.bytes.starts(with: $0.bytes) }
     }
 
     private static func remove(_ role: Role, of database: String, if isSuperseded: (SaltText) -> Bool) throws {

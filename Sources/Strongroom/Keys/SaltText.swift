@@ -7,7 +7,7 @@ struct SaltText {
     private(set) var salts: [SaltFile] = []
     /// The title and the salts, in bytes; what follows was being written when a process was killed.
     private(set) var wholeCount = 0
-    /// What is there, or was, is not a salt file.
+    /// True if the content is not, and was not, that of a salt file.
     private(set) var isDamaged = false
 
     /// No salt is there, but perhaps the beginning of one.
@@ -40,7 +40,7 @@ struct SaltText {
         isDamaged = !SaltText.isTorn(lines)
     }
 
-    /// Whether these lines are the beginning of a salt, or nothing.
+    /// Returns true if these lines are the beginning of a salt, or nothing.
     private static func isTorn(_ lines: ArraySlice<ArraySlice<UInt8>>) -> Bool {
         guard let last = lines.last, lines.count <= 3 else { return lines.isEmpty }
         for (line, name) in zip(lines, ["salt ", "header ", "check "]) {
@@ -69,7 +69,7 @@ struct SaltText {
 
     // MARK: Writing
 
-    /// What follows the whole lines of the file, for `file` to count.
+    /// Returns the bytes to put behind the whole lines so that the salt of `file` counts.
     func lines(adding file: SaltFile) throws -> [UInt8] {
         guard let check = SaltText.check(file) else {
             throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the cryptographic provider refuses HMAC-SHA256")
@@ -80,7 +80,7 @@ struct SaltText {
 
     private static func content(_ file: SaltFile) -> String { "salt \(file.salt.hex)\nheader \(file.header)\n" }
 
-    /// Nil where the provider refuses.
+    /// Returns the check of a salt; nil where the provider refuses.
     private static func check(_ file: SaltFile) -> String? {
         var digest = [UInt8](repeating: 0, count: 32)
         let text = Array(content(file).utf8)

@@ -1,7 +1,7 @@
 import CStrongroom
 
-/// Bytes that must not leave the process: in memory of their own, locked against swapping where the limits allow, left out of
-/// core dumps, wiped when the last owner lets go.
+/// Bytes that must not leave the process: in memory of their own, locked against swapping where the limits allow, left
+/// out of core dumps, wiped when the last owner lets go.
 ///
 /// Unchecked: the bytes are written by the initializer only.
 final class SecretBytes: @unchecked Sendable {

@@ -5,25 +5,25 @@ extension DatabaseMigrator {
 
     /// Runs the migrations that have not run yet.
     ///
-    /// Blocks until they are done. Reads wait. A migration that fails leaves no trace; those before it stay.
+    /// Blocks until all have run. Reads wait. A migration that fails is rolled back; those before it stay.
     ///
-    /// When several processes migrate at once, each migration runs in one of them: set ``Configuration/busyMode`` for the others
-    /// to wait.
+    /// When several processes migrate at once, each migration runs in one of them: set ``Configuration/busyMode`` for
+    /// the others to wait.
     ///
-    /// - throws: what a migration throws; `SQLITE_CONSTRAINT_FOREIGNKEY` when it leaves a broken foreign key.
+    /// - throws: the errors of the migrations; `SQLITE_CONSTRAINT_FOREIGNKEY` if one leaves a broken foreign key.
     public func migrate(_ writer: any DatabaseWriter) throws {
         guard let last = registered.last else { return }
         try migrate(writer, upTo: last.identifier)
     }
 
-    /// Runs the migrations that have not run yet, as far as a given one.
+    /// Runs the migrations that have not run yet, up to a given one.
     ///
-    /// An unknown identifier is a fatal error, and so is a database that is beyond that migration.
+    /// An unknown identifier is a fatal error, and so is a database with a later migration.
     public func migrate(_ writer: any DatabaseWriter, upTo targetIdentifier: String) throws {
         try writer.barrierWriteWithoutTransaction { try migrate($0, upTo: targetIdentifier) }
     }
 
-    /// Runs the migrations later, then `completion`, before any other write.
+    /// Schedules the migrations. `completion` is called after them, before any other write.
     public func asyncMigrate(
         _ writer: any DatabaseWriter, completion: @escaping @Sendable (Result<Database, any Error>) -> Void)
     {
@@ -36,7 +36,7 @@ extension DatabaseMigrator {
         }
     }
 
-    /// Without the configuration's schema source: it describes the schema that the migrations are to bring about.
+    /// Runs `body` without the schema source of the configuration, which describes the schema after the migrations.
     private func migrate(_ db: Database, upTo target: String) throws {
         try db.withSchemaSource(nil) { try run(db, upTo: target) }
     }
@@ -49,14 +49,15 @@ extension DatabaseMigrator {
         let applied = try MigrationHistory.identifiers(db)
         if let beyond = registered[(end + 1)...].first(where: { applied.contains($0.identifier) }) {
             fatalError("""
-                The database can't be migrated up to "\(target)": "\(beyond.identifier)", which comes later, has run already.
+                The database can't be migrated up to "\(target)": the later migration "\(beyond.identifier)" has run.
                 """)
         }
         for migration in registered[...end] {
             if !applied.contains(migration.identifier) {
                 try migration.run(db)
             } else if !migration.mergedIdentifiers.isDisjoint(with: applied) {
-                // An earlier version of the program ran the migration under the same name, beside those that it merges now.
+                // An earlier version of the program ran the migration under the same name, beside those that it merges
+                // now.
                 try MigrationHistory.forget(migration.mergedIdentifiers, db)
             }
         }
@@ -64,35 +65,36 @@ extension DatabaseMigrator {
 
     // MARK: - What has run
 
-    /// The identifiers of the migrations that ran, those included that are not registered.
+    /// Returns the identifiers of all migrations that have run, including unregistered ones.
     public func appliedIdentifiers(_ db: Database) throws -> Set<String> {
         try MigrationHistory.identifiers(db)
     }
 
-    /// The registered migrations that ran, in the order of registration.
+    /// Returns the registered migrations that have run, in the order of registration.
     public func appliedMigrations(_ db: Database) throws -> [String] {
         let applied = try MigrationHistory.identifiers(db)
         return migrations.filter(applied.contains)
     }
 
-    /// The registered migrations up to the first that has not run.
+    /// Returns the registered migrations up to the first that has not run.
     public func completedMigrations(_ db: Database) throws -> [String] {
         let applied = try MigrationHistory.identifiers(db)
         return Array(migrations.prefix(while: applied.contains))
     }
 
-    /// Whether all registered migrations ran.
+    /// Returns a Boolean value that indicates whether all registered migrations have run.
     public func hasCompletedMigrations(_ db: Database) throws -> Bool {
         try completedMigrations(db).count == registered.count
     }
 
-    /// Whether a migration ran that is not registered: the database comes from a later version of the program.
+    /// Returns a Boolean value that indicates whether an unregistered migration has run: a later version of the program
+    /// has migrated the database.
     public func hasBeenSuperseded(_ db: Database) throws -> Bool {
         try !MigrationHistory.identifiers(db).isSubset(of: migrations)
     }
 
-    /// Whether all that ran is registered, or merged into what is registered: the database has not been superseded, or only seems
-    /// to be, until it is migrated.
+    /// Returns true if each migration that has run is registered, or merged into a registered one: the database has not
+    /// been superseded, or only seems to be until it is migrated.
     func recognizes(_ db: Database) throws -> Bool {
         let known = Set(migrations).union(registered.flatMap(\.mergedIdentifiers))
         return try MigrationHistory.identifiers(db).isSubset(of: known)
@@ -100,11 +102,11 @@ extension DatabaseMigrator {
 
     // MARK: - Schema changes
 
-    /// Whether the schema is not what the registered migrations that ran would make of an empty database.
+    /// Returns true if the schema differs from the one that the same migrations create in an empty database.
     ///
-    /// They run in a temporary file with the same configuration, to see. Data does not count.
+    /// The migrations run in a temporary file with the same configuration. Data does not count.
     ///
-    /// - throws: what a migration throws there.
+    /// - throws: the errors of the migrations.
     public func hasSchemaChanges(_ db: Database) throws -> Bool {
         if try hasBeenSuperseded(db) { return true }
         guard let last = try appliedMigrations(db).last else { return false }
@@ -118,7 +120,7 @@ extension DatabaseMigrator {
         let sql: String?
     }
 
-    /// The schema that the migrations make of an empty database.
+    /// Returns the schema that the migrations create in an empty database.
     private func schema(upTo target: String, _ configuration: Configuration) throws -> Set<SchemaObject> {
         var migrator = self
         migrator.eraseDatabaseOnSchemaChange = false
@@ -128,7 +130,7 @@ extension DatabaseMigrator {
         configuration.writeTargetQueue = nil
         configuration.observesSuspensionNotifications = false
         configuration.readonly = false
-        // A file, because set-up may do what can't be done in memory.
+        // A file, because the set-up of the configuration may need one.
         let files = FileManager.default
         let folder = files.temporaryDirectory.appendingPathComponent("Strongroom-\(UUID().uuidString)")
         try files.createDirectory(at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

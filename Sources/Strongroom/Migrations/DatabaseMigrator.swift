@@ -1,4 +1,4 @@
-/// Brings the schema of a database up to date, by migrations that each run once.
+/// A list of migrations, each of which runs once in the life of a database.
 ///
 /// ```swift
 /// var migrator = DatabaseMigrator()
@@ -11,27 +11,29 @@
 /// try migrator.migrate(pool)
 /// ```
 ///
-/// Each migration runs in a transaction of its own, in the order of registration. Which ones have run is kept in the table
-/// `grdb_migrations`, as GRDB does: a database that one of both has migrated goes on with the other.
+/// Each migration runs in a transaction of its own, in the order of registration. The table `grdb_migrations` lists
+/// the migrations that have run. It is GRDB's, so that a database can change between the two libraries.
 public struct DatabaseMigrator: Sendable {
-    /// When a migration's foreign keys are checked.
+    /// The time at which a migration checks foreign keys.
     public enum ForeignKeyChecks: Sendable {
-        /// At its end, all at once: tables can be created anew meanwhile. <https://www.sqlite.org/lang_altertable.html#otheralter>
+        /// At the end of the migration, so that it can recreate tables.
+        /// <https://www.sqlite.org/lang_altertable.html#otheralter>
         case deferred
 
-        /// As it runs.
+        /// At each statement.
         case immediate
     }
 
-    /// Whether a database whose schema is not what the migrations make of it is erased, and migrated anew.
+    /// A Boolean value that indicates whether a database with another schema than the migrations define is erased and
+    /// migrated again.
     ///
-    /// For the time when migrations are still being written: **all data is lost.** Default: false.
+    /// Use it only while migrations are being written: **all data is lost.** Default: false.
     public var eraseDatabaseOnSchemaChange = false
 
     private(set) var registered: [Migration] = []
     private var checksDeferredForeignKeys = true
 
-    /// A migrator without migrations.
+    /// Creates a migrator without migrations.
     public init() {}
 
     /// The identifiers of the migrations, in the order of registration.
@@ -41,7 +43,7 @@ public struct DatabaseMigrator: Sendable {
 
     /// Adds a migration. Registering an identifier twice is a fatal error.
     ///
-    /// - parameter foreignKeyChecks: when foreign keys are checked. Default: `.deferred`.
+    /// - parameter foreignKeyChecks: the time of the foreign key checks. Default: `.deferred`.
     /// - parameter migrate: runs in a transaction.
     public mutating func registerMigration(
         _ identifier: String, foreignKeyChecks: ForeignKeyChecks = .deferred,
@@ -50,11 +52,12 @@ public struct DatabaseMigrator: Sendable {
         registerMigration(identifier, foreignKeyChecks: foreignKeyChecks, merging: []) { db, _ in try migrate(db) }
     }
 
-    /// Adds a migration that takes the place of former ones, which are not registered anymore.
+    /// Adds a migration that replaces former ones, which are no longer registered.
     ///
     /// - parameter mergedIdentifiers: the former migrations; once this one has run, they are forgotten. The one that
     ///   this one has the name of may be among them, and stays.
-    /// - parameter migrate: gets those of them that ran in this database, and does what the others would have done.
+    /// - parameter migrate: receives the former migrations that have run in this database, and does the work of the
+    ///   others.
     public mutating func registerMigration(
         _ identifier: String, foreignKeyChecks: ForeignKeyChecks = .deferred,
         merging mergedIdentifiers: Set<String> = [],
@@ -62,7 +65,9 @@ public struct DatabaseMigrator: Sendable {
     {
         let known = Set(migrations)
         if known.contains(identifier) {
-            fatalError("The migration \"\(identifier)\" is registered twice: give each migration an identifier of its own.")
+            fatalError("""
+                The migration "\(identifier)" is registered twice: give each migration an identifier of its own.
+                """)
         }
         if let merged = mergedIdentifiers.first(where: known.contains) {
             fatalError("""
@@ -84,10 +89,10 @@ public struct DatabaseMigrator: Sendable {
         }
     }
 
-    /// A migrator whose migrations, as far as they are registered from now on, don't check foreign keys at their end.
+    /// Returns a migrator that does not check foreign keys after the migrations registered from now on.
     ///
-    /// The check reads the whole database. The application has to see to it that nothing is broken, be it with
-    /// ``Database/checkForeignKeys()`` where it matters.
+    /// The check reads the whole database. Without it, the program must check foreign keys itself, for example with
+    /// ``Database/checkForeignKeys()`` in a migration.
     public func disablingDeferredForeignKeyChecks() -> DatabaseMigrator {
         var migrator = self
         migrator.checksDeferredForeignKeys = false

@@ -9,7 +9,7 @@ struct Migration: Sendable {
     let foreignKeyChecks: ForeignKeyChecks
     let migrate: @Sendable (Database, Set<String>) throws -> Void
 
-    /// Runs the migration in a transaction, unless it has run, be it by another process a moment ago.
+    /// Runs the migration in a transaction, unless it has run, perhaps in another process.
     func run(_ db: Database) throws {
         guard foreignKeyChecks != .immediate, try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == true else {
             return try runInTransaction(db)
@@ -19,7 +19,7 @@ struct Migration: Sendable {
         do {
             try runInTransaction(db, checks: foreignKeyChecks == .deferred)
         } catch {
-            // The error that led here is the one to throw.
+            // The first error is the one to throw.
             try? db.execute(sql: "PRAGMA foreign_keys = ON")
             throw error
         }
@@ -40,7 +40,7 @@ struct Migration: Sendable {
     }
 }
 
-/// The table of the migrations that ran: that of GRDB, whose databases go on here.
+/// The table of the migrations that have run. It is GRDB's, so that databases can change between the libraries.
 enum MigrationHistory {
     private static let table = "grdb_migrations"
 

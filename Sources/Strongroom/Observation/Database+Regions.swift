@@ -1,10 +1,10 @@
 import CStrongroom
 
 extension Database {
-    /// Tells observers that something changed in a region, of which SQLite itself told nothing.
+    /// Notifies observers that something changed in a region, which SQLite itself doesn't report.
     ///
-    /// For changes made through ``sqliteConnection``, by other processes, or to tables that SQLite doesn't tell of:
-    /// see ``TransactionObserver``. They are told as part of the current transaction, or at once in one of their own.
+    /// For changes made through ``sqliteConnection``, by other processes, or to tables that SQLite doesn't report:
+    /// see ``TransactionObserver``. They are part of the current transaction, or at once of one of their own.
     ///
     /// Does nothing where only reads are allowed.
     ///
@@ -19,35 +19,34 @@ extension Database {
             }
         }
         let region = try region.databaseRegion(self)
-        try observers.tellOfChanges(eventKinds(of: region), isEverything: region.isFullDatabase)
+        try observers.notifyOfChanges(eventKinds(of: region), isEverything: region.isFullDatabase)
     }
 
-    /// Counts a region as read by the function of a ``ValueObservation`` that runs at this moment; does nothing otherwise.
+    /// Counts a region as read by the function of a ``ValueObservation`` that runs at this moment; does nothing
+    /// otherwise.
     ///
-    /// For functions that read what SQLite doesn't tell, or less than what they depend on. The region is made only when
-    /// somebody observes.
+    /// For functions that depend on more than SQLite reports. The region is made only when it is recorded.
     ///
     /// - throws: what the region throws.
     public func registerAccess(to region: @autoclosure () -> some DatabaseRegionConvertible) throws {
         requireAccess()
         guard recordsReads else { return }
         let region = try region().databaseRegion(self)
-        part(RegionRecorder.self).region?.formUnion(region)
+        part(RegionRecorder.self).add(region)
     }
 
-    /// Runs `value`, and tells what it read, but for SQLite's own tables: their changes can't be told apart.
+    /// Runs `value`, and returns the region that it read, without SQLite's own tables: their changes can't be told
+    /// apart.
     ///
     /// Call it in a transaction block, where all runs are seen.
     func recordingRegion<T>(_ value: () throws -> T) throws -> (T, DatabaseRegion) {
-        let recorder = part(RegionRecorder.self), outer = recorder.region
-        recorder.region = DatabaseRegion()
-        defer { recorder.region = outer }
-        let result = try value()
-        let region = recorder.region ?? DatabaseRegion()
-        return (result, region.ignoringTables(where: Database.isSQLiteInternalTable))
+        let recorder = part(RegionRecorder.self), outer = recorder.begin()
+        let result = Result(catching: value)
+        let region = recorder.end(resuming: outer)
+        return try (result.get(), region.ignoringTables(where: Database.isSQLiteInternalTable))
     }
 
-    /// What the statement reads, but for views: what changes is what they read.
+    /// The region that the statement reads, without the views: what changes is what they read.
     func observedRegion(of statement: Statement) -> DatabaseRegion {
         let region = statement.databaseRegion, views = statement.compilation.views
         if views.isEmpty { return region }
@@ -55,7 +54,7 @@ extension Database {
         return (try? region.ignoringTables { try views.contains($0) && isView($0) }) ?? region
     }
 
-    /// Whether a name is that of a view, and of no table in whatever schema.
+    /// A Boolean value that indicates whether a name is that of a view, and of no table in any schema.
     private func isView(_ name: String) throws -> Bool {
         try validateSchemaCache()
         let relations = try schemaSearchOrder.compactMap { try contents(of: $0).relations[name.foldedSQLName] }
@@ -71,7 +70,9 @@ extension Database {
             // Observers compare names with those of the schema.
             let table = try relation(name, in: nil)?.id.name ?? name
             let columns = try region.columnNames(of: table) ?? Set(columns(in: table).map(\.name))
-            return [.insert(tableName: table), .delete(tableName: table), .update(tableName: table, columnNames: columns)]
+            return [
+                .insert(tableName: table), .delete(tableName: table), .update(tableName: table, columnNames: columns),
+            ]
         }
     }
 

@@ -1,36 +1,32 @@
-import Foundation
-
-/// Something that goes on until it is cancelled.
+/// An activity that goes on until it is cancelled.
 public protocol DatabaseCancellable: Sendable {
-    /// Stops it. Once is enough.
+    /// Ends the activity. Further calls do nothing.
     func cancel()
 }
 
-/// Stops something when it is cancelled, or when it goes away.
-public final class AnyDatabaseCancellable: DatabaseCancellable, @unchecked Sendable {
-    // Sendable because the one variable is used under `lock` only.
-    private let lock = NSLock()
-    private var stop: (@Sendable () -> Void)?
+/// Ends an activity when it is cancelled, or when it goes away.
+public final class AnyDatabaseCancellable: DatabaseCancellable {
+    private struct State {
+        var end: (@Sendable () -> Void)?
+    }
+
+    private let state: Mutex<State>
 
     /// - parameter cancel: called once.
     public init(cancel: @escaping @Sendable () -> Void) {
-        stop = cancel
+        state = Mutex(State(end: cancel))
     }
 
-    /// Stands for `base`.
+    /// Creates an object that cancels `base`.
     public convenience init(_ base: some DatabaseCancellable) {
         self.init(cancel: base.cancel)
     }
 
     deinit {
-        stop?()
+        cancel()
     }
 
     public func cancel() {
-        lock.lock()
-        let stop = stop
-        self.stop = nil
-        lock.unlock()
-        stop?()
+        state.withLock { $0.end.take() }?()
     }
 }

@@ -1,16 +1,17 @@
-/// Tells of each transaction that changes a region, with the connection that changed it.
+/// Observes a region of the database: calls a function after each transaction that changes it, with the connection.
 ///
 /// ```swift
 /// let observation = DatabaseRegionObservation(tracking: Player.all(), Team.all())
 /// let cancellable = observation.start(in: dbQueue) { error in
-///     // the region could not be told
+///     // the region could not be computed
 /// } onChange: { (db: Database) in
 ///     // players or teams have changed
 /// }
 /// ```
 ///
-/// Changes made by other processes are not seen. What SQLite doesn't tell row by row counts as a change of the whole table,
-/// and a change of the schema as a change of every region.
+/// Changes by other processes are seen where ``Configuration/observesExternalChanges`` is set, as an
+/// ``Event/unknownChange(_:)``. What SQLite doesn't report row by row counts as a change of the whole table, and a
+/// change of the schema as a change of every region.
 public struct DatabaseRegionObservation: Sendable {
     let regions: [any DatabaseRegionConvertible]
 
@@ -27,47 +28,59 @@ public struct DatabaseRegionObservation: Sendable {
     /// Calls `onChange` after each transaction that changes the region, on the connection that writes, before its next
     /// access.
     ///
-    /// Returns at once. All writes that are asked for later are seen; called from inside a write, all that follows in it.
-    /// The observation ends when the returned object is cancelled or goes away.
+    /// Returns at once. All writes that are asked for later are seen; called from inside a write, all that follows in
+    /// it. The observation ends when the returned object is cancelled or goes away.
     ///
-    /// - parameter onError: called, instead of an observation, with what kept the region from being told.
+    /// - parameter onError: called with the error that kept the region from being computed and, where
+    ///   ``Configuration/observesExternalChanges`` is set, with an error that ends the observation later.
     @preconcurrency
     public func start(
         in writer: any DatabaseWriter,
         onError: @escaping @Sendable (any Error) -> Void,
         onChange: @escaping @Sendable (Database) -> Void) -> AnyDatabaseCancellable
     {
-        let subscription = RegionSubscription(onChange)
+        start(in: writer, onError: onError, onEvent: { onChange($0.database) })
+    }
+
+    /// The same, and tells the changes of this queue or pool from those of others.
+    public func start(
+        in writer: any DatabaseWriter,
+        onError: @escaping @Sendable (any Error) -> Void,
+        onEvent: @escaping @Sendable (Event) -> Void) -> AnyDatabaseCancellable
+    {
+        let subscription = RegionSubscription(onError: onError, onEvent: onEvent)
+        writer.externalChanges?.add(subscription)
         if writer.isWriting {
-            writer.unsafeReentrantWrite { begin(subscription, in: writer, onError, $0) }
+            writer.unsafeReentrantWrite { begin(subscription, in: writer, $0) }
         } else {
-            writer.asyncWriteWithoutTransaction { begin(subscription, in: writer, onError, $0) }
+            writer.asyncWriteWithoutTransaction { begin(subscription, in: writer, $0) }
         }
         return subscription.cancellable(in: writer)
     }
 
-    /// Begins now, or when the suspension ends that keeps the region from being told.
-    private func begin(
-        _ subscription: RegionSubscription, in writer: any DatabaseWriter, _ onError: @escaping @Sendable (any Error) -> Void,
-        _ db: Database)
-    {
+    /// Begins now, or when the suspension ends that keeps the region from being computed.
+    private func begin(_ subscription: RegionSubscription, in writer: any DatabaseWriter, _ db: Database) {
         guard subscription.isActive else { return }
         do {
-            try db.tellingStops { try subscription.begin(regions, on: db) }
+            try db.markingStops { try subscription.begin(regions, on: db) }
         } catch is StoppedFetch {
             writer.whenResumed {
-                writer.asyncWriteWithoutTransaction { begin(subscription, in: writer, onError, $0) }
+                writer.asyncWriteWithoutTransaction { begin(subscription, in: writer, $0) }
             }
         } catch {
-            if subscription.isActive { onError(error) }
+            subscription.fail(error)
         }
     }
 
-    /// Waits until the writes that came before are done, and throws when the region can't be told.
+    /// Waits until the writes that came before are done, and throws when the region can't be computed.
+    ///
+    /// An error that ends the observation later is passed to ``Database/logError``.
     public func start(
-        in writer: any DatabaseWriter, onChange: @escaping @Sendable (Database) -> Void) throws -> AnyDatabaseCancellable
+        in writer: any DatabaseWriter,
+        onChange: @escaping @Sendable (Database) -> Void) throws -> AnyDatabaseCancellable
     {
-        let subscription = RegionSubscription(onChange)
+        let subscription = RegionSubscription(onError: ErrorLog.logEnd(of:), onEvent: { onChange($0.database) })
+        writer.externalChanges?.add(subscription)
         try writer.unsafeReentrantWrite { try subscription.begin(regions, on: $0) }
         return subscription.cancellable(in: writer)
     }
@@ -78,19 +91,20 @@ extension RegionSubscription {
     fileprivate func cancellable(in writer: any DatabaseWriter) -> AnyDatabaseCancellable {
         AnyDatabaseCancellable { [weak writer] in
             self.cancel()
+            writer?.externalChanges?.remove(self)
             writer?.asyncWriteWithoutTransaction(self.end)
         }
     }
 }
 
-/// What an observation gets from a fetch that was interrupted or suspended: it fetches again.
+/// The error of a fetch that was interrupted or suspended: the observation fetches again.
 struct StoppedFetch: Error {
     let error: DatabaseError
 }
 
 extension Database {
-    /// Runs `fetch`, and tells what stopped it from other errors.
-    func tellingStops<T>(_ fetch: () throws -> T) throws -> T {
+    /// Runs `fetch`, and throws a ``StoppedFetch`` when an interruption or a suspension has stopped it.
+    func markingStops<T>(_ fetch: () throws -> T) throws -> T {
         do {
             return try fetch()
         } catch let error as DatabaseError where error.isInterruptionError && stops.wereMet {
@@ -100,39 +114,38 @@ extension Database {
 }
 
 extension DatabaseReader {
+    /// The connection that writes; nil for snapshots, and for readers of the program's own.
+    fileprivate var writingConnection: SerializedConnection? {
+        switch self {
+        case let queue as DatabaseQueue: queue.writer
+        case let pool as DatabasePool: pool.writer
+        case let wrapper as any ReaderWrapper: wrapper.reader.writingConnection
+        default: nil
+        }
+    }
+
     /// Calls `action` when the database is not suspended: now, or at the end of the suspension.
     func whenResumed(_ action: @escaping @Sendable () -> Void) {
-        switch self {
-        case let queue as DatabaseQueue: queue.writer.whenResumed(action)
-        case let pool as DatabasePool: pool.writer.whenResumed(action)
-        case let any as AnyDatabaseWriter: any.base.whenResumed(action)
-        case let any as AnyDatabaseReader: any.base.whenResumed(action)
-        default: action()
-        }
+        if let writingConnection { writingConnection.whenResumed(action) } else { action() }
     }
-}
 
-extension DatabaseReader {
-    /// Whether the database takes no locks at this moment.
-    var isSuspended: Bool {
-        switch self {
-        case let queue as DatabaseQueue: queue.writer.isSuspended
-        case let pool as DatabasePool: pool.writer.isSuspended
-        case let any as AnyDatabaseWriter: any.base.isSuspended
-        case let any as AnyDatabaseReader: any.base.isSuspended
-        default: false
-        }
-    }
+    /// A Boolean value that indicates whether the database takes no locks at this moment.
+    var isSuspended: Bool { writingConnection?.isSuspended ?? false }
+
+    /// A Boolean value that indicates whether the calling thread is inside an access to the connection that writes.
+    var isWriting: Bool { writingConnection?.isAccessed ?? false }
 }
 
 extension DatabaseWriter {
-    /// Whether the calling thread is inside an access to the connection that writes.
-    var isWriting: Bool {
-        switch self {
-        case let queue as DatabaseQueue: queue.writer.isAccessed
-        case let pool as DatabasePool: pool.writer.isAccessed
-        case let any as AnyDatabaseWriter: any.base.isWriting
-        default: false
+    /// Runs `updates` later, outside of any transaction, and then `completion` with the result: after the access, and
+    /// before the next one. A writer of the program's own runs both in the access.
+    func asyncWriteWithoutTransaction<T>(
+        _ updates: @escaping @Sendable (Database) -> T, then completion: @escaping @Sendable (T) -> Void)
+    {
+        if let writingConnection {
+            writingConnection.async(updates, then: completion)
+        } else {
+            asyncWriteWithoutTransaction { completion(updates($0)) }
         }
     }
 }

@@ -2,54 +2,61 @@ import CSQLCipher
 import CStrongroom
 import Foundation
 
-/// The transaction observers of one connection, and who of them is told what. Used with access to the connection only.
+/// The transaction observers of one connection. Used with access to the connection only.
 ///
-/// Writers pay for what is watched: who wants to know of a statement is remembered with the statement, and SQLite is asked
-/// to tell of rows only while a statement runs that somebody wants to know of.
+/// Writes pay for what is observed: the observers of a statement are stored with the statement, and SQLite's update
+/// hook is set only while an observed statement runs.
 final class ObserverList: ConnectionPart {
-    // Unchecked exclusivity: see `Database`.
+    /// A statement that runs. SQL functions run statements inside of others.
+    private struct Run {
+        let statement: ObjectIdentifier
+        let observers: StatementObservers
+    }
 
-    /// Whether there is anybody.
-    @exclusivity(unchecked) private(set) var isActive = false
+    /// The variables that each run, or each row, reads or writes.
+    private struct State {
+        var isActive = false
+        var hasNotified = false
+
+        /// Grows with each change after which other observers may observe a statement.
+        var generation = 0
+
+        /// A Boolean value that indicates whether an observer may answer otherwise for each run of a statement.
+        var asksEachTime = false
+        var runs: [Run] = []
+        var savepoints = SavepointLog()
+        var hasUpdateHook = false
+    }
 
     private unowned let database: Database
     private let connection: UnsafeMutablePointer<strongroom_connection>
 
-    /// Whether the transaction has changes that SQLite knows nothing of.
+    // Unchecked exclusivity: one thread at a time has access to the connection, and each row comes by here.
+    @exclusivity(unchecked) private var state = State()
+
+    /// A Boolean value that indicates whether there are observers.
+    var isActive: Bool { state.isActive }
+
+    /// A Boolean value that indicates whether the transaction has changes that SQLite knows nothing of.
     private(set) var hasUnseenChanges = false
-
-    /// Whether somebody was told of a row or of a commit that may still be undone.
-    @exclusivity(unchecked) private(set) var hasTold = false
-
-    /// A statement that runs. SQL functions run statements inside of others.
-    private struct Run {
-        let statement: ObjectIdentifier
-        let audience: Audience
-    }
 
     private var registrations: [ObserverRegistration] = [] {
         didSet {
-            generation += 1
-            isActive = !registrations.isEmpty
+            state.generation += 1
+            state.isActive = !registrations.isEmpty
             database.parts.update()
-            asksEachTime = registrations.contains { !$0.watchesRegion }
+            state.asksEachTime = registrations.contains { !$0.isOfRegion }
         }
     }
 
-    /// Counts what may change the answer to who wants to know.
-    @exclusivity(unchecked) private var generation = 0
-    @exclusivity(unchecked) private var asksEachTime = false
-    @exclusivity(unchecked) private var runs: [Run] = []
-    @exclusivity(unchecked) private var savepoints = SavepointLog()
-    @exclusivity(unchecked) private var watchesRows = false
-    private var secretiveTables: [String: Bool] = [:]
+    private var hiddenChanges = HiddenChanges()
 
     init(_ database: Database) {
         self.database = database
         connection = database.connection
-        // What the schema is said to be is up to date before observers ask for it.
+        // Made first, and so called first: the schema is up to date before observers ask for it.
         _ = database.schemaCache
-        for name in database.transactions.savepoints { savepoints.begin(name) }
+        for name in database.transactions.savepoints { state.savepoints.begin(name) }
     }
 
     var concerns: PartConcerns { isActive ? [.effects, .transactions] : [] }
@@ -69,148 +76,138 @@ final class ObserverList: ConnectionPart {
     func didClose() {
         for registration in registrations { registration.end() }
         registrations = []
-        savepoints.removeAll()
+        state.savepoints.removeAll()
     }
 
-    /// Declares that region observers have changed their minds.
+    /// Notes that a region observer observes another region.
     func regionsDidChange() {
-        generation += 1
+        state.generation += 1
     }
 
     // MARK: - Statements
 
     func willRun(_ statement: Statement, in db: Database) {
-        guard isActive, statement.hasEffects else { return }
-        let audience = audience(of: statement, on: db)
-        let isObserved = !audience.listeners.isEmpty
-        if isObserved != watchesRows, isObserved || runs.isEmpty {
-            watchesRows = isObserved
-            watchRows(isObserved, on: db.sqliteConnection)
+        guard state.isActive, statement.hasEffects else { return }
+        let observers = observers(of: statement, on: db)
+        let isObserved = !observers.isEmpty
+        if isObserved != state.hasUpdateHook, isObserved || state.runs.isEmpty {
+            state.hasUpdateHook = isObserved
+            setUpdateHook(isObserved, on: db.sqliteConnection)
         }
-        // A statement that nobody wants to know of is noted inside of one that is watched.
-        if isObserved || !runs.isEmpty { runs.append(Run(statement: ObjectIdentifier(statement), audience: audience)) }
+        // A statement that runs inside of an observed one is noted, even without observers: its rows are its own.
+        if isObserved || !state.runs.isEmpty {
+            state.runs.append(Run(statement: ObjectIdentifier(statement), observers: observers))
+        }
     }
 
     func didRun(_ statement: Statement, isDone: Bool, in db: Database) {
-        if isActive { concludeRun(of: statement, isDone: isDone) }
+        if state.isActive { concludeRun(of: statement, isDone: isDone, in: db) }
         if isDone { followSavepoint(statement.compilation.transaction) }
     }
 
-    private func concludeRun(of statement: Statement, isDone: Bool) {
-        if !runs.isEmpty, let index = runs.lastIndex(where: { $0.statement == ObjectIdentifier(statement) }) {
-            runs.remove(at: index)
-        }
+    private func concludeRun(of statement: Statement, isDone: Bool, in db: Database) {
+        let id = ObjectIdentifier(statement)
+        if let index = state.runs.lastIndex(where: { $0.statement == id }) { state.runs.remove(at: index) }
         guard isDone else { return }
         if statement.compilation.changesSchema {
             schemaDidChange()
-        } else if let audience = audience(knownFor: statement) {
-            if audience.recompilationCount != statement.recompilationCount {
-                // There may be new triggers, of which nobody was asked.
-                statement.observation = nil
-                let news = statement.eventKinds.filter { kind in !audience.kinds.contains(where: kind.isSame(as:)) }
-                tellRegionObservers { observer in news.contains(where: observer.observes(eventsOfKind:)) }
-            } else if audience.mayHideChanges {
-                for listener in audience.listeners where listener.registration.watchesRegion {
-                    listener.registration.tellOfChanges()
-                }
+        } else if let observers = storedObservers(of: statement) {
+            if observers.recompilationCount != statement.recompilationCount {
+                wasRecompiled(statement, for: observers, in: db)
+            } else if observers.hiddenChanges?.mayExist == true {
+                observers.notifyRegionObservers()
             }
         }
     }
 
-    func isConcerned(by statement: Statement) -> Bool {
-        guard runs.isEmpty, let audience = audience(knownFor: statement) else { return true }
-        return !audience.listeners.isEmpty || audience.recompilationCount != statement.recompilationCount
+    /// Another process may have changed the schema: there may be new triggers, for which no observer was asked, and
+    /// new constraints.
+    private func wasRecompiled(_ statement: Statement, for observers: StatementObservers, in db: Database) {
+        statement.observation = nil
+        hiddenChanges.schemaDidChange()
+        let kinds = statement.eventKinds
+        if observers.haveRegionObservers, hiddenChanges.update(nil, for: statement, kinds, db).mayExist {
+            observers.notifyRegionObservers()
+        }
+        let newKinds = kinds.filter { kind in !observers.kinds.contains(where: kind.isSame(as:)) }
+        notifyRegionObservers { observer in newKinds.contains(where: observer.observes(eventsOfKind:)) }
     }
 
-    /// Has SQLite tell of each row that changes, or not anymore. <https://www.sqlite.org/c3ref/update_hook.html>
-    private func watchRows(_ isWatching: Bool, on connection: SQLiteConnection?) {
-        let context = isWatching ? Unmanaged.passUnretained(self).toOpaque() : nil
-        sqlite3_update_hook(connection, isWatching ? tellRow : nil, context)
+    func isConcerned(by statement: Statement) -> Bool {
+        guard state.isActive else { return false }
+        guard state.runs.isEmpty, let observers = storedObservers(of: statement) else { return true }
+        return !observers.isEmpty || observers.recompilationCount != statement.recompilationCount
+    }
+
+    /// Sets SQLite's update hook, or removes it. <https://www.sqlite.org/c3ref/update_hook.html>
+    private func setUpdateHook(_ isSet: Bool, on connection: SQLiteConnection?) {
+        let context = isSet ? Unmanaged.passUnretained(self).toOpaque() : nil
+        sqlite3_update_hook(connection, isSet ? updateHook : nil, context)
     }
 
     fileprivate func rowDidChange(_ event: DatabaseEvent) {
-        guard let audience = runs.last?.audience else { return }
-        guard savepoints.isEmpty else {
-            return savepoints.append(.init(event: event.copy(), listeners: audience.listeners))
+        guard let observers = state.runs.last?.observers else { return }
+        guard state.savepoints.isEmpty else {
+            return state.savepoints.append(.init(event: event.copy(), observers: observers))
         }
-        hasTold = true
-        for listener in audience.listeners { listener.tell(event, event.tableName) }
+        state.hasNotified = true
+        observers.notify(of: event)
     }
 
-    /// Nobody else keeps anything there, and a checked cast would cost each run.
-    private func audience(knownFor statement: Statement) -> Audience? {
-        statement.observation.map { unsafeDowncast($0, to: Audience.self) }
+    /// The observers that were found at the last run. A checked cast would cost each run, and nothing else is stored
+    /// there.
+    private func storedObservers(of statement: Statement) -> StatementObservers? {
+        statement.observation.map { unsafeDowncast($0, to: StatementObservers.self) }
     }
 
-    private func audience(of statement: Statement, on db: Database) -> Audience {
+    private func observers(of statement: Statement, on db: Database) -> StatementObservers {
         let count = statement.recompilationCount
-        if let audience = audience(knownFor: statement), audience.generation == generation, audience.recompilationCount == count,
-            !asksEachTime || audience.isConfirmed(by: registrations)
+        let former = storedObservers(of: statement)
+        if let former, former.generation == state.generation, former.recompilationCount == count,
+            !state.asksEachTime || former.isConfirmed(by: registrations)
         {
-            return audience
+            return former
         }
         let kinds = statement.eventKinds
-        let audience = Audience(
-            generation: generation, recompilationCount: count, kinds: kinds, registrations: registrations,
-            mayHideChanges: { self.mayHideChanges(statement, kinds, db) })
-        statement.observation = audience
-        if !audience.listeners.isEmpty, !statement.compilation.changesSchema { watchDeletions(kinds, on: db) }
-        return audience
+        let observers = StatementObservers(
+            generation: state.generation, recompilationCount: count, kinds: kinds, registrations: registrations)
+        if observers.haveRegionObservers {
+            let known = former?.recompilationCount == count ? former?.hiddenChanges : nil
+            observers.hiddenChanges = hiddenChanges.update(known, for: statement, kinds, db)
+        }
+        statement.observation = observers
+        if !observers.isEmpty, !statement.compilation.changesSchema { watchDeletions(kinds, on: db) }
+        return observers
     }
 
-    /// `DELETE` without `WHERE` tells of no row unless it was compiled to do so.
+    /// Compiles `DELETE` without `WHERE` so that it reports each row.
     private func watchDeletions(_ kinds: [DatabaseEventKind], on db: Database) {
         for case .delete(let table) in kinds { db.authorizer.watchDeletions(in: table, on: db.sqliteConnection) }
     }
 
-    // MARK: - What SQLite doesn't tell
-
-    private func mayHideChanges(_ statement: Statement, _ kinds: [DatabaseEventKind], _ db: Database) -> Bool {
-        if statement.sql.range(of: "replace", options: .caseInsensitive) != nil { return true }
-        // The program did not ask these questions: its trace is not to show them.
-        return db.untraced { kinds.contains { isSecretive($0.tableName, db) || movesRows($0, db) } }
-    }
-
-    /// Whether rows get other rowids: SQLite tells the new ones only, and nobody who watches the former.
-    private func movesRows(_ kind: DatabaseEventKind, _ db: Database) -> Bool {
-        guard case .update(let table, let columns) = kind else { return false }
-        let rowID = try? db.primaryKey(table).rowIDColumn
-        return columns.contains { ["rowid", "oid", "_rowid_", rowID?.lowercased()].contains($0.lowercased()) }
-    }
-
-    /// Whether a table changes without events: it has no rowid, is virtual, or its constraints or triggers replace rows.
-    private func isSecretive(_ table: String, _ db: Database) -> Bool {
-        if let known = secretiveTables[table] { return known }
-        let isSecretive = try? Bool.fetchOne(db, sql: """
-            SELECT EXISTS (SELECT 1 FROM pragma_table_list WHERE name = ?1 COLLATE NOCASE AND (wr OR type = 'virtual'))
-                OR EXISTS (SELECT 1 FROM sqlite_master WHERE tbl_name = ?1 COLLATE NOCASE AND sql LIKE '%replace%')
-            """, arguments: [table])
-        // In doubt it does.
-        secretiveTables[table] = isSecretive ?? true
-        return isSecretive ?? true
-    }
+    // MARK: - Changes without events
 
     private func schemaDidChange() {
-        secretiveTables = [:]
-        generation += 1
-        tellRegionObservers { _ in true }
+        hiddenChanges.schemaDidChange()
+        state.generation += 1
+        notifyRegionObservers { _ in true }
     }
 
-    private func tellRegionObservers(where isConcerned: (any TransactionObserver) -> Bool) {
-        for registration in registrations where registration.watchesRegion {
-            if let observer = registration.observer, isConcerned(observer) { registration.tellOfChanges() }
+    private func notifyRegionObservers(where isConcerned: (any TransactionObserver) -> Bool) {
+        for registration in registrations where registration.isOfRegion {
+            if let observer = registration.observer, isConcerned(observer) { registration.notifyOfChanges() }
         }
     }
 
-    /// Tells who watches any of the kinds that something changed.
+    /// Notifies the observers of any of the kinds that something changed.
     ///
-    /// - parameter isEverything: whether the kinds are all there are: tables that are gone are missing among them.
-    func tellOfChanges(_ kinds: [DatabaseEventKind], isEverything: Bool) {
+    /// - parameter isEverything: true if the kinds are all there are. Tables that were dropped are missing among them.
+    func notifyOfChanges(_ kinds: [DatabaseEventKind], isEverything: Bool) {
         hasUnseenChanges = true
         for registration in registrations {
             guard let observer = registration.observer else { continue }
-            if isEverything && registration.watchesRegion || kinds.contains(where: observer.observes(eventsOfKind:)) {
-                registration.tellOfChanges()
+            if isEverything && registration.isOfRegion || kinds.contains(where: observer.observes(eventsOfKind:)) {
+                registration.notifyOfChanges()
             }
         }
     }
@@ -220,63 +217,61 @@ final class ObserverList: ConnectionPart {
     func followSavepoint(_ transaction: StatementCompilation.Transaction?) {
         switch transaction {
         case .beginSavepoint(let name):
-            savepoints.begin(name)
+            state.savepoints.begin(name)
         case .releaseSavepoint(let name):
-            savepoints.release(name)
-            if savepoints.isEmpty { tellOfSavepoints() }
+            state.savepoints.release(name)
+            if state.savepoints.isEmpty { notifyOfSavepoints() }
         case .rollbackSavepoint(let name):
-            savepoints.rollBack(to: name)
+            state.savepoints.rollBack(to: name)
         case .begin, .commit, .rollback, nil:
             break
         }
     }
 
-    private func tellOfSavepoints() {
-        for entry in savepoints.takeEntries() {
-            for listener in entry.listeners { listener.tell(entry.event, entry.event.tableName) }
-        }
+    private func notifyOfSavepoints() {
+        for entry in state.savepoints.takeEntries() { entry.observers.notify(of: entry.event) }
     }
 
-    /// A commit releases all savepoints.
+    /// Notifies of the changes in savepoints, which the commit releases, and of the commit.
     func willCommit() throws {
-        guard isActive else { return }
-        tellOfSavepoints()
-        hasTold = true
+        guard state.isActive else { return }
+        notifyOfSavepoints()
+        state.hasNotified = true
         let barred = strongroom_bar(connection, ("databaseWillCommit" as StaticString).cString)
         defer { strongroom_unbar(connection, barred) }
         for registration in registrations { try registration.observer?.databaseWillCommit() }
     }
 
     func transactionDidEnd(isCommitted: Bool, isTold: Bool, in db: Database) {
-        if isTold, isActive || hasUnseenChanges { return tellOfEnd(isCommitted: isCommitted, in: db) }
-        hasTold = false
-        savepoints.removeAll()
+        if isTold, state.isActive || hasUnseenChanges { return notifyOfEnd(isCommitted: isCommitted, in: db) }
+        state.hasNotified = false
+        state.savepoints.removeAll()
     }
 
-    /// Who heard of nothing has nothing to take back.
+    /// Notifies of a rollback, if observers were notified of what is undone.
     func changesWereUndone(in db: Database) {
-        if isActive, hasTold { tellOfEnd(isCommitted: false, in: db) }
+        if state.isActive, state.hasNotified { notifyOfEnd(isCommitted: false, in: db) }
     }
 
     func contentWasReplaced(in db: Database) throws {
         try db.notifyChanges(in: .fullDatabase)
     }
 
-    private func tellOfEnd(isCommitted: Bool, in db: Database) {
-        db.stops.telling { db.outsideOfBlocks { tellOfEnd(isCommitted: isCommitted, db) } }
+    private func notifyOfEnd(isCommitted: Bool, in db: Database) {
+        db.stops.notifying { db.outsideOfBlocks { notifyOfEnd(isCommitted: isCommitted, db) } }
     }
 
-    private func tellOfEnd(isCommitted: Bool, _ db: Database) {
-        hasTold = false
-        savepoints.removeAll()
+    private func notifyOfEnd(isCommitted: Bool, _ db: Database) {
+        state.hasNotified = false
+        state.savepoints.removeAll()
         hasUnseenChanges = false
-        let told = registrations
-        for registration in told where registration.isPaused { registration.isPaused = false }
-        if told.contains(where: { $0.extent == .nextTransaction || $0.observer == nil }) {
+        let notified = registrations
+        for registration in notified where registration.isPaused { registration.isPaused = false }
+        if notified.contains(where: { $0.extent == .nextTransaction || $0.observer == nil }) {
             registrations.removeAll { $0.extent == .nextTransaction || $0.observer == nil }
         }
-        if !isActive { db.authorizer.forgetWatchedDeletions(on: db.sqliteConnection) }
-        for registration in told {
+        if !state.isActive { db.authorizer.forgetWatchedDeletions(on: db.sqliteConnection) }
+        for registration in notified {
             guard let observer = registration.observer else { continue }
             if registration.extent == .nextTransaction { registration.end() }
             isCommitted ? observer.databaseDidCommit(db) : observer.databaseDidRollback(db)
@@ -285,11 +280,12 @@ final class ObserverList: ConnectionPart {
 }
 
 extension Database {
-    /// Who is told of changes.
+    /// The transaction observers of the connection.
     var observers: ObserverList { part(ObserverList.self) }
 }
 
-private func tellRow(
+/// SQLite calls it for each row that changes.
+private func updateHook(
     _ context: UnsafeMutableRawPointer?,
     _ kind: CInt,
     _ database: UnsafePointer<CChar>?,

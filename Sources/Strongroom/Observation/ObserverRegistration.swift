@@ -6,13 +6,13 @@ final class ObserverRegistration {
     private weak var livingObserver: (any TransactionObserver)?
     private var keptObserver: (any TransactionObserver)?
 
-    /// Whether the observer watches a region, and nothing else: its answers change only when it says so.
-    let watchesRegion: Bool
+    /// A Boolean value that indicates whether the observer observes a region: its answers change only when it says so.
+    let isOfRegion: Bool
 
-    /// Whether the observer wants to hear of no more changes before the next transaction.
+    /// A Boolean value that indicates whether the observer is notified of no more changes before the next transaction.
     var isPaused = false
 
-    /// Barred to the observer while it is told of changes, which it may be in the midst of a statement.
+    /// Barred to the observer while it is notified of changes, which may be in the middle of a statement.
     private let connection: UnsafeMutablePointer<strongroom_connection>
 
     init(
@@ -23,71 +23,71 @@ final class ObserverRegistration {
         self.connection = connection
         livingObserver = observer
         keptObserver = extent == .observerLifetime ? nil : observer
-        watchesRegion = observer is RegionObserver
+        isOfRegion = observer is RegionObserver
     }
 
     var observer: (any TransactionObserver)? { keptObserver ?? livingObserver }
 
-    /// Lets go of the observer. Statements may remember the registration for longer.
+    /// Releases the observer. Statements may keep the registration for longer.
     func end() {
-        Departures.keep(keptObserver)
+        DeferredReleases.keep(keptObserver)
         keptObserver = nil
         livingObserver = nil
     }
 
-    func tell(_ event: DatabaseEvent) {
-        telling { $0.databaseDidChange(with: event) }
+    /// Notifies the observer of an event.
+    func notify(of event: DatabaseEvent) {
+        notifying { $0.databaseDidChange(with: event) }
     }
 
-    /// Tells of changes that no event describes.
-    func tellOfChanges() {
-        telling { $0.databaseDidChange() }
+    /// Notifies the observer of changes that no event describes.
+    func notifyOfChanges() {
+        notifying { $0.databaseDidChange() }
     }
 
-    private func telling(_ tell: (any TransactionObserver) -> Void) {
+    private func notifying(_ notify: (any TransactionObserver) -> Void) {
         guard !isPaused, let observer else { return }
         let former = strongroom_set_told(Unmanaged.passUnretained(self).toOpaque())
         let barred = strongroom_bar(connection, ("databaseDidChange" as StaticString).cString)
-        tell(observer)
+        notify(observer)
         strongroom_unbar(connection, barred)
         _ = strongroom_set_told(former)
     }
 }
 
-/// Who is told of the changes of one statement.
-final class Audience {
-    struct Listener {
+/// The observers of one statement.
+final class StatementObservers {
+    private struct Observer {
         let registration: ObserverRegistration
 
-        /// The kinds of changes to tell; nil for all that the statement makes.
+        /// The kinds of changes that are observed; nil for all that the statement makes.
         let kinds: [DatabaseEventKind]?
-
-        func tell(_ event: DatabaseEvent, _ tableName: @autoclosure () -> String) {
-            if let kinds, !kinds.contains(where: { $0.includes(event, inTable: tableName()) }) { return }
-            registration.tell(event)
-        }
     }
 
     let generation: Int
     let recompilationCount: CInt
     let kinds: [DatabaseEventKind]
-    let listeners: [Listener]
+    private let observers: [Observer]
 
-    /// What each observer answered for each of the kinds.
-    let answers: [Bool]
+    /// The answers of each observer, for each of the kinds.
+    private let answers: [Bool]
 
-    /// Whether the statement may change rows that SQLite doesn't tell.
-    let mayHideChanges: Bool
+    /// A Boolean value that indicates whether an observer observes a region.
+    let haveRegionObservers: Bool
+
+    /// The changes that the statement makes without an event; nil where no observer observes a region.
+    var hiddenChanges: HiddenChanges.OfStatement?
+
+    var isEmpty: Bool { observers.isEmpty }
 
     init(
-        generation: Int, recompilationCount: CInt, kinds: [DatabaseEventKind], registrations: [ObserverRegistration],
-        mayHideChanges: () -> Bool)
+        generation: Int, recompilationCount: CInt, kinds: [DatabaseEventKind], registrations: [ObserverRegistration])
     {
         self.generation = generation
         self.recompilationCount = recompilationCount
         self.kinds = kinds
         var answers: [Bool] = []
-        var listeners: [Listener] = []
+        var observers: [Observer] = []
         for registration in registrations {
             let observed = kinds.filter { kind in
                 let answer = registration.observer?.observes(eventsOfKind: kind) ?? false
@@ -95,22 +95,37 @@ final class Audience {
                 return answer
             }
             if observed.isEmpty { continue }
-            listeners.append(Listener(registration: registration, kinds: observed.count == kinds.count ? nil : observed))
+            let isAll = observed.count == kinds.count
+            observers.append(Observer(registration: registration, kinds: isAll ? nil : observed))
         }
         self.answers = answers
-        self.listeners = listeners
-        self.mayHideChanges = listeners.contains(where: \.registration.watchesRegion) && mayHideChanges()
+        self.observers = observers
+        haveRegionObservers = observers.contains(where: \.registration.isOfRegion)
     }
 
-    /// Whether the observers that may change their minds answer as they did. Allocates nothing.
+    /// Notifies the observers of the event's kind.
+    func notify(of event: DatabaseEvent) {
+        for observer in observers {
+            if observer.kinds?.contains(where: { $0.includes(event, inTable: event.tableName) }) == false { continue }
+            observer.registration.notify(of: event)
+        }
+    }
+
+    /// Notifies the observers of regions that something changed.
+    func notifyRegionObservers() {
+        for observer in observers where observer.registration.isOfRegion { observer.registration.notifyOfChanges() }
+    }
+
+    /// A Boolean value that indicates whether the observers that may answer otherwise answer as before. Allocates
+    /// nothing.
     func isConfirmed(by registrations: [ObserverRegistration]) -> Bool {
         var next = 0
         for registration in registrations {
             defer { next += kinds.count }
-            if registration.watchesRegion || kinds.isEmpty { continue }
+            if registration.isOfRegion || kinds.isEmpty { continue }
             guard let observer = registration.observer else { return false }
-            for (index, kind) in kinds.enumerated() where observer.observes(eventsOfKind: kind) != answers[next + index] {
-                return false
+            for (index, kind) in kinds.enumerated() {
+                if observer.observes(eventsOfKind: kind) != answers[next + index] { return false }
             }
         }
         return true

@@ -1,4 +1,4 @@
-/// Watches one region, and calls a function once for each transaction that changes it.
+/// Observes one region, and calls a function once for each transaction that changes it.
 ///
 /// Used with access to the connection only.
 final class RegionObserver: TransactionObserver {
@@ -11,8 +11,8 @@ final class RegionObserver: TransactionObserver {
         self.onCommit = onCommit
     }
 
-    /// Watches another region from now on.
-    func watch(_ region: DatabaseRegion, on db: Database) {
+    /// Observes another region from now on.
+    func observe(_ region: DatabaseRegion, on db: Database) {
         self.region = region
         db.observers.regionsDidChange()
     }

@@ -1,4 +1,4 @@
-/// Gathers what the statements of a connection read, while somebody wants to know.
+/// Records the region that the statements of a connection read.
 final class RegionRecorder: ConnectionPart {
     private unowned let database: Database
 
@@ -6,14 +6,35 @@ final class RegionRecorder: ConnectionPart {
         self.database = database
     }
 
-    /// What was read so far; nil while nobody wants to know.
-    @exclusivity(unchecked) var region: DatabaseRegion? {
-        didSet { if (region == nil) != (oldValue == nil) { database.parts.update() } }
-    }
+    /// The region that was read since the beginning of the recording; nil while nothing is recorded.
+    private var region: DatabaseRegion?
 
     var concerns: PartConcerns { region == nil ? [] : [.reads, .effects] }
 
     func willRun(_ statement: Statement, in db: Database) {
-        if region != nil { region?.formUnion(db.observedRegion(of: statement)) }
+        if region != nil { add(db.observedRegion(of: statement)) }
+    }
+
+    /// Begins a recording, and returns the one that it interrupts.
+    func begin() -> DatabaseRegion? {
+        replace(with: DatabaseRegion())
+    }
+
+    /// Adds a region to the recording. Changed in place: a copy for each statement would make long recordings
+    /// quadratic.
+    func add(_ other: DatabaseRegion) {
+        region?.formUnion(other)
+    }
+
+    /// Ends a recording, goes on with the one that it interrupted, and returns what it has recorded.
+    func end(resuming outer: DatabaseRegion?) -> DatabaseRegion {
+        replace(with: outer) ?? DatabaseRegion()
+    }
+
+    private func replace(with newRegion: DatabaseRegion?) -> DatabaseRegion? {
+        let former = region
+        region = newRegion
+        if (former == nil) != (newRegion == nil) { database.parts.update() }
+        return former
     }
 }

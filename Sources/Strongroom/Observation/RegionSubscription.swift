@@ -1,28 +1,42 @@
-import Foundation
-
 /// One observation of a region, from its start until it is cancelled.
 ///
-/// Sendable because `onChange` is used under `lock`, and `observer` with access to the connection that writes.
+/// Sendable because `observer` is used with access to the connection that writes.
 final class RegionSubscription: @unchecked Sendable {
-    private let lock = NSLock()
-    private var onChange: (@Sendable (Database) -> Void)?
-    private var observer: RegionObserver?
-
-    init(_ onChange: @escaping @Sendable (Database) -> Void) {
-        self.onChange = onChange
+    private struct Functions {
+        let onError: @Sendable (any Error) -> Void
+        let onEvent: @Sendable (DatabaseRegionObservation.Event) -> Void
     }
 
-    private var function: (@Sendable (Database) -> Void)? { lock.withLock { onChange } }
+    private let functions: Mutex<Functions?>
+    private var observer: RegionObserver?
 
-    var isActive: Bool { function != nil }
+    init(
+        onError: @escaping @Sendable (any Error) -> Void,
+        onEvent: @escaping @Sendable (DatabaseRegionObservation.Event) -> Void)
+    {
+        functions = Mutex(Functions(onError: onError, onEvent: onEvent))
+    }
+
+    var isActive: Bool { functions.withLock { $0 != nil } }
 
     func cancel() {
-        // What the function holds may go with it, and use the database when it goes: not under the lock.
-        let former = lock.withLock { onChange.take() }
+        // What the functions hold may go with them, and use the database when it goes: not under the lock.
+        let former = functions.withLock { $0.take() }
         withExtendedLifetime(former) {}
     }
 
-    /// The next statements owe nothing to an observation that has ended.
+    /// Ends with an error, unless it has ended.
+    func fail(_ error: any Error) {
+        let former = functions.withLock { $0.take() }
+        former?.onError(error)
+    }
+
+    private func notify(_ event: DatabaseRegionObservation.Event) {
+        let functions = functions.withLock { $0 }
+        functions?.onEvent(event)
+    }
+
+    /// Removes the observer of the region: the next statements run without it.
     func end(on db: Database) {
         if let observer = observer.take() { db.observers.remove(observer) }
     }
@@ -31,14 +45,23 @@ final class RegionSubscription: @unchecked Sendable {
         guard isActive else { return }
         _ = try db.openConnection
         let region = try DatabaseRegion.union(of: regions, db)
-        let observer = RegionObserver(region) { [weak self] db in self?.function?(db) }
+        let observer = RegionObserver(region) { [weak self] db in self?.notify(.change(db)) }
         self.observer = observer
         db.observers.add(observer, .observerLifetime)
     }
 }
 
+extension RegionSubscription: ExternalChangeObserver {
+    func databaseDidChangeElsewhere(_ db: Result<Database, any Error>) {
+        switch db {
+        case .success(let db): notify(.unknownChange(db))
+        case .failure(let error): fail(error)
+        }
+    }
+}
+
 extension DatabaseRegion {
-    /// What is in any of the regions.
+    /// Returns the union of the regions.
     static func union(of regions: [any DatabaseRegionConvertible], _ db: Database) throws -> DatabaseRegion {
         try regions.reduce(into: DatabaseRegion()) { union, region in try union.formUnion(region.databaseRegion(db)) }
     }

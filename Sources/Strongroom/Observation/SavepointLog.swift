@@ -1,8 +1,8 @@
-/// The savepoints that are open, and the changes made in them, which nobody was told of yet.
+/// The open savepoints, and the changes made in them, of which no observer was notified yet.
 struct SavepointLog {
     struct Entry {
         let event: DatabaseEvent
-        let listeners: [Audience.Listener]
+        let observers: StatementObservers
     }
 
     private struct Savepoint {
@@ -13,7 +13,7 @@ struct SavepointLog {
     private var savepoints: [Savepoint] = []
     private var entries: [Entry] = []
 
-    /// Whether no savepoint is open.
+    /// A Boolean value that indicates whether no savepoint is open.
     var isEmpty: Bool { savepoints.isEmpty }
 
     mutating func append(_ entry: Entry) {
@@ -30,14 +30,14 @@ struct SavepointLog {
         savepoints.removeSubrange(index...)
     }
 
-    /// Forgets what was done since the beginning of the savepoint, which stays open.
+    /// Forgets the changes since the beginning of the savepoint, which stays open.
     mutating func rollBack(to name: String) {
         guard let index = index(of: name) else { return }
         entries.removeSubrange(savepoints[index].firstEntry...)
         savepoints.removeSubrange((index + 1)...)
     }
 
-    /// Gives what nobody was told of, once.
+    /// Removes the changes, and returns them.
     mutating func takeEntries() -> [Entry] {
         defer { entries = [] }
         return entries

@@ -1,23 +1,24 @@
 import Foundation
 
-/// When a ``SharedValueObservation`` ends.
+/// The extent of a ``SharedValueObservation``.
 public enum SharedValueObservationExtent: Sendable {
-    /// When it has started, and then goes away.
+    /// From its first subscriber until the object goes away.
     case observationLifetime
 
-    /// When its last subscriber goes; the next one starts it again.
+    /// While it has subscribers: the next one after the last starts it again.
     case whileObserved
 }
 
-/// One observation for any number of subscribers: one fetch serves all, and who comes late gets the latest value.
+/// One observation for any number of subscribers: one fetch serves all, and a late subscriber gets the latest value.
 ///
 /// ```swift
 /// let shared = ValueObservation.tracking { db in try Player.fetchAll(db) }.shared(in: dbPool)
 /// let cancellable = shared.start(onError: { _ in }, onChange: { players in print(players) })
 /// ```
 ///
-/// It starts with its first subscriber. An error goes to all subscribers. The next one starts it again, unless the observation has
-/// ended for good with ``SharedValueObservationExtent/observationLifetime``: then it gets the same error.
+/// It starts with its first subscriber. An error goes to all subscribers. The next one starts it again, unless the
+/// observation has ended for good with ``SharedValueObservationExtent/observationLifetime``: then it gets the same
+/// error.
 ///
 /// Sendable because its variables are used under `lock` only.
 public final class SharedValueObservation<Element: Sendable>: @unchecked Sendable {
@@ -41,7 +42,7 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
     private var cancellable: AnyDatabaseCancellable?
     private var latest: Element?
 
-    /// What ended the observation for good.
+    /// The error that ended the observation for good.
     private var failure: (any Error)?
 
     init(
@@ -131,7 +132,7 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
         for (_, client) in failed { client.onError(error) }
     }
 
-    /// Gives the latest value, or the last word, to a subscriber who has none.
+    /// Notifies a new subscriber of the latest value, or of the error that ended the observation.
     private func replay(to number: Int) {
         lock.lock()
         if let failure {
@@ -159,8 +160,8 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
         withExtendedLifetime(former) {}
     }
 
-    /// To be called under the lock. What it returns is to be cancelled, and let go, outside of it: the program's objects may go
-    /// with it, and use the observation when they go.
+    /// To be called under the lock. What it returns is to be cancelled, and let go, outside of it: the program's
+    /// objects may go with it, and use the observation when they go.
     private func stop() -> (cancellable: AnyDatabaseCancellable?, latest: Element?) {
         isObserving = false
         return (cancellable.take(), latest.take())

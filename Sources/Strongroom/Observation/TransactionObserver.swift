@@ -1,16 +1,16 @@
 import CStrongroom
 
-/// Is told of the changes that a connection makes, and of the transactions they are part of.
+/// An object that is notified of the changes of a connection, and of its transactions.
 ///
-/// Add it with ``DatabaseWriter/add(transactionObserver:extent:)``. It is called with the connection, before any other use
-/// of it. Only what goes through this database object is seen: no other process, and no other connection.
+/// Add it with ``DatabaseWriter/add(transactionObserver:extent:)``. It is called with the connection, before any other
+/// use of it. Only what goes through this database object is seen: no other process, and no other connection.
 ///
-/// Not told, because SQLite doesn't know: rows that `ON CONFLICT REPLACE` removes, tables without rowid, virtual tables, and
-/// SQLite's own tables. <https://www.sqlite.org/c3ref/update_hook.html>
+/// Not notified, because SQLite doesn't report them: rows that `ON CONFLICT REPLACE` removes, tables without rowid,
+/// virtual tables, and SQLite's own tables. <https://www.sqlite.org/c3ref/update_hook.html>
 public protocol TransactionObserver: AnyObject {
-    /// Whether ``databaseDidChange(with:)`` is to be called for such changes.
+    /// Returns true if ``databaseDidChange(with:)`` is to be called for such changes.
     ///
-    /// Called before each statement that may change something. A no costs the statement nothing more.
+    /// Called before each statement that may change something. For false, the statement costs nothing more.
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool
 
     /// Something changed, by ``Database/notifyChanges(in:)``. Default: does nothing.
@@ -18,20 +18,20 @@ public protocol TransactionObserver: AnyObject {
 
     /// A row changed. The transaction may still be rolled back.
     ///
-    /// Must not use the database. Changes in a savepoint are told when the outermost savepoint is released, and never when
-    /// they were rolled back.
+    /// Must not use the database. Changes in a savepoint are notified when the outermost savepoint is released, and
+    /// never when they were rolled back.
     ///
     /// - parameter event: only valid now: make a ``DatabaseEvent/copy()`` of an event that is to be kept.
     func databaseDidChange(with event: DatabaseEvent)
 
-    /// A transaction is about to be committed. An error that is thrown rolls it back, and goes to whoever commits.
+    /// A transaction is about to be committed. An error that is thrown rolls it back, and is thrown by the commit.
     ///
     /// Must not use the database. Default: does nothing.
     func databaseWillCommit() throws
 
     /// A transaction was committed. The connection can be used, outside of any transaction.
     ///
-    /// Transactions that could have changed nothing are not told.
+    /// Not called for transactions that could have changed nothing.
     func databaseDidCommit(_ db: Database)
 
     /// A transaction was rolled back. The connection can be used, outside of any transaction.
@@ -43,12 +43,13 @@ extension TransactionObserver {
 
     public func databaseWillCommit() throws {}
 
-    /// Asks for no more changes of this transaction: its end is told all the same.
+    /// Stops the notifications of changes until the next transaction. The end of this one is notified all the same.
     ///
-    /// - precondition: called from ``databaseDidChange(with:)`` or ``databaseDidChange()``; anything else is a fatal error.
+    /// - precondition: called from ``databaseDidChange(with:)`` or ``databaseDidChange()``; anything else is a fatal
+    ///   error.
     public func stopObservingDatabaseChangesUntilNextTransaction() {
-        guard let told = strongroom_told(),
-            case let registration = Unmanaged<ObserverRegistration>.fromOpaque(told).takeUnretainedValue(),
+        guard let notified = strongroom_told(),
+            case let registration = Unmanaged<ObserverRegistration>.fromOpaque(notified).takeUnretainedValue(),
             registration.observer === self
         else {
             fatalError("""
@@ -61,19 +62,20 @@ extension TransactionObserver {
 }
 
 extension Database {
-    /// How long a transaction observer is told of changes.
+    /// The duration of a transaction observation.
     public enum TransactionObservationExtent: Sendable {
         /// As long as the observer lives: the connection doesn't keep it alive.
         case observerLifetime
 
-        /// To the end of the current transaction, or of the next one. The connection keeps the observer alive until then.
+        /// To the end of the current transaction, or of the next one. The connection keeps the observer alive until
+        /// then.
         case nextTransaction
 
         /// Until the connection is closed, which keeps the observer alive.
         case databaseLifetime
     }
 
-    /// Tells `transactionObserver` of changes from now on.
+    /// Adds an observer, which is notified of changes from now on.
     public func add(
         transactionObserver: some TransactionObserver, extent: TransactionObservationExtent = .observerLifetime)
     {
@@ -81,7 +83,7 @@ extension Database {
         observers.add(transactionObserver, extent)
     }
 
-    /// Tells `transactionObserver` nothing more.
+    /// Removes an observer.
     public func remove(transactionObserver: some TransactionObserver) {
         requireAccess()
         observers.remove(transactionObserver)
@@ -89,16 +91,17 @@ extension Database {
 }
 
 extension DatabaseWriter {
-    /// Tells `transactionObserver` of the writes from now on.
+    /// Adds an observer, which is notified of the writes from now on.
     ///
     /// Blocks until the writes that came before are done. Can be called from inside a write.
     public func add(
-        transactionObserver: some TransactionObserver, extent: Database.TransactionObservationExtent = .observerLifetime)
+        transactionObserver: some TransactionObserver,
+        extent: Database.TransactionObservationExtent = .observerLifetime)
     {
         unsafeReentrantWrite { $0.add(transactionObserver: transactionObserver, extent: extent) }
     }
 
-    /// Tells `transactionObserver` nothing more. Blocks until the writes that came before are done.
+    /// Removes an observer. Blocks until the writes that came before are done.
     public func remove(transactionObserver: some TransactionObserver) {
         unsafeReentrantWrite { $0.remove(transactionObserver: transactionObserver) }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What happens to observations, for those who want to know.
+/// The functions that are called for the events of an observation.
 struct ObservationEvents: Sendable {
     var willStart: [@Sendable () -> Void] = []
     var willTrackRegion: [@Sendable (DatabaseRegion) -> Void] = []
@@ -12,7 +12,8 @@ struct ObservationEvents: Sendable {
 extension ValueObservation {
     /// Notifies transformed values. `transform` runs outside of the database access, and not on the main thread.
     public func map<T: Sendable>(
-        _ transform: @escaping @Sendable (Reducer.Value) throws -> T) -> ValueObservation<ValueReducers.Map<Reducer, T>>
+        _ transform: @escaping @Sendable (Reducer.Value) throws -> T)
+        -> ValueObservation<ValueReducers.Map<Reducer, T>>
     {
         let makeReducer = makeReducer
         return reducing { ValueReducers.Map(base: makeReducer(), transform: transform) }
@@ -41,9 +42,9 @@ extension ValueObservation {
     ///
     /// - parameter willStart: an observation starts.
     /// - parameter willFetch: a value is about to be fetched.
-    /// - parameter willTrackRegion: a region is watched from now on.
+    /// - parameter willTrackRegion: a region is observed from now on.
     /// - parameter databaseDidChange: a transaction changed the region.
-    /// - parameter didReceiveValue: a value is on its way to whoever observes.
+    /// - parameter didReceiveValue: a value is about to be notified.
     /// - parameter didFail: an error ended the observation.
     /// - parameter didCancel: the observation was cancelled.
     public func handleEvents(
@@ -65,7 +66,9 @@ extension ValueObservation {
         return observation
     }
 
-    /// Writes a line for each thing that happens, values included: for debugging.
+    /// Writes a line for each event of the observation, values included: for debugging.
+    ///
+    /// With a ``DatabaseQueue``, the line of the first value comes before that of any change.
     ///
     /// - parameter prefix: begins each line.
     /// - parameter stream: gets each line in one call, without a line break. By default the standard output.
@@ -81,7 +84,7 @@ extension ValueObservation {
                 stream?.write(start + line)
             }
         }
-        return handleEvents(
+        let traced = handleEvents(
             willStart: { write("start") },
             willFetch: { write("fetch") },
             willTrackRegion: { write("tracked region: \($0)") },
@@ -89,10 +92,17 @@ extension ValueObservation {
             didReceiveValue: { write("value: \($0)") },
             didFail: { write("failure: \($0)") },
             didCancel: { write("cancel") })
+        let makeReducer = traced.makeReducer
+        return traced.reducing {
+            var reducer = makeReducer()
+            reducer.isPrint = true
+            return reducer
+        }
     }
 }
 
-/// What several threads use one after the other. Sendable because it was sent here, and is used under `lock` only.
+/// A value that several threads use one after the other. Sendable because it was sent here, and is used under `lock`
+/// only.
 private final class Exclusive<Content>: @unchecked Sendable {
     private let lock = NSRecursiveLock()
     private var content: Content

@@ -3,8 +3,8 @@ import Dispatch
 extension ValueObservation {
     /// Starts the observation: `onChange` gets the first value, and a fresh one after each change, on the main actor.
     ///
-    /// The observation ends when the returned object is cancelled or goes away, and with the first error. Nothing is called
-    /// after a cancellation on the main actor.
+    /// The observation ends when the returned object is cancelled or goes away, and with the first error. Nothing is
+    /// called after a cancellation on the main actor.
     ///
     /// - parameter scheduler: `.mainActor`, the default, or `.immediate`.
     @MainActor
@@ -22,10 +22,11 @@ extension ValueObservation {
             onChange: { value in MainActor.assumeIsolated { onChange(value) } })
     }
 
-    /// Starts the observation: `onChange` gets the first value, and a fresh one after each change, where `scheduler` says.
+    /// Starts the observation: `onChange` gets the first value, and a fresh one after each change, where `scheduler`
+    /// says.
     ///
-    /// The observation ends when the returned object is cancelled or goes away, and with the first error. A call that runs
-    /// while the observation is cancelled on another thread goes on to its end.
+    /// The observation ends when the returned object is cancelled or goes away, and with the first error. A call that
+    /// runs while the observation is cancelled on another thread goes on to its end.
     @preconcurrency
     public func start(
         in reader: any DatabaseReader,
@@ -75,9 +76,10 @@ extension ValueObservation {
         SharedValueObservation(scheduler: scheduler, extent: extent, start: starting(in: reader, scheduler))
     }
 
-    /// What starts the observation for whoever asks.
+    /// Returns the function that starts the observation.
     func starting(
-        in reader: any DatabaseReader, _ scheduler: some ValueObservationScheduler) -> AsyncValueObservation<Reducer.Value>.Start
+        in reader: any DatabaseReader,
+        _ scheduler: some ValueObservationScheduler) -> AsyncValueObservation<Reducer.Value>.Start
     {
         { start(in: reader, scheduler: scheduler, onError: $0, onChange: $1) }
     }

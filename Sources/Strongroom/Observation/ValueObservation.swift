@@ -9,20 +9,22 @@
 /// }
 /// ```
 ///
-/// - The latest state of the database is always notified in the end; changes in quick succession may be notified as one.
+/// - The latest state of the database is always notified in the end; changes in quick succession may be notified as
+///   one.
 /// - Values are notified in the order of the database states that they come from. The same value may come twice.
-/// - With a ``DatabasePool``, values are fetched by its readers: no write waits for them, nor do they wait for writes. With a
-///   ``DatabaseQueue``, they are fetched after each transaction that changes the region.
+/// - With a ``DatabasePool``, values are fetched by its readers: no write waits for them, nor do they wait for writes.
+///   With a ``DatabaseQueue``, they are fetched after each transaction that changes the region.
 /// - An error ends the observation.
 ///
-/// Changes made by other processes are not seen. A ``DatabaseSnapshot``, and whatever else can't change, has one value.
+/// Changes made by other processes are seen where ``Configuration/observesExternalChanges`` is set. A
+/// ``DatabaseSnapshot``, and whatever else can't change, has one value.
 public struct ValueObservation<Reducer: ValueReducer>: Sendable {
-    /// How the observation knows what to watch.
+    /// The way in which the region to observe is found.
     enum Tracking: Sendable {
-        /// What each fetch reads.
+        /// Each fetch reads the region.
         case everyFetch
 
-        /// What the first fetch reads.
+        /// The first fetch reads the region.
         case firstFetch
 
         case regions([any DatabaseRegionConvertible])
@@ -32,7 +34,8 @@ public struct ValueObservation<Reducer: ValueReducer>: Sendable {
     var events = ObservationEvents()
     let makeReducer: @Sendable () -> Reducer
 
-    /// Whether the value is fetched in a write transaction, for functions that write. Default: false.
+    /// A Boolean value that indicates whether the value is fetched in a write transaction, for functions that write.
+    /// Default: false.
     public var requiresWriteAccess = false
 
     private init(tracking: Tracking, makeReducer: @escaping @Sendable () -> Reducer) {
@@ -72,7 +75,7 @@ extension ValueObservation {
 
     /// Observes what `fetch` reads the first time it runs: cheaper, for functions that always read the same.
     ///
-    /// What the function reads later, and did not read at first, is not watched.
+    /// A region that the function reads later, and did not read at first, is not observed.
     @preconcurrency
     public static func trackingConstantRegion<Value: Sendable>(
         _ fetch: @escaping @Sendable (Database) throws -> Value) -> ValueObservation<Reducer>

@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
 
-/// Tells where the values of a ``ValueObservation`` are notified.
+/// Runs the notifications of a ``ValueObservation``.
 ///
 /// A type of your own has to run actions one at a time, in the order in which they are scheduled.
 public protocol ValueObservationScheduler: Sendable {
-    /// Whether the first value is fetched and notified before the observation's start returns.
+    /// Returns true if the first value is fetched and notified before the observation's start returns.
     func immediateInitialValue() -> Bool
 
     /// Runs an action later.
@@ -74,8 +74,8 @@ public struct ImmediateValueObservationScheduler: ValueObservationMainActorSched
 extension ValueObservationScheduler where Self == ImmediateValueObservationScheduler {
     /// Notifies the first value before the start of the observation returns, and all others on the main actor.
     ///
-    /// The first value blocks the main thread until it is fetched. Observations have to start on the main actor: anything
-    /// else is a fatal error.
+    /// The first value blocks the main thread until it is fetched. Observations have to start on the main actor:
+    /// anything else is a fatal error.
     public static var immediate: ImmediateValueObservationScheduler { ImmediateValueObservationScheduler() }
 }
 

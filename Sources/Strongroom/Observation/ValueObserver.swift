@@ -1,27 +1,13 @@
 import Dispatch
 import Foundation
 
-/// Who gets the values of an observation, and where.
-struct ValueSink<Value: Sendable>: Sendable {
-    let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
-    let onError: @Sendable (any Error) -> Void
-    let onChange: @Sendable (Value) -> Void
-
-    func notify(_ result: Result<Value, any Error>) {
-        switch result {
-        case .success(let value): onChange(value)
-        case .failure(let error): onError(error)
-        }
-    }
-}
-
 /// One observation of a value, from its start until it is cancelled or fails.
 ///
-/// A value goes through three places: it is fetched with a connection, reduced on a thread of Dispatch's, and notified where the
-/// scheduler says. Each place takes them in the order in which they come, one at a time.
+/// A value is fetched with a connection, reduced on a thread of Dispatch, and notified by the scheduler: in order, one
+/// at a time.
 ///
-/// Sendable because its variables are used under `lock`, but for `reducer`, used by the one thread that reduces, and for `watch` and
-/// `isFetchingInWriter`, used with access to the connection that writes.
+/// Sendable because its variables are used under `lock`, but for `reducer`, used by the one thread that reduces, and
+/// for `regionObserver` and `isFetchingInWriter`, used with access to the connection that writes.
 final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     typealias Fetched = Reducer.Fetched
 
@@ -36,7 +22,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         case constant(any DatabaseReader)
     }
 
-    /// What the readers of a pool do for the observation: one fetch at a time.
+    /// The fetch by a reader of a pool: one at a time.
     private enum FetchState {
         case idle, scheduled, running
 
@@ -50,20 +36,22 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     private let requiresWriteAccess: Bool
     private let fetch: @Sendable (Database) throws -> Fetched
     private var reducer: Reducer
+    private let reducesPromptly: Bool
 
     private let lock = NSLock()
     private var sink: ValueSink<Reducer.Value>?
     private var hasFailed = false
-    private var fetchState = FetchState.idle
+    private var fetchState = FetchState.scheduled
 
-    /// Whether a thread reduces, or is about to. What is fetched meanwhile waits for it.
+    /// A Boolean value that indicates whether a thread reduces, or is about to. What is fetched meanwhile waits for
+    /// it.
     private var isReducing = false
     private var fetched: [Result<Fetched, any Error>] = []
 
-    /// What the latest fetch has read, or the first one where that is all that counts.
+    /// The region that the latest fetch has read, or the first one where the region is constant.
     private var region: DatabaseRegion?
 
-    private var watch: RegionObserver?
+    private var regionObserver: RegionObserver?
     private var isFetchingInWriter = false
 
     init(_ observation: ValueObservation<Reducer>, in reader: any DatabaseReader, _ sink: ValueSink<Reducer.Value>) {
@@ -73,14 +61,14 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         requiresWriteAccess = observation.requiresWriteAccess
         reducer = observation.makeReducer()
         fetch = reducer._makeFetch()
+        reducesPromptly = (reducer as? any PromptReducer)?.isPrompt == true
         self.sink = sink
     }
 
     private static func source(_ reader: any DatabaseReader, requiresWriteAccess: Bool) -> Source {
         switch reader {
-        case let reader as AnyDatabaseReader: source(reader.base, requiresWriteAccess: requiresWriteAccess)
-        case let writer as AnyDatabaseWriter: source(writer.base, requiresWriteAccess: requiresWriteAccess)
-        case _ where reader.configuration.readonly: .constant(reader)
+        case let wrapper as any ReaderWrapper: source(wrapper.reader, requiresWriteAccess: requiresWriteAccess)
+        case _ where reader.configuration.readonly && reader.externalChanges == nil: .constant(reader)
         case let pool as DatabasePool where !requiresWriteAccess: .pool(pool)
         case let writer as any DatabaseWriter: .writer(writer)
         default: .constant(reader)
@@ -89,33 +77,36 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     // MARK: - Life
 
+    /// Starts the observation.
+    ///
     /// - parameter isImmediate: whether the first value is notified before this returns.
     func start(isImmediate: Bool) {
+        // Before the first fetch, so that no change after it is missed.
+        reader.externalChanges?.add(self)
+        isImmediate ? startNow() : fetchLater()
+    }
+
+    /// Notifies the first value before this returns.
+    ///
+    /// An interrupted fetch is repeated. A suspended one is not: the caller waits for a value, not for the end of a
+    /// suspension.
+    private func startNow() {
         // The first value is the first to be reduced, whatever is written as soon as it is fetched.
-        isReducing = isImmediate
-        let emit = isImmediate ? self.emitNow : self.emit
+        isReducing = true
+        var result = fetchNow()
+        while case .failure(is StoppedFetch) = result, !reader.isSuspended { result = fetchNow() }
+        emitNow(result.mapError { ($0 as? StoppedFetch)?.error ?? $0 })
+        if case .pool(let pool) = source { didFetch(in: pool) }
+    }
+
+    private func fetchNow() -> Result<Fetched, any Error> {
         switch source {
         case .constant(let reader):
-            if isImmediate {
-                emit(Result { try reader.read { db in try db.tellingStops { try fetch(db) } } })
-            } else {
-                fetchLater()
-            }
+            Result { try reader.read { db in try db.markingStops { try fetch(db) } } }
         case .writer(let writer):
-            if isImmediate {
-                emit(writer.unsafeReentrantWrite(fetchInWriter))
-            } else {
-                fetchLater()
-            }
+            writer.unsafeReentrantWrite(fetchInWriter)
         case .pool(let pool):
-            fetchState = .scheduled
-            if isImmediate {
-                fetch(in: pool, emit: emit) { recorded in
-                    try pool.unsafeRead { db in try db.tellingStops { try recorded(db) } }
-                }
-            } else {
-                scheduleFetch(in: pool)
-            }
+            fetch(in: pool) { recorded in try pool.unsafeRead { db in try db.markingStops { try recorded(db) } } }
         }
     }
 
@@ -124,19 +115,19 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         case .constant(let reader):
             reader.asyncRead { db in self.emit(self.fetch(db) { try self.fetch($0) }) }
         case .writer(let writer):
-            writer.asyncWriteWithoutTransaction { self.emit(self.fetchInWriter($0)) }
+            writer.asyncWriteWithoutTransaction(fetchInWriter, then: emitInOrder)
         case .pool(let pool):
             scheduleFetch(in: pool)
         }
     }
 
-    /// Fetches with a connection, if there is one. What was stopped before it began was stopped by nobody else.
+    /// Fetches with a connection, if there is one. A fetch that was stopped before it began is repeated, too.
     private func fetch<T>(_ db: Result<Database, any Error>, _ fetch: (Database) throws -> T) -> Result<T, any Error> {
         Result {
             let db = try db.mapError { error in
                 (error as? DatabaseError).flatMap { $0.isInterruptionError ? StoppedFetch(error: $0) : nil } ?? error
             }.get()
-            return try db.tellingStops { try fetch(db) }
+            return try db.markingStops { try fetch(db) }
         }
     }
 
@@ -148,7 +139,8 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
-    /// The observation goes on: a fetch that was interrupted is repeated now, and one that was suspended when the suspension ends.
+    /// The observation goes on: a fetch that was interrupted is repeated now, and one that was suspended when the
+    /// suspension ends.
     private func repeatFetch() {
         reader.whenResumed { [weak self] in self?.fetchLater() }
     }
@@ -162,8 +154,13 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         lock.unlock()
         withExtendedLifetime(former) {}
         guard wasActive else { return }
-        stopWatching()
+        stopObserving()
         for didCancel in events.didCancel { didCancel() }
+    }
+
+    /// Whether the first fetch is still to come, and sees all that others have changed until then.
+    var awaitsFirstFetch: Bool {
+        if case .writer = source { lock.withLock { region } == nil } else { false }
     }
 
     private var isActive: Bool {
@@ -172,7 +169,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     // MARK: - Region
 
-    /// Fetches a value, and tells the region to watch, unless it is known already.
+    /// Fetches a value, and returns it with the region to observe, unless that is known already.
     private func fetchRecording(_ db: Database) throws -> (Fetched, DatabaseRegion?) {
         switch tracking {
         case .everyFetch:
@@ -184,8 +181,8 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
-    /// Remembers the region of the latest fetch; false when it is the former one.
-    private func isNews(_ newRegion: DatabaseRegion?) -> Bool {
+    /// Stores the region of the latest fetch. Returns false when it is the former one.
+    private func updateRegion(_ newRegion: DatabaseRegion?) -> Bool {
         lock.withLock {
             guard let newRegion, newRegion != region else { return false }
             region = newRegion
@@ -193,18 +190,19 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
-    /// Watches the region from now on. Call it with access to the connection that writes.
-    private func watch(_ region: DatabaseRegion, on db: Database) {
+    /// Observes the region from now on. Call it with access to the connection that writes.
+    private func observe(_ region: DatabaseRegion, on db: Database) {
         guard isActive, db.sqliteConnection != nil else { return }
         for willTrackRegion in events.willTrackRegion { willTrackRegion(region) }
-        if let watch { return watch.watch(region, on: db) }
-        let watch = RegionObserver(region) { [weak self] in self?.regionDidChange($0) }
-        self.watch = watch
-        db.observers.add(watch, .observerLifetime)
+        if let regionObserver { return regionObserver.observe(region, on: db) }
+        let regionObserver = RegionObserver(region) { [weak self] in self?.regionDidChange($0) }
+        self.regionObserver = regionObserver
+        db.observers.add(regionObserver, .observerLifetime)
     }
 
-    /// The next statements owe nothing to an observation that has ended.
-    private func stopWatching() {
+    /// Removes the observer of the region: the next statements run without it.
+    private func stopObserving() {
+        reader.externalChanges?.remove(self)
         let writer: any DatabaseWriter
         switch source {
         case .constant: return
@@ -212,12 +210,12 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         case .writer(let source): writer = source
         }
         writer.asyncWriteWithoutTransaction { db in
-            if let watch = self.watch.take() { db.observers.remove(watch) }
+            if let regionObserver = self.regionObserver.take() { db.observers.remove(regionObserver) }
         }
     }
 
     /// A transaction changed the region.
-    private func regionDidChange(_ db: Database) {
+    func regionDidChange(_ db: Database) {
         // What the fetch itself writes is no reason to fetch again.
         guard isActive, !isFetchingInWriter else { return }
         for databaseDidChange in events.databaseDidChange { databaseDidChange() }
@@ -230,14 +228,14 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     // MARK: - Fetching with the connection that writes
 
-    /// Nothing can change between the fetch and the beginning of the watch.
+    /// Nothing can change between the fetch and the beginning of the observation.
     private func fetchInWriter(_ db: Database) -> Result<Fetched, any Error> {
         isFetchingInWriter = true
         defer { isFetchingInWriter = false }
         return Result {
             _ = try db.openConnection
-            let (fetched, region) = try db.tellingStops { try fetchInTransaction(db) }
-            if let region, isNews(region) { watch(region, on: db) }
+            let (fetched, region) = try db.markingStops { try fetchInTransaction(db) }
+            if let region, updateRegion(region) { observe(region, on: db) }
             return fetched
         }
     }
@@ -254,11 +252,11 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     // MARK: - Fetching with a reader
 
-    // The writer never waits, not even for a reader to be free: a fetch that begins after a commit sees it, whenever it
-    // begins. What is left to watch for is what is committed between the beginning of a fetch and the moment when the writer
-    // knows what that fetch has read. The count of commits tells.
+    // The writer never waits, not even for a reader to be free: a fetch that begins after a commit sees it, whenever
+    // it begins. It misses what is committed between its beginning and the moment when the writer observes the region
+    // that it has read: the number of commits shows that, and one more fetch begins.
 
-    /// Sees to it that a fetch begins after this.
+    /// Makes a fetch begin after this.
     private func requestFetch(in pool: DatabasePool) {
         lock.lock()
         let mustSchedule = fetchState == .idle
@@ -273,17 +271,21 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     private func scheduleFetch(in pool: DatabasePool) {
         pool.asyncUnsafeRead { db in
-            self.fetch(in: pool, emit: self.emit) { recorded in try self.fetch(db, recorded).get() }
+            guard self.isActive else { return }
+            let result = self.fetch(in: pool) { recorded in try self.fetch(db, recorded).get() }
+            self.emit(result)
+            // A fetch that was stopped is repeated, and sees what it may have missed.
+            if case .failure(is StoppedFetch) = result { return }
+            self.didFetch(in: pool)
         }
     }
 
     /// - parameter read: gives a connection that holds no state yet.
     private func fetch(
         in pool: DatabasePool,
-        emit: (Result<Fetched, any Error>) -> Void,
         read: (_ recorded: (Database) throws -> (Fetched, DatabaseRegion?)) throws -> (Fetched, DatabaseRegion?))
+        -> Result<Fetched, any Error>
     {
-        guard isActive else { return }
         var commitCount: UInt64 = 0
         let result = Result {
             try read { db in
@@ -293,20 +295,17 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
                 return try db.isolatedNow(fetchRecording)
             }
         }
-        if case .success((_, let region?)) = result, isNews(region) {
-            watch(region, readAt: commitCount, in: pool)
+        if case .success((_, let region?)) = result, updateRegion(region) {
+            observe(region, readAt: commitCount, in: pool)
         }
-        // The one that is repeated sees what this one may have missed.
         if case .failure(is StoppedFetch) = result { lock.withLock { fetchState = .scheduled } }
-        emit(result.map(\.0))
-        if case .failure(is StoppedFetch) = result { return }
-        didFetch(in: pool)
+        return result.map(\.0)
     }
 
     /// Before the value is notified, so that no write that follows the notification is missed.
-    private func watch(_ region: DatabaseRegion, readAt commitCount: UInt64, in pool: DatabasePool) {
+    private func observe(_ region: DatabaseRegion, readAt commitCount: UInt64, in pool: DatabasePool) {
         pool.asyncWriteWithoutTransaction { db in
-            self.watch(region, on: db)
+            self.observe(region, on: db)
             if pool.writer.commitCount != commitCount { self.requestFetch(in: pool) }
         }
     }
@@ -321,7 +320,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     // MARK: - Values
 
-    @Sendable private func emit(_ result: Result<Fetched, any Error>) {
+    @Sendable func emit(_ result: Result<Fetched, any Error>) {
         if case .failure(is StoppedFetch) = result { return repeatFetch() }
         let mustReduce = lock.withLock {
             fetched.append(result)
@@ -331,11 +330,29 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         if mustReduce { DispatchQueue.global().async(execute: reduceAll) }
     }
 
+    /// Emits a value, and reduces it on the calling thread where that runs none of the program's functions.
+    ///
+    /// Called before the next access of the connection that writes, which may change the region: then
+    /// ``ValueObservation/print(_:to:)`` shows the value before the change.
+    @Sendable private func emitInOrder(_ result: Result<Fetched, any Error>) {
+        guard case .success = result, reducesPromptly, beginReducing() else { return emit(result) }
+        let value = reduce(result)
+        DispatchQueue.global().async {
+            if let value { self.schedule(value) }
+            self.reduceAll()
+        }
+    }
+
+    /// True if the calling thread is the one to reduce from now on.
+    private func beginReducing() -> Bool {
+        lock.withLock {
+            defer { isReducing = true }
+            return !isReducing
+        }
+    }
+
     /// Emits the first value, for which `isReducing` was set.
-    @Sendable private func emitNow(_ result: Result<Fetched, any Error>) {
-        if case .failure(is StoppedFetch) = result, !reader.isSuspended { return start(isImmediate: true) }
-        // The caller waits for a value, not for the end of a suspension.
-        let result = result.mapError { ($0 as? StoppedFetch)?.error ?? $0 }
+    private func emitNow(_ result: Result<Fetched, any Error>) {
         if let value = reduce(result) { notify(value) }
         let isOver = lock.withLock {
             isReducing = !fetched.isEmpty
@@ -346,10 +363,13 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     @Sendable private func reduceAll() {
         while let next = nextFetched() {
-            guard let result = reduce(next) else { continue }
-            let sink = lock.withLock { self.sink }
-            sink?.schedule { self.notify(result) }
+            if let value = reduce(next) { schedule(value) }
         }
+    }
+
+    private func schedule(_ value: Result<Reducer.Value, any Error>) {
+        let sink = lock.withLock { self.sink }
+        sink?.schedule { self.notify(value) }
     }
 
     private func nextFetched() -> Result<Fetched, any Error>? {
@@ -359,14 +379,14 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
-    /// What is to be notified; nil for nothing.
+    /// Returns the value or the error to notify; nil for none.
     private func reduce(_ fetched: Result<Fetched, any Error>) -> Result<Reducer.Value, any Error>? {
         guard isActive else { return nil }
         do {
             return try reducer._value(fetched.get()).map { .success($0) }
         } catch {
             lock.withLock { hasFailed = true }
-            stopWatching()
+            stopObserving()
             for didFail in events.didFail { didFail(error) }
             return .failure(error)
         }

@@ -3,14 +3,15 @@ public protocol _ValueReducer: SendableMetatype {
     associatedtype Fetched: Sendable
     associatedtype Value: Sendable
 
-    /// What runs with the database.
+    /// Returns the function that runs with the database.
     func _makeFetch() -> @Sendable (Database) throws -> Fetched
 
-    /// What runs later, without: the value to notify; nil for none.
+    /// Returns the value to notify; nil for none. Runs without the database.
     mutating func _value(_ fetched: Fetched) throws -> Value?
 }
 
-/// What a ``ValueObservation`` does with what it fetches: made by the methods of observations, not by applications.
+/// The transformation of fetched values by a ``ValueObservation``. Made by the methods of observations, not by
+/// applications.
 public protocol ValueReducer: _ValueReducer {}
 
 /// The reducers that the methods of ``ValueObservation`` make.
@@ -57,9 +58,12 @@ public enum ValueReducers {
         }
     }
 
-    /// Tells of each fetch and each value.
+    /// Calls a function for each fetch and each value.
     public struct Trace<Base: ValueReducer>: ValueReducer {
         var base: Base
+
+        /// A Boolean value that indicates whether the functions are the library's own.
+        var isPrint = false
         let willFetch: @Sendable () -> Void
         let didReceiveValue: @Sendable (Base.Value) -> Void
 
@@ -78,4 +82,22 @@ public enum ValueReducers {
             return value
         }
     }
+}
+
+/// A reducer that may run on the connection's own thread, because it waits for nothing.
+protocol PromptReducer {
+    /// A Boolean value that indicates whether no function of the program runs.
+    var isPrompt: Bool { get }
+}
+
+extension ValueReducers.Fetch: PromptReducer {
+    var isPrompt: Bool { true }
+}
+
+extension ValueReducers.Trace: PromptReducer {
+    var isPrompt: Bool { isPrint && (base as? any PromptReducer)?.isPrompt == true }
+}
+
+extension ValueReducers.RemoveDuplicates: PromptReducer where Base.Value: Equatable {
+    var isPrompt: Bool { (base as? any PromptReducer)?.isPrompt == true }
 }

@@ -3,19 +3,23 @@ import Foundation
 
 /// Core dumps of this process.
 ///
-/// The memory of a ``DatabaseKey`` and of derived keys is never part of one. SQLCipher's own copies are: an open database has its derived key
-/// in ordinary memory, and cached pages in clear text.
+/// The memory of a ``DatabaseKey`` and of derived keys is never part of one. SQLCipher's own copies are: an open
+/// database has its derived key in ordinary memory, and cached pages in clear text.
 public enum CoreDumps {
-    /// Has the system write no core dump of this process from now on. Call it at the start of a program, before keys are there.
+    /// Prevents core dumps of this process. Call it at the start of a program, before there are keys.
     ///
-    /// The limit for core files becomes zero. On Linux the process is not dumpable any more, either: other processes of the same user
-    /// can't attach a debugger to it, nor read its memory. Child processes that run another program can be dumped again, within that limit.
+    /// The limit for core files becomes zero. On Linux the process also becomes not dumpable: other processes of the
+    /// same user can't attach a debugger to it or read its memory. Child processes that run another program can be
+    /// dumped again, within the limit.
     ///
-    /// - throws: `SQLITE_ERROR` where the system refuses. <https://man7.org/linux/man-pages/man2/prctl.2.html>
+    /// - throws: `SQLITE_ERROR` if the system refuses.
+    ///
+    /// Source: <https://man7.org/linux/man-pages/man2/prctl.2.html>.
     public static func prevent() throws {
         let error = strongroom_prevent_core_dumps()
         guard error == 0 else {
-            throw DatabaseError(resultCode: .SQLITE_ERROR, message: "core dumps can't be prevented: \(String(cString: strerror(error)))")
+            throw DatabaseError(resultCode: .SQLITE_ERROR,
+                message: "core dumps can't be prevented: \(String(cString: strerror(error)))")
         }
     }
 }

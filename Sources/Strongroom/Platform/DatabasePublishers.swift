@@ -13,7 +13,7 @@ import OpenCombineDispatch
 public enum DatabasePublishers {}
 
 #if canImport(Combine)
-/// Whoever delivers what publishers publish: a dispatch queue, for example.
+/// A scheduler that delivers published values: a dispatch queue, for example.
 public typealias DatabaseScheduler = Combine.Scheduler
 
 extension DatabasePublishers {
@@ -21,7 +21,7 @@ extension DatabasePublishers {
     public static var main: DispatchQueue { .main }
 }
 #elseif OpenCombine
-/// Whoever delivers what publishers publish: `.ocombine` of a dispatch queue, for example.
+/// A scheduler that delivers published values: `.ocombine` of a dispatch queue, for example.
 public typealias DatabaseScheduler = OpenCombine.Scheduler
 
 extension DatabasePublishers {
@@ -34,11 +34,14 @@ extension DatabasePublishers {
 extension DatabasePublishers {
     /// Publishes the value of one read. See ``DatabaseReader/readPublisher(receiveOn:value:)``.
     public struct Read<Output>: Publisher {
+        /// The type of the published values.
         public typealias Output = Output
+        /// Any error: those of the database, and those that the closures throw.
         public typealias Failure = any Error
 
         fileprivate let upstream: AnyPublisher<Output, any Error>
 
+        /// Starts the work for a new subscriber.
         public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == any Error {
             upstream.receive(subscriber: subscriber)
         }
@@ -46,11 +49,14 @@ extension DatabasePublishers {
 
     /// Publishes the value of one write. See ``DatabaseWriter/writePublisher(receiveOn:updates:)``.
     public struct Write<Output>: Publisher {
+        /// The type of the published values.
         public typealias Output = Output
+        /// Any error: those of the database, and those that the closures throw.
         public typealias Failure = any Error
 
         fileprivate let upstream: AnyPublisher<Output, any Error>
 
+        /// Starts the work for a new subscriber.
         public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == any Error {
             upstream.receive(subscriber: subscriber)
         }
@@ -58,11 +64,14 @@ extension DatabasePublishers {
 
     /// Completes when a database is migrated. See ``DatabaseMigrator/migratePublisher(_:receiveOn:)``.
     public struct Migrate: Publisher {
+        /// Nothing: the publisher only completes.
         public typealias Output = Void
+        /// Any error: those of the database, and those that the closures throw.
         public typealias Failure = any Error
 
         fileprivate let upstream: AnyPublisher<Void, any Error>
 
+        /// Starts the work for a new subscriber.
         public func receive<S: Subscriber>(subscriber: S) where S.Input == Void, S.Failure == any Error {
             upstream.receive(subscriber: subscriber)
         }
@@ -72,7 +81,7 @@ extension DatabasePublishers {
 extension DatabaseReader {
     /// Publishes the value of a read, one for each subscription, which is when the database is accessed.
     ///
-    /// - parameter scheduler: where the value, or the error, is delivered. Default: the main dispatch queue.
+    /// - parameter scheduler: delivers the value or the error. Default: the main dispatch queue.
     /// - parameter value: runs as the function of `read(_:)` does.
     public func readPublisher<Output: Sendable>(
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
@@ -88,7 +97,7 @@ extension DatabaseReader {
 extension DatabaseWriter {
     /// Publishes the value of a write transaction, one for each subscription, which is when the database is accessed.
     ///
-    /// - parameter scheduler: where the value, or the error, is delivered. Default: the main dispatch queue.
+    /// - parameter scheduler: delivers the value or the error. Default: the main dispatch queue.
     /// - parameter updates: runs as the function of `write(_:)` does.
     public func writePublisher<Output: Sendable>(
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
@@ -121,9 +130,10 @@ extension DatabaseWriter {
 }
 
 extension DatabaseMigrator {
-    /// Runs the migrations that the database lacks, once for each subscription, and publishes one value when all have run.
+    /// Runs the migrations that the database lacks, once for each subscription, and publishes one value when all have
+    /// run.
     ///
-    /// - parameter scheduler: where the value, or the error, is delivered. Default: the main dispatch queue.
+    /// - parameter scheduler: delivers the value or the error. Default: the main dispatch queue.
     public func migratePublisher(
         _ writer: any DatabaseWriter, receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main)
         -> DatabasePublishers.Migrate
@@ -135,8 +145,8 @@ extension DatabaseMigrator {
     }
 }
 
-/// Starts `work` when a subscriber asks for its first value, and delivers the result on the scheduler, in one go: sent one by
-/// one, the value could come after the completion where the scheduler runs several things at once.
+/// Starts `work` when a subscriber asks for its first value, and delivers the result on the scheduler, in one go: sent
+/// one by one, the value could come after the completion where the scheduler runs several things at once.
 private struct OnceOnDemand<Output, Context: DatabaseScheduler>: Publisher {
     typealias Failure = any Error
 

@@ -2,7 +2,7 @@
 import UIKit
 
 extension DatabasePool {
-    /// Releases memory when the application goes to the background, or is short of it.
+    /// Releases memory when the application enters the background, or when memory is low.
     ///
     /// - parameter application: the application that gives the pool the time to do so.
     @MainActor
@@ -31,7 +31,7 @@ extension DatabasePool {
     }
 }
 
-/// Time that the system grants to an application in the background.
+/// The background time that the system grants to an application.
 @MainActor
 private final class BackgroundTask {
     private let application: UIApplication
@@ -43,7 +43,7 @@ private final class BackgroundTask {
         identifier = application.beginBackgroundTask { self.end() }
     }
 
-    /// Once is enough.
+    /// Ends the background task once.
     func end() {
         guard identifier != .invalid else { return }
         application.endBackgroundTask(identifier)

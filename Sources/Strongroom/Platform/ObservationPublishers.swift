@@ -12,11 +12,14 @@ import OpenCombine
 extension DatabasePublishers {
     /// Publishes the values of an observation. See ``ValueObservation/publisher(in:scheduling:)``.
     public struct Value<Output: Sendable>: Publisher {
+        /// The type of the published values.
         public typealias Output = Output
+        /// Any error: those of the database, and those that the closures throw.
         public typealias Failure = any Error
 
         fileprivate let start: AsyncValueObservation<Output>.Start
 
+        /// Starts the work for a new subscriber.
         public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == any Error {
             subscriber.receive(subscription: LatestValueSubscription(subscriber, start))
         }
@@ -24,12 +27,15 @@ extension DatabasePublishers {
 
     /// Publishes the connection that changed a region. See ``DatabaseRegionObservation/publisher(in:)``.
     public struct DatabaseRegion: Publisher {
+        /// The connection that made the change.
         public typealias Output = Database
+        /// Any error: those of the database, and those that the closures throw.
         public typealias Failure = any Error
 
         fileprivate let observation: DatabaseRegionObservation
         fileprivate let writer: any DatabaseWriter
 
+        /// Starts the work for a new subscriber.
         public func receive<S: Subscriber>(subscriber: S) where S.Input == Database, S.Failure == any Error {
             subscriber.receive(subscription: ChangeSubscription(subscriber, observation, writer))
         }
@@ -39,13 +45,13 @@ extension DatabasePublishers {
 extension ValueObservation {
     /// Publishes the first value, and a fresh one after each change. Each subscription is an observation of its own.
     ///
-    /// A subscriber that asks for no value gets the latest one once it asks.
+    /// A subscriber without demand gets the latest value when it has demand again.
     ///
-    /// - parameter scheduler: where values are published. Default: the main dispatch queue.
+    /// - parameter scheduler: delivers the values. Default: the main dispatch queue.
     public func publisher(
         in reader: any DatabaseReader,
-        scheduling scheduler: some ValueObservationScheduler = .async(onQueue: .main)) -> DatabasePublishers.Value<Reducer.Value>
-    {
+        scheduling scheduler: some ValueObservationScheduler = .async(onQueue: .main)
+    ) -> DatabasePublishers.Value<Reducer.Value> {
         DatabasePublishers.Value(start: starting(in: reader, scheduler))
     }
 }
@@ -60,13 +66,13 @@ extension SharedValueObservation {
 extension DatabaseRegionObservation {
     /// Publishes the connection after each transaction that changes the region, before its next access: use it at once.
     ///
-    /// A change that comes while the subscriber asks for none is not published.
+    /// Changes during which the subscriber has no demand are not published.
     public func publisher(in writer: any DatabaseWriter) -> DatabasePublishers.DatabaseRegion {
         DatabasePublishers.DatabaseRegion(observation: self, writer: writer)
     }
 }
 
-/// The values of one subscriber, who is asked before each. Sendable because its variables are used under `lock` only.
+/// The subscription to values. Sendable because its variables are used under `lock` only.
 private final class LatestValueSubscription<S: Subscriber>: Subscription, @unchecked Sendable
     where S.Input: Sendable, S.Failure == any Error
 {
@@ -81,11 +87,11 @@ private final class LatestValueSubscription<S: Subscriber>: Subscription, @unche
     private var cancellable: AnyDatabaseCancellable?
     private var demand = Subscribers.Demand.none
 
-    /// Values are states: the latest one is all that counts.
+    /// The latest value, if it was not delivered yet.
     private var waitingValue: S.Input?
     private var failure: (any Error)?
 
-    /// Whether a thread is giving something to the subscriber, who gets one thing at a time.
+    /// True while a thread delivers to the subscriber, which receives one value at a time.
     private var isDelivering = false
 
     init(_ subscriber: S, _ start: @escaping AsyncValueObservation<S.Input>.Start) {
@@ -102,7 +108,8 @@ private final class LatestValueSubscription<S: Subscriber>: Subscription, @unche
     }
 
     private func begin(_ start: AsyncValueObservation<S.Input>.Start) {
-        let callbacks = Callbacks(fail: { [weak self] in self?.fail($0) }, receive: { [weak self] in self?.receive($0) })
+        let callbacks = Callbacks(fail: { [weak self] in self?.fail($0) },
+            receive: { [weak self] in self?.receive($0) })
         let cancellable = start({ callbacks.fail($0) }, { callbacks.receive($0) })
         lock.lock()
         let isCancelled = subscriber == nil
@@ -120,7 +127,7 @@ private final class LatestValueSubscription<S: Subscriber>: Subscription, @unche
             defer { waitingValue = value }
             return waitingValue
         }
-        // Let go outside of the lock: it may be anything.
+        // Released outside the lock, because its deinitializer may do anything.
         withExtendedLifetime(former) {}
         deliver()
     }
@@ -130,7 +137,8 @@ private final class LatestValueSubscription<S: Subscriber>: Subscription, @unche
         deliver()
     }
 
-    /// Gives the subscriber what there is, as long as it wants it. What comes meanwhile is left to the thread that is at it.
+    /// Gives the subscriber what there is, as long as it wants it. What comes meanwhile is left to the thread that is
+    /// at it.
     private func deliver() {
         while let (subscriber, event) = next() {
             switch event {
@@ -196,7 +204,8 @@ private final class ChangeSubscription<S: Subscriber>: Subscription, @unchecked 
         hasStarted = true
         lock.unlock()
         guard mustStart else { return }
-        let callbacks = Callbacks(fail: { [weak self] in self?.fail($0) }, receive: { [weak self] in self?.receive($0) })
+        let callbacks = Callbacks(fail: { [weak self] in self?.fail($0) },
+            receive: { [weak self] in self?.receive($0) })
         let cancellable = observation.start(
             in: writer, onError: { callbacks.fail($0) }, onChange: { callbacks.receive($0) })
         lock.withLock { self.cancellable = subscriber == nil ? nil : cancellable }

@@ -1,9 +1,10 @@
 import Foundation
 
-/// One process at a time creates and sets up a database that several share.
+/// A lock between processes, under which one of them creates and sets up a shared database.
 ///
-/// On Apple's platforms it is a file coordinator, which applications and their extensions agree on already. Elsewhere it is an
-/// advisory lock on a file beside the database; the system lets go of it when a process ends, whatever ends it.
+/// On Apple's platforms it is a file coordinator, which applications and their extensions agree on already. Elsewhere
+/// it is an advisory lock on a file beside the database; the system lets go of it when a process ends, whatever ends
+/// it.
 enum OpeningLock {
     enum Purpose {
         case writing, reading
@@ -15,10 +16,13 @@ enum OpeningLock {
         let url = URL(fileURLWithPath: path)
         var result: Result<T, any Error>?
         var failure: NSError?
-        // The coordinator may know the file under another URL: SQLite's companions belong to the path that was asked for.
+        // The coordinator may know the file under another URL: SQLite's companions belong to the path that was asked
+        // for.
         switch purpose {
         case .writing:
-            coordinator.coordinate(writingItemAt: url, options: .forMerging, error: &failure) { _ in result = Result(catching: body) }
+            coordinator.coordinate(writingItemAt: url, options: .forMerging, error: &failure) { _ in
+                result = Result(catching: body)
+            }
         case .reading:
             coordinator.coordinate(readingItemAt: url, options: .withoutChanges, error: &failure) { _ in
                 result = Result(catching: body)
@@ -28,7 +32,7 @@ enum OpeningLock {
         throw failure ?? CocoaError(.fileReadUnknown)
     }
     #else
-    /// The file whose lock counts. It stays: removing it would give two processes two locks.
+    /// Opens the lock file. It is never removed: with two files, two processes would both hold a lock.
     static func lockFile(of path: String) -> String { path + "-lock" }
 
     static func hold<T>(for purpose: Purpose, at path: String, _ body: () throws -> T) throws -> T {
@@ -41,9 +45,9 @@ enum OpeningLock {
         return try body()
     }
 
-    /// Nil where a reader can't have a lock file and no writer has made one: there is nobody to agree with.
+    /// Nil if a reader can't create the lock file and no writer has created it.
     private static func open(_ file: String, for purpose: Purpose) throws -> CInt? {
-        // Reading is enough to lock a file, and another user may have made it.
+        // A lock needs read access only, and another user may have created the file.
         let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC
         var descriptor = Foundation.open(file, flags | O_CREAT, 0o644)
         if descriptor < 0, purpose == .reading, [EACCES, EROFS, ENOENT].contains(errno) {
@@ -56,7 +60,8 @@ enum OpeningLock {
 
     private static func failure(_ verb: String, _ file: String, _ number: CInt) -> DatabaseError {
         DatabaseError(
-            resultCode: .SQLITE_CANTOPEN, message: "can't \(verb) the lock file \(file): \(String(cString: strerror(number)))")
+            resultCode: .SQLITE_CANTOPEN,
+            message: "can't \(verb) the lock file \(file): \(String(cString: strerror(number)))")
     }
     #endif
 }

@@ -2,18 +2,18 @@ import CStrongroom
 import Dispatch
 import Foundation
 
-/// Suspends databases when the system stops the process, for services that have signals instead of an application life.
+/// An observer of signals that suspends databases when the system stops or terminates the process.
 ///
 /// It posts ``Database/suspendNotification`` and ``Database/resumeNotification``: databases follow it when
 /// ``Configuration/observesSuspensionNotifications`` is set.
 ///
-/// - `SIGTSTP` suspends, waits until no database that follows the notification holds a lock, and stops the process, unless a `SIGCONT` comes
-///   before that.
+/// - `SIGTSTP` suspends, waits until no database that follows the notification holds a lock, and stops the process,
+///   unless a `SIGCONT` comes before that.
 /// - `SIGCONT` resumes.
 /// - `SIGTERM` leaves a grace period to what runs, suspends, and terminates the process.
 ///
-/// Keep the object as long as the signals are to be observed: when it goes away, the former handlers are back. One object per process at a
-/// time.
+/// Keep the object as long as it should observe the signals. Its end restores the former handlers. There can be one
+/// object per process at a time.
 public final class SuspensionSignals: @unchecked Sendable {
     // Set once and only cancelled.
     private let source: any DispatchSourceRead
@@ -21,13 +21,14 @@ public final class SuspensionSignals: @unchecked Sendable {
     private let gracePeriod: TimeInterval
     private let onTermination: @Sendable () -> Void
 
-    /// How long a process that is to be terminated waits for locks: its end would release them, too.
+    /// The time, in seconds, that a process waits for its locks before `SIGTERM` ends it. Its end releases them, too.
     private static let patience: TimeInterval = 1
 
     /// Observes the signals.
     ///
     /// - parameter gracePeriod: seconds between `SIGTERM` and the suspension. Default: 1.
-    /// - parameter onTermination: called at once at `SIGTERM`, to keep new work from beginning. It may end the process earlier.
+    /// - parameter onTermination: called at once at `SIGTERM`, to keep new work from beginning. It may end the process
+    ///   earlier.
     public init(gracePeriod: TimeInterval = 1, onTermination: @escaping @Sendable () -> Void = {}) {
         self.gracePeriod = gracePeriod
         self.onTermination = onTermination
@@ -73,7 +74,7 @@ public final class SuspensionSignals: @unchecked Sendable {
     }
 
     private func stop() {
-        // Whoever sent it wants the process to go on: its reaction comes next.
+        // The sender wants the process to continue. The handler of SIGCONT comes next.
         if strongroom_signals_continued() { return }
         guard !SuspensionObserver.isLockHeld else { return later { $0.stop() } }
         strongroom_signals_stop()

@@ -16,12 +16,14 @@ public struct CommonTableExpression<RowDecoder>: Sendable {
         table = SQLCommonTable(name: tableName, columns: columns, isRecursive: recursive, query: query)
     }
 
-    /// A request as a table.
+    /// Creates a common table expression of a request.
     ///
     /// - parameters:
     ///     - recursive: whether the query may read the table that it defines.
     ///     - columns: the names of the columns; nil for those that the query gives them.
-    public init(recursive: Bool = false, named tableName: String, columns: [String]? = nil, request: some SQLSubqueryable) {
+    public init(
+        recursive: Bool = false, named tableName: String, columns: [String]? = nil, request: some SQLSubqueryable)
+    {
         self.init(recursive, tableName, columns, request.sqlSubquery)
     }
 
@@ -33,25 +35,28 @@ public struct CommonTableExpression<RowDecoder>: Sendable {
         self.init(recursive, tableName, columns, .literal(SQL(sql: sql, arguments: arguments)))
     }
 
-    /// A literal as a table.
+    /// Creates a common table expression of a literal.
     public init(recursive: Bool = false, named tableName: String, columns: [String]? = nil, literal sqlLiteral: SQL) {
         self.init(recursive, tableName, columns, .literal(sqlLiteral))
     }
 
-    /// A request for all rows. It needs the definition: `cte.all().with(cte)`.
+    /// Returns a request for all rows. It needs the definition: `cte.all().with(cte)`.
     public func all() -> QueryInterfaceRequest<RowDecoder> {
         QueryInterfaceRequest(tableName: tableName, selection: [AllColumns()])
     }
 
-    /// Whether `element` is in one of the rows, of a table with one column.
+    /// Returns a condition that one of the rows, of a table with one column, is `element`.
     public func contains(_ element: some SQLExpressible) -> SQLExpression {
-        SQLExpression(node: .contained(element.sqlExpression, in: SQLSubquery(node: .table(tableName)), isNegated: false))
+        SQLExpression(node: .contained(element.sqlExpression, in: SQLSubquery(node: .table(tableName)),
+            isNegated: false))
     }
 }
 
 extension CommonTableExpression where RowDecoder == Row {
-    /// A request as a table whose rows are rows.
-    public init(recursive: Bool = false, named tableName: String, columns: [String]? = nil, request: some SQLSubqueryable) {
+    /// Creates a common table expression of a request, whose rows are decoded as `Row`.
+    public init(
+        recursive: Bool = false, named tableName: String, columns: [String]? = nil, request: some SQLSubqueryable)
+    {
         self.init(recursive, tableName, columns, request.sqlSubquery)
     }
 
@@ -63,14 +68,14 @@ extension CommonTableExpression where RowDecoder == Row {
         self.init(recursive, tableName, columns, .literal(SQL(sql: sql, arguments: arguments)))
     }
 
-    /// A literal as a table whose rows are rows.
+    /// Creates a common table expression of a literal, whose rows are decoded as `Row`.
     public init(recursive: Bool = false, named tableName: String, columns: [String]? = nil, literal sqlLiteral: SQL) {
         self.init(recursive, tableName, columns, .literal(sqlLiteral))
     }
 }
 
 extension DerivableRequest {
-    /// The same request with a definition that it may read: in joins, conditions and subqueries.
+    /// Adds a common table expression that the joins, conditions and subqueries of the request may read.
     public func with<T>(_ cte: CommonTableExpression<T>) -> Self {
         var request = self
         request.sqlRelation.define(cte.table)
@@ -79,14 +84,14 @@ extension DerivableRequest {
 }
 
 extension TableRecord {
-    /// A request with a definition that it may read: in joins, conditions and subqueries.
+    /// Returns a request whose joins, conditions and subqueries may read a common table expression.
     public static func with<T>(_ cte: CommonTableExpression<T>) -> QueryInterfaceRequest<Self> {
         all().with(cte)
     }
 }
 
 extension Table {
-    /// A request with a definition that it may read: in joins, conditions and subqueries.
+    /// Returns a request whose joins, conditions and subqueries may read a common table expression.
     public func with<T>(_ cte: CommonTableExpression<T>) -> QueryInterfaceRequest<RowDecoder> {
         all().with(cte)
     }

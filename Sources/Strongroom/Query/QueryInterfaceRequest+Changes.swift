@@ -1,5 +1,5 @@
-// Deleting and updating the rows of a request. Requests with a limit or groups change the rows they would fetch. The rows of a
-// view are those that its triggers change.
+// Deleting and updating the rows of a request. Requests with a limit or groups change the rows they would fetch. The
+// rows of a view are those that its triggers change.
 
 extension QueryInterfaceRequest {
     // MARK: - Delete
@@ -13,7 +13,7 @@ extension QueryInterfaceRequest {
         return try changes.ofLatestStatement()
     }
 
-    /// A statement that deletes the rows, and returns what is selected of them.
+    /// Returns a statement that deletes the rows and returns a selection of them.
     ///
     /// - precondition: something is selected.
     public func deleteAndFetchStatement(_ db: Database, selection: [any SQLSelectable]) throws -> Statement {
@@ -48,7 +48,7 @@ extension QueryInterfaceRequest {
         try updateAll(db, onConflict: conflictResolution, assignments)
     }
 
-    /// A statement that updates the rows, and returns what is selected of them.
+    /// Returns a statement that updates the rows and returns a selection of them.
     ///
     /// - precondition: something is assigned and something is selected.
     public func updateAndFetchStatement(
@@ -109,14 +109,14 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
         try updateAll(db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents))
     }
 
-    /// A statement that deletes the rows, and returns what is selected of them.
+    /// Returns a statement that deletes the rows and returns a selection of them.
     public func deleteAndFetchStatement(
         _ db: Database, select: (DatabaseComponents) throws -> [any SQLSelectable]) throws -> Statement
     {
         try deleteAndFetchStatement(db, selection: select(RowDecoder.databaseComponents))
     }
 
-    /// A statement that updates the rows, and returns what is selected of them.
+    /// Returns a statement that updates the rows and returns a selection of them.
     public func updateAndFetchStatement(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (DatabaseComponents) throws -> [ColumnAssignment],
@@ -139,7 +139,7 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
 extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord {
     // MARK: - Records that were deleted
 
-    /// A cursor that deletes the rows, all of them before the first record, and gives what they were.
+    /// Returns a cursor on the deleted rows. All rows are deleted before the first record is returned.
     public func deleteAndFetchCursor(_ db: Database) throws -> RecordCursor<RowDecoder> {
         try RowDecoder.fetchCursor(deleteAndFetchStatement(db, selection: RowDecoder.databaseSelection))
     }
@@ -156,7 +156,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord 
 
     // MARK: - Records that were updated
 
-    /// A cursor that updates the rows, all of them before the first record, and gives what they are now.
+    /// Returns a cursor on the updated rows. All rows are updated before the first record is returned.
     public func updateAndFetchCursor(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment]) throws -> RecordCursor<RowDecoder>
@@ -181,7 +181,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord 
         try Set(updateAndFetchCursor(db, onConflict: conflictResolution, assignments))
     }
 
-    /// A cursor that updates the rows, all of them before the first record, and gives what they are now.
+    /// Returns a cursor on the updated rows. All rows are updated before the first record is returned.
     public func updateAndFetchCursor(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> RecordCursor<RowDecoder>

@@ -22,30 +22,35 @@ public struct QueryInterfaceRequest<RowDecoder>: Sendable {
         return Self(query)
     }
 
-    /// The same request with rows that become something else.
+    /// Returns the request with another type for its rows.
     public func asRequest<T>(of type: T.Type) -> QueryInterfaceRequest<T> {
         QueryInterfaceRequest<T>(query)
     }
 
-    /// The same request with `LIMIT`, in place of any former limit.
+    /// Sets the limit of the request, in place of a former one.
     public func limit(_ limit: Int, offset: Int? = nil) -> Self {
         with { $0.limit = SQLQuery.Limit(limit: limit, offset: offset) }
     }
 }
 
 extension QueryInterfaceRequest: FetchRequest {
+    /// The request as a subquery.
     public var sqlSubquery: SQLSubquery { SQLSubquery(node: .query(query)) }
 
-    public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest {
+    /// Returns the compiled request, with the requests of the rows to prefetch.
+    public func makePreparedRequest(
+        _ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest
+    {
         try (singleResult ? query.limitedToFirstRow(db) : query).prepared(db)
     }
 
-    /// The part of the database that the request reads: some rows only, where the filter names their primary keys or rowids.
+    /// Returns the part of the database that the request reads: some rows only, where the filter names their primary
+    /// keys or rowids.
     public func databaseRegion(_ db: Database) throws -> DatabaseRegion {
         try query.databaseRegion(db)
     }
 
-    /// The number of rows, by `SELECT COUNT(*)`.
+    /// Returns the number of rows, by `SELECT COUNT(*)`.
     public func fetchCount(_ db: Database) throws -> Int {
         // COUNT gives one row, and no NULL.
         let statement = try db.reusableStatement { try query.writeCount(to: &$0) }
@@ -53,7 +58,7 @@ extension QueryInterfaceRequest: FetchRequest {
         return try Int.fetchOne(statement)!
     }
 
-    /// Whether the request has no row.
+    /// Returns a Boolean value that indicates whether the request has no row.
     public func isEmpty(_ db: Database) throws -> Bool {
         try !Bool.fetchOne(db.reusableStatement {
             $0.append("SELECT ")
@@ -63,7 +68,7 @@ extension QueryInterfaceRequest: FetchRequest {
 }
 
 extension Database {
-    /// The statement that `write` writes, with its arguments.
+    /// Returns the statement that `write` writes, with its arguments.
     func reusableStatement(_ write: (inout SQLWriter) throws -> Void) throws -> Statement {
         var writer = SQLWriter(self)
         try write(&writer)
@@ -74,12 +79,14 @@ extension Database {
 }
 
 extension QueryInterfaceRequest: SelectionRequest {
+    /// Replaces the selection with one that depends on the connection.
     public func selectWhenConnected(
         _ selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]) -> Self
     {
         with { $0.relation.selection = [{ try selection($0).map(\.sqlSelection) }] }
     }
 
+    /// Appends to the selection expressions that depend on the connection.
     public func annotatedWhenConnected(
         with selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]) -> Self
     {
@@ -90,17 +97,17 @@ extension QueryInterfaceRequest: SelectionRequest {
 extension QueryInterfaceRequest {
     // MARK: - Selecting values
 
-    /// A request for what is selected, as values or records of another type.
+    /// Returns a request for a selection, decoded as values or records of another type.
     public func select<T>(_ selection: [any SQLSelectable], as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
         select(selection).asRequest(of: T.self)
     }
 
-    /// A request for what is selected, as values or records of another type.
+    /// Returns a request for a selection, decoded as values or records of another type.
     public func select<T>(_ selection: any SQLSelectable..., as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
         select(selection, as: type)
     }
 
-    /// A request for what is selected, as values or records of another type.
+    /// Returns a request for a selection, decoded as values or records of another type.
     public func select<T>(
         sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self)
         -> QueryInterfaceRequest<T>
@@ -108,12 +115,12 @@ extension QueryInterfaceRequest {
         select(literal: SQL(sql: sql, arguments: arguments), as: type)
     }
 
-    /// A request for what is selected, as values or records of another type.
+    /// Returns a request for a selection, decoded as values or records of another type.
     public func select<T>(literal sqlLiteral: SQL, as type: T.Type = T.self) -> QueryInterfaceRequest<T> {
         select(literal: sqlLiteral).asRequest(of: T.self)
     }
 
-    /// A request for the primary keys.
+    /// Returns a request for the primary keys.
     public func selectPrimaryKey<PrimaryKey>(
         as type: PrimaryKey.Type = PrimaryKey.self) -> QueryInterfaceRequest<PrimaryKey>
     {
@@ -122,16 +129,18 @@ extension QueryInterfaceRequest {
             .asRequest(of: PrimaryKey.self)
     }
 
-    /// A request for the ids.
+    /// Returns a request for the ids.
     public func selectID() -> QueryInterfaceRequest<RowDecoder.ID> where RowDecoder: Identifiable {
         selectPrimaryKey(as: RowDecoder.ID.self)
     }
 }
 
 extension QueryInterfaceRequest where RowDecoder: TableRecord {
+    /// The columns that closures of this request use.
     public typealias DatabaseComponents = RowDecoder.DatabaseComponents
 
-    /// A request for what is selected, as values or records of another type: `select({ $0.name }, as: String.self)`.
+    /// Returns a request for a selection, decoded as values or records of another type: `select({ $0.name }, as:
+    /// String.self)`.
     public func select<T>(
         _ selection: (DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self)
         rethrows -> QueryInterfaceRequest<T>
@@ -141,12 +150,14 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
 }
 
 extension QueryInterfaceRequest: FilteredRequest {
+    /// Adds a condition that depends on the connection.
     public func filterWhenConnected(_ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible) -> Self {
         with { $0.relation.filters.append { try predicate($0).sqlExpression } }
     }
 }
 
 extension QueryInterfaceRequest: OrderedRequest {
+    /// Replaces the order with one that depends on the connection.
     public func orderWhenConnected(
         _ orderings: @escaping @Sendable (Database) throws -> [any SQLOrderingTerm]) -> Self
     {
@@ -156,45 +167,54 @@ extension QueryInterfaceRequest: OrderedRequest {
         }
     }
 
+    /// Reverses the order. An absent order stays absent.
     public func reversed() -> Self {
         with { $0.relation.isReversed.toggle() }
     }
 
+    /// Removes the order.
     public func unordered() -> Self {
         with { $0.relation.removeOrder() }
     }
 
+    /// Appends the primary key to the order, so that it is the same at each run.
     public func withStableOrder() -> Self {
         with { $0.relation.stabilizeOrder() }
     }
 }
 
 extension QueryInterfaceRequest: AggregatingRequest {
+    /// Replaces the grouping with one that depends on the connection.
     public func groupWhenConnected(
         _ expressions: @escaping @Sendable (Database) throws -> [any SQLExpressible]) -> Self
     {
         with { $0.grouping = { try expressions($0).map(\.sqlExpression) } }
     }
 
+    /// Adds a condition on groups that depends on the connection.
     public func havingWhenConnected(_ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible) -> Self {
         with { $0.having.append { try predicate($0).sqlExpression } }
     }
 }
 
 extension QueryInterfaceRequest: TableRequest {
+    /// The name of the table.
     public var databaseTableName: String { query.relation.source.tableName }
 
+    /// Gives the table an alias.
     public func _aliased(_ alias: TableAliasBase) -> Self {
         with { $0.relation.source.aliases.append(alias) }
     }
 }
 
 extension QueryInterfaceRequest: DerivableRequest {
+    /// The tables, conditions and order that the request reads.
     public var sqlRelation: SQLRelation {
         get { query.relation }
         set { query.relation = newValue }
     }
 
+    /// Leaves out duplicate rows.
     public func distinct() -> Self {
         with { $0.isDistinct = true }
     }

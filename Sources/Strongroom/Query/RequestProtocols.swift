@@ -1,12 +1,12 @@
 /// A request that knows what its rows become.
 public protocol TypedRequest<RowDecoder> {
-    /// What a row becomes.
+    /// The type that rows are decoded into.
     associatedtype RowDecoder
 }
 
 /// A request that can be joined with others along associations.
 public protocol JoinableRequest<RowDecoder>: TypedRequest {
-    /// What is read of the database.
+    /// The tables, conditions and order that are read.
     var sqlRelation: SQLRelation { get set }
 }
 
@@ -14,7 +14,7 @@ public protocol JoinableRequest<RowDecoder>: TypedRequest {
 public protocol DerivableRequest<RowDecoder>:
     AggregatingRequest, FilteredRequest, JoinableRequest, OrderedRequest, SelectionRequest, TableRequest
 {
-    /// The same request without rows that equal others: `SELECT DISTINCT`.
+    /// Leaves out duplicate rows: `SELECT DISTINCT`.
     func distinct() -> Self
 }
 
@@ -22,66 +22,67 @@ public protocol DerivableRequest<RowDecoder>:
 
 /// A request that says what it selects.
 public protocol SelectionRequest {
-    /// The same request with another selection, which may depend on the schema.
+    /// Replaces the selection with one that may depend on the schema.
     func selectWhenConnected(_ selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]) -> Self
 
-    /// The same request with more selected, which may depend on the schema.
+    /// Appends to the selection expressions that may depend on the schema.
     func annotatedWhenConnected(with selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]) -> Self
 }
 
 extension SelectionRequest {
-    /// The same request with another selection.
+    /// Replaces the selection of the request.
     public func select(_ selection: [any SQLSelectable]) -> Self {
         let selection = selection.map(\.sqlSelection)
         return selectWhenConnected { _ in selection }
     }
 
-    /// The same request with another selection.
+    /// Replaces the selection of the request.
     public func select(_ selection: any SQLSelectable...) -> Self {
         select(selection)
     }
 
-    /// The same request with another selection, as SQL.
+    /// Replaces the selection of the request, as SQL.
     public func select(sql: String, arguments: StatementArguments = StatementArguments()) -> Self {
         select(literal: SQL(sql: sql, arguments: arguments))
     }
 
-    /// The same request with another selection, as a literal.
+    /// Replaces the selection of the request, as a literal.
     public func select(literal sqlLiteral: SQL) -> Self {
         select(SQLSelection(node: .literal(sqlLiteral)))
     }
 
-    /// The same request with more selected.
+    /// Appends to the selection of the request.
     public func annotated(with selection: [any SQLSelectable]) -> Self {
         let selection = selection.map(\.sqlSelection)
         return annotatedWhenConnected { _ in selection }
     }
 
-    /// The same request with more selected.
+    /// Appends to the selection of the request.
     public func annotated(with selection: any SQLSelectable...) -> Self {
         annotated(with: selection)
     }
 }
 
 extension SelectionRequest where Self: TypedRequest, RowDecoder: TableRecord {
+    /// The columns that closures of this request use.
     public typealias DatabaseComponents = RowDecoder.DatabaseComponents
 
-    /// The same request with another selection: `select { [$0.id, $0.name] }`.
+    /// Replaces the selection of the request: `select { [$0.id, $0.name] }`.
     public func select(_ selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> Self {
         try select(selection(RowDecoder.databaseComponents))
     }
 
-    /// The same request with another selection: `select { $0.name }`.
+    /// Replaces the selection of the request: `select { $0.name }`.
     public func select(_ selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows -> Self {
         try select(selection(RowDecoder.databaseComponents))
     }
 
-    /// The same request with more selected.
+    /// Appends to the selection of the request.
     public func annotated(with selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> Self {
         try annotated(with: selection(RowDecoder.databaseComponents))
     }
 
-    /// The same request with more selected.
+    /// Appends to the selection of the request.
     public func annotated(with selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows -> Self {
         try annotated(with: selection(RowDecoder.databaseComponents))
     }
@@ -91,41 +92,42 @@ extension SelectionRequest where Self: TypedRequest, RowDecoder: TableRecord {
 
 /// A request that says which rows it wants.
 public protocol FilteredRequest {
-    /// The same request with one more condition, which may depend on the schema.
+    /// Adds a condition, which may depend on the schema, to the request.
     func filterWhenConnected(_ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible) -> Self
 }
 
 extension FilteredRequest where Self: TypedRequest, RowDecoder: TableRecord {
+    /// The columns that closures of this request use.
     public typealias DatabaseComponents = RowDecoder.DatabaseComponents
 
     // Before the other form: Swift tries overloads in their order, and checks a closure for each.
-    /// The same request with one more condition: `filter { $0.score > 1000 }`.
+    /// Adds a condition to the request: `filter { $0.score > 1000 }`.
     public func filter(_ predicate: (DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows -> Self {
         try filter(predicate(RowDecoder.databaseComponents))
     }
 }
 
 extension FilteredRequest {
-    /// The same request with one more condition.
+    /// Adds a condition to the request.
     public func filter(_ predicate: some SQLSpecificExpressible) -> Self {
         let predicate = predicate.sqlExpression
         return filterWhenConnected { _ in predicate }
     }
 
-    /// The same request with one more condition, as SQL.
+    /// Adds a condition to the request, as SQL.
     public func filter(sql: String, arguments: StatementArguments = StatementArguments()) -> Self {
         filter(SQL(sql: sql, arguments: arguments))
     }
 
-    /// The same request with one more condition, as a literal.
+    /// Adds a condition to the request, as a literal.
     public func filter(literal sqlLiteral: SQL) -> Self {
         filter(sqlLiteral)
     }
 
-    /// The request as it is.
+    /// Returns the request as it is.
     public func all() -> Self { self }
 
-    /// The same request without any row.
+    /// Returns a request without rows.
     public func none() -> Self {
         filterWhenConnected { _ in false }
     }
@@ -135,51 +137,52 @@ extension FilteredRequest {
 
 /// A request that says in which order its rows come.
 public protocol OrderedRequest {
-    /// The same request in another order, which may depend on the schema.
+    /// Replaces the order with one that may depend on the schema.
     func orderWhenConnected(_ orderings: @escaping @Sendable (Database) throws -> [any SQLOrderingTerm]) -> Self
 
-    /// The same request in the opposite order; no order at all has no opposite.
+    /// Reverses the order of the request. An absent order stays absent.
     func reversed() -> Self
 
-    /// The same request in any order.
+    /// Removes the order of the request.
     func unordered() -> Self
 
-    /// The same request, with the primary key to tell apart rows that the order does not.
+    /// Appends the primary key to the order, so that it is the same at each run.
     func withStableOrder() -> Self
 }
 
 extension OrderedRequest {
-    /// The same request in another order.
+    /// Replaces the order of the request.
     public func order(_ orderings: [any SQLOrderingTerm]) -> Self {
         let orderings = orderings.map(\.sqlOrdering)
         return orderWhenConnected { _ in orderings }
     }
 
-    /// The same request in another order.
+    /// Replaces the order of the request.
     public func order(_ orderings: any SQLOrderingTerm...) -> Self {
         order(orderings)
     }
 
-    /// The same request in another order, as SQL, which can't be reversed.
+    /// Replaces the order of the request, as SQL, which can't be reversed.
     public func order(sql: String, arguments: StatementArguments = StatementArguments()) -> Self {
         order(literal: SQL(sql: sql, arguments: arguments))
     }
 
-    /// The same request in another order, as a literal, which can't be reversed.
+    /// Replaces the order of the request, as a literal, which can't be reversed.
     public func order(literal sqlLiteral: SQL) -> Self {
         order(SQLOrdering(node: .literal(sqlLiteral)))
     }
 }
 
 extension OrderedRequest where Self: TypedRequest, RowDecoder: TableRecord {
+    /// The columns that closures of this request use.
     public typealias DatabaseComponents = RowDecoder.DatabaseComponents
 
-    /// The same request in another order: `order { [$0.score.desc, $0.name] }`.
+    /// Replaces the order of the request: `order { [$0.score.desc, $0.name] }`.
     public func order(_ orderings: (DatabaseComponents) throws -> [any SQLOrderingTerm]) rethrows -> Self {
         try order(orderings(RowDecoder.databaseComponents))
     }
 
-    /// The same request in another order: `order { $0.score.desc }`.
+    /// Replaces the order of the request: `order { $0.score.desc }`.
     public func order(_ ordering: (DatabaseComponents) throws -> any SQLOrderingTerm) rethrows -> Self {
         try order(ordering(RowDecoder.databaseComponents))
     }
@@ -189,66 +192,67 @@ extension OrderedRequest where Self: TypedRequest, RowDecoder: TableRecord {
 
 /// A request that sums up groups of rows.
 public protocol AggregatingRequest {
-    /// The same request in other groups, which may depend on the schema.
+    /// Replaces the grouping with one that may depend on the schema.
     func groupWhenConnected(_ expressions: @escaping @Sendable (Database) throws -> [any SQLExpressible]) -> Self
 
-    /// The same request with one more condition on its groups, which may depend on the schema.
+    /// Adds a condition on groups to the request, which may depend on the schema.
     func havingWhenConnected(_ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible) -> Self
 }
 
 extension AggregatingRequest {
-    /// The same request in other groups.
+    /// Replaces the grouping of the request.
     public func group(_ expressions: [any SQLExpressible]) -> Self {
         let expressions = expressions.map(\.sqlExpression)
         return groupWhenConnected { _ in expressions }
     }
 
-    /// The same request in other groups.
+    /// Replaces the grouping of the request.
     public func group(_ expressions: any SQLExpressible...) -> Self {
         group(expressions)
     }
 
-    /// The same request in other groups, as SQL.
+    /// Replaces the grouping of the request, as SQL.
     public func group(sql: String, arguments: StatementArguments = StatementArguments()) -> Self {
         group(literal: SQL(sql: sql, arguments: arguments))
     }
 
-    /// The same request in other groups, as a literal.
+    /// Replaces the grouping of the request, as a literal.
     public func group(literal sqlLiteral: SQL) -> Self {
         group(sqlLiteral)
     }
 
-    /// The same request with one more condition on its groups.
+    /// Adds a condition on groups to the request.
     public func having(_ predicate: some SQLExpressible) -> Self {
         let predicate = predicate.sqlExpression
         return havingWhenConnected { _ in predicate }
     }
 
-    /// The same request with one more condition on its groups, as SQL.
+    /// Adds a condition on groups to the request, as SQL.
     public func having(sql: String, arguments: StatementArguments = StatementArguments()) -> Self {
         having(literal: SQL(sql: sql, arguments: arguments))
     }
 
-    /// The same request with one more condition on its groups, as a literal.
+    /// Adds a condition on groups to the request, as a literal.
     public func having(literal sqlLiteral: SQL) -> Self {
         having(sqlLiteral)
     }
 }
 
 extension AggregatingRequest where Self: TypedRequest, RowDecoder: TableRecord {
+    /// The columns that closures of this request use.
     public typealias DatabaseComponents = RowDecoder.DatabaseComponents
 
-    /// The same request in other groups: `group { [$0.team, $0.year] }`.
+    /// Replaces the grouping of the request: `group { [$0.team, $0.year] }`.
     public func group(_ expressions: (DatabaseComponents) throws -> [any SQLExpressible]) rethrows -> Self {
         try group(expressions(RowDecoder.databaseComponents))
     }
 
-    /// The same request in other groups: `group { $0.team }`.
+    /// Replaces the grouping of the request: `group { $0.team }`.
     public func group(_ expression: (DatabaseComponents) throws -> any SQLExpressible) rethrows -> Self {
         try group(expression(RowDecoder.databaseComponents))
     }
 
-    /// The same request with one more condition on its groups: `having { max($0.score) > 1000 }`.
+    /// Adds a condition on groups to the request: `having { max($0.score) > 1000 }`.
     public func having(_ predicate: (DatabaseComponents) throws -> any SQLExpressible) rethrows -> Self {
         let predicate = try predicate(RowDecoder.databaseComponents).sqlExpression
         return havingWhenConnected { _ in predicate }

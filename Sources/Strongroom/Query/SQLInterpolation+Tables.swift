@@ -26,7 +26,7 @@ extension SQLInterpolation {
         appendInterpolation(identifier: type(of: record).databaseTableName)
     }
 
-    /// What requests of a record type select, each column with its table: `SELECT \(columnsOf: Player.self)`.
+    /// Appends the selection of a record type, each column with its table: `SELECT \(columnsOf: Player.self)`.
     ///
     /// - parameter tableAlias: the name of the table in the statement, if it has another.
     public mutating func appendInterpolation(columnsOf recordType: (some TableRecord).Type, tableAlias: String? = nil) {

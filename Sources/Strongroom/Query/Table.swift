@@ -6,25 +6,27 @@
 /// let names = Table<String>("player").select(Column("name"))
 /// ```
 public struct Table<RowDecoder>: Sendable {
+    /// The name of the table.
     public var tableName: String
 
-    /// A table whose rows become values, records or rows.
+    /// Creates a table whose rows are decoded as values, records or `Row`.
     public init(_ tableName: String) {
         self.tableName = tableName
     }
 
-    /// A table whose rows are rows.
+    /// Creates a table whose rows are decoded as `Row`.
     public init(_ tableName: String) where RowDecoder == Row {
         self.tableName = tableName
     }
 }
 
 extension Table where RowDecoder: TableRecord {
+    /// The columns that closures of this request use.
     public typealias DatabaseComponents = RowDecoder.DatabaseComponents
 }
 
 extension Table: DatabaseRegionConvertible {
-    /// All rows and columns of the table.
+    /// Returns the region of all rows and columns of the table.
     public func databaseRegion(_ db: Database) throws -> DatabaseRegion {
         DatabaseRegion(table: tableName)
     }
@@ -33,63 +35,63 @@ extension Table: DatabaseRegionConvertible {
 extension Table where RowDecoder == Row {
     // MARK: - Rows
 
-    /// A cursor on all rows.
+    /// Returns a cursor on all rows.
     public func fetchCursor(_ db: Database) throws -> RowCursor { try all().fetchCursor(db) }
 
-    /// All rows.
+    /// Returns all rows.
     public func fetchAll(_ db: Database) throws -> [Row] { try all().fetchAll(db) }
 
-    /// The first row, or nil.
+    /// Returns the first row, or nil.
     public func fetchOne(_ db: Database) throws -> Row? { try all().fetchOne(db) }
 
-    /// The distinct rows.
+    /// Returns the distinct rows.
     public func fetchSet(_ db: Database) throws -> Set<Row> { try all().fetchSet(db) }
 }
 
 extension Table where RowDecoder: FetchableRecord {
     // MARK: - Records
 
-    /// A cursor on all records.
+    /// Returns a cursor on all records.
     public func fetchCursor(_ db: Database) throws -> RecordCursor<RowDecoder> { try all().fetchCursor(db) }
 
-    /// All records.
+    /// Returns all records.
     public func fetchAll(_ db: Database) throws -> [RowDecoder] { try all().fetchAll(db) }
 
-    /// The first record, or nil.
+    /// Returns the first record, or nil.
     public func fetchOne(_ db: Database) throws -> RowDecoder? { try all().fetchOne(db) }
 
-    /// The distinct records.
+    /// Returns the distinct records.
     public func fetchSet(_ db: Database) throws -> Set<RowDecoder> where RowDecoder: Hashable { try all().fetchSet(db) }
 }
 
 extension Table where RowDecoder: DatabaseValueConvertible {
     // MARK: - Values
 
-    /// A cursor on the values of the first column.
+    /// Returns a cursor on the values of the first column.
     public func fetchCursor(_ db: Database) throws -> DatabaseValueCursor<RowDecoder> { try all().fetchCursor(db) }
 
-    /// The values of the first column.
+    /// Returns the values of the first column.
     public func fetchAll(_ db: Database) throws -> [RowDecoder] { try all().fetchAll(db) }
 
-    /// The first value of the first column; nil when there is none or when it is NULL.
+    /// Returns the first value of the first column; nil when there is none or when it is NULL.
     public func fetchOne(_ db: Database) throws -> RowDecoder? { try all().fetchOne(db) }
 
-    /// The distinct values of the first column.
+    /// Returns the distinct values of the first column.
     public func fetchSet(_ db: Database) throws -> Set<RowDecoder> where RowDecoder: Hashable { try all().fetchSet(db) }
 }
 
 extension Table where RowDecoder: DatabaseValueConvertible & StatementColumnConvertible {
     // MARK: - Values straight from the column
 
-    /// A cursor on the values of the first column.
+    /// Returns a cursor on the values of the first column.
     public func fetchCursor(_ db: Database) throws -> FastDatabaseValueCursor<RowDecoder> { try all().fetchCursor(db) }
 
-    /// The values of the first column.
+    /// Returns the values of the first column.
     public func fetchAll(_ db: Database) throws -> [RowDecoder] { try all().fetchAll(db) }
 
-    /// The first value of the first column; nil when there is none or when it is NULL.
+    /// Returns the first value of the first column; nil when there is none or when it is NULL.
     public func fetchOne(_ db: Database) throws -> RowDecoder? { try all().fetchOne(db) }
 
-    /// The distinct values of the first column.
+    /// Returns the distinct values of the first column.
     public func fetchSet(_ db: Database) throws -> Set<RowDecoder> where RowDecoder: Hashable { try all().fetchSet(db) }
 }

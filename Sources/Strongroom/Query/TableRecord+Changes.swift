@@ -1,7 +1,7 @@
 extension TableRecord {
     // MARK: - Counting, deleting, updating
 
-    /// The number of rows.
+    /// Returns the number of rows.
     public static func fetchCount(_ db: Database) throws -> Int {
         try all().fetchCount(db)
     }
@@ -36,31 +36,31 @@ extension TableRecord {
 
     // MARK: - By key
 
-    /// Whether there is a row of that primary key.
+    /// Returns a Boolean value that indicates whether the table has a row with this primary key.
     public static func exists(_ db: Database, key: some DatabaseValueConvertible) throws -> Bool {
         if key.databaseValue.isNull { return false }
         return try !filter(key: key).isEmpty(db)
     }
 
-    /// Whether there is a row of that unique key.
+    /// Returns a Boolean value that indicates whether the table has a row with this unique key.
     public static func exists(_ db: Database, key: [String: (any DatabaseValueConvertible)?]) throws -> Bool {
         try !filter(key: key).isEmpty(db)
     }
 
-    /// Deletes the row of that primary key; returns whether there was one.
+    /// Deletes the row with this primary key; returns whether there was one.
     @discardableResult
     public static func deleteOne(_ db: Database, key: some DatabaseValueConvertible) throws -> Bool {
         if key.databaseValue.isNull { return false }
         return try filter(key: key).deleteAll(db) > 0
     }
 
-    /// Deletes the row of that unique key; returns whether there was one.
+    /// Deletes the row with this unique key; returns whether there was one.
     @discardableResult
     public static func deleteOne(_ db: Database, key: [String: (any DatabaseValueConvertible)?]) throws -> Bool {
         try filter(key: key).deleteAll(db) > 0
     }
 
-    /// Deletes the rows of those primary keys; returns how many there were.
+    /// Deletes the rows with these primary keys; returns how many there were.
     @discardableResult
     public static func deleteAll(
         _ db: Database, keys: some Collection<some DatabaseValueConvertible>) throws -> Int
@@ -69,7 +69,7 @@ extension TableRecord {
         return try filter(keys: keys).deleteAll(db)
     }
 
-    /// Deletes the rows of those unique keys; returns how many there were.
+    /// Deletes the rows with these unique keys; returns how many there were.
     @discardableResult
     public static func deleteAll(
         _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]]) throws -> Int
@@ -80,18 +80,18 @@ extension TableRecord {
 }
 
 extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible {
-    /// Whether there is a row of that id.
+    /// Returns a Boolean value that indicates whether the table has a row with this id.
     public static func exists(_ db: Database, id: ID) throws -> Bool {
         try exists(db, key: id)
     }
 
-    /// Deletes the row of that id; returns whether there was one.
+    /// Deletes the row with this id; returns whether there was one.
     @discardableResult
     public static func deleteOne(_ db: Database, id: ID) throws -> Bool {
         try deleteOne(db, key: id)
     }
 
-    /// Deletes the rows of those ids; returns how many there were.
+    /// Deletes the rows with these ids; returns how many there were.
     @discardableResult
     public static func deleteAll(_ db: Database, ids: some Collection<ID>) throws -> Int {
         try deleteAll(db, keys: ids)

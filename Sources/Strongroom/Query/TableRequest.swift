@@ -3,25 +3,25 @@ public protocol TableRequest {
     /// The table that the request reads.
     var databaseTableName: String { get }
 
-    /// The same request with the table under an alias of any type. Requests that wrap another one hand it on; everyone else
-    /// calls `aliased(_:)`.
+    /// Returns the same request with the table under an alias of any type. Requests that wrap another one hand it on;
+    /// everyone else calls `aliased(_:)`.
     func _aliased(_ alias: TableAliasBase) -> Self
 }
 
 extension TableRequest {
-    /// The same request with the table under an alias.
+    /// Gives the table an alias.
     public func aliased(_ alias: TableAlias<Void>) -> Self { _aliased(alias) }
 }
 
 extension TableRequest where Self: TypedRequest {
-    /// The same request with the table under an alias that knows the record type.
+    /// Gives the table an alias with the columns of the record type.
     public func aliased(_ alias: TableAlias<RowDecoder>) -> Self { _aliased(alias) }
 }
 
 // MARK: - By key
 
 extension TableRequest where Self: FilteredRequest {
-    /// The row of that primary key; no row for nil.
+    /// Keeps the row with this primary key. No row matches nil.
     ///
     /// Fetching throws `SQLITE_MISUSE` when the primary key has several columns.
     public func filter(key: some DatabaseValueConvertible) -> Self {
@@ -29,7 +29,7 @@ extension TableRequest where Self: FilteredRequest {
         return value.isNull ? none() : filter(keyValues: [value])
     }
 
-    /// The rows of those primary keys.
+    /// Keeps the rows with these primary keys.
     ///
     /// Fetching throws `SQLITE_MISUSE` when the primary key has several columns.
     public func filter<Keys>(keys: Keys) -> Self where Keys: Collection, Keys.Element: DatabaseValueConvertible {
@@ -37,7 +37,7 @@ extension TableRequest where Self: FilteredRequest {
         return values.isEmpty ? none() : filter(keyValues: values)
     }
 
-    /// The row of that unique key; no row for nil.
+    /// Keeps the row with this unique key. No row matches nil.
     ///
     /// Fetching throws `SQLITE_MISUSE` when no unique index has exactly these columns.
     public func filter(key: [String: (any DatabaseValueConvertible)?]?) -> Self {
@@ -45,7 +45,7 @@ extension TableRequest where Self: FilteredRequest {
         return filter(keys: [key])
     }
 
-    /// The rows of those unique keys.
+    /// Keeps the rows with these unique keys.
     ///
     /// Fetching throws `SQLITE_MISUSE` when no unique index has exactly the columns of one.
     public func filter(keys: [[String: (any DatabaseValueConvertible)?]]) -> Self {
@@ -80,20 +80,21 @@ extension TypedRequest {
     fileprivate static var storedRecord: (any EncodableRecord.Type)? { RowDecoder.self as? any EncodableRecord.Type }
 }
 
-extension TableRequest where Self: FilteredRequest & TypedRequest, RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConvertible {
-    /// The row of that id.
+extension TableRequest where Self: FilteredRequest & TypedRequest, RowDecoder: Identifiable,
+    RowDecoder.ID: DatabaseValueConvertible {
+    /// Keeps the row with this id.
     public func filter(id: RowDecoder.ID) -> Self {
         filter(key: id)
     }
 
-    /// The rows of those ids.
+    /// Keeps the rows with these ids.
     public func filter(ids: some Collection<RowDecoder.ID>) -> Self {
         filter(keys: ids)
     }
 }
 
 extension TableRequest where Self: OrderedRequest {
-    /// The same request in the order of the primary key.
+    /// Orders the request by the primary key.
     public func orderByPrimaryKey() -> Self {
         let tableName = databaseTableName
         return orderWhenConnected { db in try db.primaryKey(tableName).columns.map { Column($0) } }
@@ -101,7 +102,7 @@ extension TableRequest where Self: OrderedRequest {
 }
 
 extension TableRequest where Self: AggregatingRequest {
-    /// The same request in groups of one row of the table each.
+    /// Groups the request by the primary key of its table.
     public func groupByPrimaryKey() -> Self {
         let tableName = databaseTableName
         return groupWhenConnected { db in try db.keyOfRows(inTable: tableName).map { Column($0) } }
@@ -109,10 +110,14 @@ extension TableRequest where Self: AggregatingRequest {
 }
 
 extension Database {
-    /// The condition for the rows of some unique keys.
-    fileprivate func predicate(uniqueKeys keys: [[String: DatabaseValue]], inTable tableName: String) throws -> SQLExpression {
+    /// Returns the condition for the rows of some unique keys.
+    fileprivate func predicate(
+        uniqueKeys keys: [[String: DatabaseValue]], inTable tableName: String) throws -> SQLExpression
+    {
         let primaryKey = try? primaryKey(tableName)
-        for names in Set(keys.map { Set($0.keys) }) { try requireUniqueKey(Array(names), inTable: tableName, primaryKey) }
+        for names in Set(keys.map { Set($0.keys) }) {
+            try requireUniqueKey(Array(names), inTable: tableName, primaryKey)
+        }
         // In the order of the primary key, then of the alphabet: the same columns give the same SQL.
         let order = (primaryKey?.columns ?? []).map(\.foldedSQLName)
         func rank(_ name: String) -> (Int, String) { (order.firstIndex(of: name.foldedSQLName) ?? order.count, name) }

@@ -1,14 +1,15 @@
 extension ForeignKeyViolation: FetchableRecord {}
 
 extension Database {
-    /// A cursor on the rows of the main database that refer to rows that do not exist.
+    /// Returns a cursor on the rows of the main database that refer to rows that do not exist.
     public func foreignKeyViolations() throws -> RecordCursor<ForeignKeyViolation> {
         try ForeignKeyViolation.fetchCursor(makeStatement(sql: "PRAGMA foreign_key_check"))
     }
 
-    /// A cursor on the rows of a table that refer to rows that do not exist.
+    /// Returns a cursor on the rows of a table that refer to rows that do not exist.
     ///
-    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached databases.
+    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached
+    ///   databases.
     /// - throws: `SQLITE_ERROR` when there is no such table or schema.
     public func foreignKeyViolations(
         in tableName: String, in schemaName: String? = nil) throws -> RecordCursor<ForeignKeyViolation>
@@ -27,8 +28,10 @@ extension Database {
 
     /// Throws when a row of a table refers to a row that does not exist.
     ///
-    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached databases.
-    /// - throws: `SQLITE_CONSTRAINT_FOREIGNKEY` for the first such row; `SQLITE_ERROR` when there is no such table or schema.
+    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached
+    ///   databases.
+    /// - throws: `SQLITE_CONSTRAINT_FOREIGNKEY` for the first such row; `SQLITE_ERROR` when there is no such table or
+    ///   schema.
     public func checkForeignKeys(in tableName: String, in schemaName: String? = nil) throws {
         try throwFirst(of: foreignKeyViolations(in: tableName, in: schemaName))
     }

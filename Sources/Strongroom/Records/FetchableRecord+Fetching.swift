@@ -1,7 +1,7 @@
 extension FetchableRecord {
     // MARK: - From a statement
 
-    /// A cursor on the records of a statement.
+    /// Returns a cursor on the records of a statement.
     @inlinable
     public static func fetchCursor(
         _ statement: Statement,
@@ -11,7 +11,7 @@ extension FetchableRecord {
         try RecordCursor(Row.fetchCursor(statement, arguments: arguments, adapter: adapter))
     }
 
-    /// All records of a statement.
+    /// Returns all records of a statement.
     @inlinable
     public static func fetchAll(
         _ statement: Statement,
@@ -21,7 +21,7 @@ extension FetchableRecord {
         try Array(fetchCursor(statement, arguments: arguments, adapter: adapter))
     }
 
-    /// The first record of a statement, or nil.
+    /// Returns the first record of a statement, or nil.
     @inlinable
     public static func fetchOne(
         _ statement: Statement,
@@ -36,7 +36,7 @@ extension FetchableRecord {
 
     // MARK: - From SQL
 
-    /// A cursor on the records of a query.
+    /// Returns a cursor on the records of a query.
     @inlinable
     public static func fetchCursor(
         _ db: Database,
@@ -47,7 +47,7 @@ extension FetchableRecord {
         try fetchCursor(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 
-    /// All records of a query.
+    /// Returns all records of a query.
     @inlinable
     public static func fetchAll(
         _ db: Database,
@@ -58,7 +58,7 @@ extension FetchableRecord {
         try fetchAll(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 
-    /// The first record of a query, or nil.
+    /// Returns the first record of a query, or nil.
     @inlinable
     public static func fetchOne(
         _ db: Database,
@@ -71,7 +71,7 @@ extension FetchableRecord {
 
     // MARK: - From a request
 
-    /// A cursor on the records of a request.
+    /// Returns a cursor on the records of a request.
     ///
     /// - precondition: the request prefetches no associated rows. Use `fetchAll` for those.
     @inlinable
@@ -79,7 +79,7 @@ extension FetchableRecord {
         try RecordCursor(Row.fetchCursor(db, request))
     }
 
-    /// All records of a request.
+    /// Returns all records of a request.
     @inlinable
     public static func fetchAll(_ db: Database, _ request: some FetchRequest) throws -> [Self] {
         let prepared = try request.makePreparedRequest(db, forSingleResult: false)
@@ -87,7 +87,7 @@ extension FetchableRecord {
         return try prepared.allRows(db).map { try Self(row: $0) }
     }
 
-    /// The first record of a request, or nil.
+    /// Returns the first record of a request, or nil.
     @inlinable
     public static func fetchOne(_ db: Database, _ request: some FetchRequest) throws -> Self? {
         let prepared = try request.makePreparedRequest(db, forSingleResult: true)
@@ -97,7 +97,7 @@ extension FetchableRecord {
 }
 
 extension FetchableRecord where Self: Hashable {
-    /// The distinct records of a statement.
+    /// Returns the distinct records of a statement.
     @inlinable
     public static func fetchSet(
         _ statement: Statement,
@@ -107,7 +107,7 @@ extension FetchableRecord where Self: Hashable {
         try Set(fetchCursor(statement, arguments: arguments, adapter: adapter))
     }
 
-    /// The distinct records of a query.
+    /// Returns the distinct records of a query.
     @inlinable
     public static func fetchSet(
         _ db: Database,
@@ -118,7 +118,7 @@ extension FetchableRecord where Self: Hashable {
         try fetchSet(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 
-    /// The distinct records of a request.
+    /// Returns the distinct records of a request.
     @inlinable
     public static func fetchSet(_ db: Database, _ request: some FetchRequest) throws -> Set<Self> {
         let prepared = try request.makePreparedRequest(db, forSingleResult: false)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A type that is made from a row.
+/// A type that can be decoded from a row.
 ///
 /// ```swift
 /// struct Player: FetchableRecord {
@@ -16,45 +16,57 @@ import Foundation
 /// let players = try Player.fetchAll(db, sql: "SELECT * FROM player")
 /// ```
 public protocol FetchableRecord {
-    /// Makes a record from a row. The rows of a cursor are one and the same object: keep a ``Row/copy()``, if any.
+    /// Creates a record from a row. A cursor reuses one row object: keep a ``Row/copy()``, not the row.
     init(row: Row) throws
 
-    /// What the `init(from:)` of properties finds in its decoder. Default: nothing.
+    /// The user info of the decoder that the `init(from:)` of properties gets. Default: empty.
     static var databaseDecodingUserInfo: [CodingUserInfoKey: Any] { get }
 
-    /// The decoder of a column that is stored as JSON. Default: dates in milliseconds since 1970, data in Base64.
+    /// Returns the decoder of a column that is stored as JSON. Default: dates in milliseconds since 1970, data in
+    /// Base64.
     static func databaseJSONDecoder(for column: String) -> JSONDecoder
 
-    /// How `Data` properties are read. Default: as `Data` is.
+    /// Returns the strategy that reads `Data` properties from a column. Default: as `Data` reads itself.
     static func databaseDataDecodingStrategy(for column: String) -> DatabaseDataDecodingStrategy
 
-    /// How `Date` properties are read. Default: as `Date` is.
+    /// Returns the strategy that reads `Date` properties from a column. Default: as `Date` reads itself.
     static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy
 
-    /// How columns become coding keys. Default: they have the same name.
+    /// The strategy that derives coding keys from columns. Default: the same names.
     static var databaseColumnDecodingStrategy: DatabaseColumnDecodingStrategy { get }
 }
 
 extension FetchableRecord {
+    /// An empty dictionary.
     public static var databaseDecodingUserInfo: [CodingUserInfoKey: Any] { [:] }
 
+    /// Returns a decoder that reads dates in milliseconds since 1970 and data in Base64.
     public static func databaseJSONDecoder(for column: String) -> JSONDecoder {
         let decoder = Int.databaseJSONDecoder()
         decoder.userInfo = databaseDecodingUserInfo.asSendable
         return decoder
     }
 
-    public static func databaseDataDecodingStrategy(for column: String) -> DatabaseDataDecodingStrategy { .deferredToData }
+    /// Returns the strategy that reads data as `Data` does.
+    public static func databaseDataDecodingStrategy(for column: String) -> DatabaseDataDecodingStrategy {
+        .deferredToData
+    }
 
-    public static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy { .deferredToDate }
+    /// Returns the strategy that reads dates as `Date` does.
+    public static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy {
+        .deferredToDate
+    }
 
+    /// The strategy in which columns have the names of the coding keys.
     public static var databaseColumnDecodingStrategy: DatabaseColumnDecodingStrategy { .useDefaultKeys }
 }
 
 /// A cursor on records.
-public final class RecordCursor<Record: FetchableRecord>: DatabaseCursor {
+public final class RecordCursor<Record: FetchableRecord>: _RunningCursor {
+    /// The type of the records.
     public typealias Element = Record
 
+    /// The run of the statement that the cursor owns.
     public let run: StatementRun
     @usableFromInline let rows: RowCursor
 
@@ -64,19 +76,8 @@ public final class RecordCursor<Record: FetchableRecord>: DatabaseCursor {
         self.run = rows.run
     }
 
-    public var _statement: Statement { run.statement }
-
-    public var _isDone: Bool {
-        get { run.isDone }
-        set { if newValue { run.finish() } }
-    }
-
+    /// Returns the record of the current row.
     @inlinable
-    public func next() throws -> Record? {
-        guard let row = try rows.next() else { return nil }
-        return try Record(row: row)
-    }
-
     public func _element(sqliteStatement: SQLiteStatement) throws -> Record {
         try Record(row: rows._element(sqliteStatement: sqliteStatement))
     }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A value that rows are looked for by. What it is in a column is up to the records that are stored there: they have strategies
-/// for dates, data and UUIDs.
+/// A value that rows are searched by. Its form in a column depends on the record type, which has
+/// strategies for dates, data and UUIDs.
 enum KeyValue: Sendable {
     case value(DatabaseValue)
     case date(Date)
@@ -11,7 +11,7 @@ enum KeyValue: Sendable {
     init<Value: DatabaseValueConvertible>(_ key: Value) {
         let value = key.databaseValue
         self = switch value.storage {
-        // The most frequent keys do without the casts.
+        // The most frequent keys need no cast.
         case .null, .int64, .double: .value(value)
         case .string where Value.self == String.self: .value(value)
         case .string, .blob:
@@ -25,7 +25,7 @@ enum KeyValue: Sendable {
         }
     }
 
-    /// Whether all records store the value in the same way.
+    /// True if all records store the value in the same way.
     var isPlain: Bool {
         if case .value = self { true } else { false }
     }
@@ -34,16 +34,19 @@ enum KeyValue: Sendable {
         if case .value(let value) = self { value.isNull } else { false }
     }
 
-    /// The value as `record` stores it.
+    /// Returns the value as `record` stores it.
     ///
-    /// - parameter record: nil where the rows are no records, or records that are only fetched.
-    /// - throws: `EncodingError` when the record can't store it.
+    /// - parameter record: the record type of the rows; nil if they are not saved as records.
+    /// - throws: `EncodingError` if the record type can't store the value.
     func stored(in column: String, by record: (any EncodableRecord.Type)?) throws -> DatabaseValue {
         switch self {
         case .value(let value): value
-        case .date(let date): record?.databaseDateEncodingStrategy(for: column).databaseValue(date) ?? date.databaseValue
-        case .data(let data): try record?.databaseDataEncodingStrategy(for: column).databaseValue(data) ?? data.databaseValue
-        case .uuid(let uuid): record?.databaseUUIDEncodingStrategy(for: column).databaseValue(uuid) ?? uuid.databaseValue
+        case .date(let date): record?.databaseDateEncodingStrategy(for: column).databaseValue(date)
+            ?? date.databaseValue
+        case .data(let data): try record?.databaseDataEncodingStrategy(for: column).databaseValue(data)
+            ?? data.databaseValue
+        case .uuid(let uuid): record?.databaseUUIDEncodingStrategy(for: column).databaseValue(uuid)
+            ?? uuid.databaseValue
         }
     }
 }

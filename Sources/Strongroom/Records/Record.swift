@@ -1,43 +1,47 @@
 /// A base class for records, from a time before records were values.
 ///
-/// Prefer structs that conform to ``FetchableRecord`` and ``PersistableRecord``: classes like these are not sendable, and
-/// can't be fetched or saved in asynchronous accesses.
+/// Prefer structs that conform to ``FetchableRecord`` and ``PersistableRecord``: classes like these are not sendable,
+/// and can't be fetched or saved in asynchronous accesses.
 open class Record {
-    /// What the database held when the record was fetched or saved last; nil when it is not known.
+    /// The columns as they were last fetched or saved; nil if that is unknown.
     private var reference: PersistenceContainer?
 
+    /// Creates a record that is not in the database.
     public init() {}
 
-    /// A record of a row. To be called by subclasses, in their own `init(row:)`.
+    /// Creates a record from a row. Subclasses call it in their own `init(row:)`.
     public required init(row: Row) throws {
-        // What the program made itself is not in the database yet.
+        // A row that the program created is not in the database yet.
         guard row.isFetched else { return }
         var reference = PersistenceContainer()
         for (column, value) in row { reference[column] = value }
         self.reference = reference
     }
 
-    /// The name of the table. Subclasses have to override it.
+    /// The name of the table. Subclasses must override it.
     open class var databaseTableName: String {
         fatalError("\(Self.self) has no table: override databaseTableName.")
     }
 
+    /// The columns that requests select. Default: all.
     open class var databaseSelection: [any SQLSelectable] { [AllColumns()] }
 
+    /// The conflict resolutions of insertions and updates. Default: abort both.
     open class var persistenceConflictPolicy: PersistenceConflictPolicy { PersistenceConflictPolicy() }
 
-    /// Sets the columns of the record. Default: none; to be overridden.
+    /// Sets the columns of the record. Subclasses override it. Default: no column.
     open func encode(to container: inout PersistenceContainer) throws {}
 
     // MARK: - Changes
 
-    /// Whether a column differs from what was fetched or saved last. True for a record that was neither.
+    /// A Boolean value that indicates whether a column differs from its last fetched or saved value. True for a record
+    /// that was neither fetched nor saved.
     public var hasDatabaseChanges: Bool {
         guard let container = try? PersistenceContainer(self) else { return true }
         return container.contains { $1 != reference?.value(of: $0) }
     }
 
-    /// The columns that differ from what was fetched or saved last, with what they were; nil where that is not known.
+    /// The columns that differ from their last fetched or saved values, with those values; nil for an unknown value.
     public var databaseChanges: [String: DatabaseValue?] {
         get throws {
             var changes: [String: DatabaseValue?] = [:]
@@ -49,7 +53,7 @@ open class Record {
         }
     }
 
-    /// Updates the columns that changed; returns whether there was any.
+    /// Updates the columns that have changed. Returns true if there was one.
     ///
     /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when there is no row of the record's key.
     @discardableResult
@@ -62,12 +66,16 @@ open class Record {
 
     // MARK: - Callbacks
 
+    /// Does nothing. Called before an insertion or an update.
     open func willSave(_ db: Database) throws {}
 
+    /// Calls `save`. Called around an insertion or an update.
     open func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws { _ = try save() }
 
+    /// Does nothing. Called after an insertion or an update.
     open func didSave(_ saved: PersistenceSuccess) {}
 
+    /// Does nothing. Called before an insertion.
     open func willInsert(_ db: Database) throws {}
 
     /// Called around an insertion. Subclasses that override it have to call `super`, which forgets the changes.
@@ -75,8 +83,10 @@ open class Record {
         reference = try insert().persistenceContainer
     }
 
+    /// Does nothing. Called after an insertion.
     open func didInsert(_ inserted: InsertionSuccess) {}
 
+    /// Does nothing. Called before an update.
     open func willUpdate(_ db: Database, columns: Set<String>) throws {}
 
     /// Called around an update. Subclasses that override it have to call `super`, which forgets the changes.
@@ -84,16 +94,20 @@ open class Record {
         reference = try update().persistenceContainer
     }
 
+    /// Does nothing. Called after an update.
     open func didUpdate(_ updated: PersistenceSuccess) {}
 
+    /// Does nothing. Called before a deletion.
     open func willDelete(_ db: Database) throws {}
 
-    /// Called around a deletion. Subclasses that override it have to call `super`: there is nothing left to compare with.
+    /// Called around a deletion. Subclasses that override it have to call `super`: there is nothing left to compare
+    /// with.
     open func aroundDelete(_ db: Database, delete: () throws -> Bool) throws {
         _ = try delete()
         reference = nil
     }
 
+    /// Does nothing. Called after a deletion.
     open func didDelete(deleted: Bool) {}
 }
 

@@ -1,10 +1,11 @@
-/// A failure that only records know.
+/// An error of a record operation.
 public enum RecordError: Error, Sendable {
-    /// There is no row of that key.
+    /// The table has no row with this key.
     case recordNotFound(databaseTableName: String, key: [String: DatabaseValue])
 }
 
 extension RecordError: CustomStringConvertible {
+    /// The table and the key, in words.
     public var description: String {
         switch self {
         case .recordNotFound(let tableName, let key):
@@ -17,18 +18,19 @@ extension RecordError: CustomStringConvertible {
 extension TableRecord {
     // MARK: - What is thrown when a record is not found
 
-    /// The error that there is no row of that unique key.
+    /// Returns the error for a missing row, by a unique key.
     public static func recordNotFound(key: [String: (any DatabaseValueConvertible)?]) -> RecordError {
         let record = Self.self as? any EncodableRecord.Type
         var stored: [String: DatabaseValue] = [:]
         for (column, value) in key {
             // What can't be stored is shown as it is.
-            stored[column] = (try? value.map { KeyValue($0) }?.stored(in: column, by: record)) ?? value?.databaseValue ?? .null
+            stored[column] = (try? value.map { KeyValue($0) }?.stored(in: column, by: record)) ?? value?.databaseValue
+                ?? .null
         }
         return .recordNotFound(databaseTableName: databaseTableName, key: stored)
     }
 
-    /// The error that there is no row of that primary key; or why the primary key is not known.
+    /// Returns the error for a missing row, by its primary key, or the error of reading the primary key of the table.
     public static func recordNotFound(_ db: Database, key: some DatabaseValueConvertible) -> any Error {
         do {
             return try recordNotFound(key: [db.singleKeyColumn(ofTable: databaseTableName): key])
@@ -39,14 +41,14 @@ extension TableRecord {
 }
 
 extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible {
-    /// The error that there is no row of that id; or why the primary key is not known.
+    /// Returns the error for a missing row, by its id, or the error of reading the primary key of the table.
     public static func recordNotFound(_ db: Database, id: ID) -> any Error {
         recordNotFound(db, key: id)
     }
 }
 
 extension TableRecord where Self: EncodableRecord {
-    /// The error that there is no row of the record's primary key; or why the key is not known.
+    /// Returns the error for a missing row of the record, or the error of reading the primary key of the table.
     public func recordNotFound(_ db: Database) -> any Error {
         do {
             let container = try PersistenceContainer(self)
@@ -60,5 +62,6 @@ extension TableRecord where Self: EncodableRecord {
     }
 }
 
+/// The former name of ``RecordError``.
 @available(*, deprecated, renamed: "RecordError")
 public typealias PersistenceError = RecordError

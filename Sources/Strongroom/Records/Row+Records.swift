@@ -4,9 +4,10 @@
 extension Row {
     // MARK: - One record
 
-    /// The record of the scope of that name, the nearest in ``scopesTree``.
+    /// Returns the record of the nearest scope with this name in ``scopesTree``.
     ///
-    /// - throws: ``RowDecodingError`` when there is no such scope, or when all its values are NULL; the record's own errors.
+    /// - throws: ``RowDecodingError`` when there is no such scope, or when all its values are NULL; the record's own
+    ///   errors.
     public func decode<Record: FetchableRecord>(
         _ type: Record.Type = Record.self, forKey scope: String) throws -> Record
     {
@@ -19,7 +20,7 @@ extension Row {
         return try Record(row: row)
     }
 
-    /// The record of the scope of that name; nil when there is no such scope, or when all its values are NULL.
+    /// Returns the record of a scope; nil if there is no such scope, or if all its values are NULL.
     public func decodeIfPresent<Record: FetchableRecord>(
         _ type: Record.Type = Record.self, forKey scope: String) throws -> Record?
     {
@@ -27,21 +28,21 @@ extension Row {
         return try Record(row: row)
     }
 
-    /// The record of the scope of that name; a fatal error when there is none, or when all its values are NULL.
+    /// The record of a scope. It is a fatal error if there is no such scope, or if all its values are NULL.
     public subscript<Record: FetchableRecord>(_ scope: String) -> Record {
         orStop { try decode(Record.self, forKey: scope) }
     }
 
-    /// The record of the scope of that name; nil when there is no such scope, or when all its values are NULL.
+    /// The record of a scope; nil if there is no such scope, or if all its values are NULL.
     public subscript<Record: FetchableRecord>(_ scope: String) -> Record? {
         orStop { try decodeIfPresent(Record.self, forKey: scope) }
     }
 
     // MARK: - Collections of records
 
-    /// The records of the prefetched rows of that key.
+    /// Returns the records of the prefetched rows with this key.
     ///
-    /// - throws: ``RowDecodingError`` when no such rows were prefetched; the records' own errors.
+    /// - throws: ``RowDecodingError`` if no such rows were prefetched; the errors of the records.
     public func decode<Collection>(
         _ type: Collection.Type = Collection.self, forKey key: String) throws -> Collection
         where Collection: RangeReplaceableCollection, Collection.Element: FetchableRecord
@@ -53,21 +54,23 @@ extension Row {
         return records
     }
 
-    /// The distinct records of the prefetched rows of that key.
+    /// Returns the distinct records of the prefetched rows with this key.
     ///
-    /// - throws: ``RowDecodingError`` when no such rows were prefetched; the records' own errors.
+    /// - throws: ``RowDecodingError`` if no such rows were prefetched; the errors of the records.
     public func decode<Record: FetchableRecord & Hashable>(
         _ type: Set<Record>.Type = Set<Record>.self, forKey key: String) throws -> Set<Record>
     {
         try Set(prefetchedRows(forKey: key).map { try Record(row: $0) })
     }
 
-    /// The records of the prefetched rows of that key; a fatal error when no such rows were prefetched.
-    public subscript<Records: RangeReplaceableCollection>(_ key: String) -> Records where Records.Element: FetchableRecord {
+    /// The records of the prefetched rows with this key. It is a fatal error if no such rows were prefetched.
+    public subscript<Records: RangeReplaceableCollection>(
+        _ key: String) -> Records where Records.Element: FetchableRecord
+    {
         orStop { try decode(Records.self, forKey: key) }
     }
 
-    /// The distinct records of the prefetched rows of that key; a fatal error when no such rows were prefetched.
+    /// The distinct records of the prefetched rows with this key. It is a fatal error if no such rows were prefetched.
     public subscript<Record: FetchableRecord & Hashable>(_ key: String) -> Set<Record> {
         orStop { try decode(Set<Record>.self, forKey: key) }
     }

@@ -1,10 +1,13 @@
 // The columns of a record type, as those of one use of its table.
 
 extension TableAlias where RowDecoder: TableRecord {
+    /// The columns that closures of this request use.
     public typealias DatabaseComponents = RowDecoder.DatabaseComponents
 
     /// An expression of the record type's components, with the columns of this table.
-    public subscript<T: SQLSpecificExpressible>(dynamicMember keyPath: KeyPath<DatabaseComponents, T>) -> SQLExpression {
+    public subscript<T: SQLSpecificExpressible>(
+        dynamicMember keyPath: KeyPath<DatabaseComponents, T>) -> SQLExpression
+    {
         self[RowDecoder.databaseComponents[keyPath: keyPath]]
     }
 

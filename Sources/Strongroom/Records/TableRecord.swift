@@ -1,6 +1,6 @@
 import Foundation
 
-/// A type that stands for a table of the database.
+/// A type that represents a table of the database.
 ///
 /// ```swift
 /// struct Player: TableRecord {
@@ -15,34 +15,37 @@ public protocol TableRecord: SendableMetatype {
     /// The type that lists the columns, if any.
     associatedtype Columns = Never
 
-    /// What the closures of requests get.
+    /// The type of the argument of closures in requests.
     associatedtype DatabaseComponents = Self.Columns.Type
 
     /// The name of the table. Default: the name of the type, its first letters in lowercase: `Player` is `player`,
     /// `HTTPRequest` is `httpRequest`.
     static var databaseTableName: String { get }
 
-    /// What requests select. Default: all columns, `*`.
+    /// The columns that requests select. Default: all columns, `*`.
     ///
-    /// A computed property: what can be selected is not all sendable.
+    /// Declare it as a computed property, because some selections are not sendable.
     static var databaseSelection: [any SQLSelectable] { get }
 
-    /// What the closures of requests get. Default: the `Columns` type.
+    /// The argument of closures in requests. Default: the `Columns` type.
     static var databaseComponents: DatabaseComponents { get }
 }
 
 extension TableRecord {
+    /// The name of the type, its first letters in lowercase.
     public static var databaseTableName: String { TableNames.shared.name(of: Self.self) }
 
+    /// All columns.
     public static var databaseSelection: [any SQLSelectable] { [AllColumns()] }
 }
 
 extension TableRecord where DatabaseComponents == Columns.Type {
+    /// The `Columns` type.
     public static var databaseComponents: Columns.Type { Columns.self }
 }
 
 extension TableRecord {
-    /// How many columns ``databaseSelection`` gives.
+    /// Returns the number of columns in ``databaseSelection``.
     public static func numberOfSelectedColumns(_ db: Database) throws -> Int {
         let source = SQLSource(tableName: databaseTableName)
         var count = 0
@@ -57,10 +60,10 @@ extension TableRecord {
     }
 }
 
-/// `SendableMetatype`, as programs that are older than Swift 6.2 call it.
+/// `SendableMetatype`, under its name for programs before Swift 6.2.
 public typealias GRDBSendableMetatype = SendableMetatype
 
-/// Default names of tables, found once for each type: it takes longer than an insertion.
+/// The default names of tables, computed once for each type, because that takes longer than an insertion.
 private final class TableNames: @unchecked Sendable {
     static let shared = TableNames()
 

@@ -31,7 +31,7 @@ extension SQLSelectable where Self == AllColumnsExcluding {
 }
 
 extension SQLSelection {
-    /// How many columns the selection has; nil where only SQLite can tell.
+    /// Returns the number of columns of the selection; nil where only SQLite can tell.
     ///
     /// - parameter others: the tables that aliases may mean.
     func columnCount(of source: SQLSource, among others: [SQLSource] = [], _ db: Database) throws -> Int? {

@@ -8,7 +8,7 @@ public struct ColumnInfo: Sendable {
     /// The declared type; empty when there is none.
     public let type: String
 
-    /// Whether the column was declared NOT NULL, or is part of a primary key that is.
+    /// A Boolean value that indicates whether the column was declared NOT NULL, or is part of a primary key that is.
     public let isNotNull: Bool
 
     /// The default value, as an SQL expression; nil when there is none.
@@ -30,7 +30,8 @@ public struct ColumnInfo: Sendable {
 extension Database {
     /// The columns of a table or view, generated ones included, hidden ones of virtual tables left out.
     ///
-    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached databases.
+    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached
+    ///   databases.
     /// - throws: `SQLITE_ERROR` when there is no such table or schema.
     public func columns(in tableName: String, in schemaName: String? = nil) throws -> [ColumnInfo] {
         if let relation = try relation(tableName, in: schemaName) { return try columns(of: relation) }

@@ -7,7 +7,7 @@ extension Database {
         return try primaryKey(of: relation) != nil
     }
 
-    /// Whether no two rows of a table can have the same values in these columns, or in some of them.
+    /// Returns true if no two rows of a table can have the same values in these columns, or in some of them.
     func hasUniqueKey(within columns: [String], inTable tableName: String) throws -> Bool {
         guard let relation = try relation(tableName, in: nil) else { return false }
         let columns = Set(columns.map(\.foldedSQLName))

@@ -1,7 +1,7 @@
 // What is in the schemas. Names are compared as SQLite does: the case of ASCII letters does not count.
 
 extension Database {
-    /// Whether a table of that name exists.
+    /// Returns true if a table of that name exists.
     ///
     /// - parameter schemaName: by default all schemas count.
     /// - throws: `SQLITE_ERROR` when there is no such schema.
@@ -10,7 +10,7 @@ extension Database {
         return try anyContents(in: schemaName) { $0.relations[folded]?.isView == false }
     }
 
-    /// Whether a view of that name exists.
+    /// Returns true if a view of that name exists.
     ///
     /// - parameter schemaName: by default all schemas count.
     /// - throws: `SQLITE_ERROR` when there is no such schema.
@@ -19,7 +19,7 @@ extension Database {
         return try anyContents(in: schemaName) { $0.relations[folded]?.isView == true }
     }
 
-    /// Whether a trigger of that name exists.
+    /// Returns true if a trigger of that name exists.
     ///
     /// - parameter schemaName: by default all schemas count.
     /// - throws: `SQLITE_ERROR` when there is no such schema.
@@ -34,12 +34,13 @@ extension Database {
         return try schemaIDs.contains { try condition(contents(of: $0)) }
     }
 
-    /// Whether SQLite keeps the table for itself. <https://www.sqlite.org/fileformat2.html#intschema>
+    /// Returns true if SQLite keeps the table for itself. <https://www.sqlite.org/fileformat2.html#intschema>
     public static func isSQLiteInternalTable(_ tableName: String) -> Bool {
         tableName.foldedSQLName.hasPrefix("sqlite_")
     }
 
-    /// Whether this library, or GRDB in the same file, keeps the table for itself: the list of migrations that ran.
+    /// Returns true if this library, or GRDB in the same file, keeps the table for itself: the list of migrations
+    /// that ran.
     public static func isGRDBInternalTable(_ tableName: String) -> Bool {
         tableName.foldedSQLName.hasPrefix("grdb_")
     }

@@ -2,7 +2,7 @@
 // other connections' changes from two counters in the file.
 
 extension SchemaCache {
-    /// Draws the consequences of a statement that may have changed a schema, or taken such a change back.
+    /// Updates the cache after a statement that may have changed a schema, or undone such a change.
     func didRun(_ statement: Statement, isDone: Bool, in db: Database) {
         let isCommitted = db.isAutocommit
         if statement.compilation.changesSchema {
@@ -68,7 +68,8 @@ extension Database {
 
     private func isCurrent(stampAt index: Int) throws -> Bool {
         let stamp = schemaCache.stamps[index]
-        // Inside a transaction that has begun to read, nobody else can change what it sees. Before, the counter is stale.
+        // Inside a transaction that has begun to read, nobody else can change what it sees. Before, the counter is
+        // stale.
         if try transactionState(of: stamp.schemaID.name) != .none,
            try dataVersion(of: stamp.schemaID.name) == stamp.dataVersion
         {

@@ -21,9 +21,10 @@ public struct ForeignKeyInfo: Sendable {
 extension Database {
     /// The foreign keys of a table.
     ///
-    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached databases.
-    /// - throws: `SQLITE_ERROR` when there is no such table or schema, and when a foreign key without column names refers to
-    ///   a table that does not exist.
+    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached
+    ///   databases.
+    /// - throws: `SQLITE_ERROR` when there is no such table or schema, and when a foreign key without column names
+    ///   refers to a table that does not exist.
     public func foreignKeys(on tableName: String, in schemaName: String? = nil) throws -> [ForeignKeyInfo] {
         let table = try existingTable(tableName, in: schemaName)
         if let known = table.foreignKeys { return known }

@@ -2,7 +2,7 @@
 ///
 /// Source: <https://www.sqlite.org/pragma.html#pragma_index_list>.
 public struct IndexInfo: Sendable {
-    /// Where an index comes from.
+    /// The origin of an index.
     public struct Origin: RawRepresentable, Equatable, Sendable, DatabaseValueConvertible {
         public var rawValue: String
 
@@ -26,17 +26,18 @@ public struct IndexInfo: Sendable {
     /// The columns, in the order of the index.
     public let columns: [String]
 
-    /// Whether no two rows have the same values in the columns.
+    /// A Boolean value that indicates whether no two rows have the same values in the columns.
     public let isUnique: Bool
 
-    /// Where the index comes from.
+    /// The origin of the index.
     public let origin: Origin
 }
 
 extension Database {
     /// The indexes of a table. Those on expressions are left out, and so is the rowid, which has no index.
     ///
-    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached databases.
+    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached
+    ///   databases.
     /// - throws: `SQLITE_ERROR` when there is no such table or schema.
     public func indexes(on tableName: String, in schemaName: String? = nil) throws -> [IndexInfo] {
         try indexes(on: existingTable(tableName, in: schemaName))
@@ -77,8 +78,8 @@ extension Database {
         relation.uniqueKeys = uniqueKeys
     }
 
-    /// Whether no two rows of the table can have the same values in `columns`: they contain the primary key, the rowid, or
-    /// all columns of a unique constraint or index.
+    /// Returns true if no two rows of the table can have the same values in `columns`: they contain the primary key,
+    /// the rowid, or all columns of a unique constraint or index.
     ///
     /// Indexes on expressions, and on some of the rows only, do not count. A table that does not exist has no key.
     public func table(_ tableName: String, hasUniqueKey columns: some Collection<String>) throws -> Bool {

@@ -1,4 +1,4 @@
-/// What tells the rows of a table apart: the columns of the primary key, or the rowid where none was declared.
+/// The key that tells the rows of a table apart: the columns of the primary key, or the rowid where none was declared.
 ///
 /// Source: <https://www.sqlite.org/rowidtable.html>.
 public struct PrimaryKeyInfo: Sendable {
@@ -8,13 +8,13 @@ public struct PrimaryKeyInfo: Sendable {
     /// The column that is another name of the rowid; nil when there is none.
     public let rowIDColumn: String?
 
-    /// Whether the key is the rowid, be it under the name of a column or not.
+    /// A Boolean value that indicates whether the key is the rowid, be it under the name of a column.
     public let isRowID: Bool
 
-    /// Whether the rows have a rowid, be it the key or not.
+    /// True if the rows have a rowid, be it the key.
     let tableHasRowID: Bool
 
-    /// Whether the key is a rowid without a column.
+    /// True if the key is a rowid without a column.
     var isHidden: Bool { isRowID && rowIDColumn == nil }
 
     /// A declared column that is the rowid.
@@ -34,7 +34,8 @@ public struct PrimaryKeyInfo: Sendable {
 extension Database {
     /// The primary key of a table; for a view, what the ``schemaSource`` tells.
     ///
-    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached databases.
+    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached
+    ///   databases.
     /// - throws: `SQLITE_ERROR` when there is no such table or schema, and for a view that no source knows.
     public func primaryKey(_ tableName: String, in schemaName: String? = nil) throws -> PrimaryKeyInfo {
         guard let key = try primaryKey(of: existingRelation(tableName, in: schemaName)) else {
@@ -52,7 +53,8 @@ extension Database {
     }
 
     private func viewKey(of view: Relation) throws -> PrimaryKeyInfo? {
-        guard let names = try schemaSource?.columnsForPrimaryKey(self, inView: view.id), !names.isEmpty else { return nil }
+        guard let names = try schemaSource?.columnsForPrimaryKey(self, inView: view.id), !names.isEmpty
+        else { return nil }
         let columns = try columns(of: view)
         let key = names.map { name in
             guard let column = columns.first(where: { $0.name.foldedSQLName == name.foldedSQLName }) else {
@@ -79,10 +81,12 @@ extension Database {
         return try .columns(columns, tableHasRowID: hasRowIDs(index, in: table.id.schemaID))
     }
 
-    /// Whether an index leads to rowids: in a table without them, it leads to the columns themselves.
+    /// Returns true if an index leads to rowids: in a table without them, it leads to the columns themselves.
     private func hasRowIDs(_ index: IndexInfo, in schemaID: DatabaseSchemaID) throws -> Bool {
         let rowIDColumn = -1
-        return try schemaRows(pragma: "index_xinfo", index.name, in: schemaID.name).contains { ($0["cid"] as Int) == rowIDColumn }
+        return try schemaRows(pragma: "index_xinfo", index.name, in: schemaID.name).contains {
+            ($0["cid"] as Int) == rowIDColumn
+        }
     }
 
     /// The names that stand for the rowid in a table that has one: columns of the same name hide them.

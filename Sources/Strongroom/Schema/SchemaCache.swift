@@ -1,11 +1,12 @@
-/// What a connection has learnt of its schemas. It is dropped as a whole when one of them may have changed.
+/// The schemas of a connection's databases, as far as they were read. It is dropped as a whole when one of them may
+/// have changed.
 final class SchemaCache: ConnectionPart {
+    // Unchecked exclusivity: see the article *Layers*.
+
     /// An open transaction may have changed a schema before anybody asked for it.
     init(_ database: Database) {
         isProvisional = !database.isAutocommit
     }
-
-    // Unchecked exclusivity: see `Database`.
 
     /// The schemas in the order in which SQLite looks for a name.
     @exclusivity(unchecked) var searchOrder: [DatabaseSchemaID]?
@@ -16,25 +17,26 @@ final class SchemaCache: ConnectionPart {
     /// The tables and views that were asked for without schema, by the name that was given.
     var unqualifiedRelations: [String: Relation] = [:]
 
-    /// What was made of the schemas for a type, such as the SQL that saves its records, which names primary keys.
+    /// The objects derived from the schemas, by type, such as the SQL that saves its records, which names primary
+    /// keys.
     @exclusivity(unchecked) private var derived: [ObjectIdentifier: AnyObject] = [:]
 
-    /// What was asked for last: many programs save many records of one type.
+    /// The object that was asked for last: many programs save many records of one type.
     @exclusivity(unchecked) private var latestDerived: (type: ObjectIdentifier, value: AnyObject)?
 
     /// For each schema that was read and that other connections may change, when it was.
     @exclusivity(unchecked) var stamps: [SchemaStamp] = []
 
-    /// The transaction that writes now and has found the stamps current: nobody else can change a schema before it ends. It is
-    /// told by how many have ended before.
+    /// The transaction that writes now and has found the stamps current: nobody else can change a schema before it
+    /// ends. It is told by how many have ended before.
     @exclusivity(unchecked) var settledTransaction: Int?
 
-    /// Whether an open transaction has changed a schema, and may still take the change back.
+    /// True if an open transaction has changed a schema, and may still take the change back.
     @exclusivity(unchecked) var isProvisional: Bool
 
     var isEmpty: Bool { searchOrder == nil && contents.isEmpty }
 
-    /// What was made of the schemas for `type`, if it still serves; else what `make` makes, which is kept as long as they are.
+    /// Returns the object derived from the schemas for `type`, made by `make` if need be and kept as long as they are.
     func derived<Value: AnyObject>(
         for type: Any.Type, where serves: (Value) -> Bool, make: () -> Value) -> Value
     {

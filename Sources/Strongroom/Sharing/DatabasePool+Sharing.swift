@@ -4,18 +4,19 @@ import Foundation
 // Several processes that open one database, possibly at once, possibly before it exists.
 
 extension DatabasePool {
-    /// Opens a database that several processes share, in a process that writes: creates it, and brings its schema up to date.
+    /// Opens a database that several processes share, for reading and writing. Creates the database and migrates it.
     ///
-    /// One process at a time does so; the others wait, and find the work done. The write-ahead log is kept for processes that
-    /// only read: see ``Configuration/persistentWAL``. A write that finds the database locked by another process waits for it, five
-    /// seconds if ``Configuration/busyMode`` says nothing else.
+    /// One process at a time does so, while the others wait. The write-ahead log is kept for
+    /// processes that only read: see ``Configuration/persistentWAL``. A write that finds the database locked by another
+    /// process waits for it, five seconds if ``Configuration/busyMode`` says nothing else.
     ///
-    /// Beside the database, on Linux, stays a file whose name ends in `-lock`. On Apple's platforms a file coordinator takes its place.
+    /// Beside the database, on Linux, stays a file whose name ends in `-lock`. On Apple's platforms a file coordinator
+    /// takes its place.
     ///
-    /// - parameter migrator: by default the schema stays as it is.
-    /// - parameter setUp: what else there is to set up, while other processes wait.
-    /// - throws: ``SupersededDatabaseError`` when a later version of the program has migrated the database; what opening, a
-    ///   migration or `setUp` throws.
+    /// - parameter migrator: brings the schema up to date. Default: no migration.
+    /// - parameter setUp: further set-up, while other processes wait.
+    /// - throws: ``SupersededDatabaseError`` when a later version of the program has migrated the database; what
+    ///   opening, a migration or `setUp` throws.
     public static func openShared(
         path: String, configuration: Configuration = Configuration(), migrator: DatabaseMigrator = DatabaseMigrator(),
         setUp: (DatabasePool) throws -> Void = { _ in }) throws -> DatabasePool
@@ -27,7 +28,7 @@ extension DatabasePool {
         return try OpeningLock.hold(for: .writing, at: path) {
             let pool = try DatabasePool(path: path, configuration: configuration)
             if !migrator.migrations.isEmpty {
-                // Before migrating: what a later version made is not ours to change.
+                // Checked before migrating, because this version must not change the schema of a later one.
                 if try !pool.read(migrator.recognizes), !migrator.eraseDatabaseOnSchemaChange {
                     throw SupersededDatabaseError(path: path)
                 }
@@ -38,13 +39,14 @@ extension DatabasePool {
         }
     }
 
-    /// Opens a database that several processes share, in a process that only reads.
+    /// Opens a database that several processes share, for reading.
     ///
-    /// - parameter migrator: by default the schema does not matter.
-    /// - returns: nil when the database does not exist yet, or when its migrations are not those of the migrator.
-    /// - throws: what opening throws.
+    /// - parameter migrator: the migrations that the database must have. Default: none.
+    /// - returns: the pool; nil if the database does not exist yet, or if its migrations are not those of the migrator.
+    /// - throws: the errors of opening.
     public static func openSharedReadOnly(
-        path: String, configuration: Configuration = Configuration(), migrator: DatabaseMigrator = DatabaseMigrator()) throws
+        path: String, configuration: Configuration = Configuration(),
+        migrator: DatabaseMigrator = DatabaseMigrator()) throws
         -> DatabasePool?
     {
         var configuration = configuration
@@ -67,6 +69,7 @@ public struct SupersededDatabaseError: Error, CustomStringConvertible {
     /// The path of the database.
     public let path: String
 
+    /// The error in words: what happened and what to do.
     public var description: String {
         "\(path) was migrated by a later version of the program: update this one, or open the database for reading only"
     }

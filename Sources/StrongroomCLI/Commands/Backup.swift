@@ -3,12 +3,16 @@ import Strongroom
 
 struct Backup: Reporting {
     static let configuration = CommandConfiguration(
-        abstract: "Make an encrypted copy of an encrypted database, which opens as the original does.",
-        discussion: """
-            FILE may be in use and is not written to: the copy holds what was committed when it began. OUT appears when it is \
-            complete and was opened and checked; it has the key, the page size, the cipher settings and the plaintext header of \
-            FILE, and a salt of its own beside it where FILE has one.
-            """)
+        abstract: "Make an encrypted copy of an encrypted database.",
+        discussion: help(
+            """
+            The copy opens as the original does: it has the same key, page size, cipher settings and plaintext header. \
+            If FILE has a salt file, the copy has one of its own.
+
+            FILE may be in use, and is only read. The copy contains what was committed when it began. OUT appears when \
+            it is complete and was opened and checked.
+            """,
+            statuses: [.absent, .busy, .wrongKey, .damaged, .diskFull, .interrupted]))
 
     static let examples = [
         (line: "strongroom backup notes.db /srv/backup/notes.db", what: "copies a database in use"),
@@ -22,10 +26,10 @@ struct Backup: Reporting {
     @Argument(help: ArgumentHelp("The copy to make.", valueName: "out"), completion: .file())
     var destination: String
 
-    @OptionGroup var passphrase: PassphraseOptions
-    @OptionGroup var format: FormatOptions
-    @OptionGroup var progress: ProgressOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
+    @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Output options") var progress: ProgressOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
     @Flag(help: "Replace OUT if it exists.")
     var force = false

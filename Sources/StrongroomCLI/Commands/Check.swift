@@ -3,11 +3,13 @@ import Strongroom
 
 struct Check: Reporting {
     static let configuration = CommandConfiguration(
-        abstract: "Check every page of databases, their structure and their foreign keys.",
-        discussion: """
-            Nothing is written. A clear database is checked without a passphrase. Where pages are damaged, they are named, and the \
-            structure is left out: what it says would follow from them. Of several files the exit status is the worst.
-            """)
+        abstract: "Authenticate every page of databases, and check structure and foreign keys.",
+        discussion: help(
+            """
+            Nothing is written. A clear database needs no passphrase. If pages are damaged, the command names them and \
+            skips the structure, whose problems would follow from them. Of several files the exit status is the worst.
+            """,
+            statuses: [.absent, .busy, .wrongKey, .damaged, .interrupted]))
 
     static let examples = [
         (line: "strongroom check notes.db", what: "asks for the passphrase and reads every page"),
@@ -17,10 +19,10 @@ struct Check: Reporting {
     @Argument(help: ArgumentHelp("Databases, with one passphrase.", valueName: "file"), completion: .file())
     var files: [String]
 
-    @OptionGroup var passphrase: PassphraseOptions
-    @OptionGroup var format: FormatOptions
-    @OptionGroup var progress: ProgressOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
+    @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Output options") var progress: ProgressOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
     var database: String? { files.count == 1 ? files[0] : nil }
 
@@ -55,7 +57,7 @@ struct Check: Reporting {
 }
 
 extension Target {
-    /// With a clear database's secret, which is none, or that of an encrypted one.
+    /// Checks the database, with its key or, if it is clear, without one.
     func check(
         _ secret: Secret?, pagesOnly: Bool = false, _ progress: @escaping (EncryptionProgress) throws -> Void = { _ in }
     ) throws -> IntegrityReport {

@@ -2,7 +2,10 @@ import ArgumentParser
 
 struct Completions: Documented {
     static let configuration = CommandConfiguration(
-        abstract: "Write the completions of this program for a shell.")
+        abstract: "Print a completion script for a shell.",
+        discussion: help(
+            "Source the output in the shell, or save it where the shell looks for completions.",
+            statuses: []))
 
     static let examples = [
         (line: "strongroom completions bash > ~/.local/share/bash-completion/completions/strongroom", what: "for bash"),
@@ -12,7 +15,9 @@ struct Completions: Documented {
     var shell: String
 
     func run() throws {
-        guard let shell = CompletionShell(rawValue: shell) else { throw ValidationError("The shell is bash, zsh or fish.") }
+        guard let shell = CompletionShell(rawValue: shell) else {
+            throw ValidationError("The shell is bash, zsh or fish.")
+        }
         try Console.output(StrongroomCommand.completionScript(for: shell))
     }
 }

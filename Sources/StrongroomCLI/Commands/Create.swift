@@ -4,11 +4,13 @@ import Strongroom
 struct Create: Reporting {
     static let configuration = CommandConfiguration(
         abstract: "Make a new, empty encrypted database.",
-        discussion: "FILE is readable by its owner only.")
+        discussion: help(
+            "FILE is readable by its owner only.",
+            statuses: [.absent, .diskFull, .interrupted]))
 
     static let examples = [
         (line: "strongroom create notes.db", what: "asks for a passphrase, twice"),
-        (line: "strongroom create notes.db --slots", what: "with a passphrase that can be changed at once"),
+        (line: "strongroom create notes.db --slots", what: "with key slots: several passphrases, which can be changed in place"),
         (line: "strongroom keygen key && strongroom create notes.db --raw-key-file key",
          what: "with a random key instead"),
     ]
@@ -16,17 +18,16 @@ struct Create: Reporting {
     @Argument(help: "The database to make.", completion: .file())
     var file: String
 
-    @OptionGroup var passphrase: PassphraseOptions
-    @OptionGroup var format: FormatOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
+    @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Slot options") var slot: SlotOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
-    @Flag(help: "Leave the first 32 bytes readable; the salt goes to FILE-salt, or is that of --salt-file.")
+    @Flag(help: "Leave the first 32 bytes readable. The salt goes to FILE-salt, or is that of --salt-file.")
     var plaintextHeader = false
 
-    @Flag(help: "Give the database key slots: its passphrase can be changed at once, and there can be several.")
+    @Flag(help: "Create key slots: the database can have several passphrases, and changing one writes no page.")
     var slots = false
-
-    @OptionGroup var slot: SlotOptions
 
     @Flag(help: "Replace FILE if it exists.")
     var force = false
@@ -52,10 +53,10 @@ struct Create: Reporting {
             try out.make { partial in
                 try attributing(to: file) {
                     let queue = try DatabaseQueue(path: partial, configuration: configuration)
-                    // The first write makes the file; this one says nothing.
+                    // The first write creates the file; this one changes nothing.
                     try queue.inDatabase { try $0.execute(sql: "PRAGMA user_version = 0") }
                     try queue.close()
-                    // As its user will open it: from the files alone.
+                    // Opened again from the files alone, as its user will open it.
                     try DatabaseQueue(path: partial, configuration: configuration).close()
                 }
                 try interruption.check()

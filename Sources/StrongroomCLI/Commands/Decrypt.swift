@@ -4,7 +4,12 @@ import Strongroom
 struct Decrypt: Reporting {
     static let configuration = CommandConfiguration(
         abstract: "Make a clear copy of an encrypted database.",
-        discussion: "FILE is left as it is. Anyone who gets hold of OUT can read it, and deleting it does not erase it from a disk.")
+        discussion: help(
+            """
+            FILE is left as it is. Anyone who can read OUT can read its contents, and deleting OUT does not erase it \
+            from the disk. The command asks for confirmation; without a terminal it needs --yes.
+            """,
+            statuses: [.absent, .busy, .wrongKey, .damaged, .diskFull, .interrupted]))
 
     static let examples = [
         (line: "strongroom decrypt notes.db plain.db",
@@ -18,15 +23,15 @@ struct Decrypt: Reporting {
     @Argument(help: ArgumentHelp("The clear database to make.", valueName: "out"), completion: .file())
     var destination: String
 
-    @OptionGroup var passphrase: PassphraseOptions
-    @OptionGroup var format: FormatOptions
-    @OptionGroup var progress: ProgressOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
+    @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Output options") var progress: ProgressOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
     @Flag(help: "Replace OUT if it exists.")
     var force = false
 
-    @Flag(help: "Write clear text without asking; needed where there is no terminal to ask on.")
+    @Flag(help: "Write clear text without asking.")
     var yes = false
 
     var database: String? { file }

@@ -4,10 +4,12 @@ import Strongroom
 struct Encrypt: Reporting {
     static let configuration = CommandConfiguration(
         abstract: "Make an encrypted copy of a clear SQLite database.",
-        discussion: """
-            PLAIN is read and left as it is. OUT appears when it is complete and was opened and compared, and is \
-            readable by its owner only. Remember that PLAIN stays clear: remove it when OUT is in use.
-            """)
+        discussion: help(
+            """
+            PLAIN is only read. OUT appears when it is complete and was opened and compared, and is readable by its \
+            owner only. PLAIN stays clear: remove it when OUT is in use.
+            """,
+            statuses: [.absent, .busy, .damaged, .diskFull, .interrupted]))
 
     static let examples = [
         (line: "strongroom encrypt plain.db notes.db", what: "asks for a passphrase, twice"),
@@ -21,16 +23,16 @@ struct Encrypt: Reporting {
     @Argument(help: ArgumentHelp("The encrypted database to make.", valueName: "out"), completion: .file())
     var destination: String
 
-    @OptionGroup var passphrase: PassphraseOptions
+    @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
 
-    @Option(help: ArgumentHelp("The bytes in a page of OUT (default: 4096).", valueName: "bytes"))
+    @Option(help: ArgumentHelp("The page size of OUT in bytes. Default: 4096.", valueName: "bytes"))
     var pageSize: Int?
 
-    @Flag(help: "Leave the first 32 bytes of OUT readable; the salt goes to OUT-salt.")
+    @Flag(help: "Leave the first 32 bytes of OUT readable. The salt goes to OUT-salt.")
     var plaintextHeader = false
 
-    @OptionGroup var progress: ProgressOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Output options") var progress: ProgressOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
     @Flag(help: "Replace OUT if it exists.")
     var force = false

@@ -3,11 +3,13 @@ import Strongroom
 
 struct Info: Reporting {
     static let configuration = CommandConfiguration(
-        abstract: "Show what can be known of databases without their key, and more with it.",
-        discussion: """
-            The key is asked for with --unlock, or taken from where one of the options says. Nothing is written. Of several files \
-            the exit status is the worst.
-            """)
+        abstract: "Show what is known of databases without their key, and more with it.",
+        discussion: help(
+            """
+            Nothing is written. The command opens the databases if an option names the key, or asks for it with \
+            --unlock. Of several files the exit status is the worst.
+            """,
+            statuses: [.absent, .busy, .wrongKey, .damaged]))
 
     static let examples = [
         (line: "strongroom info notes.db",
@@ -18,11 +20,11 @@ struct Info: Reporting {
     @Argument(help: ArgumentHelp("Databases.", valueName: "file"), completion: .file())
     var files: [String]
 
-    @OptionGroup var passphrase: PassphraseOptions
-    @OptionGroup var format: FormatOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
+    @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
-    @Flag(help: "Open the databases and show what is in them, too.")
+    @Flag(help: "Open the databases, and show what is in them.")
     var unlock = false
 
     var database: String? { files.count == 1 ? files[0] : nil }

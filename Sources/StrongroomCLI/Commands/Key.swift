@@ -4,25 +4,30 @@ import Strongroom
 
 struct Key: Reporting {
     static let configuration = CommandConfiguration(
-        abstract: "Work with the key slots of a database: the secrets that open it.",
-        discussion: """
-            list shows the slots, without a key. add adds one for a new secret, or with --recovery-code for a code \
-            that is shown once. passwd gives the slot that the passphrase opens, or SLOT, a new passphrase, at the \
-            cost of two derivations. remove removes SLOT, which is an identifier or a label; not the last one, and not the one whose secret was given.
+        abstract: "List and change the key slots of a database: the secrets that open it.",
+        discussion: help(
+            """
+            list prints the slots, without a key. add adds a slot for a new secret, or with --recovery-code for a code \
+            that is printed once. passwd gives the slot that the passphrase opens, or SLOT, a new passphrase; it \
+            writes no page. remove removes SLOT, an identifier or a label. It refuses the last slot and the one whose \
+            secret was given.
 
-            export writes the data key and its salt, 96 hexadecimal digits, to a new file or to standard output: \
-            with it, --raw-key-file and the sqlcipher shell open the database without a slot. backup writes the key \
-            file to a new file, and restore puts one back. A secret that was removed opens such a backup, and the \
-            database, until rotate --data-key.
-            """)
+            export writes the data key and its salt, 96 hexadecimal digits, to a new file or to standard output: with \
+            it, --raw-key-file and the sqlcipher shell open the database without a slot. backup writes the key file to \
+            a new file, and restore puts one back. Until rotate --data-key, a secret that was removed opens older \
+            copies of the key file, and with them the database.
+
+            After a failure, the secrets are those from before or those from after the command, as a whole.
+            """,
+            statuses: [.absent, .busy, .wrongKey, .damaged, .diskFull]))
 
     static let examples = [
-        (line: "strongroom key list notes.db", what: "shows who has a key"),
+        (line: "strongroom key list notes.db", what: "lists the slots"),
         (line: "strongroom key add notes.db --label laptop", what: "asks for a passphrase, and for the new one twice"),
-        (line: "strongroom key add notes.db --recovery-code", what: "shows a code to write down"),
+        (line: "strongroom key add notes.db --recovery-code", what: "prints a code to write down"),
         (line: "strongroom key passwd notes.db", what: "changes the passphrase, whatever the size of the database"),
-        (line: "strongroom key remove notes.db laptop", what: "takes a key away"),
-        (line: "strongroom key backup notes.db notes.keys", what: "keeps a copy of the key file"),
+        (line: "strongroom key remove notes.db laptop", what: "removes a slot"),
+        (line: "strongroom key backup notes.db notes.keys", what: "copies the key file"),
     ]
 
     enum Action: String, ExpressibleByArgument, CaseIterable {
@@ -40,19 +45,19 @@ struct Key: Reporting {
     var file: String
 
     @Argument(help: ArgumentHelp(
-        "The slot for remove and passwd; the file that export and backup make, and restore reads.", valueName: "name"))
+        "The slot, for remove and passwd; the file that export and backup make, or that restore reads.", valueName: "name"))
     var name: String?
 
-    @OptionGroup var passphrase: PassphraseOptions
-    @OptionGroup var newPassphrase: NewPassphraseOptions
-    @OptionGroup var slot: SlotOptions
-    @OptionGroup var format: FormatOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
+    @OptionGroup(title: "New key options") var newPassphrase: NewPassphraseOptions
+    @OptionGroup(title: "Slot options") var slot: SlotOptions
+    @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
-    @Flag(help: "For add: make a code that a person can write down and type.")
+    @Flag(help: "With add, make a code that a person can write down and type.")
     var recoveryCode = false
 
-    @Flag(help: "For restore: replace the key file that is there.")
+    @Flag(help: "With restore, replace the present key file.")
     var force = false
 
     var database: String? { file }
@@ -62,7 +67,7 @@ struct Key: Reporting {
             throw ValidationError("key \(action.rawValue) takes one argument.")
         }
         guard !action.needsName || name != nil else {
-            throw ValidationError("key \(action.rawValue) takes two arguments: strongroom help key tells which.")
+            throw ValidationError("key \(action.rawValue) takes two arguments.")
         }
         guard action == .add || !recoveryCode else { throw ValidationError("--recovery-code goes with key add.") }
         guard action == .restore || !force else { throw ValidationError("--force goes with key restore.") }
@@ -104,7 +109,7 @@ struct Key: Reporting {
 // MARK: - Slots
 
 extension Key {
-    /// The slots, after the passphrase was asked for.
+    /// Returns the slots, opened with the passphrase.
     private func slots(_ target: Target) throws -> KeySlots {
         try passphrase.unlocking(file) { secret, _ in
             try target.reading(secret) { try $0.keySlots() }
@@ -118,7 +123,7 @@ extension Key {
             found = try attributing(to: file) { try slots.slots }
         } else {
             found = target.inspection.keySlots
-            // Says what is wrong with it.
+            // Throws what is wrong with the key file.
             if found.isEmpty { _ = try attributing(to: file) { try DatabaseFile.keySlots(path: target.place.path) } }
         }
         guard !output.json else { return try done([("slots", .list(found.map(\.json)))], "") }
@@ -136,7 +141,7 @@ extension Key {
         try done([("slot", added.json)], "slot \(added.id) (\(added.label)) was added, and opened.")
     }
 
-    /// On standard output, and nowhere else: it never becomes a `String`.
+    /// Prints the code to standard output, in pieces: it never becomes a `String`, which can't be wiped.
     private func show(_ code: RecoveryCode, _ slot: KeySlot) throws {
         if output.json {
             let members: [(String, JSON)] = [("action", .text(action.rawValue)), ("slot", slot.json)]
@@ -164,8 +169,8 @@ extension Key {
             return removed
         }
         try done([("slot", removed.json)], """
-            slot \(removed.id) (\(removed.label)) was removed. Its secret goes on opening copies of the key file made \
-            before, and with them the database, until: strongroom rotate --data-key
+            slot \(removed.id) (\(removed.label)) was removed. Its secret opens older copies of the key file, and with \
+            them the database, until: strongroom rotate --data-key
             """)
     }
 
@@ -193,8 +198,7 @@ extension Key {
         guard let name else { return try digits.show(Self.self, file, json: output.json) }
         try digits.write(toNew: name)
         try done([("key_file", .text(name))], """
-            \(name) has the data key. Whoever has it opens the database without a slot, until: strongroom rotate \
-            --data-key
+            \(name) has the data key. It opens the database without a slot, until: strongroom rotate --data-key
             """)
     }
 
@@ -211,7 +215,7 @@ extension Key {
         let backup = try Place(name!)
         guard force || !target.inspection.hasKeyFile else {
             throw Failure(.other, file: file, "it has a key file already; nothing was changed",
-                          remedy: "Give --force to replace it")
+                          remedy: "Replace it with --force")
         }
         let slots = try passphrase.unlocking(file) { secret, _ in
             try attributing(to: file, opening: secret) {

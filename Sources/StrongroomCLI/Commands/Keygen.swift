@@ -4,7 +4,12 @@ import Strongroom
 struct Keygen: Reporting {
     static let configuration = CommandConfiguration(
         abstract: "Make a random raw key, for --raw-key-file.",
-        discussion: "The 64 hexadecimal digits go to OUT, readable by its owner only and never replaced, or to standard output.")
+        discussion: help(
+            """
+            The key, 64 hexadecimal digits, goes to OUT, which is readable by its owner only, or to standard output. \
+            An existing file is never replaced.
+            """,
+            statuses: [.absent, .diskFull]))
 
     static let examples = [
         (line: "strongroom keygen notes.key", what: "makes a key file"),
@@ -14,7 +19,7 @@ struct Keygen: Reporting {
     @Argument(help: ArgumentHelp("The file to make.", valueName: "out"), completion: .file())
     var destination: String?
 
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
     var database: String? { nil }
 
@@ -27,7 +32,7 @@ struct Keygen: Reporting {
         guard let destination else { return try digits.show(Self.self, nil, json: output.json) }
         try digits.write(toNew: destination)
         try output.done(Self.self, destination, text: """
-            \(destination): a new raw key. Whoever has it opens the database; without it nobody does.
+            \(destination): a new raw key. Keep it safe: the database opens with it, and only with it.
             """)
     }
 }

@@ -3,12 +3,16 @@ import Strongroom
 
 struct Migrate: Reporting {
     static let configuration = CommandConfiguration(
-        abstract: "Bring a database into another encrypted format.",
-        discussion: """
-            With OUT, a copy in the format of SQLCipher 4 with the same key is made and checked; FILE is left as it is. The formats \
-            of SQLCipher 1 to 4 are recognized; --page-size says where pages are not of their usual size. Without OUT, \
-            --plaintext-header changes FILE itself.
-            """)
+        abstract: "Copy a database into another encrypted format.",
+        discussion: help(
+            """
+            With OUT, the command makes and checks a copy in the format of SQLCipher 4, with the same key. FILE is \
+            only read. The formats of SQLCipher 1 to 4 are detected; give --page-size if FILE has not the usual page \
+            size of its format.
+
+            Without OUT, --plaintext-header changes FILE itself.
+            """,
+            statuses: [.absent, .busy, .wrongKey, .damaged, .diskFull, .interrupted]))
 
     static let examples = [
         (line: "strongroom migrate old.db new.db", what: "from the format of SQLCipher 1, 2 or 3 into today's"),
@@ -24,16 +28,17 @@ struct Migrate: Reporting {
     @Argument(help: ArgumentHelp("The copy to make.", valueName: "out"), completion: .file())
     var destination: String?
 
-    @OptionGroup var passphrase: PassphraseOptions
-    @OptionGroup var format: FormatOptions
-    @OptionGroup var progress: ProgressOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
+    @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Output options") var progress: ProgressOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
-    @Option(help: ArgumentHelp("Leave the first 32 bytes readable, with the salt in a file beside the database, or encrypt them.",
-                               valueName: "on|off"))
+    @Option(help: ArgumentHelp(
+        "Leave the first 32 bytes readable, with the salt in a file beside the database, or encrypt them.",
+        valueName: "on|off"))
     var plaintextHeader: Header?
 
-    @Option(help: ArgumentHelp("The bytes in a page of OUT.", valueName: "bytes"))
+    @Option(help: ArgumentHelp("The page size of OUT in bytes.", valueName: "bytes"))
     var newPageSize: Int?
 
     @Flag(help: "Replace OUT if it exists.")
@@ -42,7 +47,9 @@ struct Migrate: Reporting {
     func validate() throws {
         if let newPageSize { try FormatOptions.validate(pageSize: newPageSize, of: "--new-page-size") }
         guard destination == nil else { return }
-        guard plaintextHeader != nil else { throw ValidationError("Give OUT, or --plaintext-header to change FILE itself.") }
+        guard plaintextHeader != nil else {
+            throw ValidationError("Give OUT, or --plaintext-header to change FILE itself.")
+        }
         guard newPageSize == nil else { throw ValidationError("--new-page-size needs OUT.") }
     }
 

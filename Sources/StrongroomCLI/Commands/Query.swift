@@ -5,13 +5,18 @@ import Strongroom
 struct Query: Reporting {
     static let configuration = CommandConfiguration(
         abstract: "Run SQL on a database.",
-        discussion: """
-            Without SQL, it is read from standard input, where no other user sees it. All statements see the database at one \
-            moment. Nothing is written, to no file at all, unless --write is given; then all statements are one transaction: they \
-            take effect together after the last one, or none does. Statements that begin or end a transaction are refused; VACUUM \
-            and changes of the journal mode come alone. Blobs are shown as hexadecimal digits; a table's columns are as wide as \
-            its first 200 rows ask for.
-            """)
+        discussion: help(
+            """
+            Without SQL as an argument, the SQL is read from standard input, where no other user can see it. All \
+            statements see one state of the database.
+
+            Nothing is written unless --write is given. Then all statements are one transaction, which takes effect as \
+            a whole or not at all. BEGIN, COMMIT and ROLLBACK are refused. VACUUM and changes of the journal mode must \
+            be the only statement.
+
+            Blobs are printed as hexadecimal digits. The first 200 rows determine the widths of a table's columns.
+            """,
+            statuses: [.absent, .busy, .wrongKey, .damaged, .diskFull, .interrupted]))
 
     static let examples = [
         (line: "strongroom query notes.db 'SELECT count(*) FROM note'", what: "one number"),
@@ -28,17 +33,18 @@ struct Query: Reporting {
     @Argument(help: "SQL statements.")
     var sql: String?
 
-    @OptionGroup var passphrase: PassphraseOptions
-    @OptionGroup var format: FormatOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
+    @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
     @Option(name: .customLong("output"),
-            help: ArgumentHelp("How rows are written: table, csv, or jsonl, one object a line. --json means jsonl.",
+            help: ArgumentHelp("The form of the rows: table, csv, or jsonl, one object a line. --json means jsonl.",
                                valueName: "form"))
     var form = RowForm.table
 
     @Option(help: ArgumentHelp("""
-        The value of a parameter such as :name, @name or $name, or 1 for the first ?; a number where it looks like one. Once for each.
+        Bind a value to :name, @name or $name, or by number to ?. It is a number if it looks like one. Repeat the \
+        option for each parameter.
         """, valueName: "name=value"))
     var bind: [String] = []
 
@@ -95,7 +101,7 @@ struct Query: Reporting {
         }
     }
 
-    /// All statements take effect together: none may end the transaction that they share.
+    /// Refuses statements that would end the common transaction.
     private func refuse(_ statement: Statement) throws {
         switch StatementKind(statement.sql) {
         case .transaction(let word):

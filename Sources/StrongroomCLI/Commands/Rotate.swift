@@ -4,28 +4,34 @@ import Strongroom
 struct Rotate: Reporting {
     static let configuration = CommandConfiguration(
         abstract: "Change the passphrase of encrypted databases.",
-        discussion: """
-            Every page is encrypted anew, and the result is opened with the new passphrase and checked before this \
-            command says that it is done. At every moment exactly one of the two passphrases opens a file, whatever is \
-            interrupted; the same command once more goes on from there: what was interrupted early is undone and begun \
-            again, what was interrupted late is finished, and what the new passphrase opens already counts as done.
+        discussion: help(
+            """
+            The command encrypts every page anew, opens the result with the new passphrase, and checks it. Other \
+            programs may use a database meanwhile. At every moment exactly one of the two passphrases opens it.
 
-            Before the first change each file is opened, its disk asked for room (about the size of the largest files, as many as \
-            there are jobs), and a program that writes to it met. Of several files each has an outcome of its own. The exit status \
-            is 0 when all is done, 130 after an interruption, that of the failures when they agree, else 1.
-
-            While another program reads pages of the old passphrase, those can't be removed: the exit status is 15, and the \
-            same command once more removes them. With --wait this one stays until that program is done.
+            After an interruption, run the same command again: it finishes the rotation or begins it anew. Files that \
+            the new passphrase opens count as done.
 
             A database with key slots gets the new passphrase in the slot of the old one, and no page is written. \
-            --data-key encrypts every page of it anew, for the slot of the passphrase and those of --keep-file; other \
-            slots are dropped with --drop-other-slots only.
-            """)
+            --data-key encrypts every page anew, for the slot of the passphrase and those of --keep-file. Other slots \
+            are dropped with --drop-other-slots only.
+
+            Before the first change, the command opens each file, checks the free space (about the size of the largest \
+            files, as many as there are jobs), and looks for programs that write to it. A file that fails keeps its \
+            passphrase, and the others go on.
+
+            If another program reads pages of the old passphrase, these can't be removed, and the exit status is 15. \
+            The same command removes them later; --wait waits for the program.
+
+            The exit status of several files is 0 if all are done, 130 after an interruption, that of the failures if \
+            they agree, and 1 otherwise.
+            """,
+            statuses: [.absent, .busy, .wrongKey, .damaged, .diskFull, .formerKeyRemains, .interrupted]))
 
     static let examples = [
         (line: "strongroom rotate notes.db", what: "asks for the old passphrase and, twice, for the new one"),
         (line: "strongroom rotate --dry-run *.db --passphrase-file old --new-passphrase-file new",
-         what: "says what the next line will do"),
+         what: "predicts what the next line will do"),
         (line: "strongroom rotate --jobs 4 *.db --passphrase-file old --new-passphrase-file new",
          what: "rotates them, four at a time"),
     ]
@@ -33,28 +39,28 @@ struct Rotate: Reporting {
     @Argument(help: ArgumentHelp("Encrypted databases with one passphrase.", valueName: "file"), completion: .file())
     var files: [String]
 
-    @OptionGroup var passphrase: PassphraseOptions
-    @OptionGroup var newPassphrase: NewPassphraseOptions
-    @OptionGroup var format: FormatOptions
-    @OptionGroup var progress: ProgressOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
+    @OptionGroup(title: "New key options") var newPassphrase: NewPassphraseOptions
+    @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Output options") var progress: ProgressOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
-    @Option(help: ArgumentHelp("How many files are worked on at the same time.", valueName: "n"))
+    @Option(help: ArgumentHelp("Rotate this many files at the same time.", valueName: "n"))
     var jobs = 1
 
     @Flag(help: ArgumentHelp("""
-        Check the keys, the pages, the room and who else has the files open, say what would be done and how long it \
-        would take; change nothing. The exit status is that of the real run.
+        Check keys, pages, free space and other programs, and predict the outcome and the time. Change nothing. The \
+        exit status is that of the real run.
         """))
     var dryRun = false
 
-    @Flag(help: "Wait for programs that still read pages of the old passphrase, so that nothing is left of it.")
+    @Flag(help: "Wait for programs that still read pages of the old passphrase.")
     var wait = false
 
-    @Flag(help: "Renew the data key of a database with key slots, and keep the passphrase.")
+    @Flag(help: "Renew the data key of a database with key slots. The passphrase stays.")
     var dataKey = false
 
-    @Option(help: ArgumentHelp("With --data-key, keep the slot whose secret is in this file, too.", valueName: "file"),
+    @Option(help: ArgumentHelp("With --data-key, also keep the slot whose secret is in this file.", valueName: "file"),
             completion: .file())
     var keepFile: [String] = []
 
@@ -86,7 +92,7 @@ struct Rotate: Reporting {
         guard run.hasFound else { return try end(run, nil, isTold: false) }
         let current = try check(&run)
         var keys = try RotationKeys(old: current)
-        // A wrong passphrase is told before anybody types a new one; unless the new one may have taken over already.
+        // A wrong passphrase is reported before the new one is typed, unless the new one may already apply.
         let isNewAsked = run.hasUnopenedPending || newPassphrase.isKnown && (run.hasUnopened || run.hasChecked)
         guard isNewAsked || run.hasChecked && !dryRun, run.status != .interrupted else { return try end(run, keys,
             isTold: false) }
@@ -106,8 +112,8 @@ struct Rotate: Reporting {
         try end(run, keys, isTold: !dryRun)
     }
 
-    /// Asks for the key and checks with it. One that is typed and opens nothing may be typed again, unless the new one
-    /// may open it.
+    /// Asks for the key and checks the databases with it. A typed key that opens none may be typed again, unless the
+    /// new one may open it.
     private func check(_ run: inout RotationRun) throws -> Secret {
         let found = run
         return try passphrase.unlocking(run.name) { secret, isLast in
@@ -145,9 +151,9 @@ struct Rotate: Reporting {
 
     // MARK: - The outcome
 
-    /// - parameter isTold: each of several files was spoken of when it was done.
+    /// - parameter isTold: true if each of several files was reported when it was done.
     private func end(_ run: RotationRun, _ keys: RotationKeys?, isTold: Bool) throws {
-        // Without it, a dry run says all the rest.
+        // The estimate is optional in a dry run.
         let estimate = dryRun ? try? estimate(run) : nil
         let reports = run.steps.map { RotationReport(step: $0, keys: keys, estimate: estimate, isDry: dryRun) }
         guard !run.isSingle else { return try end(reports[0]) }
@@ -172,7 +178,7 @@ struct Rotate: Reporting {
         throw Told(status: status)
     }
 
-    /// What was not told on the way, and the sums.
+    /// Prints the outcomes that were not printed before, and the totals.
     private func tell(_ reports: [RotationReport], _ keys: RotationKeys?, isTold: Bool) {
         for report in reports where !isTold {
             if let failure = report.step.failure { Console.message("strongroom: \(failure)") }

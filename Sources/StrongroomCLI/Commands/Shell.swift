@@ -5,12 +5,16 @@ import Strongroom
 struct Shell: Reporting {
     static let configuration = CommandConfiguration(
         abstract: "Run SQL on a database, line by line.",
-        discussion: """
-            A statement may stand on several lines and ends with a semicolon; Ctrl-D ends the conversation. Lines that \
-            begin with a dot are for the shell: .help lists them. Nothing is written unless --write is given; then \
-            each statement takes effect by itself, or with others between BEGIN and COMMIT; a transaction that is \
-            open at the end is undone. Where the lines come from no terminal, the first error ends it.
-            """)
+        discussion: help(
+            """
+            A statement may span lines, and ends with a semicolon. Ctrl-D ends the shell. Lines that begin with a dot \
+            are commands of the shell; .help lists them.
+
+            Nothing is written unless --write is given. Then each statement takes effect by itself, or with others \
+            between BEGIN and COMMIT. A transaction that is open at the end is rolled back. If standard input is no \
+            terminal, the first error ends the shell.
+            """,
+            statuses: [.absent, .busy, .wrongKey, .damaged, .diskFull, .interrupted]))
 
     static let examples = [
         (line: "strongroom shell notes.db", what: "asks for the passphrase, then for SQL"),
@@ -23,9 +27,9 @@ struct Shell: Reporting {
     @Argument(help: "A database.", completion: .file())
     var file: String
 
-    @OptionGroup var passphrase: PassphraseOptions
-    @OptionGroup var format: FormatOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
+    @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
     @Flag(help: "Let the SQL change the database.")
     var write = false

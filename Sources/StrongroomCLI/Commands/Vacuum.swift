@@ -4,10 +4,12 @@ import Strongroom
 struct Vacuum: Reporting {
     static let configuration = CommandConfiguration(
         abstract: "Rebuild a database without unused pages.",
-        discussion: """
-            The file is rewritten in one transaction, with its key: it needs about its own size as room beside it, and nobody else may \
-            use it meanwhile.
-            """)
+        discussion: help(
+            """
+            The command rewrites the file in one transaction, with its key. It needs free space of about the size of \
+            the file, and no other program may use the file meanwhile.
+            """,
+            statuses: [.absent, .busy, .wrongKey, .damaged, .diskFull, .interrupted]))
 
     static let examples = [
         (line: "strongroom vacuum notes.db", what: "gives back what deleted rows took"),
@@ -16,9 +18,9 @@ struct Vacuum: Reporting {
     @Argument(help: "A database.", completion: .file())
     var file: String
 
-    @OptionGroup var passphrase: PassphraseOptions
-    @OptionGroup var format: FormatOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
+    @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
     var database: String? { file }
 

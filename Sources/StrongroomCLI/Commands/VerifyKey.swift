@@ -4,8 +4,13 @@ import Strongroom
 struct VerifyKey: Reporting {
     static let configuration = CommandConfiguration(
         commandName: "verify-key",
-        abstract: "Tell whether a passphrase opens databases.",
-        discussion: "Nothing is written. Exit status 0 says yes, 12 says no; of several files the exit status is the worst.")
+        abstract: "Test whether a passphrase opens databases.",
+        discussion: help(
+            """
+            Nothing is written. The exit status is 0 if the passphrase opens the databases, and 12 if it does not; of \
+            several files it is the worst.
+            """,
+            statuses: [.absent, .busy, .wrongKey]))
 
     static let examples = [
         (line: "strongroom verify-key notes.db", what: "asks for the passphrase and tries it"),
@@ -15,9 +20,9 @@ struct VerifyKey: Reporting {
     @Argument(help: ArgumentHelp("Encrypted databases.", valueName: "file"), completion: .file())
     var files: [String]
 
-    @OptionGroup var passphrase: PassphraseOptions
-    @OptionGroup var format: FormatOptions
-    @OptionGroup var output: OutputOptions
+    @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
+    @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
 
     var database: String? { files.count == 1 ? files[0] : nil }
 

@@ -53,6 +53,7 @@ struct ManualPage {
     private var description: String {
         let texts = [tool.abstract, tool.discussion].compactMap { $0 }.filter { !$0.isEmpty }
         let paragraphs = texts.flatMap { $0.components(separatedBy: "\n\n") }
+            .filter { !$0.hasPrefix(HelpPart.example) && !$0.hasPrefix(HelpPart.statuses) }
         return ".Sh DESCRIPTION\n" + paragraphs.map(Self.paragraph).joined(separator: "\n.Pp\n")
     }
 
@@ -64,14 +65,21 @@ struct ManualPage {
 
     private var options: String {
         let shown = (tool.arguments ?? []).filter { $0.shouldDisplay && $0.kind != "positional" }
-        let lines = shown.map { argument in
-            let names = (argument.names ?? []).map { ($0.kind == "short" ? "\\-" : "\\-\\-") + Self.escaped($0.name) }
-            let value = argument.kind == "option" ? " Ar \(Self.escaped(argument.valueName ?? "value"))" : ""
-            let help = [argument.abstract,
-                        argument.defaultValue.map { "The default is \($0)." }].compactMap { $0 }.joined(separator: " ")
-            return ".It Sy \(names.joined(separator: ", "))\(value)\n\(Self.paragraph(help))"
+        var titles: [String] = []
+        for title in shown.compactMap(\.sectionTitle) where !titles.contains(title) { titles.append(title) }
+        let groups = titles.map { title in
+            ".Ss \(title)\n" + Self.items(shown.filter { $0.sectionTitle == title }.map(Self.item))
         }
-        return Self.list("OPTIONS", lines)
+        let others = Self.items(shown.filter { $0.sectionTitle == nil }.map(Self.item))
+        return ([".Sh OPTIONS", others] + groups).joined(separator: "\n")
+    }
+
+    private static func item(_ argument: ToolHelp.Argument) -> String {
+        let names = (argument.names ?? []).map { ($0.kind == "short" ? "\\-" : "\\-\\-") + escaped($0.name) }
+        let value = argument.kind == "option" ? " Ar \(escaped(argument.valueName ?? "value"))" : ""
+        let byDefault = argument.defaultValue.map { "The default is \($0)." }
+        let help = [argument.abstract, byDefault].compactMap { $0 }.joined(separator: " ")
+        return ".It Sy \(names.joined(separator: ", "))\(value)\n\(paragraph(help))"
     }
 
     private var environment: String {
@@ -89,28 +97,22 @@ struct ManualPage {
         .Sh FILES
         .Bl -tag -width Ds
         .It Pa FILE\\-wal , FILE\\-shm , FILE\\-journal
-        What SQLite keeps beside a database in use; they belong to it.
+        SQLite's files beside a database in use. They belong to it.
         .It Pa FILE\\-salt
         The salt of a database with a plaintext header. Back it up with the database: without it no passphrase opens it.
         .It Pa FILE\\-keys
         The key slots of a database. Back it up with the database: without it only the exported data key opens it.
         .It Pa FILE\\-salt\\-next , FILE\\-keys\\-next
-        A rotation is under way, or was interrupted: the same command once more ends it.
+        A rotation is running, or was interrupted. The same command, run again, finishes it.
         .It Pa .strongroom\\-*
-        A folder in which a copy grows. The next command that makes a copy in the same folder removes what a killed one left.
+        A folder in which a copy is written. The next command that makes a copy in the same folder removes what a killed
+        one left.
         .El
         """
     }
 
     private var exitStatus: String {
-        let meanings = [
-            ("0", "done"), ("1", "failed, for a reason without a number of its own"), ("2", "wrong usage"),
-            ("10", "no such file"), ("11", "busy: another program is using the database"), ("12", "wrong key"),
-            ("13", "damaged"), ("14", "disk full"),
-            ("15", "rotate: the new key opens it, and another program still reads pages of the former one"),
-            ("130", "interrupted"),
-        ]
-        return Self.list("EXIT STATUS", meanings.map { ".It \($0)\n\($1)" })
+        Self.list("EXIT STATUS", Status.allCases.map { ".It \($0.rawValue)\n\($0.meaning)" })
     }
 
     private var exampleLines: String {
@@ -126,10 +128,14 @@ struct ManualPage {
     // MARK: - Text
 
     private static func list(_ title: String, _ items: [String]) -> String {
-        ([".Sh " + title, ".Bl -tag -width Ds"] + items + [".El"]).joined(separator: "\n")
+        ".Sh \(title)\n" + self.items(items)
     }
 
-    /// A sentence a line, as mdoc likes it.
+    private static func items(_ items: [String]) -> String {
+        ([".Bl -tag -width Ds"] + items + [".El"]).joined(separator: "\n")
+    }
+
+    /// Returns the text with one sentence a line, as mdoc(7) recommends.
     private static func paragraph(_ text: String) -> String {
         escaped(text.replacing("\n", with: " ")).replacing(". ", with: ".\n")
     }
@@ -147,7 +153,7 @@ extension String {
     fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
 }
 
-/// What the argument parser tells of the commands, which its own manual is made of.
+/// The argument parser's description of the commands.
 struct ToolHelp: Decodable {
     let command: Command
 
@@ -165,6 +171,7 @@ struct ToolHelp: Decodable {
         let shouldDisplay: Bool
         let isOptional: Bool
         let isRepeating: Bool
+        let sectionTitle: String?
         let names: [Name]?
         let preferredName: Name?
         let valueName: String?

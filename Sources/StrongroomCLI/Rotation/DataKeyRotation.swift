@@ -1,6 +1,6 @@
 import Strongroom
 
-// `rotate --data-key`: every page of a database with key slots gets a new key, and no passphrase changes.
+// rotate --data-key: every page of a database with key slots gets a new key, and no passphrase changes.
 
 extension Rotate {
     func renewDataKey() throws {
@@ -17,12 +17,11 @@ extension Rotate {
         let outcome = try rotate(target, secret, kept)
         let members: [(String, JSON)] = [
             ("outcome", .text("rotated")), ("changed", .text("pages")), ("bytes", .integer(target.inspection.size)),
-            ("droppedSlots", .list(dropped.map(\.json))), ("formerKeyRemains", .bool(outcome == .formerKeyRemains)),
+            ("droppedSlots", .list(dropped.map(\.json))), ("formerKeyRemains", .bool(outcome != .complete)),
         ]
-        let rest = outcome == .complete ? "" : " Another program still reads pages of the former key: run this again."
         let status: Status = outcome == .complete ? .done : .formerKeyRemains
         try output.done(Self.self, file, members, status: status, text: """
-            \(file): every page has a new key, and was checked.\(words(dropped)) Former key files open it no more.\(rest)
+            \(file): every page has a new key, and was checked.\(words(dropped)) \(words(outcome))
             """)
         if status != .done { throw Told(status: status) }
     }
@@ -45,6 +44,19 @@ extension Rotate {
         Failure(.other, file: file, "these slots would be dropped: \(names(dropped)); nothing was changed",
                 details: [("droppedSlots", .list(dropped.map(\.json)))],
                 remedy: "Give their secrets with --keep-file, or allow it with --drop-other-slots")
+    }
+
+    private func words(_ outcome: RotationOutcome) -> String {
+        switch outcome {
+        case .complete: "Former key files do not open it."
+        case .formerKeyRemains: """
+            Another program still reads pages of the former key. The next opening after that program is done removes them.
+            """
+        case .unfinished: """
+            What is left of the former key could not be removed, because a file could not be written. Make room and \
+            check the permissions: the next opening removes it.
+            """
+        }
     }
 
     private func words(_ dropped: [KeySlot]) -> String {

@@ -1,21 +1,24 @@
 import Foundation
 import Strongroom
 
-/// How long rotations take on this machine: found out on a small database in the temporary folder, which is removed.
+/// The speed of rotations on this machine, measured on a small database in the temporary folder.
 struct Estimate: Sendable {
     static let trialSize = 24_000_000
 
     let bytesPerSecond: Double
 
     init(_ settings: CipherSettings) throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("strongroom-trial-\(UUID().uuidString)").path
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "strongroom-trial-\(UUID().uuidString)").path
         defer { for ending in ["", "-wal", "-shm", "-journal", "-salt-new", "-salt-next"] { unlink(path + ending) } }
         bytesPerSecond = try attributing(to: path) {
             var configuration = Configuration()
             configuration.encryption = Encryption(key: try .random(), settings: settings)
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             try queue.write { db in
-                try db.execute(sql: "CREATE TABLE trial (content); INSERT INTO trial VALUES (zeroblob(\(Self.trialSize)))")
+                try db.execute(sql: """
+                    CREATE TABLE trial (content); INSERT INTO trial VALUES (zeroblob(\(Self.trialSize)))
+                    """)
             }
             let began = DispatchTime.now().uptimeNanoseconds
             try queue.rotateKey(to: .random())
@@ -25,6 +28,6 @@ struct Estimate: Sendable {
         }
     }
 
-    /// - parameter opening: how long it took to open the database, the derivation of its key for the most part.
+    /// - parameter opening: the seconds that opening took, mostly for deriving the key.
     func seconds(for bytes: Int64, opening: Double) -> Double { 2 * opening + Double(bytes) / bytesPerSecond }
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Other processes that have a file open: after a rotation they must open it anew.
+/// Other processes that have a file open, and must reopen it after a rotation.
 ///
-/// From /proc, where there is one; of other users' processes only root learns.
+/// Read from /proc, if there is one. Only root sees the processes of other users.
 struct OpenElsewhere: Sendable {
     struct Process: Sendable, Equatable {
         var identifier: Int32
@@ -16,7 +16,7 @@ struct OpenElsewhere: Sendable {
         for entry in (try? files.contentsOfDirectory(atPath: "/proc")) ?? [] {
             guard let identifier = Int32(entry), identifier != getpid() else { continue }
             let folder = "/proc/\(entry)/fd"
-            // The links of /proc are followed without opening the files.
+            // The links in /proc are resolved without opening the files.
             let names = (try? files.contentsOfDirectory(atPath: folder)) ?? []
             for file in Set(names.compactMap { FileIdentity("\(folder)/\($0)") }) {
                 processes[file, default: []].append(Process(identifier: identifier, name: Self.name(of: entry)))
@@ -28,7 +28,7 @@ struct OpenElsewhere: Sendable {
         FileIdentity(path).flatMap { processes[$0] } ?? []
     }
 
-    /// The first of several names of one file counts.
+    /// Returns the paths without further names of the same file.
     static func withoutDuplicates(_ paths: [String]) -> [String] {
         var seen = Set<FileIdentity>()
         return paths.filter { path in FileIdentity(path).map { seen.insert($0).inserted } ?? true }

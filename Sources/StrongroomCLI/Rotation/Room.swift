@@ -1,7 +1,7 @@
 import Foundation
 import Strongroom
 
-/// The room that a rotation needs beside the database: its pages stand in the write-ahead log until the commit.
+/// The free space that a rotation needs: the write-ahead log holds all pages until the commit.
 struct Room: Sendable {
     let needed: Int64
     let available: Int64
@@ -17,7 +17,10 @@ struct Room: Sendable {
     func require(for file: String) throws {
         guard available > needed else {
             throw Failure(.diskFull, file: file,
-                          "a rotation needs \(megabytes(needed)) of room beside it, and there are \(megabytes(available)); nothing was changed",
+                          """
+                          a rotation needs \(megabytes(needed)) of free space beside it, and \(megabytes(available)) \
+                          are free; nothing was changed
+                          """,
                           details: [("neededBytes", .integer(needed)), ("availableBytes", .integer(available))],
                           remedy: "Make room on its disk, then run this again")
         }

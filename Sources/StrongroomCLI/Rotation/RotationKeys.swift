@@ -1,6 +1,6 @@
 import Strongroom
 
-/// The two keys of a rotation, and what messages call them.
+/// The two keys of a rotation, and their names in messages.
 struct RotationKeys: Sendable {
     let old: DatabaseKey
     let oldNoun: String

@@ -1,6 +1,6 @@
 import Strongroom
 
-/// What a rotation says of each database, in words and as JSON.
+/// The outcome of a rotation for one database, in words and as JSON.
 struct RotationReport {
     let step: RotationStep
     /// Nil where no key was asked for.
@@ -12,22 +12,25 @@ struct RotationReport {
     private var old: String { keys?.oldNoun ?? "passphrase" }
     private var new: String { keys?.newNoun ?? "passphrase" }
 
-    /// Nil for a failure, which has words of its own.
+    /// The outcome in words; nil for a failure.
     var text: String? {
         switch step.state {
-        case .rotated where hasSlots: "\(step.file): the slot of the old \(old) has the new \(new); no page was written."
+        case .rotated where hasSlots:
+            "\(step.file): the slot of the old \(old) has the new \(new); no page was written."
         case .rotated(let outcome): "\(step.file): \(undone)rotated and checked. \(words(outcome))"
         case .finished where isDry:
             "\(step.file): \(interrupted); it would be finished, and checked.\(readers) Nothing was changed."
         case .finished(.complete):
             "\(step.file): \(interrupted); it is finished now, and checked. \(words(.complete))"
-        case .finished(.formerKeyRemains):
-            "\(step.file): an earlier rotation is not finished. \(words(.formerKeyRemains))"
+        case .finished(let outcome):
+            "\(step.file): an earlier rotation is not finished. \(words(outcome))"
         case .already: "\(step.file): the new \(new) opens it already; nothing was changed."
         case .checked(let plan): "\(step.file): " + words(plan)
         case .found, .failed, .skipped: nil
         }
     }
+
+    private var change: JSON { .text(hasSlots ? "passphrase" : "pages") }
 
     private var hasSlots: Bool { step.target?.inspection.hasKeyFile ?? false }
 
@@ -37,8 +40,12 @@ struct RotationReport {
         switch outcome {
         case .complete: "Only the new \(new) opens it."
         case .formerKeyRemains: """
-            The new \(new) opens it; but another program still reads pages of the old one, and until they are removed the \
-            old \(old) opens the file without its log. Run this again when that program is done, or with --wait.
+            The new \(new) opens it; but another program still reads pages of the old one, and until they are removed \
+            the old \(old) opens the file without its log. Run this again when that program is done, or with --wait.
+            """
+        case .unfinished: """
+            The new \(new) opens it; but what is left of the old one could not be removed, because a file could not be \
+            written. Make room and check the permissions, then run this again.
             """
         }
     }
@@ -50,11 +57,14 @@ struct RotationReport {
     }
 
     private var undone: String {
-        step.wasPending ? "an earlier rotation was interrupted before the new \(new) had taken over, and was undone; now it is " : ""
+        guard step.wasPending else { return "" }
+        return "an earlier rotation was interrupted before the new \(new) had taken over, and was undone; now it is "
     }
 
     private func words(_ plan: RotationPlan) -> String {
-        guard !hasSlots else { return "the \(old) opens it; its slot would be changed, and no page. Nothing was changed." }
+        guard !hasSlots else {
+            return "the \(old) opens it; its slot would be changed, and no page. Nothing was changed."
+        }
         var text = "the \(old) opens it; \(bytes) bytes would be encrypted anew"
         if let seconds = seconds(plan) { text += " in about \(duration(seconds))" }
         text += ", with \(megabytes(plan.room.needed)) of room beside it (there are \(megabytes(plan.room.available)))."
@@ -63,7 +73,8 @@ struct RotationReport {
         return text + others + readers + " Nothing was changed."
     }
 
-    /// Who must open the database anew when its key has changed.
+    /// A warning that names the processes that must reopen the database after its key has changed; nil if there are
+    /// none.
     var warning: String? { step.plan.flatMap(others).map { "\(step.file): \($0)" } }
 
     private func others(_ plan: RotationPlan) -> String? {
@@ -76,13 +87,13 @@ struct RotationReport {
 
     private func seconds(_ plan: RotationPlan) -> Double? { estimate?.seconds(for: bytes, opening: plan.opening) }
 
-    /// How long it will take, in a dry run.
+    /// The predicted duration in seconds; nil unless this is a dry run.
     var seconds: Double? { step.plan.flatMap(seconds) }
 
     /// After the file and the status.
     var members: [(String, JSON)] {
         switch step.state {
-        case .rotated: [("outcome", .text("rotated")), ("changed", .text(hasSlots ? "passphrase" : "pages")),
+        case .rotated: [("outcome", .text("rotated")), ("changed", change),
                         ("bytes", .integer(bytes)), ("undoneBefore", .bool(step.wasPending)), remains]
         case .finished: [("outcome", .text("finished")), ("bytes", .integer(bytes)), remains] + dryness
         case .already: [("outcome", .text("already")), ("bytes", .integer(bytes))] + dryness
@@ -98,7 +109,7 @@ struct RotationReport {
 
     private func members(_ plan: RotationPlan) -> [(String, JSON)] {
         [
-            ("outcome", .text("planned")), ("dryRun", .bool(true)), ("changes", .text(hasSlots ? "passphrase" : "pages")), ("bytes", .integer(bytes)),
+            ("outcome", .text("planned")), ("dryRun", .bool(true)), ("changes", change), ("bytes", .integer(bytes)),
             ("neededBytes", .integer(plan.room.needed)), ("availableBytes", .integer(plan.room.available)),
             ("seconds", seconds(plan).map { .real(($0 * 10).rounded() / 10) } ?? .null),
             ("isRotationPending", .bool(step.wasPending)), remains,
@@ -108,7 +119,7 @@ struct RotationReport {
         ]
     }
 
-    /// One of several, with its own file and status.
+    /// The JSON of one of several files.
     var json: JSON {
         let failure = step.failure
         var object: [(String, JSON)] = [

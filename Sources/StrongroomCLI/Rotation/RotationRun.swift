@@ -1,11 +1,11 @@
 import Foundation
 import Strongroom
 
-/// A rotation of one or several databases: each has its own outcome, and none waits for another's.
+/// A rotation of one or several databases, each with its own outcome.
 struct RotationRun {
     private(set) var steps: [RotationStep]
     private let jobs: Int
-    /// Descriptors are few: where there are more databases than this, each is opened a second time.
+    /// The maximum number of databases that stay open between the check and the rotation, to save descriptors.
     private static let mostOpen = 64
 
     init(_ files: [String], _ format: FormatOptions, jobs: Int) {
@@ -14,20 +14,20 @@ struct RotationRun {
     }
 
     var isSingle: Bool { steps.count == 1 }
-    /// How prompts name what the key is for.
+    /// The name of the databases in prompts.
     var name: String { isSingle ? steps[0].file : counted(steps.count, "database") }
     var hasFound: Bool { steps.contains { if case .found = $0.state { true } else { false } } }
     var hasChecked: Bool { steps.contains { $0.plan != nil } }
     /// A database that the old key does not open, but perhaps the new one.
     var hasUnopened: Bool { steps.contains { $0.failure?.status == .wrongKey } }
-    /// When the key opened none of the databases that it was tried on.
+    /// The failure if the key opened none of the databases.
     var refusalOfAll: Failure? {
         guard !hasChecked, steps.allSatisfy({ $0.target == nil || $0.failure?.status == .wrongKey }) else { return nil }
         return steps.lazy.compactMap(\.failure).first { $0.status == .wrongKey }
     }
     var hasUnopenedPending: Bool { steps.contains { $0.failure?.status == .wrongKey && $0.wasPending } }
 
-    /// Opens each database with the old key, and looks for what would be in the way.
+    /// Opens each database with the old key, and looks for obstacles.
     mutating func check(_ keys: RotationKeys, isDry: Bool, waits: Bool, _ interruption: Interruption) {
         let others = OpenElsewhere(), keepingOpen = steps.count <= Self.mostOpen
         steps = concurrently(steps, jobs: jobs) { step in
@@ -44,7 +44,7 @@ struct RotationRun {
         }
     }
 
-    /// Changes the key of what was checked, and tries the new one where the old one did not fit.
+    /// Rotates the checked databases, and tries the new key on those that the old key does not open.
     mutating func rotate(
         _ keys: RotationKeys, waits: Bool, _ interruption: Interruption, _ display: ProgressDisplay,
         _ tell: @escaping @Sendable (RotationStep) -> Void)
@@ -61,22 +61,25 @@ struct RotationRun {
         }
     }
 
-    /// Tries the new key where the old one did not fit, and changes nothing.
+    /// Tries the new key on databases that the old key does not open, and changes nothing.
     mutating func foresee(_ keys: RotationKeys, waits: Bool, _ interruption: Interruption) {
         steps = concurrently(steps, jobs: jobs) { Self.finished($0, keys, isDry: true, waits: waits, interruption) }
     }
 
     private static func finished(
-        _ step: RotationStep, _ keys: RotationKeys, isDry: Bool, waits: Bool, _ interruption: Interruption) -> RotationStep
+        _ step: RotationStep, _ keys: RotationKeys, isDry: Bool, waits: Bool,
+        _ interruption: Interruption) -> RotationStep
     {
         guard step.failure?.status == .wrongKey else { return step }
-        let tried = step.continued(unless: interruption) { try $0.finish(keys, isDry: isDry, waits: waits, interruption) }
-        // When neither opens it, what was said of the old one counts.
+        let tried = step.continued(unless: interruption) {
+            try $0.finish(keys, isDry: isDry, waits: waits, interruption)
+        }
+        // If neither key opens it, the failure of the old one is reported.
         return tried.failure?.status == .wrongKey ? step : tried
     }
 
-    /// Done, the one status of all failures, or "other" where they differ. An interruption goes before all; before "done"
-    /// goes a former key that remains.
+    /// The status of the run: that of the failures, or "other" if they differ. An interruption precedes all others;
+    /// before "done" goes a former key that remains.
     var status: Status {
         let failures = Set(steps.compactMap(\.failure?.status))
         if failures.contains(.interrupted) { return .interrupted }
@@ -85,7 +88,7 @@ struct RotationRun {
     }
 }
 
-/// Runs `body` on each element, up to `jobs` at a time, and answers in their order.
+/// Runs `body` on each element, up to `jobs` at a time, and returns the results in order.
 func concurrently<Element: Sendable, Answer: Sendable>(
     _ elements: [Element], jobs: Int, _ body: @escaping @Sendable (Element) -> Answer) -> [Answer]
 {
@@ -119,6 +122,6 @@ private final class Worklist<Element: Sendable, Answer: Sendable>: @unchecked Se
 
     func finish(_ index: Int, _ answer: Answer) { lock.withLock { finished[index] = answer } }
 
-    /// Once all are finished.
+    /// The results, after all are finished.
     var answers: [Answer] { lock.withLock { elements.indices.map { finished[$0]! } } }
 }

@@ -1,18 +1,18 @@
 import Foundation
 import Strongroom
 
-/// One database of a rotation, from the look at it to the outcome.
+/// One database of a rotation, from its inspection to its outcome.
 struct RotationStep: Sendable {
     enum State: Sendable {
-        /// Looked at from outside.
+        /// Inspected without a key.
         case found
-        /// The old key opens it and nobody is in the way.
+        /// The old key opens it, and there is no obstacle.
         case checked(RotationPlan)
         case rotated(RotationOutcome)
-        /// An earlier run was interrupted after the new key had taken over; what it left is done as far as readers let it, or
-        /// would be.
+        /// An earlier run was interrupted after its commit. It is finished as far as readers allow,
+        /// or would be.
         case finished(RotationOutcome)
-        /// The new key opens it, and nothing was to be done.
+        /// The new key opens it. Nothing was done.
         case already
         case failed(Failure)
         /// The run was interrupted before its turn.
@@ -20,7 +20,7 @@ struct RotationStep: Sendable {
     }
 
     let file: String
-    /// Nil for what is no encrypted database.
+    /// The database; nil if the file is no encrypted database.
     let target: Target?
     var state: State
 
@@ -37,7 +37,7 @@ struct RotationStep: Sendable {
         }
     }
 
-    /// A rotation of it was interrupted before this run, or is under way.
+    /// True if an earlier rotation was interrupted, or is running.
     var wasPending: Bool { target?.inspection.isRotationPending ?? false }
 
     var plan: RotationPlan? {
@@ -52,7 +52,7 @@ struct RotationStep: Sendable {
         }
     }
 
-    /// What the change of key has left, or would leave; nil where there is none.
+    /// The outcome of the rotation, or its prediction; nil if there is none.
     var outcome: RotationOutcome? {
         switch state {
         case .rotated(let outcome), .finished(let outcome): outcome
@@ -61,9 +61,9 @@ struct RotationStep: Sendable {
         }
     }
 
-    var status: Status { failure?.status ?? (outcome == .formerKeyRemains ? .formerKeyRemains : .done) }
+    var status: Status { failure?.status ?? ([nil, .complete].contains(outcome) ? .done : .formerKeyRemains) }
 
-    /// The step after `work`, or as it is when there is nothing to work on.
+    /// Returns the step after `work`, or as it is when there is nothing to work on.
     func continued(unless interruption: Interruption, _ work: (Target) throws -> State) -> RotationStep {
         guard let target else { return self }
         var step = self
@@ -76,29 +76,29 @@ struct RotationStep: Sendable {
     }
 }
 
-/// What a rotation that was checked will do.
+/// The plan of a rotation that was checked.
 struct RotationPlan: Sendable {
     var room: Room
-    /// Seconds that opening took.
+    /// The seconds that opening took.
     var opening: Double
     var processes: [OpenElsewhere.Process]
-    /// What it would leave of the old key, as far as a dry run can tell.
+    /// The predicted outcome of a dry run.
     var outcome: RotationOutcome?
-    /// The open database; nil when there are too many to keep them all open, and in a dry run.
+    /// The open database; nil in a dry run, or if there are too many to keep them open.
     var queue: DatabaseQueue?
 }
 
 // MARK: - Work
 
 extension Target {
-    /// Opens the database with the old key, and finds out what would be in the way of a rotation.
+    /// Opens the database with the old key, and looks for obstacles to a rotation.
     func plan(_ keys: RotationKeys, keepingOpen: Bool, _ others: OpenElsewhere) throws -> RotationPlan {
         let room = try requireRotatable(keys)
         let began = DispatchTime.now().uptimeNanoseconds
         let queue = try self.queue(keys.old)
         let opening = Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
         do {
-            // Somebody who writes now is better met before than in the middle.
+            // A program that writes now is better detected before the rotation than during it.
             try attributing(to: name) { try queue.inTransaction(.immediate) { _ in .rollback } }
         } catch var failure as Failure {
             failure.addRemedy("The old \(keys.oldNoun) opens it")
@@ -106,10 +106,11 @@ extension Target {
         }
         if !keepingOpen { try attributing(to: name) { try queue.close() } }
         return RotationPlan(
-            room: room, opening: opening, processes: others.processes(having: place.path), queue: keepingOpen ? queue : nil)
+            room: room, opening: opening, processes: others.processes(having: place.path),
+            queue: keepingOpen ? queue : nil)
     }
 
-    /// Finds out the same, and whether every page is what the old key wrote, without changing anything.
+    /// Looks for the same obstacles, and authenticates every page, without changing anything.
     func dryPlan(
         _ keys: RotationKeys, waits: Bool, _ others: OpenElsewhere, _ interruption: Interruption) throws -> RotationPlan
     {
@@ -133,10 +134,11 @@ extension Target {
                           remedy: "Keep a copy of it as it is, and restore from a backup")
         }
         return RotationPlan(
-            room: room, opening: opening, processes: others.processes(having: place.path), outcome: foreseen(waits: waits))
+            room: room, opening: opening, processes: others.processes(having: place.path),
+            outcome: foreseen(waits: waits))
     }
 
-    /// Who reads in a transaction keeps pages of the old key.
+    /// Predicts the outcome: a reader in a transaction keeps pages of the old key.
     private func foreseen(waits: Bool) -> RotationOutcome {
         FileLocks(path: place.path).isRead && !waits ? .formerKeyRemains : .complete
     }
@@ -152,7 +154,7 @@ extension Target {
                           "it cannot be written (\(String(cString: strerror(errno)))); nothing was changed",
                           remedy: "Check the permissions of the file and of its folder")
         }
-        // The new salt of a plaintext header comes there.
+        // The new salt of a plaintext header is written there.
         let salt = place.path + "-salt"
         if inspection.kind == .plaintextHeader, access(salt, W_OK) != 0, errno == EACCES || errno == EROFS {
             throw Failure(errno: errno, file: name, doing: "opening \(salt) to write",
@@ -164,11 +166,12 @@ extension Target {
         return room
     }
 
-    /// Changes the key; a failure says which one opens the database now.
+    /// Rotates the key. A failure says which key opens the database.
     ///
-    /// - parameter waits: for those who still read pages of the old key, until they are done or an interruption comes.
+    /// - parameter waits: true to wait for readers of the old key's pages, until they end or an interruption arrives.
     func rotate(
-        _ plan: RotationPlan, _ keys: RotationKeys, waits: Bool, _ interruption: Interruption, _ display: ProgressDisplay
+        _ plan: RotationPlan, _ keys: RotationKeys, waits: Bool, _ interruption: Interruption,
+        _ display: ProgressDisplay
     ) throws -> RotationOutcome {
         do {
             return try attributing(to: name) {
@@ -202,8 +205,10 @@ extension Target {
         try slots.change(slot.id, to: keys.new!)
     }
 
-    /// What is to do for a database that the old key does not open: nothing, when an earlier run came as far as the new one.
-    func finish(_ keys: RotationKeys, isDry: Bool, waits: Bool, _ interruption: Interruption) throws -> RotationStep.State {
+    /// Finishes an earlier run on a database that the old key does not open. Does nothing if that run has completed.
+    func finish(
+        _ keys: RotationKeys, isDry: Bool, waits: Bool, _ interruption: Interruption) throws -> RotationStep.State
+    {
         guard isDry else { return try finish(keys, waits: waits, interruption) }
         try attributing(to: name) {
             try DatabaseFile.reading(path: place.path, encryption: encryption(keys.new!)) { _ in }
@@ -212,7 +217,7 @@ extension Target {
     }
 
     private func finish(_ keys: RotationKeys, waits: Bool, _ interruption: Interruption) throws -> RotationStep.State {
-        // Opening finishes what was interrupted.
+        // Opening finishes an interrupted rotation.
         let queue = try self.queue(keys.new)
         return try attributing(to: name) {
             defer { try? queue.close() }
@@ -226,7 +231,7 @@ extension Target {
         }
     }
 
-    /// Asks again and again, for as long as a lock is waited for each time.
+    /// Calls `finishKeyRotation` repeatedly. Each call waits as long as for a lock.
     private func wait(
         _ queue: DatabaseQueue, _ outcome: RotationOutcome, _ interruption: Interruption) throws -> RotationOutcome
     {
@@ -235,7 +240,7 @@ extension Target {
         return outcome
     }
 
-    /// Which key to keep, found out by trying rather than by reasoning.
+    /// Determines by trying which key opens the database.
     private func holder(_ keys: RotationKeys) -> String {
         func opens(_ key: DatabaseKey) -> Bool {
             (try? DatabaseFile.reading(path: place.path, encryption: encryption(key)) { _ in }) != nil

@@ -4,7 +4,7 @@ import Strongroom
 struct Bindings {
     private var values: [String: DatabaseValue] = [:]
 
-    /// - throws: a `Failure` for what is no binding.
+    /// - throws: a `Failure` for malformed bindings.
     init(_ options: [String]) throws {
         for option in options {
             let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -17,7 +17,7 @@ struct Bindings {
         }
     }
 
-    /// A number where the text is just how it is written; else the text.
+    /// Returns a number if the text is exactly how the number is written; otherwise the text.
     private static func value(_ text: String) -> DatabaseValue {
         if let integer = Int64(text), String(integer) == text { return integer.databaseValue }
         if let real = Double(text), String(real) == text { return real.databaseValue }

@@ -2,16 +2,16 @@ import ArgumentParser
 import Foundation
 import Strongroom
 
-/// How the rows of a query are written.
+/// The output form of the rows of a query.
 enum RowForm: String, ExpressibleByArgument, CaseIterable {
     case table, csv, jsonl
 }
 
-/// Writes rows to standard output as they come, in memory that does not grow with their number.
+/// Writes rows to standard output one at a time, in constant memory.
 ///
-/// The columns of a table are as wide as the widest value of its first rows; a wider one further down sticks out.
+/// The columns of a table are as wide as the widest value of the first rows. A wider value further down overflows.
 struct RowWriter {
-    /// How many rows a table waits for before it settles its widths.
+    /// The number of rows that determine the widths of a table's columns.
     static let measured = 200
     private static let bufferSize = 65_536
 
@@ -61,10 +61,13 @@ struct RowWriter {
         try write(padded.joined(separator: "  "))
     }
 
-    /// What a terminal would obey rather than show, or a line would break at.
+    /// Escapes control characters, which a terminal would obey and which would break lines.
     private static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
-        return text.unicodeScalars.map { $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0) }.joined()
+        let shown = text.unicodeScalars.map { scalar in
+            scalar.properties.generalCategory == .control ? scalar.escaped(asASCII: true) : String(scalar)
+        }
+        return shown.joined()
     }
 
     // MARK: - Output
@@ -101,7 +104,9 @@ struct RowWriter {
     }
 
     private static func hexadecimal(_ bytes: Data) -> String {
-        func digit(_ nibble: UInt8) -> UInt8 { nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10 }
+        func digit(_ nibble: UInt8) -> UInt8 {
+            nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
+        }
         return String(decoding: bytes.flatMap { [digit($0 >> 4), digit($0 & 15)] }, as: UTF8.self)
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Strongroom
 
-/// Runs statements one after the other, and writes the rows of those that have any.
+/// Runs statements one after the other, and writes their rows.
 struct SQLRunner {
     var form: RowForm
     var bindings: Bindings
@@ -25,10 +25,10 @@ struct SQLRunner {
     }
 }
 
-/// What a statement is, from its first words.
+/// The kind of a statement, by its first words.
 enum StatementKind {
     case transaction(String)
-    /// It can't be part of a transaction, such as VACUUM and a change of journal mode.
+    /// A statement that can't be part of a transaction, such as VACUUM and a change of the journal mode.
     case alone(String)
     case other
 
@@ -45,7 +45,7 @@ enum StatementKind {
     private static let boundaries: Set = ["BEGIN", "COMMIT", "END", "ROLLBACK"]
     private static let lonelyPragmas: Set = ["JOURNAL_MODE", "WAL_CHECKPOINT"]
 
-    /// In capitals, without comments; enough to know statements that have nothing else.
+    /// Returns the first words in capitals, without comments.
     private static func words(_ sql: String) -> [String] {
         let comment = #"--[^\n]*|/\*[\s\S]*?\*/"#
         let bare = sql.replacingOccurrences(of: comment, with: " ", options: .regularExpression).uppercased()

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Rows of RFC 4180. Quoted values may have commas, quotes and lines in them.
+/// Rows in the format of RFC 4180. Quoted values may contain commas, quotes and newlines.
 struct CSV {
     private(set) var rows: [[String]] = []
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lines of standard input, as long as no signal comes.
+/// The lines of standard input, until a signal arrives.
 struct LineReader {
     let interruption: Interruption
     private var pending: [UInt8] = []

@@ -1,27 +1,30 @@
 import Strongroom
 
-/// A database as the SQL that makes it anew, in the manner of SQLite's shell.
+/// A database as the SQL that recreates it, as SQLite's shell prints it.
 struct SQLDump {
     private let db: Database
 
     init(_ db: Database) { self.db = db }
 
-    /// - parameter table: that one alone, with its indexes and triggers.
+    /// - parameter table: the only table to dump, with its indexes and triggers; nil for all.
     func write(_ table: String?, to write: (String) throws -> Void) throws {
         let entries = try Row.fetchAll(db, sql: """
             SELECT type, name, sql, rootpage FROM sqlite_master
-            WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND (?1 IS NULL OR lower(tbl_name) = lower(?1))
+            WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+            AND (?1 IS NULL OR lower(tbl_name) = lower(?1))
             ORDER BY type <> 'table', rowid
             """, arguments: [table])
         let virtual = entries.filter { ($0["type"] as String) == "table" && ($0["rootpage"] as Int) == 0 }
-        if !virtual.isEmpty { try write("-- It has virtual tables: in SQLite's shells, enter .dbconfig defensive off first.") }
+        if !virtual.isEmpty {
+            try write("-- It has virtual tables: in SQLite's shells, enter .dbconfig defensive off first.")
+        }
         try write("PRAGMA foreign_keys = OFF;\nBEGIN TRANSACTION;")
         for entry in entries where (entry["type"] as String) == "table" && (entry["rootpage"] as Int) > 0 {
             try write((entry["sql"] as String) + ";")
             try writeRows(of: entry["name"], to: write)
         }
         try writeSequences(table, to: write)
-        // Their tables are there already: CREATE VIRTUAL TABLE would make them again.
+        // Their shadow tables exist already, and CREATE VIRTUAL TABLE would create them again.
         if !virtual.isEmpty { try write("PRAGMA writable_schema = ON;") }
         for entry in virtual {
             let name = literal(entry["name"]), sql = literal(entry["sql"])

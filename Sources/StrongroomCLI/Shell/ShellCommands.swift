@@ -31,7 +31,8 @@ extension ShellSession {
     }
 
     private static let namesOfTables = """
-        SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name
+        SELECT name FROM sqlite_master
+        WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name
         """
 
     private static let schema = """

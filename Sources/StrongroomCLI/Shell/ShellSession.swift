@@ -1,7 +1,7 @@
 import Foundation
 import Strongroom
 
-/// A conversation: lines become statements, and statements rows.
+/// A session of the shell: it reads statements and prints rows.
 struct ShellSession {
     let file: String
     let isWriting: Bool
@@ -60,12 +60,12 @@ struct ShellSession {
                       remedy: "Leave it out, or give --write")
     }
 
-    /// Runs `body` on one state of the database: that of the transaction where there is one.
+    /// Runs `body` on one state of the database: that of the open transaction, if any.
     func seeing<T>(_ db: Database, _ body: () throws -> T) throws -> T {
         try db.isInsideTransaction ? body() : db.reading(body)
     }
 
-    /// People go on after an error; nobody else is there to see it.
+    /// Runs `body`. After an error, an interactive session continues, and others end.
     private mutating func telling(_ body: (inout ShellSession) throws -> Void) throws {
         do {
             try body(&self)

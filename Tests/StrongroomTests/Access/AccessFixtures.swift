@@ -25,7 +25,7 @@ final class Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
     private let patience: TimeInterval
 
-    init(patience: TimeInterval = 20) { self.patience = patience }
+    init(patience: TimeInterval = 60) { self.patience = patience }
 
     func open() { semaphore.signal() }
 

@@ -155,25 +155,4 @@ struct BarrierTests {
         try await onThread { first.pass() }
         #expect(try await pool.read { try $0.countWines() } == 1)
     }
-
-    @Test("who comes first is served first, and who leaves is forgotten")
-    func waiters() {
-        var waiters = Waiters<Int>()
-        let tickets = (0..<200).map { waiters.append($0) }
-        let removed = stride(from: 0, to: 200, by: 2).map { waiters.remove(tickets[$0]) }
-        #expect(removed == Array(stride(from: 0, to: 200, by: 2)))
-        #expect(waiters.count == 100)
-        var served: [Int] = []
-        while let first = waiters.first {
-            served.append(first)
-            waiters.removeFirst()
-        }
-        #expect(served == Array(stride(from: 1, to: 200, by: 2)))
-        #expect(waiters.isEmpty)
-        let late = waiters.remove(tickets[1])
-        #expect(late == nil)
-        let next = waiters.append(7)
-        #expect(next > tickets[199])
-        #expect(waiters.first == 7)
-    }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Closing")
 struct ClosingTests {
-    @Test("tells the log which statements keep the connection open, without their keys")
+    @Test("logs the statements that keep the connection open, without their keys")
     func logged() async {
         await #expect(processExitsWith: .success) {
             let lines = Shared<[String]>([])
@@ -17,10 +17,10 @@ struct ClosingTests {
             }
             let error = #expect(throws: DatabaseError.self) { try queue.close() }
             #expect(error?.resultCode == .SQLITE_BUSY)
-            let told = lines.value
-            #expect(told.contains("5 unfinalized statement: SELECT 1"))
-            #expect(told.count { $0.hasPrefix("5 unfinalized statement") } == 2)
-            #expect(!told.joined().contains("secret"))
+            let logged = lines.value
+            #expect(logged.contains("5 unfinalized statement: SELECT 1"))
+            #expect(logged.count { $0.hasPrefix("5 unfinalized statement") } == 2)
+            #expect(!logged.joined().contains("secret"))
             try withExtendedLifetime(statements) { try queue.inDatabase { try $0.execute(sql: "SELECT 1") } }
         }
     }

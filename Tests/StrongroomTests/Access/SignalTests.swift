@@ -141,8 +141,8 @@ private final class SignalledProcess: Sendable {
         }
     }
 
-    /// Sends SIGTSTP while the write holds its lock. Another process sees this one stopped, looks at its locks, and lets
-    /// it go on.
+    /// Sends SIGTSTP while the write holds its lock. Another process sees this one stopped, looks at its locks, and
+    /// lets it go on.
     func locksWhileStopped(_ write: Gate) async throws -> String {
         try await onThread { [self] in
             isWriting.pass()

@@ -27,7 +27,8 @@ struct SuspensionTests {
         expectSuspension(await #expect(throws: (any Error).self) { try await writer.write { try $0.insertWine() } })
         try await onThread {
             expectSuspension(#expect(throws: (any Error).self) { try writer.write { try $0.insertWine() } })
-            expectSuspension(#expect(throws: (any Error).self) { try writer.writeWithoutTransaction { try $0.insertWine() } })
+            expectSuspension(#expect(throws: (any Error)
+                .self) { try writer.writeWithoutTransaction { try $0.insertWine() } })
             expectSuspension(#expect(throws: (any Error).self) {
                 try writer.writeWithoutTransaction { db in
                     try db.inTransaction(.deferred) {
@@ -101,7 +102,8 @@ struct SuspensionTests {
         return -start.timeIntervalSinceNow < 0.1
     }
 
-    /// A machine that has much else to do may leave a thread without a processor for longer than that: once in many times must do.
+    /// A machine that has much else to do may leave a thread without a processor for longer than that: once in many
+    /// times must do.
     private static func onceInTime(_ isInTime: () throws -> Bool) rethrows -> Bool {
         for _ in 1...20 where try isInTime() { return true }
         return false
@@ -161,9 +163,11 @@ struct SuspensionTests {
     func otherLocks() throws {
         let source = try PoolFixture(), fixture = try PoolFixture()
         fixture.pool.suspend()
-        expectSuspension(#expect(throws: (any Error).self) { try fixture.pool.writeWithoutTransaction { _ = try $0.checkpoint() } })
+        expectSuspension(#expect(throws: (any Error)
+            .self) { try fixture.pool.writeWithoutTransaction { _ = try $0.checkpoint() } })
         expectSuspension(#expect(throws: (any Error).self) { try source.pool.backup(to: fixture.pool) })
-        expectSuspension(#expect(throws: (any Error).self) { try fixture.pool.rotateKey(to: .passphrase("battery staple")) })
+        expectSuspension(#expect(throws: (any Error)
+            .self) { try fixture.pool.rotateKey(to: .passphrase("battery staple")) })
         expectSuspension(#expect(throws: (any Error).self) { try fixture.pool.vacuum() })
         expectSuspension(#expect(throws: (any Error).self) { try fixture.pool.erase() })
         fixture.pool.resume()
@@ -221,7 +225,9 @@ struct SuspensionTests {
             try db.insertWine()
             let wait = LockWait()
             let waiting = start {
-                do { try fixture.pool.write { try $0.insertWine() } } catch let failure { error.update { $0 = failure } }
+                do { try fixture.pool.write { try $0.insertWine() } } catch let failure {
+                    error.update { $0 = failure }
+                }
             }
             wait.pass()
             fixture.pool.suspend()
@@ -244,7 +250,9 @@ struct SuspensionTests {
         try other.write { db in
             try db.insertWine()
             let waiting = start {
-                do { try fixture.pool.write { try $0.insertWine() } } catch let failure { error.update { $0 = failure } }
+                do { try fixture.pool.write { try $0.insertWine() } } catch let failure {
+                    error.update { $0 = failure }
+                }
             }
             isWaiting.pass()
             fixture.pool.suspend()
@@ -292,7 +300,9 @@ struct SuspensionTests {
         try other.read { db in
             _ = try db.countWines()
             try fixture.pool.write { try $0.insertWine() }
-            do { try fixture.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } } catch let failure { error = failure }
+            do { try fixture.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } } catch let failure {
+                error = failure
+            }
         }
         expectSuspension(error)
         fixture.pool.resume()
@@ -331,18 +341,35 @@ struct SuspensionTests {
         NotificationCenter.default.post(name: Database.resumeNotification, object: nil)
     }
 
-    @Test("an interruption that comes after closing meets nothing", arguments: WriterKind.allCases)
+    @Test(
+        "an interruption that comes after closing has no effect: the rows stay, and the database opens again",
+        arguments: WriterKind.allCases)
     func lateInterruption(kind: WriterKind) throws {
         let (writer, folder) = try kind.make()
-        let stops = Shared(false)
-        let interrupter = start { while !stops.value { writer.interrupt(); writer.suspend(); writer.resume() } }
-        try? writer.write { try $0.insertWine() }
+        let stops = Shared(false), calls = Shared(0), hasCalled = Gate()
+        let interrupter = start {
+            while !stops.value {
+                writer.interrupt()
+                writer.suspend()
+                writer.resume()
+                calls.update { $0 += 1 }
+                hasCalled.open()
+            }
+        }
+        hasCalled.pass()
+        let isWritten = (try? writer.write { try $0.insertWine() }) != nil
         // A statement of the closing itself may be interrupted: that is an error like others.
         while (try? writer.close()) == nil {}
+        let before = calls.value
+        // At least one whole turn meets the closed connection.
+        while calls.value < before + 2 { hasCalled.pass() }
         stops.update { $0 = true }
         interrupter.pass()
         writer.interrupt()
-        _ = folder
+        let closed = #expect(throws: DatabaseError.self) { try writer.read { try $0.countWines() } }
+        #expect(closed?.reason == .closed)
+        let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: .encrypted())
+        #expect(try queue.read { try $0.countWines() } == (isWritten ? 1 : 0))
     }
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The promise of the tour: what stands higher uses what stands lower, and never the other way round.
+/// The layers of the article "Layers and invariants": a layer refers to itself and to those below it.
 @Suite("The layers of the library")
 struct LayerTests {
     private static let sources = Result {
@@ -10,13 +10,13 @@ struct LayerTests {
                 .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources/Strongroom"))
     }
 
-    @Test("each file belongs to a layer, and each layer has files")
+    @Test("Each file belongs to a layer, and each layer has files")
     func folders() throws {
         let layers = try Set(Self.sources.get().files.map(\.layer))
         #expect(layers == Set(SourceLayers.order))
     }
 
-    @Test("no layer refers to a type of a higher one")
+    @Test("No layer refers to a type of a higher one")
     func types() throws {
         let references = try Self.sources.get().typeReferences()
         print(Self.table(of: references))
@@ -25,18 +25,19 @@ struct LayerTests {
         #expect(upwards.isEmpty, "\(upwards.map(\.description).joined(separator: "\n"))")
     }
 
-    @Test("no layer uses what a higher one adds to the connection")
+    @Test("No layer uses what a higher one adds to the connection")
     func members() throws {
         let upwards = try Self.sources.get().memberReferencesUpwards()
         #expect(upwards.isEmpty, "\(upwards.map(\.description).joined(separator: "\n"))")
     }
 
-    @Test("an arrow upwards is found, in types and in members, and not in comments and literals")
+    @Test("An arrow upwards is found, in types and in members, and not in comments and literals")
     func detection() throws {
         let folder = try TemporaryFolder()
         func write(_ path: String, _ text: String) throws {
             let file = URL(fileURLWithPath: folder.path(path))
-            try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(at: file.deletingLastPathComponent(),
+                withIntermediateDirectories: true)
             try text.write(to: file, atomically: true, encoding: .utf8)
         }
         try write("Core/Low.swift", """
@@ -46,7 +47,8 @@ struct LayerTests {
                 func use(_ db: Database) { db.addedAbove() }
             }
             """)
-        try write("Access/High.swift", "public struct High {\n    let low: Low\n}\n\nextension Database {\n    func addedAbove() {}\n}\n")
+        try write("Access/High.swift",
+            "public struct High {\n    let low: Low\n}\n\nextension Database {\n    func addedAbove() {}\n}\n")
         let sources = try SourceLayers(URL(fileURLWithPath: folder.path))
         #expect(sources.typeReferences().map(\.name).sorted() == ["High", "Low"])
         #expect(sources.memberReferencesUpwards().map(\.name) == ["addedAbove"])
@@ -54,7 +56,9 @@ struct LayerTests {
 
     /// How often each layer refers to each other one.
     private static func table(of references: [SourceLayers.Reference]) -> String {
-        let counts = Dictionary(grouping: references) { $0.from }.mapValues { Dictionary(grouping: $0) { $0.to }.mapValues(\.count) }
+        let counts = Dictionary(grouping: references) { $0.from }.mapValues {
+            Dictionary(grouping: $0) { $0.to }.mapValues(\.count)
+        }
         return SourceLayers.order.reversed().map { from in
             let uses = SourceLayers.order.reversed().compactMap { to in counts[from]?[to].map { "\(to) \($0)" } }
             return "\(from): \(uses.isEmpty ? "nothing" : uses.joined(separator: ", "))"

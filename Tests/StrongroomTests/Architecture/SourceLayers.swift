@@ -4,8 +4,8 @@ import Foundation
 struct SourceLayers {
     /// From the bottom: a layer refers to itself, and to those before it.
     static let order = [
-        "Errors", "Keys", "KeySlots", "Core", "Cipher", "Schema", "Records", "Query", "FullText", "Access", "Observation",
-        "Migrations", "Dump", "Platform", "Sharing",
+        "Errors", "Keys", "KeySlots", "Core", "Cipher", "Schema", "Records", "Query", "FullText", "Access",
+        "Observation", "Migrations", "Dump", "Platform", "Sharing",
     ]
 
     struct File {
@@ -27,7 +27,8 @@ struct SourceLayers {
     let files: [File]
 
     init(_ folder: URL) throws {
-        files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }.sorted().map {
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        files = try paths.sorted().map {
             let text = try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8)
             return File(path: $0, layer: String($0.prefix { $0 != "/" }), code: Self.code(in: text))
         }
@@ -42,10 +43,15 @@ struct SourceLayers {
 
     /// The layer of each type that stands at the top level of a file.
     func types() -> [String: String] {
-        let declaration = /(?m)^(?:@\w+(?:\([^)\n]*\))?\s+)*(?:(?:public|package|open|final|indirect) +)*(?:class|struct|enum|protocol|actor|typealias) +(\w+)/
+        let declaration = #/
+            (?m)^(?:@\w+(?:\([^)\n]*\))?\s+)*(?:(?:public|package|open|final|indirect)\x20+)*
+            (?:class|struct|enum|protocol|actor|typealias)\x20+(\w+)
+            /#
         var types: [String: String] = [:]
         for file in files {
-            for match in file.code.matches(of: declaration) { types[String(match.1)] = types[String(match.1)] ?? file.layer }
+            for match in file.code.matches(of: declaration) {
+                types[String(match.1)] = types[String(match.1)] ?? file.layer
+            }
         }
         return types
     }
@@ -66,7 +72,10 @@ struct SourceLayers {
     /// What layers add to the connection in extensions, by name, with the lowest layer where anything has that name.
     private func connectionMembers() -> [String: String] {
         let `extension` = /(?ms)^(?:public |package )?extension Database(?:: [^{]*)? \{\n(.*?)^\}/
-        let member = /(?m)^    (?:@\w+(?:\([^)\n]*\))?\s+)*(?:(?:public|package|static|fileprivate|private) +)*(?:func|var|let) +(\w+)/
+        let member = #/
+            (?m)^\x20{4}(?:@\w+(?:\([^)\n]*\))?\s+)*(?:(?:public|package|static|fileprivate|private)\x20+)*
+            (?:func|var|let)\x20+(\w+)
+            /#
         var members: Set<String> = []
         for file in files {
             for block in file.code.matches(of: `extension`) {
@@ -78,8 +87,10 @@ struct SourceLayers {
         var lowest: [String: String] = [:]
         for file in files {
             for match in file.code.matches(of: name) {
-                for found in [match.1, match.2, match.3, match.4].compactMap({ $0 }).map(String.init) where members.contains(found) {
-                    if lowest[found].map({ Self.rank(file.layer) < Self.rank($0) }) ?? true { lowest[found] = file.layer }
+                let names = [match.1, match.2, match.3, match.4].compactMap { $0.map(String.init) }
+                for found in names where members.contains(found) {
+                    let isLower = lowest[found].map { Self.rank(file.layer) < Self.rank($0) } ?? true
+                    if isLower { lowest[found] = file.layer }
                 }
             }
         }

@@ -20,7 +20,9 @@ struct ArticleSamples {
     private func withNotes(_ body: (DatabaseQueue) throws -> Void) throws {
         try withEncryptedQueue { queue in
             try queue.write { try $0.execute(sql: """
-                CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT, done BOOLEAN NOT NULL DEFAULT 0, day TEXT, authorId INTEGER DEFAULT 1);
+                CREATE TABLE note (
+                    id INTEGER PRIMARY KEY, text TEXT, done BOOLEAN NOT NULL DEFAULT 0, day TEXT,
+                    authorId INTEGER DEFAULT 1);
                 CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);
                 INSERT INTO author VALUES (1, 'Arthur');
                 """) }
@@ -30,7 +32,10 @@ struct ArticleSamples {
 
     private func withPlayers(_ body: (Database) throws -> Void) throws {
         try withDatabase { db throws in
-            try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER, tags TEXT DEFAULT '[]', address TEXT)")
+            try db.execute(sql: """
+                CREATE TABLE player (
+                    id INTEGER PRIMARY KEY, name TEXT, score INTEGER, tags TEXT DEFAULT '[]', address TEXT)
+                """)
             try body(db)
         }
     }
@@ -41,7 +46,9 @@ struct ArticleSamples {
             try queue.write { db throws in
                 let text = "Call the bank"
                 try db.execute(sql: "INSERT INTO note (text, done) VALUES (?, ?)", arguments: ["Buy milk", false])
-                try db.execute(sql: "UPDATE note SET done = :done WHERE id = :id", arguments: ["done": true, "id": db.lastInsertedRowID])
+                try db.execute(
+                    sql: "UPDATE note SET done = :done WHERE id = :id",
+                    arguments: ["done": true, "id": db.lastInsertedRowID])
                 try db.execute(literal: "INSERT INTO note (text) VALUES (\(text))")
                 #expect(try Bool.fetchAll(db, sql: "SELECT done FROM note ORDER BY id") == [true, false])
 
@@ -92,7 +99,9 @@ struct ArticleSamples {
     func rowsAndValues() throws {
         try withNotes { queue in
             try queue.write { db throws in
-                try db.execute(sql: "INSERT INTO note (text, done, day) VALUES ('Buy milk', 1, '2026-01-01'), (NULL, 0, NULL)")
+                try db.execute(sql: """
+                    INSERT INTO note (text, done, day) VALUES ('Buy milk', 1, '2026-01-01'), (NULL, 0, NULL)
+                    """)
                 var found: [String] = []
                 let rows = try Row.fetchCursor(db, sql: "SELECT id, text, done FROM note")
                 while let row = try rows.next() {
@@ -111,7 +120,10 @@ struct ArticleSamples {
                 #expect(try Priority.fetchOne(db, sql: "SELECT 2") == .high)
 
                 let adapter = ScopeAdapter(["note": RangeRowAdapter(0..<2), "author": RangeRowAdapter(2..<4)])
-                let sql = "SELECT note.id, note.text, author.id, author.name FROM note JOIN author ON author.id = note.authorId"
+                let sql = """
+                    SELECT note.id, note.text, author.id, author.name
+                    FROM note JOIN author ON author.id = note.authorId
+                    """
                 let row = try Row.fetchOne(db, sql: sql, adapter: adapter)
                 let author: String? = row?.scopes["author"]?["name"]
                 #expect(author == "Arthur")
@@ -151,7 +163,8 @@ struct ArticleSamples {
     func requests() throws {
         try withPlayers { db in
             try db.execute(sql: """
-                INSERT INTO player (name, score, address) VALUES ('Arthur', 2000, '{"city":"Tours"}'), ('Barbara', -1, '{"city":"Nantes"}')
+                INSERT INTO player (name, score, address)
+                VALUES ('Arthur', 2000, '{"city":"Tours"}'), ('Barbara', -1, '{"city":"Nantes"}')
                 """)
             let best = try Player
                 .filter(Columns.score >= 1000)
@@ -178,7 +191,8 @@ struct ArticleSamples {
             let fromTours = try Player.filter(address["city"] == "Tours").fetchCount(db)
             try Player.updateAll(db, address.set(to: Database.jsonSet(address, ["$.country": "France"])))
             #expect(fromTours == 1)
-            #expect(try String.fetchOne(db, sql: "SELECT address FROM player") == #"{"city":"Tours","country":"France"}"#)
+            let changed = try String.fetchOne(db, sql: "SELECT address FROM player")
+            #expect(changed == #"{"city":"Tours","country":"France"}"#)
 
             let region = try Player.filter(key: 1).databaseRegion(db)
             // player(*)[1]
@@ -201,7 +215,9 @@ struct ArticleSamples {
                 t.column("shelf", .text).generatedAs(sql: "substr(title, 1, 1)", .virtual)
             }
             try db.create(index: "book_title", on: "book", columns: ["title"])
-            try db.execute(sql: "INSERT INTO author VALUES (1, 'Sei'); INSERT INTO book (authorId, title) VALUES (1, 'Pillow')")
+            try db.execute(sql: """
+                INSERT INTO author VALUES (1, 'Sei'); INSERT INTO book (authorId, title) VALUES (1, 'Pillow')
+                """)
             #expect(try String.fetchOne(db, sql: "SELECT shelf FROM book") == "P")
         }
     }

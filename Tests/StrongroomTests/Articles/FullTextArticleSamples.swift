@@ -58,7 +58,9 @@ struct FullTextArticleSamples {
     @Test("The text of another table")
     func synchronized() throws {
         try withDatabase { (db) throws in
-            try db.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note VALUES (7, 'Buy milk')")
+            try db.execute(sql: """
+                CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note VALUES (7, 'Buy milk')
+                """)
             try db.create(virtualTable: "noteIndex", using: FTS5()) { t in
                 t.synchronize(withTable: "note")
                 t.column("text")
@@ -134,7 +136,8 @@ struct FullTextArticleSamples {
                 CREATE TABLE novel (id INTEGER PRIMARY KEY, writerId INTEGER, title TEXT);
                 INSERT INTO novel VALUES (1, 1, 'Moby Dick'), (2, 1, 'Typee');
                 """)
-            let longTitles = CommonTableExpression<Novel>(named: "longTitles", sql: "SELECT * FROM novel WHERE LENGTH(title) > ?", arguments: [8])
+            let longTitles = CommonTableExpression<Novel>(
+                named: "longTitles", sql: "SELECT * FROM novel WHERE LENGTH(title) > ?", arguments: [8])
             let novels = try longTitles.all().with(longTitles).fetchAll(db)
             #expect(novels.map(\.title) == ["Moby Dick"])
         }

@@ -34,7 +34,8 @@ struct GettingStartedSamples {
 
     @Test("Getting started: from an empty folder to a rotated key")
     func gettingStarted() async throws {
-        let folder = try TemporaryFolder(), path = folder.path("notes.sqlite"), passphraseFile = folder.path("passphrase")
+        let folder = try TemporaryFolder(), path = folder.path("notes.sqlite"), passphraseFile =
+            folder.path("passphrase")
         #expect(FileManager.default.createFile(
             atPath: passphraseFile, contents: Data("a short one\n".utf8), attributes: [.posixPermissions: 0o600]))
         let migrator = makeMigrator()
@@ -73,7 +74,8 @@ struct GettingStartedSamples {
 
         try await pool.rotateKey(to: .passphrase("a longer one"))
         try pool.close()
-        #expect(try stockShell(path, key: "a longer one", setUp: "", "SELECT text FROM note WHERE id = 1;") == ["Buy milk"])
+        #expect(try stockShell(path, key: "a longer one", setUp: "",
+            "SELECT text FROM note WHERE id = 1;") == ["Buy milk"])
     }
 
     @Test("Troubleshooting: a wrong key")

@@ -137,9 +137,12 @@ struct ObservationArticleSamples {
     }
 
     private func read(
-        _ path: String, _ configuration: Configuration, _ migrator: DatabaseMigrator, _ body: (Database) throws -> Void) throws
+        _ path: String, _ configuration: Configuration, _ migrator: DatabaseMigrator,
+        _ body: (Database) throws -> Void) throws
     {
-        guard let reader = try DatabasePool.openSharedReadOnly(path: path, configuration: configuration, migrator: migrator) else {
+        guard let reader = try DatabasePool.openSharedReadOnly(
+            path: path, configuration: configuration, migrator: migrator)
+        else {
             // There is no database yet, or its schema is not the one that this program knows.
             return
         }

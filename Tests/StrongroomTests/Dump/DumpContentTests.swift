@@ -24,14 +24,14 @@ struct DumpContentTests {
         }
     }
 
-    @Test("orders rows by the primary key")
+    @Test("A dump of tables orders rows by the primary key")
     func order() throws {
         #expect(try dump(["player"]) == "1|Craig\n2|Barbara\n")
         #expect(try dump(["pair"]) == "c|1\nz|1\na|2\n")
         #expect(try dump(["loose"]) == "z|1\na|2\n")
     }
 
-    @Test("keeps the order of a view, unless a stable order is asked for")
+    @Test("A dump of tables keeps the order of a view, unless a stable order is asked for")
     func views() throws {
         #expect(try dump(["backwards"]) == "Barbara|2\nCraig|1\n")
         #expect(try dump(["backwards"], stableOrder: true) == "Barbara|2\nCraig|1\n")
@@ -40,7 +40,7 @@ struct DumpContentTests {
         #expect(try dump(["v"], stableOrder: true, sql: sql) == "a\nb\n")
     }
 
-    @Test("names the tables when there are several, or when asked to")
+    @Test("A dump of tables names the tables when there are several, or when asked to")
     func headers() throws {
         #expect(try dump(["Empty", "player"]) == "Empty\n\nplayer\n1|Craig\n2|Barbara\n")
         #expect(try dump(["player"], tableHeader: .always) == "player\n1|Craig\n2|Barbara\n")
@@ -48,7 +48,7 @@ struct DumpContentTests {
         #expect(try dump([]) == "")
     }
 
-    @Test("takes any name, and finds it in any schema")
+    @Test("A dump of tables takes any name, and finds it in any schema")
     func names() throws {
         try withSchema("CREATE TABLE \"été \"\"q\"\"\" (a); INSERT INTO \"été \"\"q\"\"\" VALUES (1)") { (db) throws in
             try db.execute(sql: "ATTACH ':memory:' AS other KEY ''; CREATE TABLE other.x (a); INSERT INTO x VALUES (2)")
@@ -56,7 +56,7 @@ struct DumpContentTests {
         }
     }
 
-    @Test("fails at a missing table, after what was printed before")
+    @Test("A dump of tables fails at a missing table, after what was printed before")
     func missing() throws {
         try withSchema(Self.sql) { (db) throws in
             let printout = Printout()
@@ -92,14 +92,14 @@ struct DumpContentTests {
 
         """
 
-    @Test("shows the schema by table, without what is internal")
+    @Test("A dump of tables shows the schema by table, without what is internal")
     func schema() throws {
         try withSchema(Self.wholeSQL) { (db) throws in
             #expect(try printed { try db.dumpSchema(to: $0) } == wholeSchema)
         }
     }
 
-    @Test("shows the whole content: the schema, then the tables")
+    @Test("A dump of tables shows the whole content: the schema, then the tables")
     func content() throws {
         try withSchema(Self.wholeSQL) { (db) throws in
             try db.execute(sql: "CREATE TEMP TABLE Alpha (other); INSERT INTO temp.Alpha VALUES (1)")
@@ -119,7 +119,7 @@ struct DumpContentTests {
         }
     }
 
-    @Test("of an empty database is its heading")
+    @Test("A dump of tables of an empty database is its heading")
     func emptyDatabase() throws {
         try withSchema("") { (db) throws in
             #expect(try printed { try db.dumpSchema(to: $0) } == "sqlite_master\n")
@@ -127,7 +127,7 @@ struct DumpContentTests {
         }
     }
 
-    @Test("shows the rows of a request, whatever its adapter makes of them")
+    @Test("A dump of tables shows the rows of a request, whatever its adapter makes of them")
     func requests() throws {
         try withSchema(Self.sql) { (db) throws in
             let request: SQLRequest<Row> = "SELECT id, name FROM player WHERE id < \(2)"
@@ -137,7 +137,7 @@ struct DumpContentTests {
         }
     }
 
-    @Test("shows associated rows below those that they belong to, without the columns that tell so")
+    @Test("A dump of tables shows associated rows below those that they belong to, without the columns that tell so")
     func associatedRows() throws {
         struct Team: TableRecord {
             static let databaseTableName = "team"
@@ -189,7 +189,7 @@ struct DumpContentTests {
         }
     }
 
-    @Test("needs no access of its own")
+    @Test("A dump of tables needs no access of its own")
     func readers() throws {
         try withEncryptedQueue { queue in
             try queue.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }

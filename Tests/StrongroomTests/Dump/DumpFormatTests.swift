@@ -32,7 +32,7 @@ struct DumpFormatTests {
 
     // MARK: - debug and list
 
-    @Test("is a line for each row, in the debug and list formats")
+    @Test("A dump of rows is a line for each row, in the debug and list formats")
     func lines() throws {
         let text = """
             1|Arthur|1.5
@@ -43,7 +43,7 @@ struct DumpFormatTests {
         #expect(try dump(Self.players, .list()) == text)
     }
 
-    @Test("has the header, the separator and the NULL that were asked for")
+    @Test("A dump of rows has the header, the separator and the NULL that were asked for")
     func options() throws {
         let text = """
             id; name; le score
@@ -55,24 +55,25 @@ struct DumpFormatTests {
         #expect(try dump(Self.players, .list(header: true, separator: "; ", nullValue: "-")) == text)
     }
 
-    @Test("shows blobs as text where they are text; else as hexadecimals in the debug format, repaired in the list format")
+    @Test(
+        "A dump of rows shows blobs as text if they are text, else as digits (debug format) or repaired (list format)")
     func blobs() throws {
         #expect(try dump(Self.blobs, .debug()) == "\né'\nX'FF12'\n")
         #expect(try dump(Self.blobs, .list()) == "\né'\n\u{FFFD}\u{12}\n")
     }
 
-    @Test("shows blobs that are as long as UUIDs as such, in the debug format")
+    @Test("A dump of rows shows blobs that are as long as UUIDs as such, in the debug format")
     func uuids() throws {
         #expect(try dump("SELECT x'6BA7B8109DAD11D180B400C04FD430C8', 'x'", .debug()) == "6BA7B810-9DAD-11D1-80B4-00C04FD430C8|x\n")
     }
 
-    @Test("shows numbers as Swift does")
+    @Test("A dump of rows shows numbers as Swift does")
     func numbers() throws {
         let sql: SQL = "SELECT 1, 1.0, 1e100, 1e15, -9223372036854775808, 1e999, -1e999"
         #expect(try dump(sql, .debug()) == "1|1.0|1e+100|1000000000000000.0|-9223372036854775808|inf|-inf\n")
     }
 
-    @Test("shows text whole, beyond a NUL character")
+    @Test("A dump of rows shows text whole, beyond a NUL character")
     func nulCharacter() throws {
         #expect(try dump("SELECT \("a\0b")", .debug()) == "a\0b\n")
         #expect(try dump("SELECT \("a\0b")", .quote()) == "CAST(X'610062' AS TEXT)\n")
@@ -80,7 +81,7 @@ struct DumpFormatTests {
 
     // MARK: - line
 
-    @Test("is a paragraph for each row, in the line format")
+    @Test("A dump of rows is a paragraph for each row, in the line format")
     func paragraphs() throws {
         #expect(try dump(Self.players, .line(nullValue: "-")) == """
                   id = 1
@@ -94,14 +95,14 @@ struct DumpFormatTests {
             """)
     }
 
-    @Test("puts an empty line between the statements, in the line format")
+    @Test("A dump of rows puts an empty line between the statements, in the line format")
     func paragraphsOfStatements() throws {
         #expect(try dump("SELECT 1 AS a; SELECT * FROM empty; SELECT 2 AS bb, 3 AS c", .line()) == "a = 1\n\nbb = 2\n c = 3\n")
     }
 
     // MARK: - quote
 
-    @Test("is made of SQL literals, in the quote format")
+    @Test("A dump of rows is made of SQL literals, in the quote format")
     func literals() throws {
         #expect(try dump(Self.players, .quote()) == "1,'Arthur',1.5\n2,'O''Brien \"x\"|y',NULL\n")
         #expect(try dump(Self.players, .quote(header: true, separator: " | ")) == """
@@ -114,7 +115,9 @@ struct DumpFormatTests {
     }
 
     // Older ones write some numbers with other digits.
-    @Test("has the literals of SQLite's quote() function, in the quote format", .enabled(if: Database.sqliteLibVersionNumber >= 3_044_000))
+    @Test(
+        "A dump of rows has the literals of SQLite's quote() function, in the quote format",
+        .enabled(if: Database.sqliteLibVersionNumber >= 3_044_000))
     func quoteFunction() throws {
         let numbers: [Double] = [
             0, -1, 0.1, 1, 100.5, 1e15, 1e16, 1e100, 1e-5, .pi, 2.0 / 3, 1.2345678901234568e17, Double.leastNonzeroMagnitude,
@@ -131,7 +134,7 @@ struct DumpFormatTests {
 
     // MARK: - JSON
 
-    @Test("is an array of objects with the columns in their order, in the JSON format")
+    @Test("A dump of rows is an array of objects with the columns in their order, in the JSON format")
     func objects() throws {
         #expect(try dump(Self.players, .json()) == """
             [{"id":1,"name":"Arthur","le score":1.5},
@@ -140,7 +143,7 @@ struct DumpFormatTests {
             """)
     }
 
-    @Test("spreads over lines with a pretty printing encoder")
+    @Test("A dump of rows spreads over lines with a pretty printing encoder")
     func prettyObjects() throws {
         let encoder = JSONDumpFormat.defaultEncoder
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
@@ -159,7 +162,7 @@ struct DumpFormatTests {
             """)
     }
 
-    @Test("encodes blobs and infinities as the encoder says, in the JSON format")
+    @Test("A dump of rows encodes blobs and infinities as the encoder says, in the JSON format")
     func encoders() throws {
         let sql: SQL = "SELECT X'FF00' AS b, 1e999 AS i, 'a/b' AS t"
         #expect(try dump(sql, .json()) == #"[{"b":"/wA=","i":"inf","t":"a/b"}]"# + "\n")
@@ -172,12 +175,13 @@ struct DumpFormatTests {
         #expect(try dump(sql, .json(encoder: encoder)) == #"[{"b":2,"i":"+","t":"a\/b"}]"# + "\n")
     }
 
-    @Test("throws what the encoder throws")
+    @Test("A dump of rows throws what the encoder throws")
     func encodingErrors() throws {
         #expect(throws: EncodingError.self) { try dump("SELECT 1e999", .json(encoder: JSONEncoder())) }
     }
 
-    @Test("is an empty array for a query without rows, and nothing for other statements, in the JSON format")
+    @Test(
+        "A dump of rows in JSON is an empty array for a query without rows, and nothing for other statements")
     func emptyArray() throws {
         #expect(try dump("SELECT * FROM empty", .json()) == "[]\n")
         #expect(try dump("INSERT INTO empty VALUES (1, 2); DELETE FROM empty", .json()) == "")
@@ -185,7 +189,7 @@ struct DumpFormatTests {
 
     // MARK: - All formats
 
-    @Test("runs all statements, and writes the header of each that has rows")
+    @Test("A dump of rows runs all statements, and writes the header of each that has rows")
     func severalStatements() throws {
         let sql: SQL = "SELECT \(1) AS a; SELECT * FROM empty; CREATE TABLE u (x); SELECT \("x") AS b UNION SELECT 'y'; -- end"
         #expect(try dump(sql, .debug(header: true)) == "a\n1\nb\nx\ny\n")
@@ -193,19 +197,19 @@ struct DumpFormatTests {
         #expect(try dump(sql, .json()) == "[{\"a\":1}]\n[]\n[{\"b\":\"x\"},\n{\"b\":\"y\"}]\n")
     }
 
-    @Test("shows columns of the same name one after the other")
+    @Test("A dump of rows shows columns of the same name one after the other")
     func duplicateNames() throws {
         #expect(try dump("SELECT 1 AS a, 2 AS a", .list(header: true)) == "a|a\n1|2\n")
         #expect(try dump("SELECT 1 AS a, 2 AS a", .json()) == "[{\"a\":1,\"a\":2}]\n")
     }
 
-    @Test("of nothing is nothing")
+    @Test("A dump of rows of nothing is nothing")
     func nothing() throws {
         #expect(try dump("", .debug(header: true)) == "")
         #expect(try dump("-- a comment", .json()) == "")
     }
 
-    @Test("keeps what was printed before an error")
+    @Test("A dump of rows keeps what was printed before an error")
     func errors() throws {
         try withSchema("") { (db) throws in
             let printout = Printout()
@@ -230,7 +234,7 @@ struct DumpFormatTests {
         }
     }
 
-    @Test("uses a copy of the format for each statement")
+    @Test("A dump of rows uses a copy of the format for each statement")
     func copies() throws {
         struct Numbered: DumpFormat {
             var count = 0
@@ -245,7 +249,7 @@ struct DumpFormatTests {
         #expect(try dump("SELECT 7 UNION SELECT 8; SELECT 9", Numbered()) == "1\n2\n1\n")
     }
 
-    @Test("takes formats of one's own, with margins between what is printed and none at the end")
+    @Test("A dump of rows takes formats of one's own, with margins between what is printed and none at the end")
     func ownFormat() throws {
         #expect(try dump("SELECT 1 AS a; SELECT 2 AS b WHERE 0", Airy()) == """
             row

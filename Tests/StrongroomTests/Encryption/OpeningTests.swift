@@ -17,7 +17,7 @@ struct OpeningTests {
 
     private func contents(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
-    @Test("with the wrong passphrase says so, and leaves the file alone")
+    @Test("Opening with the wrong passphrase says so, and leaves the file alone")
     func wrongKey() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try createEncrypted(path)
@@ -31,7 +31,9 @@ struct OpeningTests {
         #expect(try contents(path) == before)
     }
 
-    @Test("refuses pages that are not 1024 to 65536 bytes, and writes nothing: what is written in 512 never opens again", arguments: [0, 512, 1000, 131_072])
+    @Test(
+        "Opening refuses page sizes outside 1024 to 65536 bytes, and writes nothing",
+        arguments: [0, 512, 1000, 131_072])
     func unusablePages(_ size: Int) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         var configuration = Configuration()
@@ -41,7 +43,7 @@ struct OpeningTests {
         #expect(found == 0)
     }
 
-    @Test("with a wrong raw key says so")
+    @Test("Opening with a wrong raw key says so")
     func wrongRawKey() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         var configuration = Configuration()
@@ -51,7 +53,7 @@ struct OpeningTests {
         #expect(opening(path, configuration)?.isWrongKeyError == true)
     }
 
-    @Test("a clear database with a key says that it is clear")
+    @Test("Opening a clear database with a key says that it is clear")
     func clearWithKey() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE t(a)") }
@@ -64,7 +66,7 @@ struct OpeningTests {
         #expect(try contents(path) == before)
     }
 
-    @Test("an encrypted database without a key says that it needs one")
+    @Test("Opening an encrypted database without a key says that it needs one")
     func encryptedWithoutKey() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try createEncrypted(path)
@@ -75,17 +77,18 @@ struct OpeningTests {
         #expect(error?.message == "file is not a database")
     }
 
-    @Test("a text says that it is none", arguments: [true, false])
+    @Test("Opening a text says that it is none", arguments: [true, false])
     func text(withKey: Bool) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
-        try String(repeating: "This is a shopping list.\n", count: 400).write(toFile: path, atomically: true, encoding: .utf8)
+        try String(repeating: "This is a shopping list.\n", count: 400)
+            .write(toFile: path, atomically: true, encoding: .utf8)
         let error = opening(path, withKey ? .encrypted() : Configuration())
         #expect(error?.resultCode == .SQLITE_NOTADB)
         #expect(error?.reason == .notDatabase)
         #expect(error?.isWrongKeyError == false)
     }
 
-    @Test("a file of a few bytes says how few", arguments: [5, 20, 300])
+    @Test("Opening a file of a few bytes says how few", arguments: [5, 20, 300])
     func short(_ count: Int) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try Data((0..<count).map { _ in UInt8.random(in: 128...255) }).write(to: URL(fileURLWithPath: path))
@@ -95,14 +98,14 @@ struct OpeningTests {
         #expect(error?.failureReason?.contains("only \(count) bytes") == true)
     }
 
-    @Test("random bytes is a wrong key: nobody can tell")
+    @Test("Opening random bytes is a wrong key: nobody can tell")
     func randomBytes() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try Data((0..<8192).map { _ in UInt8.random(in: 0...255) }).write(to: URL(fileURLWithPath: path))
         #expect(opening(path)?.isWrongKeyError == true)
     }
 
-    @Test("with page 1 damaged says that it is damage, not the key")
+    @Test("Opening with page 1 damaged says that it is damage, not the key")
     func damagedFirstPage() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try createEncrypted(path)
@@ -115,7 +118,7 @@ struct OpeningTests {
         #expect(opening(path, .encrypted(passphrase: "wrong"))?.isWrongKeyError == true)
     }
 
-    @Test("a truncated file says so")
+    @Test("Opening a truncated file says so")
     func truncated() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try createEncrypted(path)
@@ -126,13 +129,13 @@ struct OpeningTests {
         #expect(error?.reason == .damaged)
     }
 
-    @Test("a folder can't be")
+    @Test("Opening a folder can't be")
     func folder() throws {
         let folder = try TemporaryFolder()
         #expect(opening(folder.path)?.resultCode == .SQLITE_CANTOPEN)
     }
 
-    @Test("an absent file for reading can't be, and creates nothing")
+    @Test("Opening an absent file for reading can't be, and creates nothing")
     func absent() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         var configuration = Configuration.encrypted()
@@ -141,10 +144,12 @@ struct OpeningTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test("an older format says which one it is", arguments: [(3, CipherSettings.sqlcipher3), (2, .sqlcipher2), (1, .sqlcipher1)])
+    @Test("Opening an older format says which one it is",
+        arguments: [(3, CipherSettings.sqlcipher3), (2, .sqlcipher2), (1, .sqlcipher1)])
     func olderFormat(_ version: Int, _ settings: CipherSettings) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
-        _ = try stockShell(path, setUp: "PRAGMA cipher_compatibility = \(version);", "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2);")
+        _ = try stockShell(path, setUp: "PRAGMA cipher_compatibility = \(version);",
+            "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2);")
         var configuration = Configuration()
         configuration.encryption = Encryption(key: .passphrase("correct horse"))
         let error = opening(path, configuration)
@@ -153,10 +158,11 @@ struct OpeningTests {
         #expect(error?.formatVersion == version)
         #expect(error?.isWrongKeyError == false)
         configuration.encryption?.settings = settings
-        #expect(try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 2)
+        #expect(try DatabaseQueue(path: path, configuration: configuration)
+            .read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 2)
     }
 
-    @Test("follows PRAGMA cipher_compatibility after the passphrase, as the stock shell does")
+    @Test("Opening follows PRAGMA cipher_compatibility after the passphrase, as the stock shell does")
     func compatibilityPragma() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         var configuration = Configuration()
@@ -164,40 +170,48 @@ struct OpeningTests {
             try db.usePassphrase("correct horse")
             try db.execute(sql: "PRAGMA cipher_compatibility = 3")
         }
-        try DatabaseQueue(path: path, configuration: configuration).write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+        try DatabaseQueue(path: path, configuration: configuration)
+            .write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
         #expect(try stockShell(path, setUp: "PRAGMA cipher_compatibility = 3;", "SELECT a FROM t;") == ["1"])
-        #expect(try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+        #expect(try DatabaseQueue(path: path, configuration: configuration)
+            .read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
     }
 
-    @Test("what the stock shell wrote, and letting it read what we wrote")
+    @Test("Opening what the stock shell wrote, and letting it read what we wrote")
     func stock() throws {
         let folder = try TemporaryFolder()
         let theirs = folder.path("theirs.sqlite"), ours = folder.path("ours.sqlite")
         var configuration = Configuration()
         configuration.encryption = Encryption(key: .passphrase("correct horse"))
         _ = try stockShell(theirs, setUp: "", "CREATE TABLE t(a); INSERT INTO t VALUES (42);")
-        #expect(try DatabaseQueue(path: theirs, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 42)
-        try DatabaseQueue(path: ours, configuration: configuration).write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (43)") }
+        #expect(try DatabaseQueue(path: theirs, configuration: configuration)
+            .read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 42)
+        try DatabaseQueue(path: ours, configuration: configuration)
+            .write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (43)") }
         #expect(try stockShell(ours, setUp: "", "SELECT a FROM t;") == ["43"])
     }
 
-    @Test("with custom settings, and letting the stock shell do the same")
+    @Test("Opening with custom settings, and letting the stock shell do the same")
     func customSettings() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         var configuration = Configuration()
         configuration.encryption = Encryption(
             key: .passphrase("correct horse"),
-            settings: CipherSettings(pageSize: 8192, kdfIterations: 5000, kdfAlgorithm: .sha256, hmacAlgorithm: .sha256))
-        try DatabaseQueue(path: path, configuration: configuration).write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+            settings: CipherSettings(pageSize: 8192, kdfIterations: 5000, kdfAlgorithm: .sha256,
+            hmacAlgorithm: .sha256))
+        try DatabaseQueue(path: path, configuration: configuration)
+            .write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
         let setUp = """
             PRAGMA cipher_page_size = 8192; PRAGMA kdf_iter = 5000; PRAGMA cipher_kdf_algorithm = PBKDF2_HMAC_SHA256; \
             PRAGMA cipher_hmac_algorithm = HMAC_SHA256;
             """
         #expect(try stockShell(path, setUp: setUp, "SELECT a FROM t;") == ["1"])
-        #expect(try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+        #expect(try DatabaseQueue(path: path, configuration: configuration)
+            .read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
     }
 
-    @Test("lets set-up say other things before it says how the key is derived", arguments: ["foreign_keys = ON", "busy_timeout = 100", "locking_mode"])
+    @Test("Opening lets set-up say other things before it says how the key is derived",
+        arguments: ["foreign_keys = ON", "busy_timeout = 100", "locking_mode"])
     func pragmasInBetween(pragma: String) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         var configuration = Configuration()
@@ -205,22 +219,26 @@ struct OpeningTests {
             try db.usePassphrase("correct horse")
             try db.execute(sql: "PRAGMA \(pragma); PRAGMA kdf_iter = 1000")
         }
-        try DatabaseQueue(path: path, configuration: configuration).write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+        try DatabaseQueue(path: path, configuration: configuration)
+            .write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
         #expect(try stockShell(path, "SELECT a FROM t;") == ["1"])
-        #expect(try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+        #expect(try DatabaseQueue(path: path, configuration: configuration)
+            .read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
     }
 
-    @Test("refuses temporary data on disk", arguments: ["FILE", "1", "DEFAULT", "0"])
+    @Test("Opening refuses temporary data on disk", arguments: ["FILE", "1", "DEFAULT", "0"])
     func tempStore(_ value: String) throws {
         try withEncryptedQueue { queue in
-            let error = #expect(throws: DatabaseError.self) { try queue.inDatabase { try $0.execute(sql: "PRAGMA temp_store = \(value)") } }
+            let error = #expect(throws: DatabaseError.self) {
+                try queue.inDatabase { try $0.execute(sql: "PRAGMA temp_store = \(value)") }
+            }
             #expect(error?.reason == .temporaryDataOnDisk)
             let setting = try queue.read { try Int.fetchOne($0, sql: "PRAGMA temp_store") }
             #expect(setting == 2)
         }
     }
 
-    @Test("refuses temporary data on disk that was asked for before the key")
+    @Test("Opening refuses temporary data on disk that was asked for before the key")
     func earlyTempStore() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         var configuration = Configuration()
@@ -236,7 +254,7 @@ struct OpeningTests {
         #expect(try contents(path).isEmpty)
     }
 
-    @Test("keeps temporary data in memory without a key, too")
+    @Test("Opening keeps temporary data in memory without a key, too")
     func tempStoreOfClearDatabases() throws {
         try withEncryptedQueue(Configuration()) { queue in
             let setting = try queue.read { try Int.fetchOne($0, sql: "PRAGMA temp_store") }
@@ -244,7 +262,8 @@ struct OpeningTests {
         }
     }
 
-    @Test("that was refused goes on refusing, though set-up swallows the error: nothing is written under another key")
+    @Test(
+        "A refused opening stays refused, even if set-up swallows the error: nothing is written under another key")
     func swallowedRefusal() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let refusals = Shared(0)
@@ -261,7 +280,7 @@ struct OpeningTests {
         #expect(try contents(path).isEmpty)
     }
 
-    @Test("a clear database may keep temporary data on disk, until it reads an encrypted one")
+    @Test("Opening a clear database may keep temporary data on disk, until it reads an encrypted one")
     func tempStoreBesideAttachments() throws {
         let folder = try TemporaryFolder(), secret = folder.path("secret.sqlite")
         try createEncrypted(secret)
@@ -270,7 +289,8 @@ struct OpeningTests {
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA temp_store = FILE") }
         try DatabaseQueue(path: folder.path("clear.sqlite"), configuration: configuration).inDatabase { db throws in
             #expect(try Int.fetchOne(db, sql: "PRAGMA temp_store") == 1)
-            for attach in [{ try db.attach(path: secret, as: "a", encryption: encryption) }, { try db.execute(sql: "ATTACH '\(secret)' AS a KEY 'x'") }] {
+            for attach in [{ try db.attach(path: secret, as: "a", encryption: encryption) },
+                { try db.execute(sql: "ATTACH '\(secret)' AS a KEY 'x'") }] {
                 let error = #expect(throws: DatabaseError.self) { try attach() }
                 #expect(error?.resultCode == .SQLITE_MISUSE)
             }
@@ -282,14 +302,14 @@ struct OpeningTests {
         }
     }
 
-    @Test("in memory takes a key and needs no file")
+    @Test("Opening in memory takes a key and needs no file")
     func memory() throws {
         let queue = try DatabaseQueue(configuration: .encrypted())
         try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
     }
 
-    @Test("twice at the same time creates one database", arguments: 0..<40)
+    @Test("Opening twice at the same time creates one database", arguments: 0..<40)
     func race(_ round: Int) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         var waiting = Configuration.encrypted()
@@ -313,26 +333,27 @@ struct OpeningTests {
         for _ in 0..<4 { start.signal() }
         done.wait()
         #expect(failures.value == [])
-        #expect(try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") } == 4)
+        #expect(try DatabaseQueue(path: path, configuration: configuration)
+            .read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") } == 4)
         #expect(!FileManager.default.fileExists(atPath: path + "-salt-new"))
         #expect(!FileManager.default.fileExists(atPath: path + "-salt"))
     }
 
-    @Test("follows a stock shell that created the database in between")
+    @Test("Opening follows a stock shell that created the database in between")
     func foreignCreation() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         var configuration = Configuration()
         configuration.prepareDatabase { db in
             try db.usePassphrase("correct horse")
             try db.execute(sql: "PRAGMA kdf_iter = 1000")
-            try db.settlePendingKey()
+            try db.keySetup.settlePendingKey()
             _ = try stockShell(path, "CREATE TABLE t(a); INSERT INTO t VALUES (5);")
         }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 5)
     }
 
-    @Test("tells SQLCipher's version and provider")
+    @Test("Opening tells SQLCipher's version and provider")
     func versions() throws {
         try withEncryptedQueue { queue in
             try queue.inDatabase { db in
@@ -346,57 +367,19 @@ struct OpeningTests {
         }
     }
 
-    @Test("with a wrong key prints nothing on stderr")
+    @Test("Opening with a wrong key prints nothing on stderr")
     func quiet() async throws {
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
-            try DatabaseQueue(path: path, configuration: .encrypted()).write { try $0.execute(sql: "CREATE TABLE t(a)") }
-            #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: .encrypted(passphrase: "wrong")) }
+            try DatabaseQueue(path: path, configuration: .encrypted()).write {
+                try $0.execute(sql: "CREATE TABLE t(a)")
+            }
+            #expect(throws: DatabaseError.self) {
+                try DatabaseQueue(path: path, configuration: .encrypted(passphrase: "wrong"))
+            }
         }
         let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
         #expect(!printed.contains("CORE"))
         #expect(!printed.contains("sqlcipher"))
-    }
-}
-
-/// Changes one byte of a file that nothing has open.
-func flip(_ path: String, at offset: Int) throws {
-    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-    try file.seek(toOffset: UInt64(offset))
-    let byte = try #require(file.read(upToCount: 1)?.first)
-    try file.seek(toOffset: UInt64(offset))
-    try file.write(contentsOf: [byte ^ 0xff])
-    try file.close()
-}
-
-@Suite("A library in SQLCipher's place")
-struct LibraryTests {
-    @Test("is accepted from 4.5 on", arguments: ["4.5.0 community", "4.6.1 community", "4.10.0 commercial", "5.0.0 community"])
-    func accepted(version: String) {
-        #expect(DatabaseError.refusal(ofSQLCipher: version) == nil)
-    }
-
-    @Test("that is too old is refused", arguments: ["4.4.3 community", "3.4.1", "2.2.1", "nonsense", ""])
-    func tooOld(version: String) {
-        let error = DatabaseError.refusal(ofSQLCipher: version)
-        #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.reason == .unfitLibrary)
-        #expect(error?.recoverySuggestion == "use 4.5 or newer")
-    }
-
-    @Test("that isn't SQLCipher is refused")
-    func notSQLCipher() {
-        let error = DatabaseError.refusal(ofSQLCipher: nil)
-        #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.reason == .unfitLibrary)
-    }
-
-    @Test("that ignores where temporary data is to be is refused")
-    func tempStore() {
-        #expect(DatabaseError.refusal(ofTempStore: "2", isIgnored: false) == nil)
-        let error = DatabaseError.refusal(ofTempStore: "2", isIgnored: true)
-        #expect(error?.resultCode == .SQLITE_MISUSE)
-        #expect(error?.recoverySuggestion == "use a build with SQLITE_TEMP_STORE=2")
-        for setting in ["0", "1", nil] { #expect(DatabaseError.refusal(ofTempStore: setting, isIgnored: false) != nil) }
     }
 }

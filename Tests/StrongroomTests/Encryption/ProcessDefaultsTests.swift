@@ -5,7 +5,7 @@ import Foundation
 @testable import Strongroom
 import Testing
 
-/// Law 14: the format is said, never inherited. SQLCipher's defaults belong to the process, so each test has one of its own.
+/// Invariant 14: the format is said, never inherited. SQLCipher's defaults belong to the process, so each test has one of its own.
 @Suite("SQLCipher's defaults of the process")
 struct ProcessDefaultsTests {
     /// What any code in the process may say, on a connection of its own.

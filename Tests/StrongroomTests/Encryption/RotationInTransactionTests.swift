@@ -126,7 +126,7 @@ struct RotationInTransactionTests {
                 try queue.write { db throws in
                     db.noteEnd(in: ends)
                     // The last call of the progress function comes when all is done but the next transaction.
-                    try db.rotateKey(to: .passphrase("new")) { progress in
+                    try db.rotation.rotateKey(to: .passphrase("new")) { progress in
                         guard progress.isCompleted, shell.value == nil else { return }
                         let other = try StockShell(path, key: "new")
                         try other.run("BEGIN IMMEDIATE;")

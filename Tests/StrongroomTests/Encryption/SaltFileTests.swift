@@ -3,7 +3,7 @@ import Foundation
 @testable import Strongroom
 import Testing
 
-/// Law 2: the salt is never lost.
+/// Invariant 2: the salt is never lost.
 @Suite("A salt file")
 struct SaltFileTests {
     private static let roles = SaltFile.Role.allCases

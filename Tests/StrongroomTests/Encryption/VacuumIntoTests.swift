@@ -6,7 +6,8 @@ import Testing
 struct VacuumIntoTests {
     /// Ways to say how a database is encrypted, other than SQLCipher's defaults.
     enum Format: String, CaseIterable, CustomTestStringConvertible {
-        case iterations, pageSize, hashes, withoutHMAC, sqlcipher3, header, providedSalt, keyWithSalt, keyWithSaltInSmallPages
+        case iterations, pageSize, hashes, withoutHMAC, sqlcipher3, header, providedSalt, keyWithSalt,
+            keyWithSaltInSmallPages
         case pragmas, compatibility, rawKeyAndPragma, headerByPragma, saltByPragma, headerByMethod
 
         var testDescription: String { rawValue }
@@ -17,7 +18,8 @@ struct VacuumIntoTests {
                 configuration.encryption = encryption
             } else {
                 configuration.prepareDatabase { [pragmas] db in
-                    try db.usePassphrase(self == .rawKeyAndPragma ? "x'" + String(repeating: "5a", count: 32) + "'" : "correct horse")
+                    try db.usePassphrase(
+                        self == .rawKeyAndPragma ? "x'" + String(repeating: "5a", count: 32) + "'" : "correct horse")
                     try db.execute(sql: "PRAGMA kdf_iter = 1000")
                     for pragma in pragmas { try db.execute(sql: "PRAGMA \(pragma)") }
                     if self == .headerByMethod { try db.usePlaintextHeader() }
@@ -29,11 +31,13 @@ struct VacuumIntoTests {
         private static let salt = (1...16).map { UInt8($0) }
 
         private var encryption: Encryption? {
-            var encryption = Encryption(key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000))
+            var encryption = Encryption(key: .passphrase("correct horse"),
+                settings: CipherSettings(kdfIterations: 1000))
             switch self {
             case .iterations: break
             case .pageSize: encryption.settings.pageSize = 8192
-            case .hashes: encryption.settings = CipherSettings(kdfIterations: 1000, kdfAlgorithm: .sha256, hmacAlgorithm: .sha256)
+            case .hashes: encryption.settings =
+                CipherSettings(kdfIterations: 1000, kdfAlgorithm: .sha256, hmacAlgorithm: .sha256)
             case .withoutHMAC: encryption.settings.hmacAlgorithm = nil
             case .sqlcipher3: encryption.settings = .sqlcipher3
             case .header: encryption.plaintextHeader = PlaintextHeader()
@@ -53,7 +57,8 @@ struct VacuumIntoTests {
             case .rawKeyAndPragma: ["cipher_page_size = 8192"]
             case .headerByPragma: ["cipher_plaintext_header_size = 32"]
             case .saltByPragma:
-                ["cipher_plaintext_header_size = 32", "cipher_salt = \"x'\(Self.salt.map { String(format: "%02x", $0) }.joined())'\""]
+                ["cipher_plaintext_header_size = 32",
+                    "cipher_salt = \"x'\(Self.salt.map { String(format: "%02x", $0) }.joined())'\""]
             default: []
             }
         }
@@ -69,16 +74,19 @@ struct VacuumIntoTests {
         try await check(format) { _ in try DatabaseQueue(configuration: format.configuration) }
     }
 
-    @Test("is not written by VACUUM INTO where nothing would open it", arguments: [Format.pageSize, .pragmas, .compatibility])
+    @Test("is not written by VACUUM INTO where nothing would open it",
+        arguments: [Format.pageSize, .pragmas, .compatibility])
     func statement(format: Format) throws {
         let folder = try TemporaryFolder()
         let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: format.configuration)
         for sql in ["VACUUM INTO ?", "/* all */ vacuum main into ?"] { expectRefusal(of: sql, on: queue, folder) }
     }
 
-    @Test("of a database in memory is not written by VACUUM INTO: nobody knows its key", arguments: [Format.iterations, .headerByMethod])
+    @Test("of a database in memory is not written by VACUUM INTO: nobody knows its key",
+        arguments: [Format.iterations, .headerByMethod])
     func statementInMemory(format: Format) throws {
-        expectRefusal(of: "VACUUM INTO ?", on: try DatabaseQueue(configuration: format.configuration), try TemporaryFolder())
+        expectRefusal(of: "VACUUM INTO ?", on: try DatabaseQueue(configuration: format.configuration),
+            try TemporaryFolder())
     }
 
     @Test("of an encrypted database is not written in clear text because another one is")
@@ -90,12 +98,17 @@ struct VacuumIntoTests {
             try db.attach(path: folder.path("db.sqlite"), as: "vault", encryption: encryption)
             try db.execute(sql: "CREATE TABLE vault.note (text)")
         }
-        for sql in ["VACUUM vault INTO ?", "vacuum \"Vault\" into ?", "VACUUM [vault] INTO ?"] { expectRefusal(of: sql, on: queue, folder) }
-        try queue.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [folder.path("copy.sqlite")]) }
+        for sql in ["VACUUM vault INTO ?", "vacuum \"Vault\" into ?", "VACUUM [vault] INTO ?"] {
+            expectRefusal(of: sql, on: queue, folder)
+        }
+        try queue.writeWithoutTransaction {
+            try $0.execute(sql: "VACUUM INTO ?", arguments: [folder.path("copy.sqlite")])
+        }
     }
 
     private func expectRefusal(
-        of sql: String, on queue: DatabaseQueue, _ folder: TemporaryFolder, sourceLocation: SourceLocation = #_sourceLocation)
+        of sql: String, on queue: DatabaseQueue, _ folder: TemporaryFolder,
+        sourceLocation: SourceLocation = #_sourceLocation)
     {
         let path = folder.path("copy.sqlite")
         let error = #expect(throws: DatabaseError.self, sourceLocation: sourceLocation) {
@@ -106,12 +119,21 @@ struct VacuumIntoTests {
         #expect(!FileManager.default.fileExists(atPath: path), sourceLocation: sourceLocation)
     }
 
-    @Test("is written by VACUUM INTO where the key and the salt tell everything", arguments: [Format.iterations, .keyWithSalt])
+    @Test("is written by VACUUM INTO where the key and the salt tell everything",
+        arguments: [Format.iterations, .keyWithSalt])
     func statementOfDefaultFormat(format: Format) throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(), copy = folder.path("copy.sqlite")
         let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: format.configuration)
-        try queue.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [folder.path("copy.sqlite")]) }
-        _ = try DatabaseQueue(path: folder.path("copy.sqlite"), configuration: format.configuration)
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "CREATE TABLE note (text TEXT); INSERT INTO note VALUES ('kept')")
+            try db.execute(sql: "VACUUM INTO ?", arguments: [copy])
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: copy)).range(of: Data("kept".utf8)) == nil)
+        let opened = try DatabaseQueue(path: copy, configuration: format.configuration)
+        #expect(try opened.read { try String.fetchAll($0, sql: "SELECT text FROM note") } == ["kept"])
+        #expect(throws: DatabaseError.self) {
+            try DatabaseQueue(path: copy, configuration: .encrypted(passphrase: "other"))
+        }
     }
 
     private func check(_ format: Format, _ open: (String) throws -> any DatabaseWriter) async throws {

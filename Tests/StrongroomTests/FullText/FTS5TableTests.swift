@@ -184,7 +184,7 @@ struct FTS5TableTests {
         }
     }
 
-    @Test("follows a table in which another column is called rowid")
+    @Test("FTS5 tables follows a table in which another column is called rowid")
     func columnCalledRowID() throws {
         try withDatabase { db throws in
             try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY, rowid TEXT, title TEXT); INSERT INTO book VALUES (7, 'x', 'Walden')")
@@ -200,7 +200,7 @@ struct FTS5TableTests {
         }
     }
 
-    @Test("is a temporary one where that is wanted")
+    @Test("FTS5 tables is a temporary one where that is wanted")
     func temporary() throws {
         try withDatabase { db throws in
             try db.create(virtualTable: "search", options: .temporary, using: FTS5()) { t in t.column("title") }

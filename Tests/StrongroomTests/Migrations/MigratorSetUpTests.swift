@@ -5,7 +5,9 @@ import Testing
 
 @Suite("A migrator's temporary database")
 struct MigratorSetUpTests {
-    @Test("goes through set-up functions that ask for a file, and is gone afterwards", arguments: [false, true])
+    @Test(
+        "A migrator's temporary database goes through set-up functions that ask for a file, and is gone afterwards",
+        arguments: [false, true])
     func fileControl(isPool: Bool) throws {
         let folder = try TemporaryFolder()
         let paths = TemporaryFolder.Names()

@@ -12,7 +12,7 @@ private func withTables(_ body: (Database, TransactionRecorder) throws -> Void) 
 
 @Suite("Transactions that change nothing")
 struct EmptyTransactionTests {
-    @Test("are told to observers where writes are allowed", arguments: [
+    @Test("are notified to observers where writes are allowed", arguments: [
         "BEGIN; COMMIT", "BEGIN; SELECT * FROM wine; COMMIT", "BEGIN IMMEDIATE; COMMIT", "SAVEPOINT s; RELEASE s",
     ])
     func emptyTransactions(_ sql: String) throws {

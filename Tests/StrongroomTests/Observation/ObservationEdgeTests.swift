@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Observations at the edges")
 struct ObservationEdgeTests {
-    @Test("The number of rows that one key finds is watched in that row only")
+    @Test("The number of rows that one key finds is observed in that row only")
     func count() async throws {
         let fixture = try QueueFixture()
         let regions = Shared<[String]>([])

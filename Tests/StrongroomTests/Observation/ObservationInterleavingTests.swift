@@ -41,7 +41,7 @@ struct ObservationInterleavingTests {
         cancellable.cancel()
     }
 
-    @Test("Writes during a later fetch are told as one, with their last state")
+    @Test("Writes during a later fetch are notified as one, with their last state")
     func writesDuringFetch() async throws {
         let fixture = try PoolFixture()
         let held = HeldFetch()

@@ -90,6 +90,61 @@ struct ObservationStopTests {
         _ = folder
     }
 
+    @MainActor
+    @Test("any number of interruptions of its first fetch", arguments: [WriterKind.queue, .pool])
+    func manyInterruptedImmediateStarts(kind: WriterKind) throws {
+        let (writer, folder) = try kind.make()
+        let count = Shared(0)
+        let notified = Notified<Int>()
+        let observation = ValueObservation.tracking { db in
+            if count.update({ $0 += 1; return $0 }) <= 5000 {
+                let cursor = try Int.fetchCursor(db, sql: "VALUES (1), (2)")
+                _ = try cursor.next()
+                writer.interrupt()
+                _ = try cursor.next()
+            }
+            return try db.countWines()
+        }.start(in: writer, scheduling: .immediate, onError: { Issue.record($0) }, onChange: notified.onChange)
+        #expect(notified.values == [0])
+        #expect(count.value == 5001)
+        observation.cancel()
+        _ = folder
+    }
+
+    @Test("a suspension that comes while an observer is asked what it observes, and the write is refused as a whole")
+    func suspendedDuringAnnouncement() throws {
+        final class Observer: TransactionObserver {
+            let queue: DatabaseQueue
+            var hasSuspended = false
+            init(_ queue: DatabaseQueue) { self.queue = queue }
+            func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
+                if !hasSuspended { queue.suspend() }
+                hasSuspended = true
+                return true
+            }
+            func databaseDidChange(with event: DatabaseEvent) {}
+            func databaseDidCommit(_ db: Database) {}
+            func databaseDidRollback(_ db: Database) { queue.resume() }
+        }
+        var configuration = Configuration.encrypted()
+        configuration.journalMode = .wal
+        let queue = try QueueFixture(configuration).queue
+        let changes = Shared(0)
+        let regions = try DatabaseRegionObservation(tracking: Table("wine")).start(in: queue) { _ in
+            changes.update { $0 += 1 }
+        }
+        let observer = Observer(queue)
+        queue.add(transactionObserver: observer)
+        let error = #expect(throws: DatabaseError.self) { try queue.write { try $0.insertWine() } }
+        #expect(error?.resultCode == .SQLITE_ABORT)
+        #expect(observer.hasSuspended)
+        #expect(try queue.read { try $0.countWines() } == 0)
+        #expect(changes.value == 0)
+        try queue.write { try $0.insertWine() }
+        #expect(changes.value == 1)
+        regions.cancel()
+    }
+
     @Test("suspensions and interruptions without end, in each of its forms", arguments: [WriterKind.queue, .pool])
     func underFire(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
@@ -106,13 +161,19 @@ struct ObservationStopTests {
             for try await value in trackingWineCount().values(in: writer) where value == 200 { return value }
             return -1
         }
-        let interrupter = start { while !isOver.value { writer.interrupt(); usleep(50) } }
+        // A write that has failed often gets more time: a busy machine needs it.
+        let failures = Shared<UInt32>(0)
+        let interrupter = start { while !isOver.value { writer.interrupt(); usleep(50 + failures.value) } }
         let suspender = start {
-            while !isOver.value { writer.suspend(); usleep(100); writer.resume(); usleep(200) }
+            while !isOver.value { writer.suspend(); usleep(100); writer.resume(); usleep(200 + failures.value) }
         }
         try await onThread {
             var count = 0
-            while count < 200 { if (try? writer.write { try $0.insertWine() }) != nil { count += 1 } }
+            while count < 200 {
+                let isDone = (try? writer.write { try $0.insertWine() }) != nil
+                failures.update { $0 = isDone ? 0 : $0 + 10 }
+                if isDone { count += 1 }
+            }
             isOver.update { $0 = true }
             interrupter.pass()
             suspender.pass()

@@ -1,5 +1,5 @@
 import Foundation
-import Strongroom
+@testable import Strongroom
 import Testing
 
 private struct Wines: DatabaseRegionConvertible {
@@ -27,7 +27,7 @@ struct RegionObservationTests {
         return (changes, cancellable)
     }
 
-    @Test("Each transaction that changes the region is told once", arguments: WriterKind.allCases)
+    @Test("Each transaction that changes the region is notified once", arguments: WriterKind.allCases)
     func changes(_ kind: WriterKind) throws {
         let (writer, _) = try kind.make()
         let (changes, cancellable) = observe(Wines(), in: writer)
@@ -62,7 +62,7 @@ struct RegionObservationTests {
         #expect(try writer.read { try $0.countWines() } == 1)
     }
 
-    @Test("What was rolled back is not told with the next commit", arguments: WriterKind.allCases)
+    @Test("What was rolled back is not notified with the next commit", arguments: WriterKind.allCases)
     func rollback(_ kind: WriterKind) throws {
         let (writer, _) = try kind.make()
         try writer.write { try $0.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY)") }
@@ -76,7 +76,7 @@ struct RegionObservationTests {
         cancellable.cancel()
     }
 
-    @Test("The change is told with the connection that made it, outside of its transaction, before its next access")
+    @Test("The change is notified with its connection, outside of the transaction, before the next access")
     func connection() throws {
         let fixture = try PoolFixture()
         let counts = Shared<[Int]>([])
@@ -112,7 +112,7 @@ struct RegionObservationTests {
         changes = Shared(0)
     }
 
-    @Test("A region that can't be told is an error", arguments: WriterKind.allCases)
+    @Test("A region that can't be computed is an error", arguments: WriterKind.allCases)
     func failure(_ kind: WriterKind) throws {
         let (writer, _) = try kind.make()
         let hasFailed = Gate()
@@ -141,7 +141,7 @@ struct RegionObservationTests {
     }
 
     @Test(
-        "Changes that SQLite does not tell row by row count",
+        "Changes that SQLite does not report row by row count",
         arguments: [
             "INSERT INTO plain VALUES (2)",
             "REPLACE INTO wine (id, name) VALUES (5, 'Chinon')",
@@ -150,7 +150,7 @@ struct RegionObservationTests {
             "ALTER TABLE wine ADD COLUMN score",
             "DELETE FROM wine",
         ])
-    func untold(_ sql: String) throws {
+    func unreported(_ sql: String) throws {
         let fixture = try QueueFixture()
         try fixture.queue.write { db in
             try db.execute(sql: """
@@ -167,6 +167,109 @@ struct RegionObservationTests {
         try fixture.queue.write { try $0.execute(sql: sql) }
         #expect(changes.value == 1)
         cancellable.cancel()
+    }
+
+    /// A queue with tables in which writes meet conflicts: observed are rows 1 of `wine` and of `replacing`.
+    private func observingFirstRows(_ body: (DatabaseQueue, Shared<Int>) throws -> Void) throws {
+        let fixture = try QueueFixture()
+        try fixture.queue.write { db in
+            try db.execute(sql: """
+                CREATE UNIQUE INDEX names ON wine (name);
+                INSERT INTO wine (id, name) VALUES (1, 'Chinon'), (2, 'Bandol');
+                CREATE TABLE replacing (id INTEGER PRIMARY KEY, name UNIQUE ON CONFLICT REPLACE);
+                INSERT INTO replacing VALUES (1, 'Chinon'), (2, 'Bandol');
+                CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT DEFAULT 'replace me');
+                CREATE TABLE cause (id INTEGER PRIMARY KEY);
+                CREATE TRIGGER effect AFTER INSERT ON cause BEGIN
+                    INSERT OR REPLACE INTO wine (id, name) VALUES (7, 'Chinon');
+                END;
+                CREATE VIEW cellar AS SELECT * FROM wine;
+                CREATE TRIGGER storage INSTEAD OF INSERT ON cellar BEGIN
+                    REPLACE INTO wine VALUES (NEW.id, NEW.name);
+                END;
+                """)
+        }
+        let regions = ["wine", "replacing", "note"].map { table in
+            AnyDatabaseRegionConvertible { try Table(table).filter(key: 1).databaseRegion($0) }
+        }
+        let (changes, cancellable) = observe(regions[0], regions[1], regions[2], in: fixture.queue)
+        try body(fixture.queue, changes)
+        cancellable.cancel()
+    }
+
+    @Test("A row that goes because another one takes its place counts", arguments: [
+        "REPLACE INTO wine (id, name) VALUES (5, 'Chinon')",
+        "INSERT OR/**/REPLACE INTO wine (name) VALUES ('Chinon')",
+        "UPDATE OR REPLACE wine SET name = 'Chinon' WHERE id = 2",
+        "INSERT INTO replacing VALUES (3, 'Chinon')",
+        "INSERT INTO replacing (name) SELECT name FROM wine",
+        "UPDATE replacing SET name = 'Chinon' WHERE id = 2",
+        "INSERT INTO cause DEFAULT VALUES",
+        "INSERT INTO cellar VALUES (5, 'Chinon')",
+        "UPDATE wine SET id = 9 WHERE id = 1",
+    ])
+    func replacements(_ sql: String) throws {
+        try observingFirstRows { queue, changes in
+            try queue.write { db in
+                let count = """
+                    SELECT (SELECT COUNT(*) FROM wine WHERE id = 1) + (SELECT COUNT(*) FROM replacing WHERE id = 1)
+                    """
+                #expect(try Int.fetchOne(db, sql: count) == 2)
+                try db.execute(sql: sql)
+                #expect(try Int.fetchOne(db, sql: count) == 1)
+            }
+            #expect(changes.value == 1)
+        }
+    }
+
+    @Test("A statement that replaces no row of a table doesn't count, whatever words it has", arguments: [
+        "UPDATE wine SET name = replace(name, 'a', 'b') WHERE id = 2",
+        "INSERT INTO wine (name) VALUES ('replace')",
+        "INSERT INTO wine (name) VALUES ('Chinon') ON CONFLICT (name) DO NOTHING",
+        "INSERT OR IGNORE INTO wine (name) VALUES ('Chinon')",
+        "INSERT INTO note (id) VALUES (2)",
+        "DELETE FROM wine WHERE id = 2",
+        "WITH RECURSIVE n(i) AS (VALUES (2) UNION ALL SELECT i + 1 FROM n WHERE i < 5) INSERT INTO note (id) SELECT i FROM n",
+    ])
+    func harmlessStatements(_ sql: String) throws {
+        try observingFirstRows { queue, changes in
+            try queue.write { try $0.execute(sql: sql) }
+            #expect(changes.value == 0)
+        }
+    }
+
+    @Test("A compiled statement replaces rows once there is an index that makes it", arguments: [false, true])
+    func laterIndex(isForeign: Bool) throws {
+        try observingFirstRows { queue, changes in
+            try queue.write { try $0.execute(sql: "INSERT INTO note VALUES (1, 'a')") }
+            let sql = "INSERT OR REPLACE INTO note (id, text) VALUES (?, ?)"
+            let former = changes.value
+            try queue.write { try $0.execute(sql: sql, arguments: [2, "b"]) }
+            #expect(changes.value == former)
+            let creation = "CREATE UNIQUE INDEX texts ON note (text)"
+            if isForeign {
+                let other = try DatabaseQueue(path: queue.path, configuration: queue.configuration)
+                try other.write { try $0.execute(sql: creation) }
+                try other.close()
+            } else {
+                try queue.write { try $0.execute(sql: creation) }
+            }
+            let latest = changes.value
+            try queue.write { try $0.execute(sql: sql, arguments: [3, "a"]) }
+            #expect(try queue.read { try Int.fetchAll($0, sql: "SELECT id FROM note ORDER BY id") } == [2, 3])
+            #expect(changes.value == latest + 1)
+        }
+    }
+
+    @Test("A subscription calls its function directly, however often it was asked for it")
+    func subscription() throws {
+        let fixture = try QueueFixture(), changes = Shared(0)
+        let subscription = RegionSubscription { _ in changes.update { $0 += 1 } }
+        for _ in 0..<500_000 where !subscription.isActive { Issue.record("The subscription has ended.") }
+        try fixture.queue.inDatabase { try subscription.begin([Table("wine")], on: $0) }
+        try fixture.queue.write { try $0.insertWine() }
+        #expect(changes.value == 1)
+        fixture.queue.inDatabase(subscription.end)
     }
 
     @Test("Erasing a database, and restoring a backup into it, change everything", arguments: WriterKind.allCases)

@@ -140,7 +140,7 @@ struct SharedValueObservationTests {
     }
 
     @MainActor
-    @Test("Immediately: whoever subscribes has the latest value at once")
+    @Test("Immediately: a new subscriber has the latest value at once")
     func immediate() throws {
         let fixture = try PoolFixture()
         let shared = trackingWineCount().shared(in: fixture.pool, scheduling: .immediate)

@@ -5,23 +5,11 @@ import Testing
 
 private struct Refusal: Error {}
 
-private func withTables(_ body: (Database, TransactionRecorder) throws -> Void) throws {
-    try withDatabase { db in
-        try db.execute(sql: """
-            CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER);
-            CREATE TABLE note (id INTEGER PRIMARY KEY, wineId INTEGER REFERENCES wine ON DELETE CASCADE);
-            """)
-        let recorder = TransactionRecorder()
-        db.add(transactionObserver: recorder)
-        try body(db, recorder)
-    }
-}
-
 @Suite("Transaction observers")
 struct TransactionObserverTests {
-    @Test("An insertion, an update and a deletion are told with table and rowid, then the commit")
+    @Test("An insertion, an update and a deletion are notified with table and rowid, then the commit")
     func events() throws {
-        try withTables { db, recorder in
+        try withRecordedTables { db, recorder in
             try db.inTransaction {
                 try db.execute(sql: "INSERT INTO wine (id, name) VALUES (7, 'Chinon')")
                 try db.execute(sql: "UPDATE wine SET name = 'Bandol' WHERE id = 7")
@@ -36,15 +24,15 @@ struct TransactionObserverTests {
 
     @Test("A statement outside of transactions is a transaction of its own")
     func autocommit() throws {
-        try withTables { db, recorder in
+        try withRecordedTables { db, recorder in
             try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
             #expect(recorder.take() == ["insert main.wine 1", "will commit", "commit"])
         }
     }
 
-    @Test("A rollback is told, whoever asks for it")
+    @Test("A rollback is notified, whatever causes it")
     func rollback() throws {
-        try withTables { db, recorder in
+        try withRecordedTables { db, recorder in
             try db.inTransaction {
                 try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
                 return .rollback
@@ -66,9 +54,9 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("A statement outside of transactions that fails before anything was told is not told either")
+    @Test("A statement outside of transactions that fails before anything was notified is not notified either")
     func failureWithoutChange() throws {
-        try withTables { db, recorder in
+        try withRecordedTables { db, recorder in
             try db.execute(sql: "INSERT INTO wine (id, name) VALUES (1, 'Chinon')")
             _ = recorder.take()
             recorder.refusal = Refusal()
@@ -79,9 +67,9 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("Changes that the program tells of bear the name that the table has in the schema")
+    @Test("Changes that the program reports bear the name that the table has in the schema")
     func canonicalNames() throws {
-        try withTables { db, recorder in
+        try withRecordedTables { db, recorder in
             recorder.observes = { $0.tableName == "wine" }
             try db.notifyChanges(in: Table("WINE"))
             #expect(recorder.take() == ["change", "will commit", "commit"])
@@ -90,7 +78,7 @@ struct TransactionObserverTests {
 
     @Test("The list of temporary tables changes only where there is one")
     func temporarySchema() throws {
-        try withTables { db, recorder in
+        try withRecordedTables { db, recorder in
             recorder.observes = { $0.tableName == "sqlite_temp_master" }
             try db.notifyChanges(in: Table("sqlite_temp_master"))
             #expect(!recorder.take().contains("change"))
@@ -101,7 +89,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("A transaction that may only read is not told")
+    @Test("A transaction that may only read is not notified")
     func reads() throws {
         try withEncryptedQueue { queue in
             let recorder = TransactionRecorder()
@@ -113,7 +101,7 @@ struct TransactionObserverTests {
 
     @Test("An observer that refuses the commit rolls the transaction back, and its error is thrown")
     func refusal() throws {
-        try withTables { db, recorder in
+        try withRecordedTables { db, recorder in
             recorder.refusal = Refusal()
             #expect(throws: Refusal.self) {
                 try db.inTransaction {
@@ -131,9 +119,9 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("Only the kinds that the observer wants are told")
+    @Test("Only the kinds that the observer observes are notified")
     func filter() throws {
-        try withTables { db, recorder in
+        try withRecordedTables { db, recorder in
             recorder.observes = {
                 if case .update("wine", let columns) = $0 { return columns.contains("score") }
                 if case .delete("note") = $0 { return true }
@@ -153,9 +141,9 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("What a trigger and a foreign key change is told to who wants it, and nothing else of the statement")
+    @Test("What a trigger and a foreign key change is notified to its observers, and nothing else of the statement")
     func indirectChanges() throws {
-        try withTables { db, recorder in
+        try withRecordedTables { db, recorder in
             try db.execute(sql: """
                 CREATE TRIGGER noted AFTER INSERT ON wine BEGIN INSERT INTO note (id, wineId) VALUES (new.id * 10, new.id); END
                 """)
@@ -168,7 +156,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("DELETE without WHERE tells of each row, even when it was compiled before anyone observed")
+    @Test("DELETE without WHERE is notified row by row, even when it was compiled before there were observers")
     func truncation() throws {
         try withDatabase { db in
             try db.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY)")
@@ -192,9 +180,9 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("A table whose deletions are watched can be dropped")
+    @Test("A table whose deletions are observed can be dropped")
     func dropWatchedTable() throws {
-        try withTables { db, recorder in
+        try withRecordedTables { db, recorder in
             try db.execute(sql: "INSERT INTO note (id) VALUES (1)")
             try db.execute(sql: "DELETE FROM note")
             #expect(recorder.take().contains("delete main.note 1"))
@@ -203,9 +191,9 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("A statement that runs inside of another one, by a function, is told apart from it")
+    @Test("A statement that runs inside of another one, by a function, has observers of its own")
     func nestedStatements() throws {
-        try withTables { db, recorder in
+        try withRecordedTables { db, recorder in
             nonisolated(unsafe) let connection = db
             db.add(function: DatabaseFunction("annotate", argumentCount: 1) { values in
                 try connection.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [values[0]])
@@ -218,9 +206,9 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("Changes in a savepoint are told when the outermost one is released")
+    @Test("Changes in a savepoint are notified when the outermost one is released")
     func savepoints() throws {
-        try withTables { db, recorder in
+        try withRecordedTables { db, recorder in
             try db.inTransaction {
                 try db.inSavepoint {
                     try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
@@ -238,9 +226,9 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("Changes in a savepoint that is rolled back are never told")
+    @Test("Changes in a savepoint that is rolled back are never notified")
     func rolledBackSavepoint() throws {
-        try withTables { db, recorder in
+        try withRecordedTables { db, recorder in
             try db.inTransaction {
                 try db.inSavepoint {
                     try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
@@ -258,7 +246,7 @@ struct TransactionObserverTests {
 
     @Test("Savepoints by SQL count like others, by the latest of a name, and a commit releases them all")
     func savepointsBySQL() throws {
-        try withTables { db, recorder in
+        try withRecordedTables { db, recorder in
             try db.execute(sql: """
                 SAVEPOINT a;
                 INSERT INTO wine (id) VALUES (1);
@@ -285,7 +273,7 @@ struct TransactionObserverTests {
 
     @Test("An observer that has heard enough hears of changes again in the next transaction")
     func stop() throws {
-        try withTables { db, recorder in
+        try withRecordedTables { db, recorder in
             recorder.stopsAfterFirst = true
             for _ in 1...2 {
                 try db.execute(sql: "INSERT OR IGNORE INTO wine (id) VALUES (1), (2)")
@@ -304,7 +292,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("An observer can write when it is told of a commit, and hears of that as well")
+    @Test("An observer can write when it is notified of a commit, and is notified of that as well")
     func writeAfterCommit() throws {
         final class Writer: TransactionObserver {
             var commits = 0
@@ -319,7 +307,7 @@ struct TransactionObserverTests {
                 }
             }
         }
-        try withTables { db, _ in
+        try withRecordedTables { db, _ in
             let writer = Writer()
             db.add(transactionObserver: writer)
             try db.inTransaction {
@@ -361,7 +349,7 @@ struct TransactionObserverTests {
         #expect(counter.count.value == 1)
     }
 
-    @Test("afterNextTransaction and observers are told of the same commit, whatever an observer does with it")
+    @Test("afterNextTransaction and observers are notified of the same commit, whatever an observer does with it")
     func completions() throws {
         final class Reader: TransactionObserver {
             func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
@@ -376,7 +364,7 @@ struct TransactionObserverTests {
                 }
             }
         }
-        try withTables { db, _ in
+        try withRecordedTables { db, _ in
             let reader = Reader()
             db.add(transactionObserver: reader)
             let ends = Shared<[String]>([])
@@ -388,116 +376,6 @@ struct TransactionObserverTests {
                 return .commit
             }
             #expect(ends.value == ["commit"])
-        }
-    }
-}
-
-@Suite("How long transactions are observed")
-struct ObservationExtentTests {
-    @Test("By default the connection does not keep the observer alive")
-    func observerLifetime() throws {
-        try withTables { db, _ in
-            var recorder: TransactionRecorder? = TransactionRecorder()
-            weak let weakRecorder = recorder
-            db.add(transactionObserver: recorder!)
-            recorder = nil
-            #expect(weakRecorder == nil)
-            try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
-        }
-    }
-
-    @Test("To the next transaction: the observer lives until then, and hears of no other")
-    func nextTransaction() throws {
-        try withTables { db, _ in
-            var recorder: TransactionRecorder? = TransactionRecorder()
-            weak let weakRecorder = recorder
-            db.add(transactionObserver: recorder!, extent: .nextTransaction)
-            recorder = nil
-            #expect(weakRecorder != nil)
-            recorder = weakRecorder
-            try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
-            try db.execute(sql: "INSERT INTO wine (id) VALUES (2)")
-            #expect(recorder?.log == ["insert main.wine 1", "will commit", "commit"])
-            recorder = nil
-            #expect(weakRecorder == nil)
-        }
-    }
-
-    @Test("For the lifetime of the database: the observer goes when the database is closed")
-    func databaseLifetime() throws {
-        let fixture = try QueueFixture()
-        var recorder: TransactionRecorder? = TransactionRecorder()
-        weak let weakRecorder = recorder
-        fixture.queue.add(transactionObserver: recorder!, extent: .databaseLifetime)
-        recorder = nil
-        try fixture.queue.write { try $0.insertWine() }
-        #expect(weakRecorder?.log == ["insert main.wine 1", "will commit", "commit"])
-        try fixture.queue.close()
-        #expect(weakRecorder == nil)
-    }
-
-    @Test("A removed observer hears nothing more, and can come back", arguments: WriterKind.allCases)
-    func removal(_ kind: WriterKind) throws {
-        let (writer, _) = try kind.make()
-        let recorder = TransactionRecorder()
-        writer.add(transactionObserver: recorder)
-        try writer.write { try $0.insertWine() }
-        #expect(recorder.take().count == 3)
-        writer.remove(transactionObserver: recorder)
-        try writer.write { try $0.insertWine() }
-        #expect(recorder.take() == [])
-        writer.add(transactionObserver: recorder)
-        try writer.write { try $0.insertWine() }
-        #expect(recorder.take().count == 3)
-    }
-
-    @Test("An observer that is added inside a transaction hears the rest of it")
-    func addedInside() throws {
-        try withTables { db, recorder in
-            db.remove(transactionObserver: recorder)
-            try db.inTransaction {
-                try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
-                try db.inSavepoint {
-                    db.add(transactionObserver: recorder)
-                    try db.execute(sql: "INSERT INTO wine (id) VALUES (2)")
-                    return .rollback
-                }
-                try db.execute(sql: "INSERT INTO wine (id) VALUES (3)")
-                return .commit
-            }
-            #expect(recorder.take() == ["insert main.wine 3", "will commit", "commit"])
-        }
-    }
-}
-
-@Suite("Changes that SQLite does not tell")
-struct UntoldChangeTests {
-    @Test("notifyChanges tells who watches the region, and the commit")
-    func notifyChanges() throws {
-        try withTables { db, recorder in
-            recorder.observes = { if case .update("wine", let columns) = $0 { columns.contains("score") } else { false } }
-            try db.inTransaction(.deferred) {
-                try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT name FROM wine"))
-                #expect(recorder.take() == [])
-                try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT score FROM wine"))
-                #expect(recorder.take() == ["change"])
-                try db.notifyChanges(in: .fullDatabase)
-                #expect(recorder.take() == ["change"])
-                return .commit
-            }
-            #expect(recorder.take() == ["will commit", "commit"])
-            try db.notifyChanges(in: .fullDatabase)
-            #expect(recorder.take() == ["change", "will commit", "commit"])
-        }
-    }
-
-    @Test("notifyChanges does nothing in a read")
-    func notifyInRead() throws {
-        try withEncryptedQueue { queue in
-            let recorder = TransactionRecorder()
-            queue.add(transactionObserver: recorder)
-            try queue.read { try $0.notifyChanges(in: .fullDatabase) }
-            #expect(recorder.take() == [])
         }
     }
 }

@@ -127,4 +127,53 @@ struct ValueObservationSchedulingTests {
         }
         return true
     }
+
+    /// Lines, in the order in which they were written.
+    private final class Log: TextOutputStream, Sendable {
+        private let written = Shared<[String]>([])
+        var lines: [String] { written.value }
+        func write(_ string: String) { written.update { $0.append(string) } }
+    }
+
+    @Test("A queue's first value is made before the next access begins, even when no thread is free to notify it")
+    func firstValueComesFirst() throws {
+        let queue = try QueueFixture().queue
+        let log = Log(), mayGoOn = Gate(), isNotified = Gate()
+        let scheduler = AsyncValueObservationScheduler(queue: DispatchQueue(label: "test"))
+        // All threads of the global queue are busy. The queue's own are not among them.
+        for _ in 0..<512 { DispatchQueue.global().async { mayGoOn.pass() } }
+        defer { mayGoOn.open() }
+        let observation = ValueObservation.tracking(region: Table("wine")) { try $0.countWines() }
+            .print(to: log)
+            .start(in: queue, scheduling: scheduler, onError: { Issue.record($0) }, onChange: {
+                if $0 == 1 { isNotified.open() }
+            })
+        try queue.write { try $0.insertWine() }
+        #expect(log.lines == ["start", "fetch", "tracked region: wine(*)", "value: 0", "database did change", "fetch"])
+        mayGoOn.open()
+        isNotified.pass()
+        #expect(log.lines.last == "value: 1")
+        observation.cancel()
+    }
+
+    @Test("No write waits for a function that maps the first value, which may read the database")
+    func firstMapBlocksNobody() async throws {
+        let queue = try QueueFixture().queue
+        let isMapping = Gate(), mayReturn = Gate()
+        let notified = Notified<Int>()
+        let observation = trackingWineCount().map { count in
+            guard count == 0 else { return count }
+            isMapping.open()
+            mayReturn.pass()
+            return try queue.read { try $0.countWines() } - 1
+        }.print(to: Log()).notify(notified, in: queue)
+        try await onThread {
+            isMapping.pass()
+            try queue.write { try $0.insertWine() }
+            mayReturn.open()
+        }
+        try await notified.reaches(1)
+        #expect(notified.values == [0, 1])
+        observation.cancel()
+    }
 }

@@ -144,7 +144,7 @@ struct ValueObservationTests {
         cancellable.cancel()
     }
 
-    @Test("A given region is watched, whatever the function reads", arguments: WriterKind.allCases)
+    @Test("A given region is observed, whatever the function reads", arguments: WriterKind.allCases)
     func givenRegion(_ kind: WriterKind) async throws {
         let (writer, _) = try kind.make()
         try await writer.write {
@@ -292,7 +292,7 @@ struct ValueObservationTests {
         }
     }
 
-    @Test("Events and a printed trace tell what happens, in order")
+    @Test("Events and a printed trace come in order")
     func trace() async throws {
         final class Lines: TextOutputStream, Sendable {
             let all = Shared<[String]>([])

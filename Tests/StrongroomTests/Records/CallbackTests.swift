@@ -60,7 +60,7 @@ struct CallbackTests {
         "willInsert", "aroundInsert", "end of aroundInsert", "didInsert 1 id",
     ]
 
-    @Test("come in order around an insertion")
+    @Test("Callbacks of records come in order around an insertion")
     func insert() throws {
         try withRecords { db throws in
             var witness = Witness(diary: Diary())
@@ -71,7 +71,7 @@ struct CallbackTests {
         }
     }
 
-    @Test("come in order around an update")
+    @Test("Callbacks of records come in order around an update")
     func update() throws {
         try withRecords { db throws in
             var witness = Witness(diary: Diary())
@@ -85,7 +85,7 @@ struct CallbackTests {
         }
     }
 
-    @Test("come in order when saving falls back to an insertion")
+    @Test("Callbacks of records come in order when saving falls back to an insertion")
     func save() throws {
         try withRecords { db throws in
             var witness = Witness(id: 1, diary: Diary())
@@ -96,7 +96,7 @@ struct CallbackTests {
         }
     }
 
-    @Test("come in order around a deletion")
+    @Test("Callbacks of records come in order around a deletion")
     func delete() throws {
         try withRecords { db throws in
             let witness = Witness(id: 1, diary: Diary())
@@ -106,7 +106,7 @@ struct CallbackTests {
         }
     }
 
-    @Test("stop an insertion by throwing")
+    @Test("Callbacks of records stop an insertion by throwing")
     func throwing() throws {
         struct Refusal: Error {}
         struct Refusing: PersistableRecord {
@@ -121,7 +121,9 @@ struct CallbackTests {
         }
     }
 
-    @Test("that skip what they are around, or keep its error for themselves, are refused", arguments: [true, false])
+    @Test(
+        "Callbacks of records that skip what they are around, or keep its error for themselves, are refused",
+        arguments: [true, false])
     func skipping(isCalled: Bool) throws {
         try withRecords { db throws in
             try db.execute(sql: """
@@ -139,7 +141,7 @@ struct CallbackTests {
                     }
                 }
                 #expect(error?.resultCode == .SQLITE_MISUSE)
-                #expect(error?.message?.contains("Careless.\(callback) has to call") == true)
+                #expect(error?.message?.contains("Careless.\(callback) must call") == true)
             }
         }
     }

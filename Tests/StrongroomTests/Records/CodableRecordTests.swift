@@ -35,7 +35,7 @@ private struct Everything: Codable, Equatable, FetchableRecord, PersistableRecor
 
 @Suite("Codable records")
 struct CodableRecordTests {
-    @Test("store each property as a column: values as they are, the others as JSON")
+    @Test("Codable records store each property as a column: values as they are, the others as JSON")
     func encode() throws {
         let columns = try Everything.example.databaseDictionary
         #expect(columns["kind"] == "fancy".databaseValue)
@@ -50,7 +50,7 @@ struct CodableRecordTests {
         #expect(columns.count == 15)
     }
 
-    @Test("come back as they were stored")
+    @Test("Codable records come back as they were stored")
     func roundTrip() throws {
         try withDatabase { db throws in
             let columns = try PersistenceColumns.names(Everything.example).map { "\"\($0)\"" }.joined(separator: ",")
@@ -66,7 +66,7 @@ struct CodableRecordTests {
         }
     }
 
-    @Test("decode from copies of rows, and through adapters")
+    @Test("Codable records decode from copies of rows, and through adapters")
     func copies() throws {
         try withRecords { db throws in
             try Player(id: 1, name: "Arthur", score: nil).inserted(db).update(db)
@@ -78,7 +78,7 @@ struct CodableRecordTests {
         }
     }
 
-    @Test("find their columns in any order, whatever their case")
+    @Test("Codable records find their columns in any order, whatever their case")
     func columnOrder() throws {
         try withRecords { db throws in
             let players = try Player.fetchAll(db, sql: "SELECT 1 AS SCORE, 'a' AS NAME, 9 AS extra, 2 AS ID UNION SELECT 3, 'b', 8, 4")
@@ -86,7 +86,7 @@ struct CodableRecordTests {
         }
     }
 
-    @Test("say which column is missing or can't be decoded")
+    @Test("Codable records say which column is missing or can't be decoded")
     func errors() throws {
         try withRecords { db throws in
             let missing = #expect(throws: RowDecodingError.self) { try Player.fetchOne(db, sql: "SELECT 1 AS id") }
@@ -103,7 +103,7 @@ struct CodableRecordTests {
         }
     }
 
-    @Test("decode other records from scopes, and from the same row")
+    @Test("Codable records decode other records from scopes, and from the same row")
     func scopes() throws {
         struct Team: Codable, Equatable, FetchableRecord { var id: Int; var name: String }
         struct Info: Decodable, FetchableRecord { var player: Player; var team: Team?; var rank: Int? }
@@ -116,7 +116,7 @@ struct CodableRecordTests {
         }
     }
 
-    @Test("tell their parts by which keys they were reached")
+    @Test("Codable records tell their parts by which keys they were reached")
     func codingPath() throws {
         struct Part: Decodable {
             var path: [String]
@@ -147,7 +147,7 @@ struct CodableRecordTests {
         }
     }
 
-    @Test("encode and decode another record beside their own properties, in that record's way")
+    @Test("Codable records encode and decode another record beside their own properties, in that record's way")
     func wrapped() throws {
         struct Score: Codable, FetchableRecord, EncodableRecord {
             var value: Int
@@ -180,7 +180,7 @@ struct CodableRecordTests {
         }
     }
 
-    @Test("encode and decode as their superclass, too")
+    @Test("Codable records encode and decode as their superclass, too")
     func classes() throws {
         class Base: Codable {
             var id: Int
@@ -209,7 +209,7 @@ struct CodableRecordTests {
         #expect(derived.id == 1 && derived.name == "a")
     }
 
-    @Test("hand their user info to properties and JSON")
+    @Test("Codable records hand their user info to properties and JSON")
     func userInfo() throws {
         let key = CodingUserInfoKey(rawValue: "unit")!
         struct Amount: Codable {
@@ -254,7 +254,7 @@ struct CodingStrategyTests {
         #expect(try record.databaseDictionary[column] == value.databaseValue)
     }
 
-    @Test("dates")
+    @Test("Dates")
     func dates() throws {
         struct Reference: Codable, FetchableRecord, EncodableRecord {
             var d: Date
@@ -291,7 +291,7 @@ struct CodingStrategyTests {
         #expect(throws: RowDecodingError.self) { try Custom(row: ["d": "x"]) }
     }
 
-    @Test("data and UUIDs")
+    @Test("Data and UUIDs")
     func dataAndUUIDs() throws {
         struct Text: Codable, FetchableRecord, EncodableRecord {
             var data: Data
@@ -308,7 +308,7 @@ struct CodingStrategyTests {
         #expect(try Text(row: ["data": "x", "uuid": uuid.uuidString]).uuid == uuid)
     }
 
-    @Test("names of columns")
+    @Test("Names of columns")
     func names() throws {
         struct Snake: Codable, FetchableRecord, EncodableRecord {
             var myURLValue: Int?
@@ -336,7 +336,7 @@ struct CodingStrategyTests {
         #expect(try Custom(row: ["x_id": 4]).id == 4)
     }
 
-    @Test("a container compares columns without regard to case, and nil sets NULL")
+    @Test("A container compares columns without regard to case, and nil sets NULL")
     func container() throws {
         struct Record: EncodableRecord {
             func encode(to container: inout PersistenceContainer) {

@@ -42,7 +42,7 @@ struct KeyStrategyTests {
         }
     }
 
-    @Test("find the record")
+    @Test("Keys of records find the record")
     func finding() throws {
         try withDevices { db throws in
             #expect(try Device.fetchOne(db, id: key)?.owner == otherKey)
@@ -54,7 +54,7 @@ struct KeyStrategyTests {
         }
     }
 
-    @Test("find several records")
+    @Test("Keys of records find several records")
     func findingSeveral() throws {
         try withDevices { db throws in
             let absent = UUID()
@@ -65,7 +65,8 @@ struct KeyStrategyTests {
         }
     }
 
-    @Test("find the record when they stand in a dictionary, each by the strategy of its column")
+    @Test(
+        "Keys of records find the record in a dictionary, each by the strategy of its column")
     func dictionaries() throws {
         try withDevices { db throws in
             #expect(try Device.fetchOne(db, key: ["id": key])?.id == key)
@@ -75,7 +76,7 @@ struct KeyStrategyTests {
         }
     }
 
-    @Test("delete the record")
+    @Test("Keys of records delete the record")
     func deleting() throws {
         try withDevices { db throws in
             #expect(try Device.deleteOne(db, key: ["owner": otherKey]))
@@ -85,7 +86,7 @@ struct KeyStrategyTests {
         }
     }
 
-    @Test("are in the error as they are stored when there is no such record")
+    @Test("Keys of records are in the error as they are stored when there is no such record")
     func notFound() throws {
         try withDevices { db throws in
             let absent = UUID()
@@ -95,7 +96,7 @@ struct KeyStrategyTests {
         }
     }
 
-    @Test("may be dates and data")
+    @Test("Keys of records may be dates and data")
     func datesAndData() throws {
         try withDatabase { db throws in
             try db.execute(sql: "CREATE TABLE moment (id INTEGER PRIMARY KEY); CREATE TABLE token (id TEXT PRIMARY KEY)")
@@ -109,7 +110,7 @@ struct KeyStrategyTests {
         }
     }
 
-    @Test("that the record can't store throw, as saving it does")
+    @Test("Keys of records that the record can't store throw, as saving it does")
     func unstorable() throws {
         try withDatabase { db throws in
             try db.execute(sql: "CREATE TABLE token (id TEXT PRIMARY KEY)")
@@ -117,7 +118,7 @@ struct KeyStrategyTests {
         }
     }
 
-    @Test("of tables without records are stored as values are")
+    @Test("Keys of records of tables without records are stored as values are")
     func withoutRecords() throws {
         try withDatabase { db throws in
             try db.execute(sql: "CREATE TABLE device (id BLOB PRIMARY KEY)")

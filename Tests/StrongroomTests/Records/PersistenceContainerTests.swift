@@ -21,7 +21,7 @@ struct PersistenceContainerTests {
     private let set: Int? = 2
     private let unwrapped: String! = "i"
 
-    @Test("take values, optional values and nil")
+    @Test("The columns of a record take values, optional values and nil")
     func values() throws {
         let stored = try Encoded { container in
             container["integer"] = 1
@@ -39,7 +39,7 @@ struct PersistenceContainerTests {
         ])
     }
 
-    @Test("take values whose type only the running program knows")
+    @Test("The columns of a record take values whose type only the running program knows")
     func existentials() throws {
         let one: any DatabaseValueConvertible = 1
         let perhaps: (any DatabaseValueConvertible)? = "p"
@@ -59,7 +59,7 @@ struct PersistenceContainerTests {
         ])
     }
 
-    @Test("take values by columns")
+    @Test("The columns of a record take values by columns")
     func columns() throws {
         let stored = try Encoded { container in
             container[Column("a")] = 1
@@ -71,7 +71,7 @@ struct PersistenceContainerTests {
         #expect(stored == ["a": 3.databaseValue, "b": 2.databaseValue, "c": .null, "d": .null])
     }
 
-    @Test("are read as what is stored, or nil where nothing was set")
+    @Test("The columns of a record are read as what is stored, or nil where nothing was set")
     func reading() throws {
         let stored = try Encoded { container in
             container["a"] = 1
@@ -87,7 +87,7 @@ struct PersistenceContainerTests {
         #expect(stored == ["a": 1.databaseValue, "b": .null, "c": 1.databaseValue])
     }
 
-    @Test("are read as the type that the program asks for")
+    @Test("The columns of a record are read as the type that the program asks for")
     func typedReading() throws {
         _ = try Encoded { container in
             container["a"] = 1
@@ -98,7 +98,7 @@ struct PersistenceContainerTests {
         }.stored
     }
 
-    @Test("stop a program that reads another type than was set")
+    @Test("The columns of a record stop a program that reads another type than was set")
     func wrongType() async {
         await #expect(processExitsWith: .failure) {
             _ = try Encoded { container in

@@ -13,7 +13,7 @@ struct RecordKeyTests {
         }
     }
 
-    @Test("one record by primary key")
+    @Test("One record by primary key")
     func fetchOne() throws {
         try withPlayers { db throws in
             #expect(try Player.fetchOne(db, key: 1)?.name == "Arthur")
@@ -26,7 +26,7 @@ struct RecordKeyTests {
         }
     }
 
-    @Test("several records by primary key")
+    @Test("Several records by primary key")
     func fetchAll() throws {
         try withPlayers { db throws in
             #expect(try Player.fetchAll(db, keys: [3, 1, 9]).map(\.id) == [1, 3])
@@ -36,7 +36,7 @@ struct RecordKeyTests {
         }
     }
 
-    @Test("one record by unique key")
+    @Test("One record by unique key")
     func uniqueKey() throws {
         try withPlayers { db throws in
             #expect(try Player.fetchOne(db, key: ["name": "Craig"])?.id == 3)
@@ -46,7 +46,7 @@ struct RecordKeyTests {
         }
     }
 
-    @Test("columns that are no unique key are refused, with their names")
+    @Test("Columns that are no unique key are refused, with their names")
     func noUniqueKey() throws {
         try withPlayers { db throws in
             let error = #expect(throws: DatabaseError.self) { try Player.fetchOne(db, key: ["score": 1]) }
@@ -55,7 +55,7 @@ struct RecordKeyTests {
         }
     }
 
-    @Test("finding what is not there throws its table and key")
+    @Test("Finding what is not there throws its table and key")
     func find() throws {
         try withPlayers { db throws in
             #expect(try Player.find(db, key: 1).name == "Arthur")
@@ -66,7 +66,7 @@ struct RecordKeyTests {
         }
     }
 
-    @Test("tells whether there is a row, and deletes it")
+    @Test("Tells whether there is a row, and deletes it")
     func existsAndDelete() throws {
         try withPlayers { db throws in
             #expect(try Player.exists(db, id: 1))
@@ -80,7 +80,7 @@ struct RecordKeyTests {
         }
     }
 
-    @Test("rows without declared key are found by their rowid")
+    @Test("Rows without declared key are found by their rowid")
     func rowID() throws {
         try withRecords { db throws in
             try Note(text: "a").insert(db)
@@ -89,7 +89,7 @@ struct RecordKeyTests {
         }
     }
 
-    @Test("default table names come from type names")
+    @Test("Default table names come from type names")
     func tableNames() {
         struct HTTPRequest: TableRecord {}
         struct PostalAddress: TableRecord {}
@@ -101,7 +101,7 @@ struct RecordKeyTests {
         #expect(Box<Int>.databaseTableName == "box")
     }
 
-    @Test("selected columns are counted")
+    @Test("Selected columns are counted")
     func numberOfSelectedColumns() throws {
         struct Partial: TableRecord {
             static let databaseTableName = "player"

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Saving records")
 struct SavingTests {
-    @Test("inserts all columns and hands over the row id")
+    @Test("Inserts all columns and hands over the row id")
     func insert() throws {
         try withRecords { db throws in
             var arthur = Player(id: nil, name: "Arthur", score: 10)
@@ -15,7 +15,7 @@ struct SavingTests {
         }
     }
 
-    @Test("gives the inserted copy")
+    @Test("Gives the inserted copy")
     func inserted() throws {
         try withRecords { db throws in
             let arthur = try Player(id: nil, name: "Arthur", score: nil).inserted(db)
@@ -24,7 +24,7 @@ struct SavingTests {
         }
     }
 
-    @Test("throws when a row is in the way")
+    @Test("Throws when a row is in the way")
     func conflict() throws {
         try withRecords { db in
             let arthur = try Player(id: 1, name: "Arthur", score: 1).inserted(db)
@@ -33,7 +33,7 @@ struct SavingTests {
         }
     }
 
-    @Test("inserts with the conflict resolution of the call")
+    @Test("Inserts with the conflict resolution of the call")
     func conflictResolution() throws {
         try withRecords { db in
             try db.execute(sql: "INSERT INTO player VALUES (1, 'Arthur', 1)")
@@ -44,7 +44,7 @@ struct SavingTests {
         }
     }
 
-    @Test("inserts and updates with the conflict resolution of the type")
+    @Test("Inserts and updates with the conflict resolution of the type")
     func conflictPolicy() throws {
         try withRecords { db in
             let place = Place(country: "FR", code: 75, name: "Paris")
@@ -57,7 +57,7 @@ struct SavingTests {
         }
     }
 
-    @Test("returns what was inserted")
+    @Test("Returns what was inserted")
     func insertAndFetch() throws {
         try withRecords { db throws in
             try db.execute(sql: "CREATE TRIGGER initial AFTER INSERT ON note BEGIN SELECT 1; END")
@@ -76,7 +76,7 @@ struct SavingTests {
         }
     }
 
-    @Test("throws when the inserted row was left out and can't be returned")
+    @Test("Throws when the inserted row was left out and can't be returned")
     func insertAndFetchIgnored() throws {
         try withRecords { db throws in
             let place = Place(country: "FR", code: 75, name: "Paris")
@@ -85,7 +85,7 @@ struct SavingTests {
         }
     }
 
-    @Test("updates all columns but the key")
+    @Test("Updates all columns but the key")
     func update() throws {
         try withRecords { db throws in
             var arthur = try Player(id: nil, name: "Arthur", score: 10).inserted(db)
@@ -99,7 +99,7 @@ struct SavingTests {
         }
     }
 
-    @Test("updates the columns that are named, whatever their case")
+    @Test("Updates the columns that are named, whatever their case")
     func updateColumns() throws {
         try withRecords { db throws in
             let arthur = try Player(id: nil, name: "Arthur", score: 10).inserted(db)
@@ -112,7 +112,7 @@ struct SavingTests {
         }
     }
 
-    @Test("an update of nothing still asks whether the row is there")
+    @Test("An update of nothing still asks whether the row is there")
     func updateNothing() throws {
         try withRecords { db throws in
             let arthur = try Player(id: nil, name: "Arthur", score: 10).inserted(db)
@@ -122,7 +122,7 @@ struct SavingTests {
         }
     }
 
-    @Test("throws when there is no row to update", arguments: [9, nil] as [Int64?])
+    @Test("Throws when there is no row to update", arguments: [9, nil] as [Int64?])
     func updateNotFound(id: Int64?) throws {
         try withRecords { db throws in
             let error = #expect(throws: RecordError.self) { try Player(id: id, name: "x", score: nil).update(db) }
@@ -130,7 +130,7 @@ struct SavingTests {
         }
     }
 
-    @Test("a table without key has nothing to update or delete")
+    @Test("A table without key has nothing to update or delete")
     func noKey() throws {
         try withRecords { db throws in
             let note = Note(text: "a")
@@ -143,7 +143,7 @@ struct SavingTests {
         }
     }
 
-    @Test("returns what was updated")
+    @Test("Returns what was updated")
     func updateAndFetch() throws {
         try withRecords { db throws in
             let arthur = try Player(id: nil, name: "Arthur", score: 10).inserted(db)
@@ -159,7 +159,7 @@ struct SavingTests {
         }
     }
 
-    @Test("updates only what changed")
+    @Test("Updates only what changed")
     func updateChanges() throws {
         try withRecords { db throws in
             var arthur = try Player(id: nil, name: "Arthur", score: 10).inserted(db)
@@ -179,7 +179,7 @@ struct SavingTests {
         }
     }
 
-    @Test("saves by an update, or else an insertion")
+    @Test("Saves by an update, or else an insertion")
     func save() throws {
         try withRecords { db throws in
             var arthur = Player(id: nil, name: "Arthur", score: 10)
@@ -199,7 +199,7 @@ struct SavingTests {
         }
     }
 
-    @Test("an error of a callback is not taken for a missing row")
+    @Test("An error of a callback is not taken for a missing row")
     func saveRethrows() throws {
         struct Stubborn: Encodable, PersistableRecord {
             static let databaseTableName = "note"
@@ -213,7 +213,7 @@ struct SavingTests {
         }
     }
 
-    @Test("deletes a row, and tells whether there was one")
+    @Test("Deletes a row, and tells whether there was one")
     func delete() throws {
         try withRecords { db throws in
             let arthur = try Player(id: nil, name: "Arthur", score: 10).inserted(db)
@@ -226,7 +226,7 @@ struct SavingTests {
         }
     }
 
-    @Test("keeps apart records of one type with different columns")
+    @Test("Keeps apart records of one type with different columns")
     func changingColumns() throws {
         struct Partial: PersistableRecord {
             static let databaseTableName = "player"
@@ -247,7 +247,7 @@ struct SavingTests {
         }
     }
 
-    @Test("goes on after the table was made anew with another key")
+    @Test("Goes on after the table was made anew with another key")
     func schemaChange() throws {
         try withRecords { db throws in
             try Player(id: 1, name: "a", score: 1).inserted(db).update(db)
@@ -260,7 +260,7 @@ struct SavingTests {
         }
     }
 
-    @Test("a record without any column stops the program")
+    @Test("A record without any column stops the program")
     func noColumn() async {
         await #expect(processExitsWith: .failure) {
             struct Empty: PersistableRecord {
@@ -274,7 +274,7 @@ struct SavingTests {
 
 @Suite("Upserting records")
 struct UpsertTests {
-    @Test("overwrites all columns but the key")
+    @Test("Overwrites all columns but the key")
     func upsert() throws {
         try withRecords { db throws in
             var arthur = Player(id: 1, name: "Arthur", score: 10)
@@ -289,7 +289,7 @@ struct UpsertTests {
         }
     }
 
-    @Test("learns the id of the row that it conflicts with")
+    @Test("Learns the id of the row that it conflicts with")
     func rowID() throws {
         try withRecords { db throws in
             try db.execute(sql: "INSERT INTO player VALUES (7, 'Arthur', 1), (8, 'Barbara', 2)")
@@ -300,7 +300,7 @@ struct UpsertTests {
         }
     }
 
-    @Test("updates as the assignments say, and returns the row")
+    @Test("Updates as the assignments say, and returns the row")
     func assignments() throws {
         try withRecords { db throws in
             try db.execute(sql: "INSERT INTO player VALUES (7, 'Arthur', 1)")
@@ -318,7 +318,7 @@ struct UpsertTests {
         }
     }
 
-    @Test("overwrites nothing unless told to")
+    @Test("Overwrites nothing unless told to")
     func nothing() throws {
         try withRecords { db throws in
             try db.execute(sql: "INSERT INTO player VALUES (7, 'Arthur', 1)")
@@ -330,7 +330,7 @@ struct UpsertTests {
         }
     }
 
-    @Test("works without rowids, whatever the conflict policy")
+    @Test("Works without rowids, whatever the conflict policy")
     func withoutRowID() throws {
         try withRecords { db throws in
             let paris = Place(country: "FR", code: 75, name: "Lutetia")

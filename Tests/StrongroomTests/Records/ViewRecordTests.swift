@@ -30,7 +30,7 @@ struct ViewRecordTests {
         }
     }
 
-    @Test("are updated, and not found where the view lacks them")
+    @Test("Records of views with INSTEAD OF triggers are updated, and not found where the view lacks them")
     func update() throws {
         try withScorers { db throws in
             try Scorer(id: 1, name: "Arthur", score: 11).update(db)
@@ -40,7 +40,7 @@ struct ViewRecordTests {
         }
     }
 
-    @Test("are saved, whether they are there or not")
+    @Test("Records of views with INSTEAD OF triggers are saved, whether they are there or not")
     func save() throws {
         try withScorers { db throws in
             try Scorer(id: 1, name: "Arthur", score: 12).save(db)
@@ -49,7 +49,7 @@ struct ViewRecordTests {
         }
     }
 
-    @Test("are deleted, and the answer tells whether they were there")
+    @Test("Records of views with INSTEAD OF triggers are deleted, and the answer tells whether they were there")
     func delete() throws {
         try withScorers { db throws in
             #expect(try Scorer(id: 1, name: "", score: 0).delete(db))
@@ -59,7 +59,7 @@ struct ViewRecordTests {
         }
     }
 
-    @Test("are counted when several are changed")
+    @Test("Records of views with INSTEAD OF triggers are counted when several are changed")
     func several() throws {
         try withScorers { db throws in
             #expect(try Scorer.updateAll(db, Column("score") += 1) == 2)
@@ -69,7 +69,7 @@ struct ViewRecordTests {
         }
     }
 
-    @Test("are inserted into a view that nobody knows the key of")
+    @Test("Records of views with INSTEAD OF triggers are inserted into a view that nobody knows the key of")
     func withoutKey() throws {
         try withScorers { db throws in
             try db.withSchemaSource(nil) {
@@ -79,7 +79,7 @@ struct ViewRecordTests {
         }
     }
 
-    @Test("are told apart from rows that a full-text table writes late")
+    @Test("Records of views with INSTEAD OF triggers are told apart from rows that a full-text table writes late")
     func fullText() throws {
         try withRecords { db throws in
             try db.create(virtualTable: "player_text", using: FTS5()) { t in

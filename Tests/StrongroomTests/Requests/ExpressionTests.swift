@@ -13,7 +13,7 @@ struct ExpressionTests {
         }
     }
 
-    @Test("equality knows NULL")
+    @Test("Equality knows NULL")
     func equality() throws {
         try expect([
             (score == 1, #""score" = ? [1]"#), (1 == score, #"? = "score" [1]"#),
@@ -24,7 +24,7 @@ struct ExpressionTests {
         ])
     }
 
-    @Test("comparisons and arithmetic keep their operands together")
+    @Test("Comparisons and arithmetic keep their operands together")
     func arithmetic() throws {
         try expect([
             (score < 1, #""score" < ? [1]"#), (1 <= score, #"? <= "score" [1]"#), (score >= name, #""score" >= "name""#),
@@ -37,7 +37,7 @@ struct ExpressionTests {
         ])
     }
 
-    @Test("logic joins as many operands as there are")
+    @Test("Logic joins as many operands as there are")
     func logic() throws {
         try expect([
             (score > 1 && name == "a", #"("score" > ?) AND ("name" = ?) [1, "a"]"#),
@@ -49,7 +49,7 @@ struct ExpressionTests {
         ])
     }
 
-    @Test("negation turns operators round where SQL can")
+    @Test("Negation turns operators round where SQL can")
     func negation() throws {
         try expect([
             (!(score == 1), #""score" <> ? [1]"#), (!(score == nil as Int?), #""score" IS NOT NULL"#),
@@ -60,7 +60,7 @@ struct ExpressionTests {
         ])
     }
 
-    @Test("sequences and ranges contain columns")
+    @Test("Sequences and ranges contain columns")
     func contains() throws {
         try expect([
             ([1, 2].contains(score), #""score" IN (?, ?) [1, 2]"#), ([1].contains(score), #""score" = ? [1]"#),
@@ -71,7 +71,7 @@ struct ExpressionTests {
         ])
     }
 
-    @Test("subqueries are values, lists, and conditions")
+    @Test("Subqueries are values, lists, and conditions")
     func subqueries() throws {
         try expect([
             (Player.select(id, as: Int.self).contains(score), #""score" IN (SELECT "id" FROM "player")"#),
@@ -81,7 +81,7 @@ struct ExpressionTests {
         ])
     }
 
-    @Test("collations go where SQLite looks for them")
+    @Test("Collations go where SQLite looks for them")
     func collations() throws {
         try expect([
             (name.collating(.nocase) == "a", #""name" = ? COLLATE NOCASE ["a"]"#),
@@ -95,7 +95,7 @@ struct ExpressionTests {
         }
     }
 
-    @Test("functions stand as in SQLite's documentation")
+    @Test("Functions stand as in SQLite's documentation")
     func functions() throws {
         try expect([
             (length(name), #"LENGTH("name")"#), (abs(score), #"ABS("score")"#), (count(distinct: score), #"COUNT(DISTINCT "score")"#),
@@ -108,7 +108,7 @@ struct ExpressionTests {
         ])
     }
 
-    @Test("aggregates take their values in an order", .enabled(if: Database.sqliteLibVersionNumber >= 3_044_000))
+    @Test("Aggregates take their values in an order", .enabled(if: Database.sqliteLibVersionNumber >= 3_044_000))
     func orderedAggregates() throws {
         try expect([(sum(score, orderBy: id.desc), #"SUM("score" ORDER BY "id" DESC)"#)])
     }
@@ -122,7 +122,7 @@ struct ExpressionTests {
         ])
     }
 
-    @Test("literals are expressions, apart from what is around them")
+    @Test("Literals are expressions, apart from what is around them")
     func literals() throws {
         try expect([
             (SQL("score + \(1)"), "score + ? [1]"), (SQL("score + \(1)").sqlExpression == 3, "(score + ?) = ? [1, 3]"),

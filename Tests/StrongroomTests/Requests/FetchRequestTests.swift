@@ -39,7 +39,7 @@ struct FetchRequestTests {
 
     private let players: [Player] = [Player(1, "Arthur"), Player(2, "Barbara"), Player(1, "Arthur"), Player(2, "Barbara")]
 
-    @Test("gives rows")
+    @Test("A fetch request gives rows")
     func rows() throws {
         try withPlayers { (db) throws in
             let request = SQLRequest(sql: "SELECT id FROM player")
@@ -57,7 +57,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("gives records")
+    @Test("A fetch request gives records")
     func records() throws {
         try withPlayers { (db) throws in
             let request: SQLRequest<Player> = "SELECT * FROM player"
@@ -73,7 +73,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("gives values that are read straight from the column")
+    @Test("A fetch request gives values that are read straight from the column")
     func fastValues() throws {
         try withPlayers { (db) throws in
             let request: SQLRequest<Int> = "SELECT id FROM player"
@@ -88,7 +88,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("gives values that are converted")
+    @Test("A fetch request gives values that are converted")
     func convertedValues() throws {
         try withPlayers { (db) throws in
             let request: SQLRequest<Word> = "SELECT name FROM player ORDER BY id"
@@ -116,7 +116,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("counts its rows, whatever its arguments and its adapter")
+    @Test("A fetch request counts its rows, whatever its arguments and its adapter")
     func counts() throws {
         try withPlayers { (db) throws in
             let request = SQLRequest(
@@ -128,7 +128,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("tells the region that it reads")
+    @Test("A fetch request tells the region that it reads")
     func region() throws {
         try withPlayers { (db) throws in
             let request: SQLRequest<Int> = "SELECT id FROM player WHERE name = \("Arthur")"
@@ -138,7 +138,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("hides its type behind another, which can be asked for other results")
+    @Test("A fetch request hides its type behind another, which can be asked for other results")
     func typeErasure() throws {
         try withPlayers { (db) throws in
             let request = AnyFetchRequest(SQLRequest<Int>(sql: "SELECT id FROM player ORDER BY 1 DESC"))
@@ -150,7 +150,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("adapts its rows with what a function makes of the connection")
+    @Test("A fetch request adapts its rows with what a function makes of the connection")
     func adapters() throws {
         try withPlayers { (db) throws in
             var request = SQLRequest<Player>(sql: "SELECT name AS label, id FROM player")
@@ -166,7 +166,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("keeps its arguments when others with the same SQL are prepared")
+    @Test("A fetch request keeps its arguments when others with the same SQL are prepared")
     func independentStatements() throws {
         try withPlayers { (db) throws in
             func request(_ id: Int) -> SQLRequest<String> { "SELECT name FROM player WHERE id = \(id)" }
@@ -181,7 +181,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("reuses the statement of a former one with the same SQL")
+    @Test("A fetch request reuses the statement of a former one with the same SQL")
     func statementReuse() throws {
         try withPlayers { (db) throws in
             func request(_ id: Int) -> SQLRequest<String> { "SELECT name FROM player WHERE id = \(id)" }
@@ -190,7 +190,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("of a type of one's own throws its own errors")
+    @Test("A fetch request of a type of one's own throws its own errors")
     func ownRequest() throws {
         try withDatabase { db in
             #expect(throws: FailingDecoder.Refusal.self) { try FailingDecoder().fetchAll(db) }
@@ -199,7 +199,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("runs a write that returns rows")
+    @Test("A fetch request runs a write that returns rows")
     func writing() throws {
         try withPlayers { (db) throws in
             let request: SQLRequest<Int> = "DELETE FROM player WHERE name = \("Arthur") RETURNING id"

@@ -42,7 +42,7 @@ struct JSONTests {
         }
     }
 
-    @Test("columns filter, order and select by what is inside of them")
+    @Test("Columns filter, order and select by what is inside of them")
     func columns() throws {
         try withPeople { (db) throws in
             let address = Person.Columns.address
@@ -57,7 +57,7 @@ struct JSONTests {
         }
     }
 
-    @Test("columns are changed where they are")
+    @Test("Columns are changed where they are")
     func changes() throws {
         try withPeople { (db) throws in
             let address = Person.Columns.address
@@ -68,7 +68,7 @@ struct JSONTests {
         }
     }
 
-    @Test("rows are gathered")
+    @Test("Rows are gathered")
     func aggregates() throws {
         try withPeople { (db) throws in
             let city = Person.Columns.address["city"], id = Column("id")
@@ -79,7 +79,7 @@ struct JSONTests {
         }
     }
 
-    @Test("that SQLite knows as such is not converted")
+    @Test("That SQLite knows as such is not converted")
     func knownJSON() throws {
         try withDatabase { db throws in
             let part = JSONColumn("address").jsonRepresentation(atPath: "city")
@@ -94,7 +94,7 @@ struct JSONTests {
         }
     }
 
-    @Test("text is read and built by SQLite's functions")
+    @Test("Text is read and built by SQLite's functions")
     func functions() throws {
         let array = "[1, [2, 3]]", object = #"{"a": 1, "b": null}"#
         let members: [(key: String, value: any SQLExpressible)] = [(key: "a", value: 1), (key: "b", value: Database.json("[2]"))]
@@ -109,12 +109,14 @@ struct JSONTests {
         ])
     }
 
-    @Test("text that is none has a position where that shows", .enabled(if: Database.sqliteLibVersionNumber >= 3_042_000))
+    @Test(
+        "Text that is none has a position where that shows",
+        .enabled(if: Database.sqliteLibVersionNumber >= 3_042_000))
     func errorPosition() throws {
         try expect([(Database.jsonErrorPosition("[1]"), "0"), (Database.jsonErrorPosition("[1,,"), "4")])
     }
 
-    @Test("text is changed by SQLite's functions")
+    @Test("Text is changed by SQLite's functions")
     func changedText() throws {
         let object = #"{"a":1}"#
         try expect([
@@ -126,7 +128,7 @@ struct JSONTests {
         ])
     }
 
-    @Test("in its binary form is built, changed and read alike", .enabled(if: JSONTests.hasJSONB))
+    @Test("In its binary form is built, changed and read alike", .enabled(if: JSONTests.hasJSONB))
     func binary() throws {
         let object = #"{"a":1}"#
         let members: [(key: String, value: any SQLExpressible)] = [(key: "a", value: 1)]
@@ -149,7 +151,7 @@ struct JSONTests {
         }
     }
 
-    @Test("leaves NULL as it is in other JSON")
+    @Test("Leaves NULL as it is in other JSON")
     func null() throws {
         try withRecords { db throws in
             let array = Database.jsonArray([DatabaseValue.null.asJSON, "[1]".databaseValue.asJSON])

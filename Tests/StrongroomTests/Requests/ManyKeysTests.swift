@@ -34,7 +34,7 @@ struct ManyKeysTests {
         }
     }
 
-    @Test("fetch, count, update and delete rows")
+    @Test("More keys than a statement takes arguments fetch, count, update and delete rows")
     func primaryKeys() throws {
         try withSamples { db throws in
             #expect(try Sample.fetchAll(db, keys: keys).map(\.id) == Array(stride(from: 0, to: Self.count, by: 1_000)))
@@ -44,7 +44,7 @@ struct ManyKeysTests {
         }
     }
 
-    @Test("are compared as arguments are, whatever their type")
+    @Test("More keys than a statement takes arguments are compared as arguments are, whatever their type")
     func types() throws {
         try withSamples { db throws in
             let all = keys.map(Sample.init)
@@ -58,7 +58,7 @@ struct ManyKeysTests {
         }
     }
 
-    @Test("keep to what NULL means in a list, and outside of it")
+    @Test("More keys than a statement takes arguments keep to what NULL means in a list, and outside of it")
     func null() throws {
         try withSamples { db throws in
             #expect(try Sample.filter(!keys.contains(Column("id"))).fetchCount(db) == 0)
@@ -68,7 +68,7 @@ struct ManyKeysTests {
         }
     }
 
-    @Test("may stand beside expressions, and beside other lists")
+    @Test("More keys than a statement takes arguments may stand beside expressions, and beside other lists")
     func besideOthers() throws {
         try withSamples { db throws in
             var expressions: [any SQLExpressible] = Array(keys.dropFirst())
@@ -79,14 +79,14 @@ struct ManyKeysTests {
         }
     }
 
-    @Test("may stand in a literal")
+    @Test("More keys than a statement takes arguments may stand in a literal")
     func literals() throws {
         try withSamples { db throws in
             #expect(try Int.fetchOne(db, SQLRequest<Int>(literal: "SELECT COUNT(*) FROM sample WHERE id IN \(keys)")) == 40)
         }
     }
 
-    @Test("may be dictionaries, with NULL in them")
+    @Test("More keys than a statement takes arguments may be dictionaries, with NULL in them")
     func dictionaries() throws {
         try withSamples { db throws in
             let single: [[String: (any DatabaseValueConvertible)?]] = keys.map { ["text": Sample($0).text] }
@@ -100,7 +100,7 @@ struct ManyKeysTests {
         }
     }
 
-    @Test("are arguments one by one where there are few")
+    @Test("More keys than a statement takes arguments are arguments one by one where there are few")
     func few() throws {
         try withSamples { db throws in
             let request = Sample.filter(keys: [1, 2, 3])

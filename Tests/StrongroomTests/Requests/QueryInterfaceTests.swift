@@ -21,7 +21,7 @@ struct QueryInterfaceTests {
         }
     }
 
-    @Test("select what they are told to")
+    @Test("Select what they are told to")
     func selection() throws {
         try expect([
             (Player.all(), #"SELECT * FROM "player""#),
@@ -41,7 +41,7 @@ struct QueryInterfaceTests {
         ])
     }
 
-    @Test("filter rows")
+    @Test("Filter rows")
     func filter() throws {
         try expect([
             (Player.filter(score > 1).filter(name == "a"), #"SELECT * FROM "player" WHERE ("score" > ?) AND ("name" = ?) [1, "a"]"#),
@@ -57,7 +57,7 @@ struct QueryInterfaceTests {
         ])
     }
 
-    @Test("order rows, and reverse the order")
+    @Test("Order rows, and reverse the order")
     func order() throws {
         try expect([
             (Player.order(score.desc, name), #"SELECT * FROM "player" ORDER BY "score" DESC, "name""#),
@@ -75,14 +75,14 @@ struct QueryInterfaceTests {
         ])
     }
 
-    @Test("an order given as SQL can't be reversed")
+    @Test("An order given as SQL can't be reversed")
     func reversedSQL() async {
         await #expect(processExitsWith: .failure) {
             try withRecords { _ = try Player.order(sql: "score").reversed().fetchAll($0) }
         }
     }
 
-    @Test("limit and group rows")
+    @Test("Limit and group rows")
     func limitAndGroup() throws {
         try expect([
             (Player.limit(10, offset: 5), #"SELECT * FROM "player" LIMIT 10 OFFSET 5"#), (Player.limit(1, offset: 2).limit(3), #"SELECT * FROM "player" LIMIT 3"#),
@@ -95,7 +95,7 @@ struct QueryInterfaceTests {
         ])
     }
 
-    @Test("give tables other names")
+    @Test("Give tables other names")
     func aliases() throws {
         let p = TableAlias<Player>(name: "p"), other = TableAlias<Player>()
         try expect([
@@ -107,7 +107,7 @@ struct QueryInterfaceTests {
         ])
     }
 
-    @Test("refuse an alias that would mean another table")
+    @Test("Refuse an alias that would mean another table")
     func ambiguousAlias() throws {
         try withRecords { db throws in
             let outer = TableAlias<Player>()
@@ -118,7 +118,7 @@ struct QueryInterfaceTests {
         }
     }
 
-    @Test("ask for one row when one is wanted")
+    @Test("Ask for one row when one is wanted")
     func singleRow() throws {
         func single(_ db: Database, _ request: some FetchRequest) throws -> String {
             try request.makePreparedRequest(db, forSingleResult: true).statement.sql
@@ -141,7 +141,7 @@ struct QueryInterfaceTests {
         }
     }
 
-    @Test("count rows the simple way where it counts the same")
+    @Test("Count rows the simple way where it counts the same")
     func counting() throws {
         try withRecords { db throws in
             try db.execute(sql: "INSERT INTO player VALUES (1, 'a', 1), (2, 'b', 1), (3, 'c', 2)")
@@ -162,7 +162,7 @@ struct QueryInterfaceTests {
         }
     }
 
-    @Test("interpolate tables, columns and queries")
+    @Test("Interpolate tables, columns and queries")
     func interpolation() throws {
         struct Partial: TableRecord {
             static let databaseTableName = "player"
@@ -186,7 +186,7 @@ struct ChangingRequestTests {
         }
     }
 
-    @Test("delete the rows of a filter")
+    @Test("Delete the rows of a filter")
     func delete() throws {
         try withPlayers { db throws in
             let statements1 = try statements(db) { () throws in #expect(try Player.filter(id > 1).deleteAll(db) == 2) }
@@ -196,7 +196,7 @@ struct ChangingRequestTests {
         }
     }
 
-    @Test("delete the rows that a limit or a group leaves")
+    @Test("Delete the rows that a limit or a group leaves")
     func deleteLimited() throws {
         try withPlayers { db throws in
             let statements1 = try statements(db) { () throws in #expect(try Player.order(id.desc).limit(1).deleteAll(db) == 1) }
@@ -208,7 +208,7 @@ struct ChangingRequestTests {
         }
     }
 
-    @Test("return what they deleted")
+    @Test("Return what they deleted")
     func deleteAndFetch() throws {
         try withPlayers { db throws in
             #expect(try Player.filter(id: 1).deleteAndFetchAll(db) == [Player(id: 1, name: "a", score: 1)])
@@ -219,7 +219,7 @@ struct ChangingRequestTests {
         }
     }
 
-    @Test("update rows")
+    @Test("Update rows")
     func update() throws {
         try withPlayers { db throws in
             let sql = try statements(db) { () throws in
@@ -237,7 +237,7 @@ struct ChangingRequestTests {
         }
     }
 
-    @Test("update by the conflict policy of the record type")
+    @Test("Update by the conflict policy of the record type")
     func updatePolicy() throws {
         try withPlayers { db throws in
             let statements1 = try statements(db) { try Place.updateAll(db, name.set(to: "x")) }
@@ -247,7 +247,7 @@ struct ChangingRequestTests {
         }
     }
 
-    @Test("return what they updated")
+    @Test("Return what they updated")
     func updateAndFetch() throws {
         try withPlayers { db throws in
             let players = try Player.filter(id: 1).updateAndFetchAll(db) { [$0.score *= 5] }
@@ -255,7 +255,7 @@ struct ChangingRequestTests {
         }
     }
 
-    @Test("go by the aliases of their table")
+    @Test("Go by the aliases of their table")
     func aliases() throws {
         try withPlayers { db throws in
             let p = TableAlias<Player>(name: "p")
@@ -265,7 +265,7 @@ struct ChangingRequestTests {
         }
     }
 
-    @Test("go by the aliases of their table where other tables are joined, and return rows")
+    @Test("Go by the aliases of their table where other tables are joined, and return rows")
     func joinedAliases() throws {
         struct Member: Codable, FetchableRecord, TableRecord {
             static let player = belongsTo(Player.self, using: ForeignKey(["playerId"], to: ["id"]))
@@ -291,7 +291,7 @@ struct ChangingRequestTests {
         }
     }
 
-    @Test("leave alone rows that have the same value in a column that hides the rowid")
+    @Test("Leave alone rows that have the same value in a column that hides the rowid")
     func hiddenRowID() throws {
         try withDatabase { db throws in
             try db.execute(sql: """

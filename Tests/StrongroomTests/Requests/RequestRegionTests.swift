@@ -15,7 +15,7 @@ struct RequestRegionTests {
         }
     }
 
-    @Test("is all rows of what it reads, where no primary key is given")
+    @Test("The region of a request is all rows of what it reads, where no primary key is given")
     func allRows() throws {
         try expect([
             (Player.all(), "player(id,name,score)"), (Player.filter(name == "Arthur"), "player(id,name,score)"),
@@ -24,7 +24,7 @@ struct RequestRegionTests {
         ])
     }
 
-    @Test("is the rows of the primary keys that are given")
+    @Test("The region of a request is the rows of the primary keys that are given")
     func primaryKeys() throws {
         try expect([
             (Player.filter(id: 1), "player(id,name,score)[1]"), (Player.filter(ids: [1, 3]), "player(id,name,score)[1,3]"),
@@ -39,7 +39,7 @@ struct RequestRegionTests {
         ])
     }
 
-    @Test("is empty where no row can be found")
+    @Test("The region of a request is empty where no row can be found")
     func noRows() throws {
         try expect([
             (Player.none(), "empty"), (Player.filter(ids: [Int64]()), "empty"), (Table("player").filter(keys: [Int]()), "empty"),
@@ -47,19 +47,19 @@ struct RequestRegionTests {
         ])
     }
 
-    @Test("knows the alias of its table")
+    @Test("The region of a request knows the alias of its table")
     func alias() throws {
         let alias = TableAlias<Player>(name: "p")
         try expect([(Player.all().aliased(alias).filter(alias[id] == 1), "player(id,name,score)[1]")])
     }
 
-    @Test("knows an alias that is the name of the table in other letters")
+    @Test("The region of a request knows an alias that is the name of the table in other letters")
     func aliasInOtherCase() throws {
         let alias = TableAlias<Player>(name: "PLAYER")
         try expect([(Player.all().aliased(alias).filter(alias[id] == 1), "player(id,name,score)[1]")])
     }
 
-    @Test("knows a table from the keyword of the same letters")
+    @Test("The region of a request knows a table from the keyword of the same letters")
     func keyword() throws {
         try withRecords { db throws in
             try db.execute(sql: #"CREATE TABLE "order" (id INTEGER PRIMARY KEY, score INTEGER)"#)
@@ -72,7 +72,7 @@ struct RequestRegionTests {
         }
     }
 
-    @Test("is all rows where the primary key is no rowid, or where another column is called so")
+    @Test("The region of a request is all rows where the primary key is no rowid, or where another column is called so")
     func otherKeys() throws {
         try expect([(Place.filter(key: ["country": "FR", "code": 1]), "place(code,country,name)")])
         try withRecords { db throws in
@@ -83,7 +83,8 @@ struct RequestRegionTests {
         }
     }
 
-    @Test("is the rows that SQLite finds for values that are no integers: a text is the number that it looks like")
+    @Test(
+        "The region of a request has the rows that SQLite finds for texts that look like integers")
     func convertedKeys() throws {
         try expect([
             (Player.filter(id == "1"), "player(id,name,score)[1]"), (Player.filter(id == 1.0), "player(id,name,score)[1]"),
@@ -94,7 +95,7 @@ struct RequestRegionTests {
         ])
     }
 
-    @Test("is all rows where the table is read a second time")
+    @Test("The region of a request is all rows where the table is read a second time")
     func subqueries() throws {
         try expect([
             (Player.filter(id: 1).filter(score > Player.select(average(score))), "player(id,name,score)"),
@@ -103,7 +104,7 @@ struct RequestRegionTests {
         ])
     }
 
-    @Test("belongs to the arguments of one request: the statement is shared")
+    @Test("The region of a request belongs to the arguments of one request: the statement is shared")
     func sharedStatement() throws {
         try withRecords { (db) throws in
             #expect(try Player.filter(id: 1).databaseRegion(db).description == "player(id,name,score)[1]")
@@ -138,21 +139,23 @@ struct RowObservationTests {
         return count.value
     }
 
-    @Test("tells of its changes", arguments: [
+    @Test("Observing one row tells of its changes", arguments: [
         "UPDATE player SET score = 7 WHERE id = 1", "DELETE FROM player WHERE id = 1", "DELETE FROM player", "UPDATE player SET score = 1",
     ])
     func ownChanges(sql: String) throws {
         #expect(try changes(sql) == 1)
     }
 
-    @Test("does not tell of other rows", arguments: [
+    @Test("Observing one row does not tell of other rows", arguments: [
         "UPDATE player SET score = 7 WHERE id = 2", "DELETE FROM player WHERE id = 2", "INSERT INTO player VALUES (3, 'Craig', 0)",
     ])
     func otherChanges(sql: String) throws {
         #expect(try changes(sql) == 0)
     }
 
-    @Test("tells when the row goes away without a word of SQLite: its key changes, or another row takes its place", arguments: [
+    @Test(
+        "Observing one row notices that its key changes, or that another row replaces it",
+        arguments: [
         "UPDATE player SET id = 5 WHERE id = 1", "UPDATE player SET rowid = 5 WHERE name = 'Arthur'",
         "INSERT OR REPLACE INTO player VALUES (9, 'Arthur', 0)", "UPDATE OR REPLACE player SET name = 'Arthur' WHERE id = 2",
     ])
@@ -160,7 +163,7 @@ struct RowObservationTests {
         #expect(try changes(sql) == 1)
     }
 
-    @Test("tells when a trigger replaces the row")
+    @Test("Observing one row tells when a trigger replaces the row")
     func trigger() throws {
         let (queue, folder) = try makeQueue()
         try queue.write { try $0.execute(sql: """
@@ -175,7 +178,7 @@ struct RowObservationTests {
         _ = folder
     }
 
-    @Test("fetches a value only when its row has changed")
+    @Test("Observing one row fetches a value only when its row has changed")
     func valueObservation() async throws {
         let (queue, folder) = try makeQueue()
         let fetches = Shared(0)

@@ -17,7 +17,7 @@ struct SQLLiteralTests {
         #expect(built.arguments == arguments, sourceLocation: sourceLocation)
     }
 
-    @Test("turns interpolated values into arguments, never into text")
+    @Test("An SQL literal turns interpolated values into arguments, never into text")
     func values() throws {
         let name = "'; DROP TABLE player; --"
         try expect("UPDATE player SET name = \(name), score = \(1.5) WHERE id = \(7)",
@@ -25,12 +25,12 @@ struct SQLLiteralTests {
         try expect("SELECT \(nil as Int?), \("a".prefix(1)), \(true)", "SELECT NULL, ?, ?", ["a", true])
     }
 
-    @Test("turns data into one argument")
+    @Test("An SQL literal turns data into one argument")
     func data() throws {
         try expect("SELECT \(Data([1, 2]))", "SELECT ?", [Data([1, 2])])
     }
 
-    @Test("turns a sequence into a list of arguments, an empty one into a query of nothing")
+    @Test("An SQL literal turns a sequence into a list of arguments, an empty one into a query of nothing")
     func sequences() throws {
         try expect("id IN \([1, 2, 3])", "id IN (?,?,?)", [1, 2, 3])
         try expect("id IN \(Set([1]))", "id IN (?)", [1])
@@ -38,7 +38,7 @@ struct SQLLiteralTests {
         try expect("id IN \([1, "a", Column("b")] as [any SQLExpressible])", "id IN (?,?,\"b\")", [1, "a"])
     }
 
-    @Test("quotes identifiers, columns and coding keys")
+    @Test("An SQL literal quotes identifiers, columns and coding keys")
     func identifiers() throws {
         enum Keys: String, CodingKey { case name = "full name" }
         try expect("SELECT \(identifier: "a\"b") FROM \(identifier: "t")", "SELECT \"a\"\"b\" FROM \"t\"")
@@ -48,26 +48,26 @@ struct SQLLiteralTests {
         try expect("SELECT \(key)", "SELECT \"full name\"")
     }
 
-    @Test("quotes collations")
+    @Test("An SQL literal quotes collations")
     func collations() throws {
         try expect("ORDER BY a COLLATE \(.nocase)", "ORDER BY a COLLATE NOCASE")
         let collation = DatabaseCollation("by \"length\"") { (a, b) in a.count < b.count ? .orderedAscending : .orderedDescending }
         try expect("ORDER BY a COLLATE \(collation)", "ORDER BY a COLLATE \"by \"\"length\"\"\"")
     }
 
-    @Test("takes SQL as it is, with its arguments")
+    @Test("An SQL literal takes SQL as it is, with its arguments")
     func rawSQL() throws {
         try expect("SELECT \(sql: "a + ?", arguments: [1]) + \(2)", "SELECT a + ? + ?", [1, 2])
     }
 
-    @Test("takes other literals")
+    @Test("An SQL literal takes other literals")
     func literals() throws {
         let condition: SQL = "score > \(100)"
         try expect("SELECT * FROM player WHERE \(condition)", "SELECT * FROM player WHERE score > ?", [100])
         try expect("SELECT * FROM player WHERE \(literal: condition)", "SELECT * FROM player WHERE score > ?", [100])
     }
 
-    @Test("takes selections and orderings")
+    @Test("An SQL literal takes selections and orderings")
     func selections() throws {
         let selection: any SQLSelectable = Column("a")
         let ordering: any SQLOrderingTerm = Column("b")
@@ -75,7 +75,7 @@ struct SQLLiteralTests {
         try expect("SELECT \(Column("a").sqlSelection) ORDER BY \(Column("b").sqlOrdering)", "SELECT \"a\" ORDER BY \"b\"")
     }
 
-    @Test("takes queries, as values and in conditions")
+    @Test("An SQL literal takes queries, as values and in conditions")
     func subqueries() throws {
         let request: SQLRequest<Int> = "SELECT id FROM t WHERE n > \(5)"
         try expect("SELECT (\(request))", "SELECT (SELECT id FROM t WHERE n > ?)", [5])
@@ -84,7 +84,7 @@ struct SQLLiteralTests {
         try expect("WHERE \(request.exists())", "WHERE EXISTS (SELECT id FROM t WHERE n > ?)", [5])
     }
 
-    @Test("is added to, appended to and joined")
+    @Test("An SQL literal is added to, appended to and joined")
     func combining() throws {
         var literal: SQL = "SELECT \(1)"
         literal.append(sql: ", ?", arguments: [2])
@@ -97,7 +97,7 @@ struct SQLLiteralTests {
         try expect(([] as [SQL]).joined(separator: ","), "")
     }
 
-    @Test("knows whether it is empty")
+    @Test("An SQL literal knows whether it is empty")
     func emptiness() {
         #expect(SQL("").isEmpty)
         #expect(SQL(sql: "").isEmpty)
@@ -106,7 +106,7 @@ struct SQLLiteralTests {
         #expect(!("\(1)" as SQL).isEmpty)
     }
 
-    @Test("is run by a connection")
+    @Test("An SQL literal is run by a connection")
     func running() throws {
         try withDatabase { db in
             let (name, scores) = ("O'Brien", [10, 20])
@@ -124,7 +124,7 @@ struct SQLLiteralTests {
         }
     }
 
-    @Test("without interpolated values leaves the arguments to who runs its statements")
+    @Test("An SQL literal without interpolated values leaves the arguments to who runs its statements")
     func argumentsAfterwards() throws {
         try withDatabase { db throws in
             try db.makeStatement(literal: "CREATE TABLE player (name TEXT, score INTEGER)").execute()
@@ -142,7 +142,7 @@ struct SQLLiteralTests {
         }
     }
 
-    @Test("qualifies its columns by the alias of the request, and those of queries in it by nothing")
+    @Test("An SQL literal qualifies its columns by the alias of the request, and those of queries in it by nothing")
     func aliases() throws {
         try withRecords { db throws in
             try db.execute(sql: "INSERT INTO player VALUES (1, 'Arthur', 10), (2, 'Barbara', 20)")
@@ -158,7 +158,7 @@ struct SQLLiteralTests {
         }
     }
 
-    @Test("means the table around it by an alias without a name, inside of a query that is text")
+    @Test("An SQL literal means the table around it by an alias without a name, inside of a query that is text")
     func namelessAlias() throws {
         try withRecords { db throws in
             try db.execute(sql: "INSERT INTO player VALUES (1, 'Arthur', 10), (2, 'Paris', 20)")
@@ -169,7 +169,7 @@ struct SQLLiteralTests {
         }
     }
 
-    @Test("takes the columns of a record that selects all but some, whatever the alias of its table")
+    @Test("An SQL literal takes the columns of a record that selects all but some, whatever the alias of its table")
     func columnsOfAlias() throws {
         struct Anonymous: TableRecord {
             static let databaseTableName = "player"

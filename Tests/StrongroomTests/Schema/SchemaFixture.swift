@@ -43,3 +43,42 @@ extension ForeignKeyInfo {
         "\(id): (\(originColumns.joined(separator: ","))) -> \(destinationTable)(\(destinationColumns.joined(separator: ",")))"
     }
 }
+
+/// The statements that change the schema, as SQLite keeps them, in the order of their creation.
+func createdSchema(_ build: (Database) throws -> Void) throws -> [String] {
+    try withDatabase { (db) throws in
+        let former = try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").count
+        try build(db)
+        return Array(try String.fetchAll(
+            db, sql: """
+                SELECT sql FROM (SELECT rowid AS n, sql FROM sqlite_master UNION ALL SELECT rowid, sql FROM sqlite_temp_master) \
+                WHERE sql IS NOT NULL ORDER BY n
+                """).dropFirst(former))
+    }
+}
+
+/// Tables to refer to.
+func createDestinations(_ db: Database) throws {
+    try db.create(table: "team") { t in
+        t.autoIncrementedPrimaryKey("id")
+        t.column("name", .text)
+    }
+    try db.create(table: "country") { t in
+        t.primaryKey("code", .text)
+        t.column("name", .text)
+    }
+    try db.create(table: "duo") { t in
+        t.primaryKey(["a", "b"])
+        t.column("a", .integer)
+        t.column("b", .text)
+    }
+    try db.create(table: "plain") { t in t.column("x") }
+}
+
+/// The statements of one table that refers to the others.
+func createdSchema(referring name: String, _ body: (TableDefinition) throws -> Void) throws -> [String] {
+    Array(try createdSchema { (db) throws in
+        try createDestinations(db)
+        try db.create(table: name, body: body)
+    }.dropFirst(5))
+}

@@ -2,53 +2,15 @@ import Foundation
 import Strongroom
 import Testing
 
-/// The statements that change the schema, as SQLite keeps them, in the order of their creation.
-private func schema(_ build: (Database) throws -> Void) throws -> [String] {
-    try withDatabase { (db) throws in
-        let former = try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").count
-        try build(db)
-        return Array(try String.fetchAll(
-            db, sql: """
-                SELECT sql FROM (SELECT rowid AS n, sql FROM sqlite_master UNION ALL SELECT rowid, sql FROM sqlite_temp_master) \
-                WHERE sql IS NOT NULL ORDER BY n
-                """).dropFirst(former))
-    }
-}
-
-/// Tables to refer to.
-private func createDestinations(_ db: Database) throws {
-    try db.create(table: "team") { t in
-        t.autoIncrementedPrimaryKey("id")
-        t.column("name", .text)
-    }
-    try db.create(table: "country") { t in
-        t.primaryKey("code", .text)
-        t.column("name", .text)
-    }
-    try db.create(table: "duo") { t in
-        t.primaryKey(["a", "b"])
-        t.column("a", .integer)
-        t.column("b", .text)
-    }
-    try db.create(table: "plain") { t in t.column("x") }
-}
-
-/// The statements of one table that refers to the others.
-private func schema(referring name: String, _ body: (TableDefinition) throws -> Void) throws -> [String] {
-    Array(try schema { (db) throws in
-        try createDestinations(db)
-        try db.create(table: name, body: body)
-    }.dropFirst(5))
-}
-
 @Suite("Table builders")
 struct TableBuilderTests {
     @Test("Column clauses come in the order that GRDB writes them in")
     func columns() throws {
-        #expect(try schema { (db) throws in
+        #expect(try createdSchema { (db) throws in
             try db.create(table: "t") { t in
                 t.column("id", .integer).primaryKey(onConflict: .replace)
-                t.column("a", .text).check(sql: "length(a) > 2").unique(onConflict: .rollback).notNull(onConflict: .ignore)
+                t.column("a", .text).check(sql: "length(a) > 2").unique(onConflict: .rollback)
+                    .notNull(onConflict: .ignore)
                 t.column("b", .text).collate(.nocase).defaults(to: "it's").check { $0 > 0 }
                 t.column("c")
             }
@@ -61,7 +23,7 @@ struct TableBuilderTests {
 
     @Test("NOT NULL and UNIQUE don't spell the conflict resolution that is SQLite's own")
     func abort() throws {
-        #expect(try schema { (db) throws in
+        #expect(try createdSchema { (db) throws in
             try db.create(table: "t") { t in
                 t.column("a").notNull(onConflict: .abort)
                 t.column("b").unique(onConflict: .abort)
@@ -74,7 +36,7 @@ struct TableBuilderTests {
 
     @Test("Default values are written out, whatever their type")
     func defaults() throws {
-        #expect(try schema { (db) throws in
+        #expect(try createdSchema { (db) throws in
             try db.create(table: "t") { t in
                 t.column("n", .datetime).defaults(sql: "CURRENT_TIMESTAMP")
                 t.column("f", .double).defaults(to: 1.5)
@@ -89,7 +51,7 @@ struct TableBuilderTests {
 
     @Test("Generated columns are virtual unless they are to be stored")
     func generatedColumns() throws {
-        #expect(try schema { (db) throws in
+        #expect(try createdSchema { (db) throws in
             try db.create(table: "t") { t in
                 t.column("id", .integer)
                 t.column("g", .integer).generatedAs(sql: "id + 1", .stored)
@@ -103,7 +65,7 @@ struct TableBuilderTests {
 
     @Test("Table constraints follow the columns: keys, uniqueness, conditions, then SQL")
     func tableConstraints() throws {
-        #expect(try schema { (db) throws in
+        #expect(try createdSchema { (db) throws in
             try db.create(table: "t") { t in
                 t.constraint(literal: "CHECK (n > \(3))")
                 t.check(Column("n") > Column("f"))
@@ -120,7 +82,7 @@ struct TableBuilderTests {
 
     @Test("The options of a table are spelled out")
     func options() throws {
-        #expect(try schema { (db) throws in
+        #expect(try createdSchema { (db) throws in
             try db.create(table: "t", options: [.strict, .withoutRowID, .ifNotExists]) { t in
                 t.primaryKey("id", .text)
                 t.column("x", .any).indexed()
@@ -142,7 +104,7 @@ struct TableBuilderTests {
 
     @Test("Only columns that are not unique get an index of their own")
     func indexedColumns() throws {
-        #expect(try schema { (db) throws in
+        #expect(try createdSchema { (db) throws in
             try db.create(table: "we ird") { t in
                 t.column("order").unique().indexed()
                 t.column("a b").indexed()
@@ -155,7 +117,7 @@ struct TableBuilderTests {
 
     @Test("References look up the primary key, which may be a hidden rowid, or that of the table itself")
     func references() throws {
-        #expect(try schema(referring: "p") { t in
+        #expect(try createdSchema(referring: "p") { t in
             t.column("teamId", .integer).references("team", onDelete: .cascade, onUpdate: .setNull, deferred: true)
             t.column("c", .text).references("country", column: "name").notNull()
             t.column("self").references("p", onDelete: .setDefault)
@@ -169,7 +131,7 @@ struct TableBuilderTests {
 
     @Test("A foreign key of several columns refers to the primary key, or to given columns")
     func foreignKeys() throws {
-        #expect(try schema(referring: "p") { t in
+        #expect(try createdSchema(referring: "p") { t in
             t.column("a1")
             t.column("b1")
             t.foreignKey(["a1", "b1"], references: "duo", onDelete: .cascade)
@@ -182,7 +144,7 @@ struct TableBuilderTests {
 
     @Test("belongsTo defines columns after the other table's key, and indexes them")
     func belongsTo() throws {
-        #expect(try schema(referring: "b") { t in
+        #expect(try createdSchema(referring: "b") { t in
             t.belongsTo("team").notNull()
             t.belongsTo("country", onDelete: .cascade)
             t.belongsTo("x", inTable: "plain").unique()
@@ -200,7 +162,7 @@ struct TableBuilderTests {
 
     @Test("belongsTo in a primary key needs no index: the key has one")
     func belongsToInKey() throws {
-        #expect(try schema(referring: "b") { t in
+        #expect(try createdSchema(referring: "b") { t in
             t.primaryKey {
                 t.belongsTo("team")
                 t.belongsTo("duo")
@@ -215,7 +177,7 @@ struct TableBuilderTests {
 
     @Test("belongsTo a table with a key of several columns defines them all, and one index")
     func belongsToComposite() throws {
-        #expect(try schema(referring: "b") { t in
+        #expect(try createdSchema(referring: "b") { t in
             t.belongsTo("duo")
             t.belongsTo("u", inTable: "duo").notNull().unique()
         } == [
@@ -239,7 +201,7 @@ struct TableBuilderTests {
 
     @Test("belongsTo the table itself uses its own key, however it is spelled")
     func belongsToItself() throws {
-        #expect(try schema { (db) throws in
+        #expect(try createdSchema { (db) throws in
             try db.create(table: "q") { t in
                 t.autoIncrementedPrimaryKey("ID")
                 t.belongsTo("Parent", inTable: "Q", indexed: false)
@@ -251,7 +213,7 @@ struct TableBuilderTests {
 
     @Test("The columns of a primary key's body are the key, and not null")
     func primaryKeyBody() throws {
-        #expect(try schema(referring: "m") { t in
+        #expect(try createdSchema(referring: "m") { t in
             t.primaryKey(onConflict: .replace) {
                 t.belongsTo("team", indexed: false)
                 t.column("n", .integer)
@@ -316,146 +278,10 @@ struct TableBuilderTests {
             }
         }
     }
-}
-
-@Suite("Index and view builders")
-struct IndexAndViewBuilderTests {
-    @Test("Indexes on columns, with conditions written out")
-    func indexes() throws {
-        #expect(try schema { (db) throws in
-            try db.create(table: "team") { t in
-                t.column("id")
-                t.column("name")
-            }
-            try db.create(index: "i1", on: "team", columns: ["name", "id"])
-            try db.create(
-                index: "i2", on: "team", columns: ["name"], options: .unique,
-                condition: Column("name") != "x'y" && Column("id") > 3)
-            try db.create(index: "i3", on: "team", columns: ["name"], unique: true, ifNotExists: true)
-            try db.create(index: "i4", on: "team", expressions: [Column("name").collating(.nocase), "id + \(2)" as SQL])
-            try db.create(indexOn: "team", columns: ["id", "name"])
-        }.dropFirst() == [
-            #"CREATE INDEX "i1" ON "team"("name", "id")"#,
-            #"CREATE UNIQUE INDEX "i2" ON "team"("name") WHERE ("name" <> 'x''y') AND ("id" > 3)"#,
-            #"CREATE UNIQUE INDEX "i3" ON "team"("name")"#,
-            #"CREATE INDEX "i4" ON "team"("name" COLLATE NOCASE, id + 2)"#,
-            #"CREATE INDEX "index_team_on_id_name" ON "team"("id", "name")"#,
-        ])
-    }
-
-    @Test("drop(indexOn:) removes the only index on its columns, whatever its name")
-    func dropIndexOn() throws {
-        try withDatabase { (db) throws in
-            try db.create(table: "t") { t in
-                t.column("a").unique()
-                t.column("b").unique()
-            }
-            try db.create(index: "i1", on: "t", columns: ["a"])
-            try db.create(index: "i2", on: "t", columns: ["a", "b"])
-            try db.drop(indexOn: "t", columns: ["a"])
-            try db.drop(indexOn: "t", columns: ["A", "B"])
-            #expect(try Set(db.indexes(on: "t").map(\.name)) == ["i1", "sqlite_autoindex_t_1", "sqlite_autoindex_t_2"])
-            #expect(throws: DatabaseError.self) { try db.drop(indexOn: "t", columns: ["b"]) }
-        }
-    }
-
-    @Test("Views show the rows of requests, whose arguments are written out")
-    func views() throws {
-        try withDatabase { (db) throws in
-            try db.execute(sql: "CREATE TABLE team(id, name); INSERT INTO team VALUES (1, 'it''s'), (2, 'b')")
-            try db.create(view: "v1", as: SQLRequest<Row>(sql: "SELECT id FROM team WHERE name = ?", arguments: ["it's"]))
-            try db.create(
-                view: "v2", options: [.temporary, .ifNotExists], columns: ["n"],
-                asLiteral: "SELECT name || ':?' FROM team WHERE id > \(1)")
-            #expect(try Int.fetchAll(db, sql: "SELECT id FROM v1") == [1])
-            #expect(try String.fetchAll(db, sql: "SELECT n FROM temp.v2") == ["b:?"])
-            try db.drop(view: "v1")
-            #expect(try !db.viewExists("v1"))
-        }
-    }
-
-    @Test("Named arguments of a view are written out, strings that look like parameters are not")
-    func namedArguments() throws {
-        try withDatabase { (db) throws in
-            try db.create(
-                view: "v", as: SQLRequest<Row>(sql: "SELECT ':n', :n -- :n ?\n", arguments: ["n": "x"]))
-            #expect(try Row.fetchOne(db, sql: "SELECT * FROM v")?.databaseValues.map(String.fromDatabaseValue) == [":n", "x"])
-        }
-    }
-
-    @Test("A view with an argument too few is refused before SQLite sees it")
-    func missingArgument() throws {
-        _ = try withDatabase { (db) throws in
-            #expect {
-                try db.create(view: "v", as: SQLRequest<Row>(sql: "SELECT ?, ?", arguments: [1]))
-            } throws: { ($0 as? DatabaseError)?.resultCode == .SQLITE_MISUSE }
-        }
-    }
-
-    private struct Module: VirtualTableModule {
-        final class Definition { var columns: [String] = [] }
-        let moduleName = "fts5"
-
-        func makeTableDefinition(configuration: VirtualTableConfiguration) -> Definition { Definition() }
-        func moduleArguments(for definition: Definition, in db: Database) -> [String] { definition.columns }
-        func database(_ db: Database, didCreate tableName: String, using definition: Definition) throws {
-            if definition.columns.contains("refused") { throw DatabaseError(message: "refused") }
-        }
-    }
-
-    @Test("A virtual table gets the arguments that its module makes of the definition")
-    func virtualTable() throws {
-        try withDatabase { (db) throws in
-            try db.create(virtualTable: "f", using: Module()) { $0.columns = ["a", "b"] }
-            #expect(try db.columns(in: "f").map(\.name) == ["a", "b"])
-        }
-    }
-
-    @Test("A virtual table whose module fails at the end is not created")
-    func failingVirtualTable() throws {
-        try withDatabase { (db) throws in
-            #expect(throws: DatabaseError.self) {
-                try db.create(virtualTable: "f", using: Module()) { $0.columns = ["refused"] }
-            }
-            #expect(try !db.tableExists("f"))
-        }
-    }
-}
-
-@Suite("Inflections")
-struct InflectionTests {
-    @Test("English plurals and singulars", arguments: [
-        ("team", "teams"), ("country", "countries"), ("person", "people"), ("address", "addresses"), ("status", "statuses"),
-        ("news", "news"), ("child", "children"), ("box", "boxes"), ("bookPerson", "bookPeople"), ("day", "days"),
-        ("analysis", "analyses"), ("author1", "authors1"), ("index", "indices"), ("mouse", "mice"), ("quiz", "quizzes"),
-        ("wife", "wives"), ("wolf", "wolves"), ("category", "categories"), ("movie", "movies"), ("foot", "feet"),
-        ("human", "humen"), ("lens", "lenses"), ("myLeaf", "myLeaves"), ("database", "databases"), ("hero", "heroes"), ("process", "processes"), ("latestNews", "latestNews"), ("myMouse", "myMice"),
-        ("canvas", "canvases"), ("octopus", "octopi"), ("goose", "gooses"), ("safe", "saves"), ("_12", "_12"),
-    ])
-    func english(singular: String, plural: String) {
-        #expect(Inflections.default.pluralize(singular) == plural)
-        #expect(Inflections.default.pluralize(plural) == plural)
-        #expect(Inflections.default.singularize(plural) == singular)
-        #expect(Inflections.default.singularize(singular) == singular)
-    }
-
-    @Test("Rules that are added last come first")
-    func customRules() {
-        var inflections = Inflections()
-        #expect(inflections.pluralize("bureau") == "bureau")
-        inflections.plural("$", "s")
-        inflections.plural("eau$", "eaux")
-        inflections.irregularSuffix("oeil", "yeux")
-        inflections.uncountableWords(["gaz"])
-        #expect(inflections.pluralize("bureau") == "bureaux")
-        #expect(inflections.pluralize("oeil") == "yeux")
-        #expect(inflections.singularize("yeux") == "oeil")
-        #expect(inflections.pluralize("gaz") == "gaz")
-    }
 
     @Test("Several checks of a column all count")
     func severalChecks() throws {
-        let statements = try schema { (db) throws in
+        let statements = try createdSchema { (db) throws in
             try db.create(table: "t") { t in
                 t.column("n", .integer).check { $0 > 0 }.check(sql: "n < 10")
             }
@@ -466,29 +292,10 @@ struct InflectionTests {
     @Test("A collation is quoted where its name is no word")
     func quotedCollation() throws {
         let collation = DatabaseCollation("by length") { $0.count < $1.count ? .orderedAscending : .orderedDescending }
-        let statements = try schema { (db) throws in
+        let statements = try createdSchema { (db) throws in
             db.add(collation: collation)
             try db.create(table: "t") { t in t.column("a", .text).collate(collation) }
         }
         #expect(statements == [#"CREATE TABLE "t" ("a" TEXT COLLATE "by length")"#])
-    }
-
-    @Test("A view that is there is left as it is where that is wanted")
-    func viewThatExists() throws {
-        try withDatabase { (db) throws in
-            try db.create(view: "v", asLiteral: "SELECT 1 AS a")
-            try db.create(view: "v", options: .ifNotExists, asLiteral: "SELECT 2 AS a")
-            #expect(try Int.fetchOne(db, sql: "SELECT a FROM v") == 1)
-            #expect(throws: DatabaseError.self) { try db.create(view: "v", asLiteral: "SELECT 3 AS a") }
-        }
-    }
-
-    @Test("Arguments that no parameter takes are an error")
-    func argumentsTooMany() throws {
-        try withDatabase { (db) throws in
-            let literal = SQL(sql: "SELECT ?", arguments: [1, 2])
-            let error = try #require(throws: DatabaseError.self) { try db.create(view: "v", asLiteral: literal) }
-            #expect(error.resultCode == .SQLITE_MISUSE)
-        }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A stop belongs to the block that it was meant for", .timeLimit(.minutes(2)))
 struct StopScopeTests {
-    @Test("a task cancelled while its write commits takes nothing from those who are told", arguments: WriterKind.allCases)
+    @Test("a task cancelled while its write commits takes nothing from its observers", arguments: WriterKind.allCases)
     func cancelledWhileCommitting(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
         let task = Shared<Task<Void, any Error>?>(nil)

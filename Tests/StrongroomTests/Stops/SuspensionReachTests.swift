@@ -37,7 +37,49 @@ struct SuspensionReachTests {
         try expectInTime(mode) { queue in try source.queue.backup(to: queue, pagesPerStep: pagesPerStep) }
     }
 
-    @Test("a write whose journal is kept in memory")
+    /// Suspends a write without a log when its journal is large.
+    private func suspendWrite(to large: LargeDatabase, keepsLocks: Bool = false) throws {
+        let journal = large.path + "-journal"
+        let (_, _, error) = try large.suspend(keepsLocks: keepsLocks, at: { _, _ in
+            let size = (try? FileManager.default.attributesOfItem(atPath: journal))?[.size] as? NSNumber
+            return (size?.intValue ?? 0) > 8_000_000
+        }) { queue in
+            try queue.write { try $0.execute(sql: "UPDATE wine SET name = hex(randomblob(450))") }
+        }
+        #expect((error as? DatabaseError)?.resultCode == .SQLITE_INTERRUPT, "\(String(describing: error))")
+    }
+
+    private func expectIntact(_ large: LargeDatabase) throws {
+        #expect(try large.queue.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
+        #expect(try large.queue.read { try $0.countWines() } == Self.rowCount)
+        try large.queue.write { try $0.insertWine() }
+        #expect(try large.queue.read { try $0.countWines() } == Self.rowCount + 1)
+    }
+
+    @Test("a write that takes long to undo: its journal is left to the next one that reads, here or in another process",
+        arguments: [false, true])
+    func leftJournal(byShell: Bool) throws {
+        let large = try makeLarge("delete")
+        let journal = large.path + "-journal"
+        try suspendWrite(to: large)
+        #expect(FileManager.default.fileExists(atPath: journal))
+        if byShell {
+            let sql = "SELECT integrity_check = 'ok' FROM pragma_integrity_check; SELECT count(*) FROM wine;"
+            #expect(try stockShell(large.path, sql) == ["1", "\(Self.rowCount)"])
+        }
+        try expectIntact(large)
+        #expect(!FileManager.default.fileExists(atPath: journal))
+    }
+
+    @Test("a write of a connection that keeps its locks: the connection restores the file itself")
+    func exclusiveLocking() throws {
+        let large = try makeLarge("delete")
+        try large.queue.inDatabase { _ = try String.fetchOne($0, sql: "PRAGMA locking_mode = EXCLUSIVE") }
+        try suspendWrite(to: large, keepsLocks: true)
+        try expectIntact(large)
+    }
+
+    @Test("the journal that is kept in memory, which nobody else could undo")
     func journalInMemory() throws {
         let large = try makeLarge("delete")
         try large.queue.inDatabase { _ = try String.fetchOne($0, sql: "PRAGMA journal_mode = MEMORY") }

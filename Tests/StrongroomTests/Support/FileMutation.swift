@@ -1,5 +1,6 @@
 import Foundation
 @testable import Strongroom
+import Testing
 
 /// Random numbers that are the same for the same seed. <https://prng.di.unimi.it/splitmix64.c>
 struct SeededGenerator: RandomNumberGenerator {
@@ -61,7 +62,8 @@ struct FileMutation {
     /// Random bytes, or lines as a salt file has them.
     private static func noise(using random: inout SeededGenerator) -> Data {
         if Bool.random(using: &random) {
-            return Data((0..<Int.random(in: 0...64, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) })
+            return Data((0..<Int.random(in: 0...64, using: &random))
+                .map { _ in UInt8.random(in: 0...255, using: &random) })
         }
         let lines = [
             "Strongroom salt 1", "salt 00112233445566778899aabbccddeeff", "header 32", "header -1",
@@ -70,4 +72,14 @@ struct FileMutation {
         let count = Int.random(in: 0...6, using: &random)
         return Data((0..<count).map { _ in lines.randomElement(using: &random)! }.joined(separator: "\n").utf8)
     }
+}
+
+/// Changes one byte of a file that nothing has open.
+func flip(_ path: String, at offset: Int) throws {
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    try file.seek(toOffset: UInt64(offset))
+    let byte = try #require(file.read(upToCount: 1)?.first)
+    try file.seek(toOffset: UInt64(offset))
+    try file.write(contentsOf: [byte ^ 0xff])
+    try file.close()
 }

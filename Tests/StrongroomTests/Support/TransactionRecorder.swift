@@ -30,3 +30,16 @@ final class TransactionRecorder: TransactionObserver {
         return log
     }
 }
+
+/// Runs `body` on a connection whose transactions are recorded.
+func withRecordedTables(_ body: (Database, TransactionRecorder) throws -> Void) throws {
+    try withDatabase { db in
+        try db.execute(sql: """
+            CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER);
+            CREATE TABLE note (id INTEGER PRIMARY KEY, wineId INTEGER REFERENCES wine ON DELETE CASCADE);
+            """)
+        let recorder = TransactionRecorder()
+        db.add(transactionObserver: recorder)
+        try body(db, recorder)
+    }
+}

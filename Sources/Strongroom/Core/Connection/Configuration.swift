@@ -1,32 +1,34 @@
 import Dispatch
 import Foundation
 
-/// How connections are opened and used.
+/// The settings of connections.
 public struct Configuration: Sendable {
     // MARK: - What connections may do
 
-    /// Whether the database is opened for reading only. Default: false.
+    /// A Boolean value that indicates whether the database is opened for reading only. Default: false.
     public var readonly: Bool = false
 
-    /// Whether foreign keys are enforced. Default: true. <https://www.sqlite.org/foreignkeys.html>
+    /// A Boolean value that indicates whether foreign keys are enforced. Default: true.
+    /// <https://www.sqlite.org/foreignkeys.html>
     public var foreignKeysEnabled: Bool = true
 
-    /// What a connection does when another one holds the lock it needs. Default: `.immediateError`.
+    /// The reaction of a connection to a lock that another one holds. Default: `.immediateError`.
     public var busyMode: Database.BusyMode = .immediateError
 
     /// The journal of a writable database. Default: WAL for pools, whatever the file has for queues.
     public var journalMode: JournalModeConfiguration = .default
 
-    /// Whether the write-ahead log and its index stay when the last connection closes, so that processes that may only read can
-    /// open the database at any time. Default: false.
+    /// A Boolean value that indicates whether the write-ahead log and its index stay when the last connection closes,
+    /// so that processes that may only read can open the database at any time. Default: false.
     ///
     /// Source: <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlpersistwal>.
     public var persistentWAL: Bool = false
 
-    /// Whether `"text"` in double quotes may be a string. Default: false. <https://www.sqlite.org/quirks.html#dblquote>
+    /// A Boolean value that indicates whether `"text"` in double quotes may be a string. Default: false.
+    /// <https://www.sqlite.org/quirks.html#dblquote>
     public var acceptsDoubleQuotedStringLiterals: Bool = false
 
-    /// Whether a database access may leave a transaction open. Default: false.
+    /// A Boolean value that indicates whether a database access may leave a transaction open. Default: false.
     public var allowsUnsafeTransactions: Bool = false
 
     // MARK: - Set-up
@@ -39,14 +41,15 @@ public struct Configuration: Sendable {
     /// The derived keys that the connections of one access share; each connection for itself when nil.
     private(set) var keyring: Keyring?
 
-    /// The same settings, for the connections of a new access, or for one more of an access that has derived keys already.
+    /// The same settings, for the connections of a new access, or for one more of an access that has derived keys
+    /// already.
     func sharingKeys(_ keyring: Keyring = Keyring()) -> Configuration {
         var configuration = self
         configuration.keyring = keyring
         return configuration
     }
 
-    /// How files stay as they are while they are read; nil for connections that leave what SQLite leaves.
+    /// The way in which a reading connection leaves files as they were; nil for connections without that care.
     var trace: ReadingTrace?
 
     private(set) var setups: [@Sendable (Database) throws -> Void] = []
@@ -58,18 +61,19 @@ public struct Configuration: Sendable {
 
     // MARK: - What is shown
 
-    /// What is known of the schema beyond what it tells, such as the keys of views. Default: nil.
+    /// The source of facts that the schema doesn't tell, such as the keys of views. Default: nil.
     public var schemaSource: (any DatabaseSchemaSource)?
 
     /// A name for the connections' queues and descriptions. Default: nil.
     public var label: String?
 
-    /// Whether the arguments of statements appear in errors and traces. They may be secrets. Default: false.
+    /// A Boolean value that indicates whether the arguments of statements appear in errors and traces. They may be
+    /// secrets. Default: false.
     public var publicStatementArguments: Bool = false
 
     // MARK: - Transactions
 
-    /// How write transactions begin when nothing else is said. Default: `.immediate`, which waits for the lock as
+    /// The kind of write transactions that name none. Default: `.immediate`, which waits for the lock as
     /// ``busyMode`` says; a deferred transaction may fail to get it later, when it can't be waited for.
     ///
     /// Transactions of read-only connections are always deferred.
@@ -83,11 +87,16 @@ public struct Configuration: Sendable {
     /// The number of readers of a pool. Default: 5.
     public var maximumReaderCount: Int = 5
 
-    /// Whether a pool keeps its readers for good, instead of closing them under memory pressure. Default: false.
+    /// A Boolean value that indicates whether a pool keeps its readers for good, instead of closing them under memory
+    /// pressure. Default: false.
     public var persistentReadOnlyConnections: Bool = false
 
-    /// Whether the database lets go of its locks at ``Database/suspendNotification``. Default: false.
+    /// A Boolean value that indicates whether the database lets go of its locks at ``Database/suspendNotification``.
+    /// Default: false.
     public var observesSuspensionNotifications: Bool = false
+
+    /// How the files are watched for changes of others; nil where nobody wants to know of them.
+    var fileWatching: FileWatching?
 
     /// The quality of service of database work. Default: `.userInitiated`.
     public var qos: DispatchQoS = .userInitiated
@@ -122,9 +131,10 @@ public struct Configuration: Sendable {
 }
 
 extension Database {
-    /// What a connection does when another one holds the lock it needs.
+    /// The reaction of a connection to a lock that another one holds.
     public enum BusyMode: Sendable {
-        /// Throws `SQLITE_BUSY` at once; in a pool, the writer waits a tenth of a second, which its own readers may take.
+        /// Throws `SQLITE_BUSY` at once; in a pool, the writer waits a tenth of a second, which its own readers may
+        /// take.
         case immediateError
 
         /// Throws `SQLITE_BUSY` after so many seconds of trying. <https://www.sqlite.org/c3ref/busy_timeout.html>
@@ -135,6 +145,6 @@ extension Database {
         case callback(BusyCallback)
     }
 
-    /// Answers whether to try again, after so many tries.
+    /// Returns whether to try again, after so many tries.
     public typealias BusyCallback = @Sendable (_ numberOfTries: Int) -> Bool
 }

@@ -1,13 +1,14 @@
 import CStrongroom
 
-/// What a layer above the core keeps for one connection, and does around its statements and transactions.
+/// A part of a connection: the state that a layer above the core keeps for it, and its work around statements and
+/// transactions.
 ///
-/// The core knows parts by this protocol only. A part is made when it is first asked for. A part that needs another one
-/// asks for it in its initializer, and is called after it.
+/// The core knows parts by this protocol only. A part is made when it is first asked for. A part that needs another
+/// one asks for it in its initializer, and is called after it.
 protocol ConnectionPart: AnyObject {
     init(_ database: Database)
 
-    /// What the part is called for now, of what costs time. Call ``ConnectionParts/update()`` after a change.
+    /// The frequent events that the part is called for now. Call ``ConnectionParts/update()`` after a change.
     var concerns: PartConcerns { get }
 
     // MARK: Compiling
@@ -17,7 +18,7 @@ protocol ConnectionPart: AnyObject {
 
     func didCompile(_ compilation: StatementCompilation, in db: Database) throws
 
-    /// What SQLite's own message doesn't tell of a failure that has just happened. Asked once for each failure.
+    /// Returns what SQLite's message doesn't tell of a failure that has just happened. Asked once for each failure.
     func explanation(of code: CInt, in db: Database) -> DatabaseError?
 
     /// The file is about to be read by other means than a statement.
@@ -32,12 +33,13 @@ protocol ConnectionPart: AnyObject {
     /// A statement with effects has run, or any statement has failed. What is thrown says why the part has undone it.
     func didRun(_ statement: Statement, isDone: Bool, in db: Database) throws
 
-    /// Whether the part has to hear of the end of a statement that changed rows inside a transaction, and nothing else.
+    /// Returns true if the part has to hear of the end of a statement that changed rows inside a transaction, and
+    /// nothing else.
     func isConcerned(by statement: Statement) -> Bool
 
     // MARK: Transactions
 
-    /// Whether the transaction has changes that SQLite knows nothing of.
+    /// True if the transaction has changes that SQLite knows nothing of.
     var hasUnseenChanges: Bool { get }
 
     /// A transaction is about to be committed: called inside of SQLite. What is thrown rolls it back.
@@ -63,7 +65,7 @@ protocol ConnectionPart: AnyObject {
     func willFree()
 }
 
-/// What a part of a connection is called for, of what happens often.
+/// The frequent events that a part of a connection is called for.
 struct PartConcerns: OptionSet {
     let rawValue: Int
 
@@ -99,11 +101,11 @@ extension ConnectionPart {
 
 /// The parts of one connection, in the order in which they are called.
 final class ConnectionParts {
-    // Unchecked exclusivity: see `Database`.
+    // Unchecked exclusivity: see the article *Layers*.
     @exclusivity(unchecked) private(set) var all: [any ConnectionPart] = []
     @exclusivity(unchecked) private var types: [ObjectIdentifier] = []
 
-    /// What any of the parts is called for.
+    /// The union of the events that the parts are called for.
     @exclusivity(unchecked) private(set) var concerns: PartConcerns = []
 
     /// The part of that type, made if it isn't there.
@@ -135,11 +137,11 @@ final class ConnectionParts {
 }
 
 extension Database {
-    /// What a layer above keeps for the connection.
+    /// Returns the part of that type, made if it isn't there.
     @inline(__always)
     func part<Part: ConnectionPart>(_ type: Part.Type) -> Part { parts.part(type, of: self) }
 
-    /// Whether somebody wants to know what statements read.
+    /// True if somebody wants to know what statements read.
     var recordsReads: Bool { parts.concerns.contains(.reads) }
 
     /// Called before the file is read by other means than a statement.

@@ -6,7 +6,7 @@ extension Database {
         switch configuration.busyMode {
         case .immediateError:
             _ = try openConnection
-            try check(strongroom_connection_busy_timeout(connection, patience))
+            try check(strongroom_connection_busy_timeout(connection, leastBusyTimeout))
         case .timeout(let seconds):
             let milliseconds = (seconds * 1000).rounded(.up)
             _ = try openConnection

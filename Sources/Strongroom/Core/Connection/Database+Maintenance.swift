@@ -1,5 +1,5 @@
 extension Database {
-    /// What a checkpoint waits for. <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>
+    /// The extent of a checkpoint. <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>
     public enum CheckpointMode: CInt, Sendable {
         /// Nobody: moves what it can.
         case passive = 0

@@ -1,5 +1,5 @@
 extension Database {
-    /// What to do when a change would break a constraint. <https://www.sqlite.org/lang_conflict.html>
+    /// The reaction to a change that would violate a constraint. <https://www.sqlite.org/lang_conflict.html>
     public enum ConflictResolution: String, Sendable {
         case rollback = "ROLLBACK"
         case abort = "ABORT"
@@ -37,6 +37,7 @@ extension String {
     /// The name as SQLite compares it: the case of ASCII letters does not count, that of others does.
     var foldedSQLName: String {
         guard utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else { return self }
-        return String(decoding: utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+        return String(
+            decoding: utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 }

@@ -69,7 +69,8 @@ extension Database {
             try bytes.withMemoryRebound(to: CChar.self) { characters in
                 var rest = characters
                 guard let statement = try compileNext(&rest) else {
-                    throw DatabaseError(resultCode: .SQLITE_ERROR, message: "empty statement", sql: SQLText.showable(sql))
+                    throw DatabaseError(
+                        resultCode: .SQLITE_ERROR, message: "empty statement", sql: SQLText.showable(sql))
                 }
                 return (statement, SQLText.isBlank(rest))
             }
@@ -78,8 +79,8 @@ extension Database {
 
     /// Compiles the first statement of `rest`, and moves past it; nil when there is none.
     ///
-    /// SQLite gets to see that one statement only: given more, it would copy all that follows, for each statement anew, and
-    /// log it with its errors.
+    /// SQLite gets to see that one statement only: given more, it would copy all that follows, for each statement
+    /// anew, and log it with its errors.
     func compileNext(_ rest: inout UnsafeBufferPointer<CChar>) throws -> Statement? {
         while !rest.isEmpty {
             let text = SQLText(first: rest)
@@ -120,7 +121,7 @@ extension Database {
         return statement
     }
 
-    /// What SQLite's compiler says of a statement now; nil when it doesn't compile anymore.
+    /// Returns the compiler's result for a statement now; nil when it doesn't compile any more.
     func compilation(of sql: String) -> StatementCompilation? {
         var sql = sql
         var pointer: SQLiteStatement?
@@ -140,7 +141,8 @@ extension Database {
     private func checkText(_ sql: UnsafeBufferPointer<CChar>) throws {
         if sql.count > Int(sqlite3_limit(sqliteConnection, SQLITE_LIMIT_SQL_LENGTH, -1)) {
             let start = String(decoding: sql.prefix(200).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            throw DatabaseError(resultCode: .SQLITE_TOOBIG, message: "statement too long", sql: SQLText.showable(start) + "…")
+            throw DatabaseError(
+                resultCode: .SQLITE_TOOBIG, message: "statement too long", sql: SQLText.showable(start) + "…")
         }
         if sql.contains(0) {
             throw DatabaseError(
@@ -207,7 +209,8 @@ extension Database {
         return SQLStatementCursor(self, sql: sql, arguments: arguments)
     }
 
-    /// A cursor on the statements of a literal, with their arguments. Without any, the statements are to be given theirs.
+    /// A cursor on the statements of a literal, with their arguments. Without any, the statements are to be given
+    /// theirs.
     public func allStatements(literal sqlLiteral: SQL) throws -> SQLStatementCursor {
         let (sql, arguments) = try sqlLiteral.build(self)
         return try allStatements(sql: sql, arguments: arguments.isEmpty ? nil : arguments)
@@ -239,7 +242,8 @@ extension Database {
         if statement.compilation.attaches { strongroom_set_opening(connection) }
     }
 
-    /// What a part asks the database may meet a stop, which rolls back: the statement must not commit by itself then.
+    /// Calls the parts. A query of theirs may meet a stop, which rolls back: the statement must not commit by itself
+    /// then.
     private func announceRun(of statement: Statement) throws {
         let wasAutocommit = isAutocommit
         for part in parts.all { try part.willRun(statement, in: self) }
@@ -254,7 +258,7 @@ extension Database {
         if statement.compilation.transaction == nil { transactions.mayHaveChanges = true }
     }
 
-    /// Draws the consequences of a run, and throws its failure.
+    /// Updates the state of the connection after a run, and throws the failure of the run.
     @inline(__always)
     func didRun(_ statement: Statement, failure: DatabaseError?) throws {
         // Failures, those of reads included, may roll the transaction back.
@@ -268,12 +272,13 @@ extension Database {
         if let failure { throw transactions.takeRefusal() ?? failure }
     }
 
-    /// Whether the statement changed rows inside a transaction that goes on, and nobody wants to know.
+    /// Returns true if the statement changed rows inside a transaction that goes on, and nobody wants to know.
     private func isMereChange(_ statement: Statement) -> Bool {
-        statement.changesRowsOnly && !isAutocommit && (!parts.concerns.contains(.effects) || !parts.all.contains { $0.isConcerned(by: statement) })
+        statement.changesRowsOnly && !isAutocommit
+            && (!parts.concerns.contains(.effects) || !parts.all.contains { $0.isConcerned(by: statement) })
     }
 
-    /// Answers why a part has undone what the statement did.
+    /// Returns why a part has undone what the statement did.
     private func drawConsequences(of statement: Statement, isDone: Bool) -> (any Error)? {
         strongroom_commit_ends(connection)
         if statement.compilation.transaction != nil { stops.end() }

@@ -2,7 +2,7 @@ import CSQLCipher
 import Foundation
 
 extension Database {
-    /// What ``trace(options:_:)`` tells.
+    /// The events that ``trace(options:_:)`` reports.
     public struct TracingOptions: OptionSet, Sendable {
         public let rawValue: CInt
 

@@ -3,14 +3,14 @@ import Foundation
 import Logging
 
 extension Database {
-    /// How a transaction begins. <https://www.sqlite.org/lang_transaction.html>
+    /// The way in which a transaction begins. <https://www.sqlite.org/lang_transaction.html>
     public enum TransactionKind: String, Sendable {
         case deferred = "DEFERRED"
         case immediate = "IMMEDIATE"
         case exclusive = "EXCLUSIVE"
     }
 
-    /// How a transaction ends.
+    /// The way in which a transaction ends.
     @frozen
     public enum TransactionCompletion: Sendable {
         case commit
@@ -35,10 +35,12 @@ extension Database {
             return try inTransaction(nil, operations)
         }
         try run(.savepoint)
-        try run(operations, commit: { try run(.release) }, rollBack: rollBackSavepoint, undo: rollbackSavepointAfterError)
+        try run(
+            operations, commit: { try run(.release) }, rollBack: rollBackSavepoint, undo: rollbackSavepointAfterError)
     }
 
-    /// Runs `operations` in what was begun, and ends that as they answer. When they fail, or the commit does, it is undone.
+    /// Runs `operations` in what was begun, and ends that as they answer. When they fail, or the commit does, it is
+    /// undone.
     private func run(
         _ operations: () throws -> TransactionCompletion,
         commit: () throws -> Void, rollBack: () throws -> Void, undo: () -> Void) throws
@@ -149,8 +151,8 @@ extension Database {
         }
     }
 
-    /// FTS5 keeps a statement alive until the transaction ends. SQLite forgets no interruption meanwhile, not even for a
-    /// `ROLLBACK`; but it rolls back when it interrupts a write.
+    /// FTS5 keeps a statement alive until the transaction ends. SQLite forgets no interruption meanwhile, not even for
+    /// a `ROLLBACK`; but it rolls back when it interrupts a write.
     private func rollBackByInterruption() {
         guard stops.wereMet, sqliteConnection != nil else { return }
         stops.undoing { interruptWrite() }
@@ -162,12 +164,26 @@ extension Database {
         try transactionStatements.statement(for: command, of: self).run()
     }
 
+    /// Runs transactions that aren't the application's, and that nobody may veto.
+    func withoutObservers<T>(_ body: () throws -> T) throws -> T {
+        let connection = try openConnection
+        guard transactions.isInstalled else { return try body() }
+        transactions.uninstall(from: connection)
+        defer { transactions.install(on: connection) }
+        return try body()
+    }
+
+    /// The prepared `ROLLBACK`, for functions of C.
+    var rollbackStatement: SQLiteStatement {
+        get throws { try transactionStatements.statement(for: .rollback, of: self).sqliteStatement }
+    }
+
     // MARK: - What a transaction does
 
     /// Calls `onCommit` or `onRollback` once the current transaction has ended, or the next one when none is open.
     ///
-    /// They run with access to the database, outside of any transaction. Savepoints don't count: what is registered in one
-    /// that is rolled back waits for the end of the transaction all the same.
+    /// They run with access to the database, outside of any transaction. Savepoints don't count: what is registered in
+    /// one that is rolled back waits for the end of the transaction all the same.
     public func afterNextTransaction(
         onCommit: @escaping @Sendable (Database) -> Void,
         onRollback: @escaping @Sendable (Database) -> Void = { _ in })
@@ -196,15 +212,15 @@ extension Database {
             transactions.date = Result { try configuration.transactionClock.now(self) }
         case .commit:
             // Before anyone is told: who reads after asking for the count sees what it counts.
-            let isNews = transactions.didWrite || parts.all.contains(where: \.hasUnseenChanges)
-            if isNews { strongroom_count_commit(connection) }
+            let hasChanges = transactions.didWrite || parts.all.contains(where: \.hasUnseenChanges)
+            if hasChanges { strongroom_count_commit(connection) }
             var isRefused = false
             if !transactions.didWrite, parts.concerns.contains(.transactions), !isReadOnlyNow {
                 // SQLite calls no hook for a transaction that changed nothing: observers hear of it all the same, and
                 // may refuse it, with nothing to roll back.
                 outsideOfBlocks { isRefused = !transactions.askForCommit() }
             }
-            transactionDidEnd(isTold: isNews || !isReadOnlyNow, isCommitted: !isRefused)
+            transactionDidEnd(isTold: hasChanges || !isReadOnlyNow, isCommitted: !isRefused)
         case .rollback:
             transactionDidEnd(isTold: !isReadOnlyNow, isCommitted: false)
         case .failure:
@@ -212,7 +228,7 @@ extension Database {
         }
     }
 
-    /// Whether the connection, or the block around, allows nothing but reads. Of their transactions nobody is told.
+    /// True if the connection, or the block around, allows nothing but reads. Of their transactions nobody is told.
     private var isReadOnlyNow: Bool { configuration.readonly || readOnlyDepth > 0 }
 
     /// - parameter isTold: whether somebody is to be told.
@@ -223,12 +239,13 @@ extension Database {
         if !completions.isEmpty { transactions.completions = [] }
         for part in parts.all { part.transactionDidEnd(isCommitted: isCommitted, isTold: isTold, in: self) }
         guard !completions.isEmpty else { return }
-        stops.telling {
+        stops.notifying {
             for completion in completions { isCommitted ? completion.onCommit(self) : completion.onRollback(self) }
         }
     }
 
-    /// Lets those who are told of the end of a transaction use the connection, even when the block around it is not over.
+    /// Runs callbacks at the end of a transaction, which may use the connection, even when the block around it is not
+    /// over.
     func outsideOfBlocks(_ tell: () -> Void) {
         let depth = transactionBlockDepth
         transactionBlockDepth = 0
@@ -260,7 +277,7 @@ final class TransactionStatements {
         }
     }
 
-    // See `Database`.
+    // Unchecked exclusivity: see the article *Layers*.
     @exclusivity(unchecked) private var statements = [Statement?](repeating: nil, count: Command.allCases.count)
 
     func statement(for command: Command, of database: Database) throws -> Statement {
@@ -290,7 +307,8 @@ extension Database {
     }
 
     private func reportUndoing() {
-        Logger(label: "Strongroom").warning("\(description): an access that was stopped has left a transaction open, which is rolled back")
+        Logger(label: "Strongroom").warning(
+            "\(description): an access that was stopped has left a transaction open, which is rolled back")
     }
 
     /// Runs `value` in a transaction where it sees one state of the database, and can't write.

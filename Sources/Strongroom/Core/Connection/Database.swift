@@ -4,8 +4,8 @@ import Foundation
 
 /// A connection to a database.
 ///
-/// Connections come from ``DatabaseQueue`` and ``DatabasePool``, as the argument of the functions that access the database.
-/// They are not sendable, on purpose: using one after its access, or on another thread, is a fatal error.
+/// Connections come from ``DatabaseQueue`` and ``DatabasePool``, as the argument of the functions that access the
+/// database. They are not sendable, on purpose: using one after its access, or on another thread, is a fatal error.
 public final class Database {
     /// The settings that the connection was opened with.
     public let configuration: Configuration
@@ -18,15 +18,14 @@ public final class Database {
     /// The handle that is shared with other threads: interruption, access, statements to finalize.
     @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>
 
-    // `@exclusivity(unchecked)`, here and in what the connection owns: one thread has access, and the runtime's check that no two
-    // changes overlap would be a call for each statement, each row or each value.
+    // Unchecked exclusivity: see the article *Layers*.
 
     /// The raw connection; nil once closed. Don't close it.
     @exclusivity(unchecked) public private(set) var sqliteConnection: SQLiteConnection?
 
     let authorizer = StatementAuthorizer()
 
-    /// What the layers above keep for the connection.
+    /// The parts of the connection, which belong to the layers above.
     let parts = ConnectionParts()
 
     /// The statements of convenience calls, and apart from them those that the program has in its own hands.
@@ -35,25 +34,25 @@ public final class Database {
 
     @exclusivity(unchecked) var runs = StatementRuns()
 
-    /// What is known of the schema beyond what it tells. By default that of the configuration.
+    /// The source of facts that the schema doesn't tell. By default that of the configuration.
     public internal(set) var schemaSource: (any DatabaseSchemaSource)?
 
     let transactionStatements = TransactionStatements()
 
-    /// How many enclosing blocks allow nothing but reads.
+    /// The number of enclosing blocks that allow only reads.
     @exclusivity(unchecked) var readOnlyDepth = 0
 
-    /// How many enclosing blocks rely on the transaction that they opened.
+    /// The number of enclosing blocks that rely on the transaction that they began.
     @exclusivity(unchecked) var transactionBlockDepth = 0
 
-    /// What the connection's transaction is doing.
+    /// The state of the connection's transaction.
     let transactions: TransactionHooks
 
     /// Gets what SQLite does, while it does it; nil when nobody wants to know.
     var tracer: Tracer?
 
     /// Milliseconds to wait for a lock where the configuration wants no waiting at all.
-    var patience: CInt = 0
+    var leastBusyTimeout: CInt = 0
 
     /// The busy function, kept alive as long as SQLite may call it.
     var busyCallback: BusyCallback?
@@ -115,7 +114,8 @@ public final class Database {
     }
 
     private func setUpSwitches() throws {
-        // The library of some distributions takes "text" for a string where no such column exists, and hides misspellings.
+        // The library of some distributions takes "text" for a string where no such column exists, and hides
+        // misspellings.
         let doubleQuotes: CInt = configuration.acceptsDoubleQuotedStringLiterals ? 1 : 0
         try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_DQS_DML, doubleQuotes, nil))
         try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_DQS_DDL, doubleQuotes, nil))
@@ -152,7 +152,7 @@ public final class Database {
         for part in parts.all { part.didClose() }
     }
 
-    /// Tells who keeps the connection open.
+    /// Logs the statements that keep the connection open.
     private func logLivingStatements() {
         var statement = sqlite3_next_stmt(sqliteConnection, nil)
         while let living = statement {
@@ -203,7 +203,8 @@ public final class Database {
         if !strongroom_has_access(connection) { noAccess("A database connection") }
     }
 
-    /// Runs a function of the program where SQLite allows no use of the connection: using it is a fatal error that names `place`.
+    /// Runs a function of the program where SQLite allows no use of the connection: using it is a fatal error that
+    /// names `place`.
     func barred<T>(in place: StaticString, _ body: () throws -> T) rethrows -> T {
         let former = strongroom_bar(connection, place.cString)
         defer { strongroom_unbar(connection, former) }
@@ -232,25 +233,27 @@ public final class Database {
         return sqlite3_last_insert_rowid(sqliteConnection)
     }
 
-    /// How many rows the latest statement changed. <https://www.sqlite.org/c3ref/changes.html>
+    /// The number of rows that the latest statement changed. <https://www.sqlite.org/c3ref/changes.html>
     public var changesCount: Int {
         requireAccess()
         return Int(strongroom_changes(sqliteConnection))
     }
 
-    /// How many rows were changed since the connection was opened. <https://www.sqlite.org/c3ref/total_changes.html>
+    /// The number of rows that were changed since the connection was opened.
+    /// <https://www.sqlite.org/c3ref/total_changes.html>
     public var totalChangesCount: Int {
         requireAccess()
         return Int(strongroom_total_changes(sqliteConnection))
     }
 
-    /// Whether a transaction is open. <https://www.sqlite.org/c3ref/get_autocommit.html>
+    /// A Boolean value that indicates whether a transaction is open.
+    /// <https://www.sqlite.org/c3ref/get_autocommit.html>
     public var isInsideTransaction: Bool {
         requireAccess()
         return sqliteConnection != nil && sqlite3_get_autocommit(sqliteConnection) == 0
     }
 
-    /// How many arguments a statement can have. <https://www.sqlite.org/limits.html#max_variable_number>
+    /// The maximum number of arguments of a statement. <https://www.sqlite.org/limits.html#max_variable_number>
     public var maximumStatementArgumentCount: Int {
         Int(sqlite3_limit(sqliteConnection, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
     }
@@ -258,14 +261,15 @@ public final class Database {
     /// The version of SQLite inside SQLCipher, such as 3046001. <https://www.sqlite.org/c3ref/libversion.html>
     public static var sqliteLibVersionNumber: CInt { sqlite3_libversion_number() }
 
-    /// Whether the SQLite inside SQLCipher loses transactions where several connections write and one of them moves the write-ahead
-    /// log into the file: 3.7.0 to 3.51.2, except 3.44.6 and 3.50.7 and what follows in their series. SQLCipher has the fix from 4.14.
+    /// A Boolean value that indicates whether the SQLite inside SQLCipher loses transactions where several connections
+    /// write and one of them moves the write-ahead log into the file: 3.7.0 to 3.51.2, except 3.44.6 and 3.50.7 and
+    /// what follows in their series. SQLCipher has the fix from 4.14.
     ///
-    /// Connections of Strongroom are fenced against it then; those of other programs that move the log are not. See <doc:Sharing>.
-    /// <https://www.sqlite.org/wal.html#walresetbug>
+    /// Connections of Strongroom are fenced against it then; those of other programs that move the log are not. See
+    /// <doc:Sharing>. <https://www.sqlite.org/wal.html#walresetbug>
     public static var libraryHasWALResetBug: Bool { strongroom_library_has_wal_reset_bug() }
 
-    /// Whether SQLite has an option of <https://www.sqlite.org/compile.html>.
+    /// Returns true if SQLite has an option of <https://www.sqlite.org/compile.html>.
     static func isCompiled(with option: String) -> Bool { sqlite3_compileoption_used(option) != 0 }
 }
 

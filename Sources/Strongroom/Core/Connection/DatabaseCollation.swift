@@ -72,30 +72,14 @@ extension Database {
     ///
     /// A fatal error while a statement runs.
     public func add(collation: DatabaseCollation) {
-        requireAccess()
-        guard let sqliteConnection else { return }
-        let code = collation.install(on: sqliteConnection)
-        if code != SQLITE_OK {
-            fatalError("""
-                The collation \(collation.name) can't be added: \(DatabaseError(code, on: sqliteConnection)). \
-                No statement may run meanwhile.
-                """)
-        }
+        register("The collation \(collation.name) can't be added") { collation.install(on: $0) }
     }
 
     /// Removes a collation.
     ///
     /// A fatal error while a statement runs.
     public func remove(collation: DatabaseCollation) {
-        requireAccess()
-        guard let sqliteConnection else { return }
-        let code = collation.uninstall(from: sqliteConnection)
-        if code != SQLITE_OK {
-            fatalError("""
-                The collation \(collation.name) can't be removed: \(DatabaseError(code, on: sqliteConnection)). \
-                No statement may run meanwhile.
-                """)
-        }
+        register("The collation \(collation.name) can't be removed") { collation.uninstall(from: $0) }
     }
 
     /// Sorts anew all indexes that use the collation. <https://www.sqlite.org/lang_reindex.html>
@@ -125,5 +109,5 @@ private func text(_ bytes: UnsafeRawPointer?, _ length: CInt) -> String {
 }
 
 private func releaseCollation(_ context: UnsafeMutableRawPointer?) {
-    Unmanaged<DatabaseCollation>.fromOpaque(context!).depart()
+    Unmanaged<DatabaseCollation>.fromOpaque(context!).releaseLater()
 }

@@ -23,7 +23,7 @@ public enum DatabaseEventKind: Sendable {
         }
     }
 
-    /// Whether the event is of that kind, as far as the names of columns don't matter.
+    /// Returns true if the event is of that kind, as far as the names of columns don't matter.
     func includes(_ event: DatabaseEvent, inTable tableName: @autoclosure () -> String) -> Bool {
         switch (self, event.kind) {
         case (.insert(let table), .insert), (.delete(let table), .delete), (.update(let table, _), .update):
@@ -38,7 +38,7 @@ public enum DatabaseEventKind: Sendable {
 ///
 /// An event's names are in SQLite's memory while the change happens: make a ``copy()`` of an event that is to be kept.
 public struct DatabaseEvent {
-    /// What happens to the row. The raw values are SQLite's `SQLITE_INSERT`, `SQLITE_DELETE` and `SQLITE_UPDATE`.
+    /// The kind of change. The raw values are SQLite's `SQLITE_INSERT`, `SQLITE_DELETE` and `SQLITE_UPDATE`.
     public enum Kind: CInt, Sendable {
         case insert = 18
         case delete = 9

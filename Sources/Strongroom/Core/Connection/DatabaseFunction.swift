@@ -10,8 +10,8 @@ import CStrongroom
 /// db.add(function: succ)
 /// ```
 ///
-/// Errors thrown inside are thrown by the statement that called: a ``DatabaseError`` keeps its code and message, any other
-/// error becomes `SQLITE_ERROR` with its description.
+/// Errors thrown inside are thrown by the statement that called: a ``DatabaseError`` keeps its code and message, any
+/// other error becomes `SQLITE_ERROR` with its description.
 ///
 /// Source: <https://www.sqlite.org/appfunc.html>.
 public final class DatabaseFunction: Identifiable, Sendable {
@@ -79,7 +79,8 @@ public final class DatabaseFunction: Identifiable, Sendable {
                 connection, name, id.argumentCount, flags, context, callFunction, nil, nil, releaseFunction)
         case .aggregate:
             return sqlite3_create_function_v2(
-                connection, name, id.argumentCount, flags, context, nil, stepAggregate, finalizeAggregate, releaseFunction)
+                connection, name, id.argumentCount, flags, context, nil, stepAggregate, finalizeAggregate,
+                releaseFunction)
         }
     }
 
@@ -115,14 +116,10 @@ extension Database {
     ///
     /// A fatal error while a statement runs, and when the name or the number of arguments is more than SQLite allows.
     public func add(function: DatabaseFunction) {
-        requireAccess()
-        guard let sqliteConnection else { return }
-        let code = function.install(on: sqliteConnection)
-        if code != SQLITE_OK {
-            fatalError("""
-                The function \(function.name) can't be added: \(DatabaseError(code, on: sqliteConnection)). \
-                Names have at most 255 bytes, functions at most 127 arguments, and no statement may run meanwhile.
-                """)
+        register(
+            "The function \(function.name) can't be added",
+            limits: "Names have at most 255 bytes, functions at most 127 arguments") {
+            function.install(on: $0)
         }
     }
 
@@ -130,15 +127,17 @@ extension Database {
     ///
     /// A fatal error while a statement runs.
     public func remove(function: DatabaseFunction) {
+        register("The function \(function.name) can't be removed") { function.uninstall(from: $0) }
+    }
+
+    /// Changes what SQL can call. A refusal of SQLite's is a fatal error that begins with `problem`.
+    func register(_ problem: @autoclosure () -> String, limits: String? = nil, _ change: (SQLiteConnection) -> CInt) {
         requireAccess()
         guard let sqliteConnection else { return }
-        let code = function.uninstall(from: sqliteConnection)
-        if code != SQLITE_OK {
-            fatalError("""
-                The function \(function.name) can't be removed: \(DatabaseError(code, on: sqliteConnection)). \
-                No statement may run meanwhile.
-                """)
-        }
+        let code = change(sqliteConnection)
+        guard code != SQLITE_OK else { return }
+        let rules = (limits.map { $0 + ", and no" } ?? "No") + " statement may run meanwhile."
+        fatalError("\(problem()): \(DatabaseError(code, on: sqliteConnection)). \(rules)")
     }
 }
 
@@ -202,7 +201,7 @@ private func finalizeAggregate(_ context: OpaquePointer?) {
 }
 
 private func releaseFunction(_ context: UnsafeMutableRawPointer?) {
-    Unmanaged<DatabaseFunction>.fromOpaque(context!).depart()
+    Unmanaged<DatabaseFunction>.fromOpaque(context!).releaseLater()
 }
 
 private func function(of context: OpaquePointer?) -> DatabaseFunction {

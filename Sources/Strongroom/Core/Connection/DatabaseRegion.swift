@@ -1,7 +1,7 @@
 /// A part of a database: all of it, or some columns and rows of some tables.
 ///
-/// Regions tell which changes matter: a query's region is modified by each change that may change the query's result, and
-/// by some that don't.
+/// Regions tell which changes matter: a query's region is modified by each change that may change the query's result,
+/// and by some that don't.
 ///
 /// Table names are compared as SQLite compares them, without regard to case.
 public struct DatabaseRegion: Sendable {
@@ -21,16 +21,8 @@ public struct DatabaseRegion: Sendable {
         }
 
         mutating func formUnion(_ other: Part) {
-            if let mine = columns, let others = other.columns {
-                columns = mine.merging(others) { old, _ in old }
-            } else {
-                columns = nil
-            }
-            if let mine = rowIDs, let others = other.rowIDs {
-                rowIDs = mine.union(others)
-            } else {
-                rowIDs = nil
-            }
+            if let others = other.columns { columns?.merge(others) { old, _ in old } } else { columns = nil }
+            if let others = other.rowIDs { rowIDs?.formUnion(others) } else { rowIDs = nil }
         }
     }
 
@@ -60,10 +52,10 @@ public struct DatabaseRegion: Sendable {
     /// The region of all tables, those that will be created included.
     public static let fullDatabase = DatabaseRegion(parts: nil)
 
-    /// Whether no change can modify the region.
+    /// A Boolean value that indicates whether no change can modify the region.
     public var isEmpty: Bool { parts?.isEmpty ?? false }
 
-    /// Whether the region covers everything.
+    /// A Boolean value that indicates whether the region covers everything.
     public var isFullDatabase: Bool { parts == nil }
 
     // MARK: - Combining
@@ -78,14 +70,17 @@ public struct DatabaseRegion: Sendable {
     /// Adds what is in `other`.
     public mutating func formUnion(_ other: DatabaseRegion) {
         guard let others = other.parts else { return parts = nil }
-        parts?.merge(others) { mine, other in
-            var union = mine
-            union.formUnion(other)
-            return union
+        for (name, part) in others {
+            if let index = parts?.index(forKey: name) {
+                parts?.values[index].formUnion(part)
+            } else {
+                parts?[name] = part
+            }
         }
     }
 
-    /// The same region, with no other rows of `table` than these; a region that knows nothing of the table stays as it is.
+    /// The same region, with no other rows of `table` than these; a region that knows nothing of the table stays as it
+    /// is.
     func restricted(toRowIDs rowIDs: Set<Int64>, of table: String) -> DatabaseRegion {
         guard var parts, var part = parts[table.lowercased()] else { return self }
         part.rowIDs = part.rowIDs?.intersection(rowIDs) ?? rowIDs
@@ -109,7 +104,7 @@ public struct DatabaseRegion: Sendable {
 
     // MARK: - Changes
 
-    /// Whether changes of that kind can modify the region: the rows are not known yet.
+    /// Returns true if changes of that kind can modify the region: the rows are not known yet.
     public func isModified(byEventsOfKind eventKind: DatabaseEventKind) -> Bool {
         guard parts != nil else { return true }
         guard let part = part(of: eventKind.tableName) else { return false }
@@ -118,7 +113,8 @@ public struct DatabaseRegion: Sendable {
         return changed.contains { columns[$0] != nil || columns[$0.lowercased()] != nil || $0 == "ROWID" }
     }
 
-    /// Whether a change of a row modifies the region. The columns are not looked at: see ``isModified(byEventsOfKind:)``.
+    /// Returns true if a change of a row modifies the region. The columns are not looked at: see
+    /// ``isModified(byEventsOfKind:)``.
     public func isModified(by event: DatabaseEvent) -> Bool {
         guard parts != nil else { return true }
         guard let part = part(of: event.tableName) else { return false }
@@ -156,7 +152,7 @@ extension DatabaseRegion: DatabaseRegionConvertible {
     public func databaseRegion(_ db: Database) throws -> DatabaseRegion { self }
 }
 
-/// What can tell the part of the database that it depends on.
+/// A type whose values depend on a part of the database that they know.
 public protocol DatabaseRegionConvertible: Sendable {
     /// The region, which may depend on the schema.
     func databaseRegion(_ db: Database) throws -> DatabaseRegion

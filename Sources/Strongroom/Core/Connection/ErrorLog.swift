@@ -18,7 +18,8 @@ extension Database {
             ErrorLog.connect()
             ErrorLog.function = newValue
             if newValue != nil, !ErrorLog.isConnected {
-                Logger(label: "Strongroom").warning("Database.logError is never called: SQLite was in use before Strongroom")
+                Logger(label: "Strongroom").warning(
+                    "Database.logError is never called: SQLite was in use before Strongroom")
             }
         }
     }
@@ -41,7 +42,7 @@ enum ErrorLog {
         }
     }
 
-    /// Whether SQLite accepted the log, which it does only before it is first used.
+    /// True if SQLite accepted the log, which it does only before it is first used.
     static let isConnected = strongroom_config_log(logLine) == ResultCode.SQLITE_OK.rawValue
 
     static func connect() {

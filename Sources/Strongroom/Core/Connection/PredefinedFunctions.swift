@@ -1,7 +1,7 @@
 import Foundation
 
-// Functions and collations that every connection has. Views, triggers, indexes and columns of existing files use them by
-// these names, which are GRDB's.
+// Functions and collations that every connection has. Views, triggers, indexes and columns of existing files use them
+// by these names, which are GRDB's.
 
 extension DatabaseFunction {
     /// `String.capitalized` in SQL.

@@ -2,10 +2,10 @@ import CSQLCipher
 import CStrongroom
 import Foundation
 
-/// How a connection that reads leaves the files of a database and their folder as they were.
+/// The way in which a reading connection leaves the files of a database and their folder as they were.
 ///
-/// A read-only connection makes the log and the index that a database in WAL mode lacks, and can't remove them. One that
-/// may write removes what it made when it closes, and would checkpoint a log that somebody else left.
+/// A read-only connection makes the log and the index that a database in WAL mode lacks, and can't remove them. One
+/// that may write removes what it made when it closes, and would checkpoint a log that somebody else left.
 /// <https://www.sqlite.org/wal.html#read_only_databases>
 enum ReadingTrace {
     /// Without a log: SQLite removes the one that it makes.
@@ -39,7 +39,7 @@ extension Configuration {
         return trace == .removed || trace == .alone ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
     }
 
-    /// What SQLite is told to open, and how.
+    /// Returns the name and the flags that SQLite opens the database with.
     func opening(_ path: String) -> (name: String, flags: CInt) {
         if SQLiteURI(path: path) != nil { return (path, openingFlags | SQLITE_OPEN_URI) }
         // https://www.sqlite.org/uri.html#uriimmutable
@@ -62,12 +62,12 @@ extension Database {
     }
 }
 
-/// What SQL could write by, and to other files than the database, although it only reads.
+/// The functions and pragmas by which SQL that only reads could write, or reach other files.
 enum WritingSQL {
     /// They write, load code, or change what others rely on.
     static let functions: Set = ["load_extension", "sqlcipher_export", "writefile", "edit", "fts3_tokenizer"]
 
-    /// Whether a pragma asks, or changes the connection alone.
+    /// Returns true if a pragma asks, or changes the connection alone.
     static func isReading(pragma name: String, value: String?) -> Bool {
         value == nil ? !acting.contains(name) : asking.contains(name)
     }
@@ -77,8 +77,10 @@ enum WritingSQL {
 
     /// With a value, they name what they ask for, or how this connection reads.
     private static let asking: Set = [
-        "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list", "foreign_key_check",
-        "integrity_check", "quick_check", "case_sensitive_like", "cache_size", "busy_timeout", "reverse_unordered_selects",
+        "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
+        "foreign_key_check",
+        "integrity_check", "quick_check", "case_sensitive_like", "cache_size", "busy_timeout",
+        "reverse_unordered_selects",
         "automatic_index", "analysis_limit", "threads", "mmap_size", "cache_spill", "cell_size_check",
     ]
 }

@@ -4,7 +4,7 @@ import CStrongroom
 // The state of a connection and its few switches, in Swift's words: the files that need them speak no C.
 
 extension Database {
-    /// What the connection's transaction holds of a database.
+    /// The lock that the connection's transaction holds on a database.
     enum TransactionState {
         case none, read, write
     }
@@ -18,7 +18,7 @@ extension Database {
         }
     }
 
-    /// Whether each statement is a transaction of its own. <https://www.sqlite.org/c3ref/get_autocommit.html>
+    /// True if each statement is a transaction of its own. <https://www.sqlite.org/c3ref/get_autocommit.html>
     var isAutocommit: Bool {
         sqliteConnection == nil || sqlite3_get_autocommit(sqliteConnection) != 0
     }
@@ -30,16 +30,18 @@ extension Database {
         try check(sqlite3_busy_handler(openConnection, handler, context))
     }
 
-    /// Whether the next `VACUUM` empties the database.
+    /// Returns true if the next `VACUUM` empties the database.
     /// <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigresetdatabase>
     func setResets(_ resets: Bool) throws {
         try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_RESET_DATABASE, resets ? 1 : 0, nil))
     }
 
-    /// Whether closing, or a failed `ATTACH`, leaves the write-ahead log as it is.
+    /// Returns true if closing, or a failed `ATTACH`, leaves the write-ahead log as it is.
     /// <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfignockptonclose>
     func leaveLogAtClosing(_ leaves: Bool = true) {
-        if let sqliteConnection { _ = strongroom_db_config(sqliteConnection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leaves ? 1 : 0, nil) }
+        if let sqliteConnection {
+            _ = strongroom_db_config(sqliteConnection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leaves ? 1 : 0, nil)
+        }
     }
 
     /// The database that was attached last. <https://www.sqlite.org/c3ref/db_name.html>
@@ -49,12 +51,16 @@ extension Database {
         return name
     }
 
-    /// Where the database of that name has its file; nil without one. <https://www.sqlite.org/c3ref/db_filename.html>
+    /// Returns the path of an attached database's file; nil without one.
+    /// <https://www.sqlite.org/c3ref/db_filename.html>
     func path(of schemaName: String) -> String? {
-        sqliteConnection.flatMap { sqlite3_db_filename($0, schemaName) }.flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
+        sqliteConnection.flatMap { sqlite3_db_filename($0, schemaName) }.flatMap {
+            $0.pointee == 0 ? nil : String(cString: $0)
+        }
     }
 
-    /// The frames in the log, and how many of them are in the file. <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>
+    /// The frames in the log, and how many of them are in the file.
+    /// <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>
     func moveLog(_ kind: CheckpointMode, of schemaName: String?) throws -> (frames: CInt, moved: CInt) {
         var frames: CInt = -1
         var moved: CInt = -1
@@ -78,13 +84,23 @@ extension Database {
         return version
     }
 
+    /// True if the main database has a write-ahead log.
+    var isWAL: Bool {
+        get throws { try answer(to: "PRAGMA main.journal_mode") == "wal" }
+    }
+
+    /// The number of pages of the main database.
+    var pageCount: Int {
+        get throws { try answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0 }
+    }
+
     /// Runs SQL that the library's own statements must not see. <https://www.sqlite.org/c3ref/exec.html>
     func runUnseen(_ sql: String) throws {
         try check(sqlite3_exec(openConnection, sql, nil, nil, nil))
     }
 
-    /// The first value of the first row as text; nil for NULL, and without a row. No cache may keep it: SQLCipher runs its
-    /// pragmas while it compiles them.
+    /// The first value of the first row as text; nil for NULL, and without a row. No cache may keep it: SQLCipher runs
+    /// its pragmas while it compiles them.
     func answer(to pragma: String) throws -> String? {
         var statement: SQLiteStatement?
         try check(sqlite3_prepare_v2(openConnection, pragma, -1, &statement, nil))
@@ -98,7 +114,7 @@ extension Database {
         return text
     }
 
-    /// Lets a write meet the interruption that is pending: SQLite rolls the transaction back.
+    /// Begins a write that meets the pending interruption, so that SQLite rolls the transaction back.
     func interruptWrite() {
         // A handle on a row is a statement that writes, and nothing has to be compiled for it.
         var row: OpaquePointer?

@@ -6,7 +6,7 @@ struct SQLiteURI {
     let path: String
     let parameters: [(name: String, value: String)]
 
-    /// Nil for a name that is no URI.
+    /// Creates the URI in a file name; nil for a name that is no URI.
     init?(_ name: String) {
         guard name.hasPrefix("file:") else { return nil }
         var rest = Array(name.utf8.dropFirst("file:".utf8.count))[...]
@@ -20,8 +20,8 @@ struct SQLiteURI {
         }
     }
 
-    /// Nil for the path of a file. A URI begins with `file:/`, or is of a database in memory: any other name is one
-    /// that a file may have.
+    /// Creates the URI in a path; nil for the path of a file. A URI begins with `file:/`, or is of a database in
+    /// memory: any other name is one that a file may have.
     init?(path: String) {
         guard let uri = SQLiteURI(path) else { return nil }
         let isInMemory = uri.path == ":memory:" || uri.parameters.contains { $0 == ("mode", "memory") }
@@ -29,7 +29,7 @@ struct SQLiteURI {
         self = uri
     }
 
-    /// Whether SQLCipher takes a key from it; names go into descriptions and error messages.
+    /// True if SQLCipher takes a key from it; names go into descriptions and error messages.
     var carriesKey: Bool {
         parameters.contains { ["key", "hexkey", "textkey"].contains($0.name.lowercased()) }
     }

@@ -1,10 +1,10 @@
 import CStrongroom
 
-/// Why a connection stops, and what becomes of what it stopped: one owner for statements, compiling, waits for locks, checkpoints,
-/// backups, copies and rotations.
+/// The stops of a connection, and the end of what they stop: one owner for statements, compiling, waits for locks,
+/// checkpoints, backups, copies and rotations.
 ///
-/// A stop belongs to a block of the user's. What the library does after it narrows the reach of stops, and restores it. The article
-/// *Stops* says what happens where.
+/// A stop belongs to a block of the user's. What the library does after it narrows the reach of stops, and restores
+/// it. The article *Stops* says what happens where.
 struct Stops {
     let database: Database
 
@@ -16,14 +16,14 @@ struct Stops {
 
     // MARK: - Reach
 
-    /// What runs while nothing reaches it but what ends its waits for locks: it is done or not done, and never halfway.
+    /// Runs `body` while stops end nothing but its waits for locks: it is done or not done, and never halfway.
     @inline(__always)
     func compiling<T>(_ body: () throws -> T) rethrows -> T {
         try narrowing(STRONGROOM_REACH_WAITS, body)
     }
 
-    /// Tells others of a transaction: only a suspension is meant for them.
-    func telling<T>(_ body: () throws -> T) rethrows -> T {
+    /// Runs callbacks at the end of a transaction, which only a suspension reaches.
+    func notifying<T>(_ body: () throws -> T) rethrows -> T {
         try narrowing(STRONGROOM_REACH_TOLD) {
             forgetInterruption()
             return try body()
@@ -36,6 +36,13 @@ struct Stops {
             forgetInterruption()
             return try body()
         }
+    }
+
+    /// The same for a transaction that no statement ends.
+    func rollingBack<T>(_ body: () -> T) -> T {
+        connection.pointee.rolls_back = true
+        defer { connection.pointee.rolls_back = false }
+        return undoing(body)
     }
 
     /// Closes: a suspended database leaves its log where it is.
@@ -60,11 +67,13 @@ struct Stops {
 
     /// Keeps stops from what begins or ends a transaction, until ``end()``.
     ///
-    /// What SQLite would interrupt all the same, because a cursor is alive that it was told to interrupt, does not begin: a full-text
-    /// table that is stopped while it writes its index keeps a handle that no `ROLLBACK` could get past.
+    /// What SQLite would interrupt all the same, because a cursor is alive that it was told to interrupt, does not
+    /// begin: a full-text table that is stopped while it writes its index keeps a handle that no `ROLLBACK` could get
+    /// past.
     func begin(_ statement: Statement, _ transaction: StatementCompilation.Transaction) throws {
         let reach = transaction.undoes ? STRONGROOM_REACH_NOTHING : STRONGROOM_REACH_WAITS
         connection.pointee.outer_reach = strongroom_narrow(connection, UInt32(reach))
+        connection.pointee.rolls_back = transaction == .rollback
         if passes(transaction) { return forgetInterruption() }
         guard strongroom_connection_settle(connection) else {
             end()
@@ -72,19 +81,21 @@ struct Stops {
         }
     }
 
-    /// Whether it runs whatever was stopped: a suspension wants its lock released.
+    /// Returns true if it runs whatever was stopped: a suspension wants its lock released.
     func passes(_ transaction: StatementCompilation.Transaction?) -> Bool {
         let isOnlySuspended = contains(STRONGROOM_SUSPENDED) && !contains(STRONGROOM_CANCELLED | STRONGROOM_INTERRUPTED)
         return transaction?.undoes == true || isOnlySuspended && transaction?.ends == true
     }
 
     func end() {
+        connection.pointee.rolls_back = false
         strongroom_restore_reach(connection, connection.pointee.outer_reach)
     }
 
     /// Refuses a statement of an access that was stopped, or one that a suspended database may not run.
     ///
-    /// What undoes passes, and what ends a transaction does while the database is suspended: it is how locks are released.
+    /// What undoes passes, and what ends a transaction does while the database is suspended: it is how locks are
+    /// released.
     func refuse(_ statement: Statement) throws {
         let stops = strongroom_connection_begin(connection)
         let transaction = statement.compilation.transaction
@@ -106,7 +117,8 @@ struct Stops {
         database.untraced { strongroom_reads_take_locks(connection, statement.compilation.readsAttached) }
     }
 
-    /// Leaves no lock behind when the connection was suspended during a run, and tells what ended a wait from other failures.
+    /// Leaves no lock behind when the connection was suspended during a run, and tells what ended a wait from other
+    /// failures.
     func conclude(_ statement: Statement, _ failure: DatabaseError?) throws {
         // An interruption ends with what it has interrupted.
         defer { _ = strongroom_connection_begin(connection) }
@@ -118,7 +130,8 @@ struct Stops {
             if isHeld { throw met(statement.error(.suspended)) }
             return
         }
-        guard failure.resultCode == .SQLITE_BUSY, waitWasStopped || contains(STRONGROOM_SUSPENDED) else { throw failure }
+        guard failure.resultCode == .SQLITE_BUSY, waitWasStopped || contains(STRONGROOM_SUSPENDED)
+        else { throw failure }
         throw endOfWait(of: statement)
     }
 
@@ -155,7 +168,8 @@ struct Stops {
         if stops != 0, !mayGoOn { throw reason(beforehand: false, within: reach) }
     }
 
-    /// Runs what undoes by itself what is not finished. It asks `check` where it can be stopped, and nothing else stops it.
+    /// Runs what undoes by itself what is not finished. It asks `check` where it can be stopped, and nothing else
+    /// stops it.
     func asking<T>(_ body: (_ check: () throws -> Void) throws -> T) rethrows -> T {
         let reach = connection.pointee.reach
         return try undoing { try body { try check(within: reach) } }
@@ -187,7 +201,7 @@ struct Stops {
 
     // MARK: - Locks
 
-    /// Lets go of what keeps others out of a suspended database. Answers whether what was done is lost with it.
+    /// Releases the lock that keeps others out of a suspended database. Returns true if changes are lost with it.
     @discardableResult
     func releaseLock() -> Bool {
         guard strongroom_connection_holds_lock(connection) else { return false }
@@ -214,7 +228,7 @@ struct Stops {
         return before == after && !strongroom_connection_holds_lock(connection)
     }
 
-    /// Lets go of what a former access has left open. The next one must not go on as if it were there.
+    /// Ends the transaction that a former access has left open. The next access must not go on in it.
     func releaseLeftLock() {
         guard contains(STRONGROOM_SUSPENDED), !database.isAutocommit, releaseLock() else { return }
         strongroom_connection_set_undone(connection, true)
@@ -227,7 +241,7 @@ struct Stops {
 
     // MARK: - The end of an access
 
-    /// Rolls back what a stop has left open, so that nobody else has to. Answers whether there was anything.
+    /// Rolls back what a stop has left open, so that nobody else has to. Returns whether there was anything.
     func undoWhatWasStopped() -> Bool {
         guard wereMet, !database.isAutocommit, !database.configuration.allowsUnsafeTransactions else { return false }
         database.interruptRuns()
@@ -235,7 +249,7 @@ struct Stops {
         return true
     }
 
-    /// Whether the present access has met a stop.
+    /// True if the present access has met a stop.
     var wereMet: Bool { strongroom_connection_was_stopped(connection) }
 }
 
@@ -244,7 +258,7 @@ extension Database {
 }
 
 extension StatementCompilation.Transaction {
-    /// Whether it takes back what was done.
+    /// True if it takes back what was done.
     fileprivate var undoes: Bool {
         switch self {
         case .rollback, .rollbackSavepoint: true
@@ -267,7 +281,7 @@ extension Statement {
 }
 
 extension DatabaseError {
-    /// What a suspended database answers to what would take a lock.
+    /// The error of a suspended database for whatever would take a lock.
     static let suspended = DatabaseError(.SQLITE_ABORT, refusing: "Database is suspended", reason: .suspended)
 
     static let interrupted = DatabaseError(resultCode: .SQLITE_INTERRUPT, message: "interrupted")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Tells the date of a transaction.
+/// A source of the dates of transactions.
 public protocol TransactionClock: Sendable {
     func now(_ db: Database) throws -> Date
 }
@@ -28,5 +28,7 @@ extension TransactionClock where Self == DefaultTransactionClock {
 
 extension TransactionClock where Self == CustomTransactionClock {
     /// A clock made of a function.
-    public static func custom(_ now: @escaping @Sendable (Database) throws -> Date) -> Self { CustomTransactionClock(now) }
+    public static func custom(_ now: @escaping @Sendable (Database) throws -> Date) -> Self {
+        CustomTransactionClock(now)
+    }
 }

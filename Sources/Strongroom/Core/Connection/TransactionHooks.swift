@@ -4,8 +4,8 @@ import Foundation
 
 /// Knows what the transaction of one connection is doing, from SQLite's hooks and from the state after each statement.
 ///
-/// The hooks alone don't tell: SQLite doesn't call them for transactions that changed nothing, and calls them before the
-/// outcome is sure.
+/// The hooks alone don't tell: SQLite doesn't call them for transactions that changed nothing, and calls them before
+/// the outcome is sure.
 final class TransactionHooks {
     typealias Completion = (onCommit: @Sendable (Database) -> Void, onRollback: @Sendable (Database) -> Void)
 
@@ -16,30 +16,30 @@ final class TransactionHooks {
         case failure
     }
 
-    // Unchecked exclusivity: see `Database`.
+    // Unchecked exclusivity: see the article *Layers*.
 
-    /// What is to be called when the transaction ends.
+    /// The callbacks for the end of the transaction.
     @exclusivity(unchecked) var completions: [Completion] = []
 
     /// The date when the transaction began, or why it could not be told; nil outside of transactions.
     var date: Result<Date, any Error>?
 
-    /// Whether no statement of a transaction block has run since the transaction began.
+    /// True if no statement of a transaction block has run since the transaction began.
     @exclusivity(unchecked) var isUntouched = false
 
-    /// How the transaction of the block began.
+    /// The kind of the block's transaction.
     @exclusivity(unchecked) var kind = Database.TransactionKind.deferred
 
-    /// Whether the commit that was concluded last changed something, or could have.
+    /// True if the commit that was concluded last changed something, or could have.
     private(set) var didWrite = false
 
-    /// Whether a statement that may change something has run in the transaction.
+    /// True if a statement that may change something has run in the transaction.
     @exclusivity(unchecked) var mayHaveChanges = false
 
-    /// Whether the transaction has let go of its write lock, and only reads from now on.
+    /// True if the transaction has let go of its write lock, and only reads from now on.
     @exclusivity(unchecked) var isReader = false
 
-    /// How many times a transaction that writes has come to its end, or tried to.
+    /// The number of times that a writing transaction has ended, or tried to.
     private(set) var endings = 0
 
     /// The folded names of the savepoints that are open, the innermost last.
@@ -48,13 +48,13 @@ final class TransactionHooks {
     /// That of the database, which sets it when it opens.
     var connection: UnsafeMutablePointer<strongroom_connection>!
 
-    /// Who may refuse a commit.
+    /// The parts, which may refuse a commit.
     private let parts: ConnectionParts
 
-    /// Why a part has refused the commit that was tried last.
+    /// The error by which a part has refused the latest commit.
     private var refusal: (any Error)?
 
-    /// Whether SQLite tells of commits and rollbacks.
+    /// True if SQLite tells of commits and rollbacks.
     private(set) var isInstalled = false
 
     private var isInTransaction = false
@@ -79,9 +79,10 @@ final class TransactionHooks {
         sqlite3_rollback_hook(connection, nil, nil)
     }
 
-    /// Draws the conclusion of a statement.
+    /// Updates the state after a statement, and returns what happened to the transaction.
     ///
-    /// A statement outside of transactions that changes something is a transaction of its own, which counts when it commits.
+    /// A statement outside of transactions that changes something is a transaction of its own, which counts when it
+    /// commits.
     func statementDidEnd(inTransaction: Bool) -> Event? {
         let wasInTransaction = isInTransaction
         let wasCommitted = didCallCommitHook && !didCallRollbackHook
@@ -107,7 +108,7 @@ final class TransactionHooks {
         return 0
     }
 
-    /// Whether all parts agree to a commit.
+    /// Returns true if all parts agree to a commit.
     func askForCommit() -> Bool {
         do {
             for part in parts.all { try part.willCommit() }
@@ -118,7 +119,7 @@ final class TransactionHooks {
         }
     }
 
-    /// Why a commit was refused, once.
+    /// Returns the error by which a commit was refused, and forgets it.
     func takeRefusal() -> (any Error)? {
         guard let refusal else { return nil }
         self.refusal = nil

@@ -25,7 +25,7 @@ extension Row: RandomAccessCollection {
     /// The values, from left to right.
     public var databaseValues: LazyMapCollection<Row, DatabaseValue> { lazy.map { $0.1 } }
 
-    /// Whether any value is not NULL, in the row or in one of its scopes.
+    /// A Boolean value that indicates whether any value is not NULL, in the row or in one of its scopes.
     public var containsNonNullValue: Bool {
         (0..<count).contains { !hasNull(atIndex: $0) } || scopes.contains { $0.row.containsNonNullValue }
     }

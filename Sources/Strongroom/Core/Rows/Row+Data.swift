@@ -17,12 +17,13 @@ extension Row {
                 bytesNoCopy: UnsafeMutableRawPointer(mutating: address), count: bytes.count, deallocator: .none))
         }
         // Through the database value: SQLite would turn a number into text.
-        guard let data = Data?.fromDatabaseValue(databaseValue(at: index)) else { throw conversionError(Data?.self, at: index) }
+        guard let data = Data?.fromDatabaseValue(databaseValue(at: index))
+        else { throw conversionError(Data?.self, at: index) }
         return try body(data)
     }
 
-    /// Calls `body` with the bytes of a column, not copied where the row is a cursor's; nil for NULL, and when there is no
-    /// such column.
+    /// Calls `body` with the bytes of a column, not copied where the row is a cursor's; nil for NULL, and when there
+    /// is no such column.
     ///
     /// - throws: ``RowDecodingError`` when the value is a number; the errors of `body`.
     public func withUnsafeData<T>(named columnName: String, _ body: (Data?) throws -> T) throws -> T {
@@ -30,8 +31,8 @@ extension Row {
         return try withUnsafeData(atIndex: index, body)
     }
 
-    /// Calls `body` with the bytes of a column, not copied where the row is a cursor's; nil for NULL, and when there is no
-    /// such column.
+    /// Calls `body` with the bytes of a column, not copied where the row is a cursor's; nil for NULL, and when there
+    /// is no such column.
     ///
     /// - throws: ``RowDecodingError`` when the value is a number; the errors of `body`.
     public func withUnsafeData<T>(at column: some ColumnExpression, _ body: (Data?) throws -> T) throws -> T {

@@ -84,12 +84,14 @@ extension Row {
         index(of: columnName).flatMap { databaseValue(at: $0).storage.value }
     }
 
-    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such value.
+    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such
+    /// value.
     public subscript<Value: DatabaseValueConvertible>(_ columnName: String) -> Value {
         orStop { try decode(Value.self, forColumn: columnName) }
     }
 
-    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such value.
+    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such
+    /// value.
     @inlinable
     public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ columnName: String) -> Value {
         orStop { try decode(Value.self, forColumn: columnName) }
@@ -100,14 +102,18 @@ extension Row {
         self[column.name]
     }
 
-    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such value.
+    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such
+    /// value.
     public subscript<Value: DatabaseValueConvertible>(_ column: some ColumnExpression) -> Value {
         orStop { try decode(Value.self, forColumn: column.name) }
     }
 
-    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such value.
+    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such
+    /// value.
     @inlinable
-    public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ column: some ColumnExpression) -> Value {
+    public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ column: some ColumnExpression) -> Value
+    {
         orStop { try decode(Value.self, forColumn: column.name) }
     }
 

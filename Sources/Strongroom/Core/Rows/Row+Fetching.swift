@@ -1,9 +1,10 @@
 /// A cursor on rows. All its rows are one object: copy what is to be kept.
-public final class RowCursor: DatabaseCursor {
+public final class RowCursor: _RunningCursor {
     public typealias Element = Row
 
+    /// The run of the statement.
     public let run: StatementRun
-    // Unchecked exclusivity: see `Database`.
+    // Unchecked exclusivity: see the article *Layers*.
     @usableFromInline @exclusivity(unchecked) var row: Row?
     private let adapter: (any RowAdapter)?
 
@@ -14,19 +15,7 @@ public final class RowCursor: DatabaseCursor {
         self.run = try StatementRun(statement, arguments: arguments)
     }
 
-    public var _statement: Statement { run.statement }
-
-    public var _isDone: Bool {
-        get { run.isDone }
-        set { if newValue { run.finish() } }
-    }
-
     @inlinable
-    public func next() throws -> Row? {
-        guard try run.step() else { return nil }
-        return try row ?? firstRow()
-    }
-
     public func _element(sqliteStatement: SQLiteStatement) throws -> Row {
         try row ?? firstRow()
     }

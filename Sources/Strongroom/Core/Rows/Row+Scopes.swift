@@ -70,7 +70,7 @@ extension Row {
         /// The prefetched rows of its scopes, by name.
         var nested: [String: PrefetchedRowsView] = [:]
 
-        /// Whether nothing was prefetched.
+        /// A Boolean value that indicates whether nothing was prefetched.
         public var isEmpty: Bool { rows.isEmpty && nested.values.allSatisfy(\.isEmpty) }
 
         /// The keys of all prefetched rows.

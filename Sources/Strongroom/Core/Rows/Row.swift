@@ -5,8 +5,8 @@ import Foundation
 ///
 /// Names are compared without regard to case; of equal names the leftmost counts.
 ///
-/// The rows of a cursor are one and the same object, which shows the statement's current row: make a ``copy()`` of what
-/// is to be kept. All other rows are copies.
+/// The rows of a cursor are one and the same object, which shows the statement's current row: make a ``copy()`` of
+/// what is to be kept. All other rows are copies.
 public final class Row {
     /// The number of columns.
     public let count: Int
@@ -30,16 +30,16 @@ public final class Row {
     /// Whatever adapters made of the statement; nil without adapter.
     let layout: RowLayout?
 
-    // Unchecked exclusivity: see `Database`.
+    // Unchecked exclusivity: see the article *Layers*.
 
-    /// Where the next column is expected: columns are mostly asked for in their order.
+    /// The position where the next column is expected: columns are mostly asked for in their order.
     @usableFromInline @exclusivity(unchecked) var expectation: Int
 
     /// The scopes of a statement's row that were asked for. They show the statement's current row, as this one does.
     private var knownScopes: [String: Row] = [:]
 
-    /// What decoded the row last, of a type that its owner knows. It serves all rows of a cursor.
-    @exclusivity(unchecked) var decoder: AnyObject?
+    /// The decoder that the row was read by last, of a type that its owner knows. It serves all rows of a cursor.
+    var decoder: AnyObject?
 
     /// Rows that further queries fetched for this one.
     private var prefetched: PrefetchedRowsView?
@@ -97,7 +97,7 @@ public final class Row {
         self.init(columns: RowColumns(names: elements.map(\.0), areOfStatement: false), values: elements.map(\.1))
     }
 
-    /// Whether the row comes from the database, or is a copy of such a row.
+    /// True if the row comes from the database, or is a copy of such a row.
     var isFetched: Bool { columns.areOfStatement }
 
     /// A row that stays as it is when the cursor moves on.
@@ -108,7 +108,8 @@ public final class Row {
         let values = [DatabaseValue](unsafeUninitializedCapacity: count) { buffer, initialized in
             for index in 0..<count {
                 buffer.initializeElement(
-                    at: index, to: DatabaseValue(sqliteStatement: sqliteStatement, index: CInt(truncatingIfNeeded: index)))
+                    at: index,
+                    to: DatabaseValue(sqliteStatement: sqliteStatement, index: CInt(truncatingIfNeeded: index)))
             }
             initialized = count
         }
@@ -160,12 +161,12 @@ public final class Row {
         precondition(index >= 0 && index < count, "row index \(index) is out of range: the row has \(count) columns")
     }
 
-    /// Whether the row has a column of that name.
+    /// Returns true if the row has a column of that name.
     public func hasColumn(_ columnName: String) -> Bool {
         index(of: columnName) != nil
     }
 
-    /// Whether the value at `index` is NULL.
+    /// Returns true if the value at `index` is NULL.
     public func hasNull(atIndex index: Int) -> Bool {
         checkIndex(index)
         let position = position(of: index)
@@ -174,7 +175,8 @@ public final class Row {
         return StatementColumn(sqliteStatement, CInt(position)).isNull
     }
 
-    /// The statement's own bytes at a valid index, valid until the next step; nil in a copy, and where there is no blob or text.
+    /// The statement's own bytes at a valid index, valid until the next step; nil in a copy, and where there is no
+    /// blob or text.
     func statementBytes(at index: Int) -> UnsafeRawBufferPointer? {
         guard let statement, let sqliteStatement else { return nil }
         statement.requireAccess()

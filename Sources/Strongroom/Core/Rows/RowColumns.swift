@@ -8,12 +8,12 @@ final class RowColumns: @unchecked Sendable {
     /// The names where rows find them without counting references.
     let storage: UnsafeMutablePointer<String>
 
-    /// Whether no two names are the same, but for their case.
+    /// True if no two names are the same, but for their case.
     @usableFromInline let areUnique: Bool
 
     private let positions: [String: Int]
 
-    /// Whether a statement has these columns; otherwise the program made them up.
+    /// True if a statement has these columns; otherwise the program made them up.
     let areOfStatement: Bool
 
     init(names: [String], areOfStatement: Bool = true) {

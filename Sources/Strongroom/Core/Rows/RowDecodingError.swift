@@ -8,7 +8,7 @@ public struct RowDecodingError: Error, Sendable {
     private let sql: String?
     private let arguments: StatementArguments?
 
-    /// What the row lacks: a column, a scope, or prefetched rows.
+    /// The missing part of the row: a column, a scope, or prefetched rows.
     @usableFromInline
     init(missing reason: String, in row: Row) {
         self.init(reason, column: nil, row)

@@ -16,7 +16,7 @@ public final class RowLayout: @unchecked Sendable {
     /// Further rows on the same statement, by name.
     let scopes: [String: RowLayout]
 
-    /// How to get at each scope, however deep: the shortest way, the first in alphabetical order of equally short ones.
+    /// The path to each scope, however deep: the shortest one, the first in alphabetical order of equally short ones.
     let paths: [String: [String]]
 
     /// All columns of the statement.

@@ -1,4 +1,5 @@
-// The same operator three times: an expression beside an expression, and an expression on either side of a plain value.
+// The same operator three times: an expression beside an expression, and an expression on either side of a plain
+// value.
 
 extension SQLSpecificExpressible {
     // MARK: - Comparison

@@ -8,7 +8,7 @@
 public struct ColumnAssignment {
     let columnName: String
 
-    /// Nil to leave the column as it is.
+    /// The new value; nil to leave the column as it is.
     let value: SQLExpression?
 
     func write(to writer: inout SQLWriter) throws {

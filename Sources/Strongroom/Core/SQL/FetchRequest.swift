@@ -7,7 +7,7 @@
 ///
 /// A type of your own has to say how it is prepared, counted, and used as a subquery.
 public protocol FetchRequest<RowDecoder>: DatabaseRegionConvertible, SQLSubqueryable {
-    /// What a row becomes.
+    /// The type that a row is decoded into.
     associatedtype RowDecoder
 
     /// The statement with its arguments, and the adapter of its rows.
@@ -31,12 +31,14 @@ extension FetchRequest {
     /// The same request with an adapter on its rows, or one more.
     ///
     /// The function that makes the adapter runs each time the request is prepared.
-    public func adapted(_ adapter: @escaping @Sendable (Database) throws -> any RowAdapter) -> AdaptedFetchRequest<Self> {
+    public func adapted(
+        _ adapter: @escaping @Sendable (Database) throws -> any RowAdapter) -> AdaptedFetchRequest<Self>
+    {
         AdaptedFetchRequest(base: self, adapter: adapter)
     }
 }
 
-/// What a request becomes for one connection: a statement with its arguments, and the adapter of its rows.
+/// A request prepared for one connection: a statement with its arguments, and the adapter of its rows.
 public struct PreparedRequest {
     public var statement: Statement
     public var adapter: (any RowAdapter)?
@@ -52,7 +54,7 @@ public struct PreparedRequest {
         self.adapter = adapter
     }
 
-    /// Whether rows are complete only after further queries.
+    /// True if rows are complete only after further queries.
     @usableFromInline
     var prefetches: Bool { prefetch != nil }
 
@@ -72,7 +74,8 @@ public struct PreparedRequest {
 
     func requireNoPrefetch() {
         if prefetches {
-            fatalError("A cursor can't prefetch associated rows: use fetchAll, or leave including(all:) out of the request.")
+            fatalError(
+                "A cursor can't prefetch associated rows: use fetchAll, or leave including(all:) out of the request.")
         }
     }
 }
@@ -94,7 +97,9 @@ public struct AdaptedFetchRequest<Base: FetchRequest>: FetchRequest {
         try base.fetchCount(db)
     }
 
-    public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest {
+    public func makePreparedRequest(
+        _ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest
+    {
         var prepared = try base.makePreparedRequest(db, forSingleResult: singleResult)
         let second = try adapter(db)
         prepared.adapter = prepared.adapter.map { ChainedAdapter(first: $0, second: second) } ?? second
@@ -129,7 +134,9 @@ public struct AnyFetchRequest<RowDecoder>: FetchRequest {
         try request.databaseRegion(db)
     }
 
-    public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest {
+    public func makePreparedRequest(
+        _ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest
+    {
         try request.makePreparedRequest(db, forSingleResult: singleResult)
     }
 }

@@ -63,7 +63,8 @@ public func max(_ value: some SQLSpecificExpressible, filter: (any SQLSpecificEx
 
 /// `MAX(…)`, the greatest of several values in one row.
 public func max(
-    _ value1: any SQLSpecificExpressible, _ value2: any SQLExpressible, _ values: any SQLExpressible...) -> SQLExpression
+    _ value1: any SQLSpecificExpressible, _ value2: any SQLExpressible,
+    _ values: any SQLExpressible...) -> SQLExpression
 {
     .function("MAX", [value1, value2] + values)
 }
@@ -75,7 +76,8 @@ public func min(_ value: some SQLSpecificExpressible, filter: (any SQLSpecificEx
 
 /// `MIN(…)`, the least of several values in one row.
 public func min(
-    _ value1: any SQLSpecificExpressible, _ value2: any SQLExpressible, _ values: any SQLExpressible...) -> SQLExpression
+    _ value1: any SQLSpecificExpressible, _ value2: any SQLExpressible,
+    _ values: any SQLExpressible...) -> SQLExpression
 {
     .function("MIN", [value1, value2] + values)
 }
@@ -110,7 +112,8 @@ public func dateTime(_ value: some SQLSpecificExpressible, _ modifiers: SQLDateM
     .function("DATETIME", [value] + modifiers)
 }
 
-/// What ``dateTime(_:_:)`` and ``julianDay(_:_:)`` do to a date. <https://www.sqlite.org/lang_datefunc.html#modifiers>
+/// A modifier of a date, for ``dateTime(_:_:)`` and ``julianDay(_:_:)``.
+/// <https://www.sqlite.org/lang_datefunc.html#modifiers>
 public enum SQLDateModifier: SQLSpecificExpressible, Sendable {
     case day(Int)
     case hour(Int)
@@ -150,7 +153,8 @@ public enum SQLDateModifier: SQLSpecificExpressible, Sendable {
 // MARK: - Members
 
 extension SQLSpecificExpressible {
-    /// `LIKE`, with an escape character if any. <https://www.sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators>
+    /// `LIKE`, with an escape character if any.
+    /// <https://www.sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators>
     public func like(_ pattern: some SQLExpressible, escape: (any SQLExpressible)? = nil) -> SQLExpression {
         SQLExpression(node: .like(
             sqlExpression, pattern.sqlExpression, escape: escape?.sqlExpression, isNegated: false))

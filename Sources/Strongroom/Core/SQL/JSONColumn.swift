@@ -65,7 +65,7 @@ extension SQLExpression {
         isKnownAsJSON ? self : SQLExpression(node: .json(self))
     }
 
-    /// Whether SQLite, or this library, knows that the value is JSON.
+    /// True if SQLite, or this library, knows that the value is JSON.
     private var isKnownAsJSON: Bool {
         switch node {
         case .json, .binary(_, .jsonRepresentation, _): true
@@ -78,8 +78,8 @@ extension SQLExpression {
     private static let jsonMakers: Set<String> = Set(["", "_ARRAY", "_OBJECT", "_INSERT", "_REPLACE", "_SET", "_REMOVE", "_PATCH",
         "_GROUP_ARRAY", "_GROUP_OBJECT", "_QUOTE"].flatMap { ["JSON" + $0, "JSONB" + $0] })
 
-    /// The expression as a part of other JSON: SQLite takes text for a string there, unless a function says that it is JSON.
-    /// <https://www.sqlite.org/json1.html#value_arguments>
+    /// The expression as a part of other JSON: SQLite takes text for a string there, unless a function says that it is
+    /// JSON. <https://www.sqlite.org/json1.html#value_arguments>
     var jsonArgument: SQLExpression {
         switch node {
         case .json(let base): base.isNull ? base : .function(Self.jsonFunction, [base])

@@ -31,7 +31,7 @@ public struct SQL: Sendable {
         self.init(elements: [.expression(expression.sqlExpression)])
     }
 
-    /// Whether there is no text and nothing interpolated.
+    /// A Boolean value that indicates whether there is no text and nothing interpolated.
     public var isEmpty: Bool {
         elements.allSatisfy {
             switch $0 {

@@ -1,14 +1,14 @@
-/// What can stand for an expression in SQL.
+/// A type whose values can stand for an expression in SQL.
 public protocol SQLExpressible {
     var sqlExpression: SQLExpression { get }
 }
 
-/// What can be selected by a query.
+/// A type whose values can be selected by a query.
 public protocol SQLSelectable {
     var sqlSelection: SQLSelection { get }
 }
 
-/// What can order the rows of a query.
+/// A type whose values can order the rows of a query.
 public protocol SQLOrderingTerm {
     var sqlOrdering: SQLOrdering { get }
 }

@@ -17,7 +17,9 @@ extension SQLExpression {
             try operand.writeOperand(to: &writer)
         case .binary(let lhs, let op, let rhs): try Self.write(lhs, op.rawValue, rhs, to: &writer)
         case .comparison(let lhs, let comparison, let rhs): try Self.write(lhs, comparison.rawValue, rhs, to: &writer)
-        case .associative(let op, let operands): try writer.append(operands, separator: " \(op.sql) ") { try $0.writeOperand(to: &$1) }
+        case .associative(let op, let operands): try writer.append(operands, separator: " \(op.sql) ") {
+            try $0.writeOperand(to: &$1)
+        }
         case .between, .like, .listed, .contained, .exists, .isZero: try writeCondition(to: &writer)
         case .row(let values):
             writer.append("(")
@@ -73,7 +75,9 @@ extension SQLExpression {
         }
     }
 
-    private static func write(_ lhs: SQLExpression, _ op: String, _ rhs: SQLExpression, to writer: inout SQLWriter) throws {
+    private static func write(
+        _ lhs: SQLExpression, _ op: String, _ rhs: SQLExpression, to writer: inout SQLWriter) throws
+    {
         try lhs.writeOperand(to: &writer)
         writer.append(" \(op) ")
         try rhs.writeOperand(to: &writer)

@@ -28,7 +28,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         case json(SQLExpression)
         case custom(any SQLExpressionWriting)
 
-        /// Whether a count is zero.
+        /// True if a count is zero.
         case isZero(SQLExpression, isNegated: Bool)
 
         /// The hidden column of a full-text table that has its name.
@@ -87,10 +87,10 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
     public struct AssociativeBinaryOperator: Hashable, Sendable {
         let sql: String
 
-        /// What no operand at all amounts to.
+        /// The value of the operation without operands.
         let neutralValue: DatabaseValue
 
-        /// Whether operands can be regrouped without changing any result: rounding and overflow depend on the order.
+        /// True if operands can be regrouped without changing any result: rounding and overflow depend on the order.
         let isStrictlyAssociative: Bool
 
         /// `+`
@@ -175,7 +175,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         }
     }
 
-    /// Whether columns have the values of one of the keys.
+    /// Returns true if columns have the values of one of the keys.
     static func matching(_ keys: [Key]) -> SQLExpression {
         // SQLite has a limit for nested expressions, and no better plan for many of them.
         if keys.count <= 100 { return .associative(.or, keys.map(equality)) }
@@ -265,12 +265,13 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         if case .associative(op, let operands) = node { operands } else { [self] }
     }
 
-    /// Whether the expression turns all rows of a group into one value. Nobody looks into the arguments of functions: where an
-    /// aggregate is taken for a value of each row, a limit does no harm.
+    /// True if the expression turns all rows of a group into one value. Nobody looks into the arguments of functions:
+    /// where an aggregate is taken for a value of each row, a limit does no harm.
     var isAggregate: Bool {
         switch node {
         case .function(let call): call.isAggregate
-        case .prefixed(_, let base), .collated(let base, _), .qualified(let base, _), .json(let base), .isZero(let base, _):
+        case .prefixed(_, let base), .collated(let base, _), .qualified(let base, _), .json(let base),
+             .isZero(let base, _):
             base.isAggregate
         case .binary(let lhs, _, let rhs), .comparison(let lhs, _, let rhs): lhs.isAggregate || rhs.isAggregate
         case .associative(_, let operands): operands.contains(where: \.isAggregate)
@@ -308,7 +309,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
 }
 
 extension DatabaseValue {
-    /// What 0 and 1 mean; nil for all other values.
+    /// The truth value of 0 and 1; nil for all other values.
     var integerTruth: Bool? {
         switch storage {
         case .int64(0): false

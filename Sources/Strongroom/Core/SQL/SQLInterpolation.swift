@@ -49,24 +49,24 @@ public struct SQLInterpolation: StringInterpolationProtocol {
         appendLiteral(collation.name.sqlCollationName)
     }
 
-    /// What a query selects; nil selects NULL.
+    /// Appends a selection; nil selects NULL.
     @_disfavoredOverload
     public mutating func appendInterpolation(_ selection: (any SQLSelectable)?) {
         elements.append(selection.map { .selection($0.sqlSelection) } ?? .expression(.value(.null)))
     }
 
-    /// What a query selects.
+    /// The selection of a query.
     public mutating func appendInterpolation(_ selection: some SQLSelectable) {
         elements.append(.selection(selection.sqlSelection))
     }
 
-    /// How a query orders its rows: `ORDER BY \(Column("score").desc)`.
+    /// Appends an ordering term: `ORDER BY \(Column("score").desc)`.
     @_disfavoredOverload
     public mutating func appendInterpolation(_ orderingTerm: any SQLOrderingTerm) {
         elements.append(.ordering(orderingTerm.sqlOrdering))
     }
 
-    /// How a query orders its rows.
+    /// The order of a query's rows.
     public mutating func appendInterpolation(_ orderingTerm: some SQLOrderingTerm) {
         elements.append(.ordering(orderingTerm.sqlOrdering))
     }
@@ -115,7 +115,9 @@ public struct SQLInterpolation: StringInterpolationProtocol {
     }
 
     /// A value that is also a sequence, such as `Data`, is a value.
-    public mutating func appendInterpolation<S: SQLExpressible & Sequence>(_ expressible: S) where S.Element: SQLExpressible {
+    public mutating func appendInterpolation<S: SQLExpressible & Sequence>(
+        _ expressible: S) where S.Element: SQLExpressible
+    {
         elements.append(.expression(expressible.sqlExpression))
     }
 

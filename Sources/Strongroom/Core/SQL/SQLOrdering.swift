@@ -1,4 +1,4 @@
-/// How a query orders its rows.
+/// The order of a query's rows.
 ///
 /// Source: <https://www.sqlite.org/lang_select.html#orderby>.
 public struct SQLOrdering: SQLOrderingTerm, Sendable {

@@ -21,25 +21,28 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
 
     /// A request made of a literal.
     ///
-    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``. Statements are
-    ///   kept for the next use either way.
+    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``.
+    ///   Statements are kept for the next use either way.
     public init(literal sqlLiteral: SQL, adapter: (any RowAdapter)? = nil, cached: Bool = false) {
         self.init(sqlLiteral, adapter, isCached: cached)
     }
 
     /// A request made of SQL and its arguments.
     ///
-    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``. Statements are
-    ///   kept for the next use either way.
+    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``.
+    ///   Statements are kept for the next use either way.
     public init(
-        sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil, cached: Bool = false)
+        sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil,
+        cached: Bool = false)
     {
         self.init(SQL(sql: sql, arguments: arguments), adapter, isCached: cached)
     }
 
     public var sqlSubquery: SQLSubquery { .literal(sqlLiteral) }
 
-    public func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest {
+    public func makePreparedRequest(
+        _ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest
+    {
         let (sql, arguments) = try sqlLiteral.build(db)
         let statement = try isCached ? db.cachedStatement(sql: sql) : db.reusableStatement(sql: sql)
         try statement.setArguments(arguments)
@@ -55,18 +58,19 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
 extension SQLRequest<Row> {
     /// A request for rows made of a literal.
     ///
-    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``. Statements are
-    ///   kept for the next use either way.
+    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``.
+    ///   Statements are kept for the next use either way.
     public init(literal sqlLiteral: SQL, adapter: (any RowAdapter)? = nil, cached: Bool = false) {
         self.init(sqlLiteral, adapter, isCached: cached)
     }
 
     /// A request for rows made of SQL and its arguments.
     ///
-    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``. Statements are
-    ///   kept for the next use either way.
+    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``.
+    ///   Statements are kept for the next use either way.
     public init(
-        sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil, cached: Bool = false)
+        sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil,
+        cached: Bool = false)
     {
         self.init(SQL(sql: sql, arguments: arguments), adapter, isCached: cached)
     }

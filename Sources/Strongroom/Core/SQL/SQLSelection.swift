@@ -1,4 +1,4 @@
-/// What a query selects.
+/// The selection of a query.
 public struct SQLSelection: SQLSelectable, Sendable {
     indirect enum Node: Sendable {
         case expression(SQLExpression)
@@ -31,7 +31,8 @@ public struct SQLSelection: SQLSelectable, Sendable {
     private func columns(of choice: any SQLColumnChoice, _ writer: SQLWriter) throws -> [String]? {
         guard let table = writer.innermostSource?.tableName else {
             throw DatabaseError(
-                resultCode: .SQLITE_MISUSE, message: "allColumns(excluding:) selects from a table, and there is none here")
+                resultCode: .SQLITE_MISUSE,
+                message: "allColumns(excluding:) selects from a table, and there is none here")
         }
         return try choice.columns(of: table, writer.db)
     }
@@ -46,7 +47,7 @@ public struct SQLSelection: SQLSelectable, Sendable {
         }
     }
 
-    /// Whether rows are counted without what is selected of them.
+    /// True if rows are counted without what is selected of them.
     var isIgnoredByCount: Bool {
         switch node {
         case .expression, .allColumns, .someColumns: true

@@ -1,4 +1,4 @@
-/// What can stand as a query in SQL, in parentheses.
+/// A type whose values can stand as a query in parentheses.
 ///
 /// Source: <https://www.sqlite.org/lang_expr.html#subq>.
 public protocol SQLSubqueryable: SQLSpecificExpressible {
@@ -9,14 +9,14 @@ extension SQLSubqueryable {
     /// The value of the first column of the query's first row; NULL when there is none.
     public var sqlExpression: SQLExpression { SQLExpression(node: .subquery(sqlSubquery)) }
 
-    /// Whether the query gives `element` in one of its rows.
+    /// Returns true if the query gives `element` in one of its rows.
     ///
     /// Source: <https://www.sqlite.org/lang_expr.html#in_op>.
     public func contains(_ element: some SQLExpressible) -> SQLExpression {
         SQLExpression(node: .contained(element.sqlExpression, in: sqlSubquery, isNegated: false))
     }
 
-    /// Whether the query gives any row.
+    /// Returns true if the query gives any row.
     ///
     /// Source: <https://www.sqlite.org/lang_expr.html#exists_op>.
     public func exists() -> SQLExpression {

@@ -12,7 +12,7 @@ struct SQLWriter {
     /// The table whose columns are meant where no alias says otherwise.
     private var current: Scope?
 
-    /// How many queries stand around this place, this one included.
+    /// The number of queries around this place, this one included.
     private var depth = 0
 
     /// The tables that queries read, as often as they do.
@@ -26,7 +26,7 @@ struct SQLWriter {
         let name: String?
         let depth: Int
 
-        /// What stands before the names of columns; nothing in a query that reads one table and gives it no other name.
+        /// The qualifier of column names; nil in a query that reads one table and gives it no other name.
         let qualifier: String?
 
         init(_ source: SQLSource, name: String?, depth: Int) {
@@ -36,7 +36,7 @@ struct SQLWriter {
             qualifier = name?.quotedDatabaseIdentifier
         }
 
-        /// What the columns are called by in SQL.
+        /// The name that qualifies the columns in SQL.
         var visibleName: String { (name ?? source.tableName).foldedSQLName }
     }
 

@@ -3,7 +3,7 @@ import Foundation
 // Rows of values as one argument, where a statement has no room for one argument each.
 
 extension SQLWriter {
-    /// Whether so many more arguments leave half of what a statement takes to the rest of it.
+    /// Returns true if so many more arguments leave half of what a statement takes to the rest of it.
     private func hasRoom(for count: Int) -> Bool {
         arguments.values.count + count <= db.maximumStatementArgumentCount / 2
     }
@@ -37,7 +37,8 @@ extension SQLWriter {
             if rows.bytes.isEmpty { return writer.append(value) }
             writer.append("CASE json_type(value, '$[\(column)]') WHEN 'array' THEN substr(")
             writer.append(rows.bytes.databaseValue)
-            writer.append(", json_extract(value, '$[\(column)][0]'), json_extract(value, '$[\(column)][1]')) ELSE \(value) END")
+            writer.append(
+                ", json_extract(value, '$[\(column)][0]'), json_extract(value, '$[\(column)][1]')) ELSE \(value) END")
         }
         append(" FROM json_each(")
         append(rows.json.databaseValue)

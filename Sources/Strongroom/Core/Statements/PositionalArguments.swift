@@ -1,7 +1,9 @@
 extension StatementArguments {
-    /// The positional arguments: as database values, or as the array literal that they came in, whose elements are bound as they are.
+    /// The positional arguments: as database values, or as the array literal that they came in, whose elements are
+    /// bound as they are.
     ///
-    /// A literal of ten integers costs two allocations and twenty copies less that way, a third of the time of an insertion.
+    /// A literal of ten integers costs two allocations and twenty copies less that way, a third of the time of an
+    /// insertion.
     enum Positional {
         case values([DatabaseValue])
         case literal([(any DatabaseValueConvertible)?])
@@ -23,7 +25,7 @@ extension StatementArguments {
 }
 
 extension [(any DatabaseValueConvertible)?] {
-    /// Whether the elements can be bound later as well as now.
+    /// True if the elements can be bound later as well as now.
     var arePlain: Bool {
         withElementsInPlace { elements in
             for index in 0..<count where elements[index]?.isPlainInPlace() == false { return false }
@@ -44,8 +46,8 @@ extension [(any DatabaseValueConvertible)?] {
         }
     }
 
-    /// The elements where they stand: Swift copies an existential to call anything but a mutating method on it, which costs more
-    /// than the call. The methods below are mutating for that reason only.
+    /// The elements where they stand: Swift copies an existential to call anything but a mutating method on it, which
+    /// costs more than the call. The methods below are mutating for that reason only.
     @inline(__always)
     private func withElementsInPlace<R>(_ body: (UnsafeMutablePointer<Element>) -> R) -> R {
         withUnsafeBufferPointer { elements in

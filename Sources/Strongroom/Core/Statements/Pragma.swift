@@ -2,7 +2,7 @@
 struct Pragma {
     /// In lowercase.
     let name: String
-    /// Nil where the pragma only asks.
+    /// The new value; nil where the pragma only asks.
     let value: String?
     /// The database that is named; nil stands for the main one.
     let schema: String?
@@ -10,7 +10,7 @@ struct Pragma {
     var isOfMain: Bool { schema == nil || schema == "main" }
 }
 
-/// What becomes of a pragma.
+/// The decision on a pragma.
 enum PragmaVerdict {
     case run
     /// SQLCipher runs it while SQLite compiles it.

@@ -13,7 +13,7 @@ public class SQLStatementCursor: Cursor {
         self.positionalCount = arguments?.values.count ?? 0
     }
 
-    /// Why there is nothing more, after an error.
+    /// The error that ended the cursor.
     private var failure: (any Error)?
 
     /// The next statement, ready to run if arguments were given. Throws at the last one when arguments are left over.

@@ -1,10 +1,10 @@
 import CSQLCipher
 
-/// What can be told of an SQL statement from its text alone: where it ends, and whether it carries a key.
+/// An SQL statement as far as its text alone shows: its end, and the key that it may carry.
 ///
 /// SQLite's compiler knows better, but only of statements that compile: errors and logs show those that don't.
 package struct SQLText {
-    /// How a statement carries a key.
+    /// The way in which a statement carries a key.
     enum Secret: Equatable {
         /// `PRAGMA key`, `rekey` and their kin.
         case pragma(String)
@@ -15,7 +15,7 @@ package struct SQLText {
         /// `ATTACH 'file:…?key=…'`, and `VACUUM INTO` a URI with a key.
         case uri(String)
 
-        /// Whether encrypted pages of another database may be read from now on.
+        /// True if encrypted pages of another database may be read from now on.
         var attaches: Bool {
             switch self {
             case .attachment, .uri("ATTACH"): true
@@ -27,7 +27,7 @@ package struct SQLText {
     /// The number of bytes, the closing semicolon included.
     private(set) var length = 0
 
-    /// Whether there is nothing but space, comments and semicolons.
+    /// True if there is nothing but space, comments and semicolons.
     private(set) var isBlank = true
 
     private(set) var secret: Secret?
@@ -54,78 +54,25 @@ package struct SQLText {
 
     /// Reads the first statement of `bytes`.
     init(first bytes: UnsafeBufferPointer<UInt8>) {
-        var index = 0
-        while index < bytes.count {
-            let start = index
-            let byte = bytes[index]
-            index += 1
-            switch byte {
-            case UInt8(ascii: " "), 0x09, 0x0A, 0x0C, 0x0D:
-                continue
-            case 0xEF where index + 1 < bytes.count && bytes[index] == 0xBB && bytes[index + 1] == 0xBF:
-                index += 2
-                continue
-            case UInt8(ascii: "-") where index < bytes.count && bytes[index] == UInt8(ascii: "-"):
-                skip(in: bytes, &index) { $0 == 0x0A }
-                continue
-            case UInt8(ascii: "/") where index < bytes.count && bytes[index] == UInt8(ascii: "*"):
-                skipComment(in: bytes, &index)
-                continue
-            case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
-                skipQuoted(in: bytes, &index, by: byte)
-                read(.other, text(bytes, start + 1, index - 1), end: index)
-            case UInt8(ascii: "["):
-                skip(in: bytes, &index) { $0 == UInt8(ascii: "]") }
-                read(.other, text(bytes, start + 1, index - 1), end: index)
-            case UInt8(ascii: ";"):
+        for token in SQLTokens(bytes) {
+            let range = token.range
+            switch token.kind {
+            case .word: read(.word, text(bytes, range.lowerBound, range.upperBound), end: range.upperBound)
+            case .quoted: read(.other, text(bytes, range.lowerBound + 1, range.upperBound - 1), end: range.upperBound)
+            case .parameter: read(.other, "", end: range.upperBound)
+            case .other where bytes[range.lowerBound] == UInt8(ascii: ";"):
                 // Blank so far, and blank it stays: what follows may be a statement.
                 if isBlank { continue }
                 if !isTrigger || (latest == .end && former == .semicolon) {
-                    length = index
+                    length = range.upperBound
                     return
                 }
-                read(.semicolon, "", end: index)
-            case _ where Self.isWord(byte):
-                while index < bytes.count, Self.isWord(bytes[index]) { index += 1 }
-                read(.word, text(bytes, start, index), end: index)
-            default:
-                read(.other, byte == UInt8(ascii: ".") ? "." : "", end: index)
+                read(.semicolon, "", end: range.upperBound)
+            case .other:
+                read(.other, bytes[range.lowerBound] == UInt8(ascii: ".") ? "." : "", end: range.upperBound)
             }
         }
         length = bytes.count
-    }
-
-    // MARK: - Tokens
-
-    static func isWord(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...: true
-        default: false
-        }
-    }
-
-    private func skip(in bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int, past isLast: (UInt8) -> Bool) {
-        while index < bytes.count {
-            index += 1
-            if isLast(bytes[index - 1]) { return }
-        }
-    }
-
-    private func skipComment(in bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int) {
-        index += 1
-        while index < bytes.count {
-            index += 1
-            if bytes[index - 1] == UInt8(ascii: "*"), index < bytes.count, bytes[index] == UInt8(ascii: "/") {
-                index += 1
-                return
-            }
-        }
-    }
-
-    /// A doubled quote reads as one string after another, which comes to the same end.
-    private func skipQuoted(in bytes: UnsafeBufferPointer<UInt8>, _ index: inout Int, by quote: UInt8) {
-        skip(in: bytes, &index) { $0 == quote }
     }
 
     /// The text of the tokens that matter, in lowercase; empty for all others, which may be long.
@@ -164,7 +111,9 @@ package struct SQLText {
             if token == .word, text == "key", secret == nil { secret = .attachment(end) }
             if token == .other, Self.isURIWithKey(text) { secret = .uri("ATTACH") }
         case .vacuum:
-            if token == .word, text == "into" { copiedSchema = vacuumedSchema } else if copiedSchema == nil { vacuumedSchema = text }
+            if token == .word, text == "into" { copiedSchema = vacuumedSchema } else if copiedSchema == nil {
+                vacuumedSchema = text
+            }
             if token == .other, Self.isURIWithKey(text) { secret = .uri("VACUUM INTO") }
         case .other:
             break
@@ -196,7 +145,7 @@ extension SQLText {
         self = characters.withMemoryRebound(to: UInt8.self) { SQLText(first: $0) }
     }
 
-    /// Whether there is nothing but space, comments and semicolons.
+    /// Returns true if there is nothing but space, comments and semicolons.
     static func isBlank(_ characters: UnsafeBufferPointer<CChar>) -> Bool {
         SQLText(first: characters).isBlank
     }
@@ -212,7 +161,8 @@ extension SQLText {
         self = sql.withUTF8 { SQLText(first: $0) }
     }
 
-    /// The SQL as errors and traces may show it: without surrounding space, without keys, and cut where it is very long.
+    /// The SQL as errors and traces may show it: without surrounding space, without keys, and cut where it is very
+    /// long.
     static func showable(_ sql: String) -> String {
         withoutKeys(sql).trimmingSQL()
     }
@@ -248,7 +198,7 @@ extension SQLText {
         return hides ? String(decoding: redacted, as: UTF8.self) : nil
     }
 
-    /// Whether `text`, such as a log line, contains a statement that carries a key.
+    /// Returns true if `text`, such as a log line, contains a statement that carries a key.
     static func containsKey(_ text: String) -> Bool {
         let lowercase = SQLiteURI.decoded(text.utf8).lowercased()
         guard lowercase.contains("key") else { return false }
@@ -259,9 +209,9 @@ extension SQLText {
 }
 
 extension SQLText {
-    /// Whether the text ends with a statement's end. <https://www.sqlite.org/c3ref/complete.html>
+    /// Returns true if the text ends with a statement's end. <https://www.sqlite.org/c3ref/complete.html>
     package static func isComplete(_ sql: String) -> Bool { sqlite3_complete(sql) != 0 }
 
-    /// Whether there is nothing but space.
+    /// Returns true if there is nothing but space.
     package static func isBlank(_ sql: String) -> Bool { sql.allSatisfy(\.isWhitespace) }
 }

@@ -9,7 +9,8 @@ public typealias SQLiteStatement = OpaquePointer
 
 /// A prepared statement.
 ///
-/// Statements belong to their connection and to its accesses: using one outside, or on another thread, is a fatal error.
+/// Statements belong to their connection and to its accesses: using one outside, or on another thread, is a fatal
+/// error.
 ///
 /// Source: <https://www.sqlite.org/c3ref/stmt.html>.
 public final class Statement {
@@ -23,22 +24,23 @@ public final class Statement {
     @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>
     let compilation: StatementCompilation
 
-    /// Whether the statement leaves the database file alone, by `sqlite3_stmt_readonly`.
+    /// A Boolean value that indicates whether the statement leaves the database file alone, by
+    /// `sqlite3_stmt_readonly`.
     public let isReadonly: Bool
 
-    /// Whether running the statement needs more than running it: transaction bookkeeping, schema caches, observers.
+    /// True if running the statement needs more than running it: transaction bookkeeping, schema caches, observers.
     @usableFromInline let hasEffects: Bool
 
-    /// Whether the statement is refused where only reads are allowed.
+    /// True if the statement is refused where only reads are allowed.
     let mayWrite: Bool
 
-    /// Whether the statement opens databases, or makes some: SQLCipher sets a key for each.
+    /// True if the statement opens databases, or makes some: SQLCipher sets a key for each.
     let makesDatabases: Bool
 
-    /// Whether the statement changes rows, and neither the schema nor the state of the transaction.
+    /// True if the statement changes rows, and neither the schema nor the state of the transaction.
     let changesRowsOnly: Bool
 
-    /// Whether the statement can be kept for the next time: not when it changes what others were compiled against.
+    /// True if the statement can be kept for the next time: not when it changes what others were compiled against.
     var isReusable: Bool { !compilation.changesSchema && !compilation.carriesKey && !compilation.actsWhenCompiled }
 
     /// For each parameter its name without prefix, which is the number of `?NNN`; nil for `?`.
@@ -47,7 +49,7 @@ public final class Statement {
     /// The parameters that are full-text patterns, and match nothing when they are NULL.
     private let patternParameters: [CInt]
 
-    // Unchecked exclusivity: see `Database`.
+    // Unchecked exclusivity: see the article *Layers*.
 
     /// The run that has begun and not ended. A statement that runs is not handed out again.
     @exclusivity(unchecked) unowned(unsafe) var currentRun: StatementRun?
@@ -57,14 +59,14 @@ public final class Statement {
 
     @exclusivity(unchecked) private var boundArguments = StatementArguments()
 
-    /// Whether the statement has parameters that nothing was said about.
+    /// True if the statement has parameters that nothing was said about.
     @exclusivity(unchecked) private var lacksArguments: Bool
-    @exclusivity(unchecked) private var columnsIfRead: RowColumns?
-    @exclusivity(unchecked) private var reprepareCount: CInt = 0
+    private var columnsIfRead: RowColumns?
+    private var reprepareCount: CInt = 0
     private var renewedCompilation: StatementCompilation?
     private var observedReprepareCount: CInt = 0
 
-    /// Whether SQLite holds copies of arguments that are worth letting go.
+    /// True if SQLite holds copies of arguments that are worth letting go.
     @exclusivity(unchecked) private var hasLargeArguments = false
 
     init(sqliteStatement: SQLiteStatement, database: Database, compilation: StatementCompilation) {
@@ -91,23 +93,23 @@ public final class Statement {
         strongroom_statement_release(connection, sqliteStatement)
     }
 
-    /// What the statement reads: changes elsewhere can't change its rows.
+    /// The part of the database that the statement reads: changes elsewhere can't change its rows.
     public var databaseRegion: DatabaseRegion {
         let region = upToDateCompilation.region
         return regionNarrowing?(self, region) ?? region
     }
 
-    /// Tells what the statement reads of what the compiler says, with the arguments that it has now, when its request knows
+    /// Narrows the region that the compiler reports, with the arguments that it has now, when its request knows
     /// better: the rows of a primary key, for example. New arguments make it forget.
     @exclusivity(unchecked) var regionNarrowing: ((Statement, DatabaseRegion) -> DatabaseRegion)?
 
     /// The kinds of changes that the statement may make.
     var eventKinds: [DatabaseEventKind] { upToDateCompilation.eventKinds }
 
-    /// What the part for observers remembers of the statement.
-    @exclusivity(unchecked) var observation: AnyObject?
+    /// The record that the observers' part keeps with the statement.
+    var observation: AnyObject?
 
-    /// How often SQLite has compiled the statement again.
+    /// The number of times that SQLite has compiled the statement again.
     var recompilationCount: CInt { sqlite3_stmt_status(sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0) }
 
     /// SQLite recompiles statements when the schema has changed: what they read may have changed as well.
@@ -170,7 +172,8 @@ public final class Statement {
         _ = try values(of: arguments)
     }
 
-    /// Binds the arguments; throws `SQLITE_MISUSE` when they don't fit, `SQLITE_TOOBIG` when SQLite has no room for one.
+    /// Binds the arguments; throws `SQLITE_MISUSE` when they don't fit, `SQLITE_TOOBIG` when SQLite has no room for
+    /// one.
     public func setArguments(_ arguments: StatementArguments) throws {
         prepareForBinding()
         if !arguments.hasNames, arguments.positional.count == parameterNames.count {
@@ -221,7 +224,7 @@ public final class Statement {
         lacksArguments = false
     }
 
-    /// Lets go of arguments that take much memory, when the statement is kept for another time.
+    /// Clears arguments that take much memory before the statement is kept for another time.
     func forgetLargeArguments() {
         guard hasLargeArguments else { return }
         hasLargeArguments = false
@@ -248,7 +251,7 @@ public final class Statement {
     /// A run that has not ended ends here: its rows depend on the former arguments.
     private func prepareForBinding() {
         requireAccess()
-        if let currentRun { return currentRun.giveWay() }
+        if let currentRun { return currentRun.invalidate() }
         // All our runs end with a reset. A program that steps the raw statement is found out by `bind`; here, only
         // where there is nothing to bind.
         if parameterNames.isEmpty { sqlite3_reset(sqliteStatement) }
@@ -297,7 +300,8 @@ public final class Statement {
 
     /// Leaves no parameter with a former value.
     private func bindingError(_ code: CInt, _ values: [DatabaseValue]) -> DatabaseError {
-        let failure = error(DatabaseError(code, on: database.sqliteConnection), arguments: StatementArguments(values: values))
+        let failure = error(
+            DatabaseError(code, on: database.sqliteConnection), arguments: StatementArguments(values: values))
         forgetArguments()
         return failure
     }
@@ -308,43 +312,13 @@ public final class Statement {
         lacksArguments = !parameterNames.isEmpty
     }
 
-    // MARK: - Running
-
-    /// Runs the statement to its end; rows are dropped.
-    public func execute(arguments: StatementArguments? = nil) throws {
-        if let arguments {
-            try setArguments(arguments)
-        } else {
-            try start()
-        }
-        try run()
-    }
-
-    /// Steps through all rows. The arguments are bound, the statement is reset.
-    func run() throws {
-        try database.willRun(self)
-        var code = sqlite3_step(sqliteStatement)
-        while code == SQLITE_ROW { code = sqlite3_step(sqliteStatement) }
-        // Before the reset, which would drop the message.
-        let failure = code == SQLITE_DONE ? nil : error(code)
-        sqlite3_reset(sqliteStatement)
-        try database.didRun(self, failure: failure)
-    }
-
-    /// Makes the statement ready for a first step. Throws `SQLITE_MISUSE` when arguments are missing.
-    func start() throws {
+    /// Makes the statement ready with the arguments that it has. Throws `SQLITE_MISUSE` when some are missing.
+    func prepareAsSet() throws {
         prepareForBinding()
         if lacksArguments { try validateArguments(StatementArguments()) }
     }
 
-    /// Moves a cursor that keeps no run of its own to the next row; false when there is none.
-    func stepAsBound() throws -> Bool {
-        let run = try keptRun ?? StatementRun(asBound: self)
-        keptRun = nil
-        guard try run.step() else { return false }
-        keptRun = run
-        return true
-    }
+    // MARK: - Errors
 
     /// The error for `code` at this moment, with the statement's SQL and arguments.
     func error(_ code: CInt) -> DatabaseError {
@@ -374,20 +348,6 @@ public final class Statement {
     func noAccess() -> Never {
         database.noAccess("A prepared statement")
     }
-}
-
-/// The steps of a raw statement, by SQLite's result codes. <https://www.sqlite.org/c3ref/step.html>
-@usableFromInline
-enum StatementStep {
-    @inlinable @inline(__always) static var row: CInt { SQLITE_ROW }
-    @inlinable @inline(__always) static var done: CInt { SQLITE_DONE }
-
-    @inlinable @inline(__always)
-    static func take(_ statement: SQLiteStatement) -> CInt { sqlite3_step(statement) }
-
-    /// Answers the failure of the last step once more, or `SQLITE_OK`.
-    @discardableResult
-    static func reset(_ statement: SQLiteStatement) -> CInt { sqlite3_reset(statement) }
 }
 
 extension Statement: CustomStringConvertible {

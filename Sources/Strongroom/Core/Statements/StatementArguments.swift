@@ -4,7 +4,8 @@ import Foundation
 ///
 /// ```swift
 /// try db.execute(sql: "INSERT INTO player (name, score) VALUES (?, ?)", arguments: ["Arthur", 1000])
-/// try db.execute(sql: "INSERT INTO player (name, score) VALUES (:name, :score)", arguments: ["name": "Arthur", "score": 1000])
+/// try db.execute(
+///     sql: "INSERT INTO player (name, score) VALUES (:name, :score)", arguments: ["name": "Arthur", "score": 1000])
 /// ```
 ///
 /// Names go without their `:`, `@` or `$`. Parameters that no named value fits take the positional values in order.
@@ -14,7 +15,7 @@ public struct StatementArguments: @unchecked Sendable {
     // Unchecked: a literal is kept only when all of its elements are plain values, which share nothing that changes.
     private(set) var positional: Positional
 
-    /// Nil when there are none, which is nothing to count references of.
+    /// The values by name; nil when there are none, which costs no reference counting.
     private var named: [String: DatabaseValue]?
 
     public var isEmpty: Bool { positional.count == 0 && !hasNames }
@@ -56,7 +57,7 @@ public struct StatementArguments: @unchecked Sendable {
         self.init(values: values.map(\.databaseValue))
     }
 
-    /// Nil when an element can't be stored in a database.
+    /// Creates positional arguments; nil when an element can't be stored in a database.
     public init?(_ array: [Any]) {
         var values: [DatabaseValue] = []
         for element in array {
@@ -78,7 +79,7 @@ public struct StatementArguments: @unchecked Sendable {
         self.init(values: [], namedValues: Dictionary(pairs, uniquingKeysWith: { $1 }))
     }
 
-    /// Nil when a key is not a string, or when a value can't be stored in a database.
+    /// Creates named arguments; nil when a key is not a string, or a value can't be stored in a database.
     public init?(_ dictionary: [AnyHashable: Any]) {
         var namedValues: [String: DatabaseValue] = [:]
         for (key, element) in dictionary {

@@ -2,7 +2,7 @@
 ///
 /// Bounded: past the limit, the statements unused for longest go.
 struct StatementCache {
-    /// How many statements are kept.
+    /// The number of statements that are kept.
     static let limit = 128
 
     private struct Entry {

@@ -1,6 +1,7 @@
 import CSQLCipher
 
-/// What SQLite's compiler says of a statement: what it reads and changes, and whether it touches schema or transactions.
+/// The result of SQLite's compiler for a statement: what it reads and changes, and whether it touches schema or
+/// transactions.
 ///
 /// Source: <https://www.sqlite.org/c3ref/set_authorizer.html>.
 struct StatementCompilation {
@@ -15,31 +16,33 @@ struct StatementCompilation {
     var deletions: Set<String> = []
     var updates: [String: Set<String>] = [:]
 
-    /// Whether the statement creates, alters, drops, attaches or detaches.
+    /// True if the statement creates, alters, drops, attaches or detaches.
     var changesSchema = false
 
-    /// Whether the statement's text or arguments carry a key: it must not be cached, traced or shown in errors.
+    /// True if the statement's text or arguments carry a key: it must not be cached, traced or shown in errors.
     var carriesKey = false
 
-    /// Whether the statement attaches a database: its arguments may have a key among them.
+    /// True if the statement attaches a database: its arguments may have a key among them.
     var attaches = false
 
-    /// The database that the statement vacuums into a file, empty for one that it vacuums in place; nil for other statements.
+    /// The database that the statement vacuums into a file, empty for one that it vacuums in place; nil for other
+    /// statements.
     var vacuumedSchema: String?
 
-    /// Whether the statement is a pragma that SQLCipher runs, and answers, while it is compiled: it says the same each time it runs.
+    /// True if the statement is a pragma that SQLCipher runs, and answers, while it is compiled: it says the same
+    /// each time it runs.
     var actsWhenCompiled = false
 
-    /// Whether the statement writes although `sqlite3_stmt_readonly` doesn't know.
+    /// True if the statement writes although `sqlite3_stmt_readonly` doesn't know.
     var writesUnseen = false
 
-    /// Whether the statement has a `MATCH`.
+    /// True if the statement has a `MATCH`.
     var matches = false
 
-    /// Whether the statement reads a database that was attached.
+    /// True if the statement reads a database that was attached.
     var readsAttached = false
 
-    /// Whether all rows that the statement changes are in temporary tables.
+    /// True if all rows that the statement changes are in temporary tables.
     var changesTemporaryRowsOnly: Bool { changesTemporaryRows && !changesOtherRows }
     private var changesTemporaryRows = false, changesOtherRows = false
 
@@ -49,14 +52,15 @@ struct StatementCompilation {
         if isTemporary { changesTemporaryRows = true } else { changesOtherRows = true }
     }
 
-    /// Whether the statement is a `PRAGMA` that only asks, whatever `sqlite3_stmt_readonly` says.
+    /// True if the statement is a `PRAGMA` that only asks, whatever `sqlite3_stmt_readonly` says.
     var onlyAsks = false
 
     var transaction: Transaction?
 
-    /// What the statement reads.
+    /// The part of the database that the statement reads.
     var region: DatabaseRegion {
-        // With a column, SQLite tells the table's own name; without one, that in the statement. The first of them is shown.
+        // With a column, SQLite tells the table's own name; without one, that in the statement. The first of them is
+        // shown.
         let reads = reads.sorted { ($0.value == [""] ? 1 : 0, $0.key) < ($1.value == [""] ? 1 : 0, $1.key) }
         return reads.reduce(into: DatabaseRegion()) { region, read in
             region.formUnion(DatabaseRegion(table: read.key, columns: read.value.contains("") ? nil : read.value))
@@ -70,7 +74,7 @@ struct StatementCompilation {
             + updates.map { .update(tableName: $0.key, columnNames: $0.value) }
     }
 
-    /// What a statement does to the transaction it runs in.
+    /// The effect of a statement on its transaction.
     enum Transaction: Equatable {
         case begin
         case commit
@@ -87,28 +91,29 @@ struct StatementCompilation {
 final class StatementAuthorizer {
     private(set) var compilation = StatementCompilation()
 
-    /// Says for each pragma what becomes of it.
+    /// Decides on each pragma that is compiled.
     var verdict: (Pragma) -> PragmaVerdict = { _ in .run }
 
-    /// What a `VACUUM INTO` that runs is about to make.
+    /// Called with the name of the file that a running `VACUUM INTO` is about to create.
     var willCopy: ((_ filename: String) -> Void)?
 
-    /// Whether a statement is being compiled for the library; statements of C are their caller's.
+    /// True if a statement is being compiled for the library; statements of C are their caller's.
     private(set) var isCompiling = false
 
-    /// Why the statement that was just compiled isn't allowed.
+    /// The error for a statement that was just compiled and is not allowed.
     private(set) var refusal: DatabaseError?
 
-    /// The lowercase names of the tables that `DELETE` without `WHERE` empties row by row, because somebody is told of the rows.
+    /// The lowercase names of the tables that `DELETE` without `WHERE` empties row by row, because somebody is told of
+    /// the rows.
     private var watchedDeletions: Set<String> = []
 
     /// The action before: dropping a table asks for its deletion as well.
     private var formerAction: CInt = 0
 
-    /// Whether nothing but reads is allowed now: some pragmas act while they are compiled.
+    /// True if nothing but reads is allowed now: some pragmas act while they are compiled.
     var isReadOnly = false
 
-    /// Whether the program's statements may write to no file at all.
+    /// True if the program's statements may write to no file at all.
     var writesNowhere = false
 
     func install(on connection: SQLiteConnection) -> CInt {
@@ -166,9 +171,11 @@ final class StatementAuthorizer {
         case SQLITE_DELETE:
             guard let table = first.map(String.init(cString:)) else { break }
             compilation.deletions.insert(table)
-            // To ignore a deletion means to do it without SQLite's short cut, which tells nobody; to ignore a DROP TABLE, not
-            // to do it. <https://www.sqlite.org/c3ref/set_authorizer.html>
-            if !watchedDeletions.isEmpty, !Self.dropActions.contains(formerAction), watchedDeletions.contains(table.lowercased()) {
+            // To ignore a deletion means to do it without SQLite's short cut, which tells nobody; to ignore a DROP
+            // TABLE, not to do it. <https://www.sqlite.org/c3ref/set_authorizer.html>
+            if !watchedDeletions.isEmpty, !Self.dropActions.contains(formerAction),
+               watchedDeletions.contains(table.lowercased())
+            {
                 return SQLITE_IGNORE
             }
         case SQLITE_UPDATE:
@@ -233,7 +240,9 @@ final class StatementAuthorizer {
         case .run: break
         }
         if isReadOnly, Self.rewritingPragmas.contains(pragma.name) { return refuse(.readOnly) }
-        if writesNowhere, isCompiling, !WritingSQL.isReading(pragma: pragma.name, value: pragma.value) { return refuse(.readOnly) }
+        if writesNowhere, isCompiling, !WritingSQL.isReading(pragma: pragma.name, value: pragma.value) {
+            return refuse(.readOnly)
+        }
         return SQLITE_OK
     }
 
@@ -242,7 +251,7 @@ final class StatementAuthorizer {
         return SQLITE_DENY
     }
 
-    /// What rewrites the file while it is compiled, before anyone can see that it would.
+    /// The statements that rewrite the file while they are compiled.
     private static let rewritingPragmas: Set<String> = ["rekey", "hexrekey", "textrekey", "cipher_migrate"]
 
     private static let dropActions: Set<CInt> = [

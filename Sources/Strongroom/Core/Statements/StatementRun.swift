@@ -2,15 +2,15 @@ import CStrongroom
 
 /// One run of a statement, row by row: what all cursors stand on.
 ///
-/// The statement is reset when the run ends: after its last row, when its cursor goes away, when the statement is started
-/// anew, and at the latest when the database access ends. A run whose statement was taken away from it throws, rather than
-/// seem to have come to the end of its rows.
+/// The statement is reset when the run ends: after its last row, when its cursor goes away, when the statement is
+/// started anew, and at the latest when the database access ends. A run whose statement was taken away from it throws,
+/// rather than seem to have come to the end of its rows.
 public final class StatementRun {
     @usableFromInline let statement: Statement
     @usableFromInline let sqliteStatement: SQLiteStatement
     @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>
 
-    // Unchecked exclusivity: see `Database`.
+    // Unchecked exclusivity: see the article *Layers*.
     @usableFromInline @exclusivity(unchecked) var phase: Phase
 
     @usableFromInline
@@ -20,8 +20,8 @@ public final class StatementRun {
 
     var isDone: Bool { phase == .done || phase == .failed }
 
-    /// Why the run failed: it fails again each time it is asked for more.
-    private var failure: DatabaseError?
+    /// The error that ended the run, which each further step throws again.
+    private var failure: (any Error)?
 
     /// The neighbours in the connection's list of runs, which each run leaves before it goes away.
     unowned(unsafe) var previous: StatementRun?
@@ -30,9 +30,7 @@ public final class StatementRun {
     /// Starts a run. The statement's former run, if it has not ended, ends here.
     @usableFromInline
     convenience init(_ statement: Statement, arguments: StatementArguments?) throws {
-        try self.init(statement) {
-            if let arguments { try statement.setArguments(arguments) } else { try statement.start() }
-        }
+        try self.init(statement) { try statement.prepare(arguments) }
     }
 
     /// Starts a run with the arguments that are bound to the raw statement.
@@ -47,7 +45,7 @@ public final class StatementRun {
         // Nothing to finish as long as nothing has begun.
         phase = .done
         statement.requireAccess()
-        statement.currentRun?.giveWay()
+        statement.currentRun?.invalidate()
         try prepare()
         phase = .ready
         statement.currentRun = self
@@ -76,13 +74,14 @@ public final class StatementRun {
             if let failure { throw failure }
             return false
         }
+        let code: CInt
         do {
-            try statement.database.willRun(statement)
+            code = try statement.begin()
         } catch {
-            _ = end()
+            leave()
+            fail(error)
             throw error
         }
-        let code = StatementStep.take(sqliteStatement)
         guard code == StatementStep.row else { return try lastStep(code) }
         statement.forgetColumnsIfRecompiled()
         phase = .stepping
@@ -91,56 +90,61 @@ public final class StatementRun {
 
     @usableFromInline
     func lastStep(_ code: CInt) throws -> Bool {
-        // Before the reset, which would drop the message.
-        let failure = code == StatementStep.done ? nil : statement.error(code)
-        _ = end()
-        if failure != nil { phase = .failed }
-        self.failure = failure
-        try statement.database.didRun(statement, failure: failure)
+        leave()
+        do {
+            try statement.end(code)
+        } catch {
+            fail(error)
+            throw error
+        }
         return false
     }
 
     /// Ends the run because another one begins on the same statement, or because the statement gets other arguments.
-    func giveWay() {
+    func invalidate() {
         finish()
         statement.keptRun = nil
-        phase = .failed
-        failure = DatabaseError(
+        fail(DatabaseError(
             resultCode: .SQLITE_MISUSE,
             message: "the statement of this cursor was run again, or got other arguments: use a statement for each cursor",
-            sql: statement.database.showable(statement))
+            sql: statement.database.showable(statement)))
     }
 
     /// Ends the run of a cursor that was interrupted: it throws when it is asked for more.
     func interrupt() {
         finish()
+        fail(statement.error(.interrupted))
+    }
+
+    private func fail(_ error: any Error) {
         phase = .failed
-        failure = statement.error(.interrupted)
+        failure = error
     }
 
-    /// Ends the run, wherever it is. What a statement that writes did so far stays done.
+    /// Ends the run, wherever it is.
     func finish() {
-        let isAbandoned = phase == .stepping
-        let code = end()
-        guard isAbandoned, statement.hasEffects else { return }
-        // Nobody is there to hear of a failure: fetch functions that give up a run for good use `complete()`.
-        try? statement.database.didRun(statement, failure: code == ResultCode.SQLITE_OK.rawValue ? nil : statement.error(code))
+        switch phase {
+        case .stepping:
+            leave()
+            statement.abandon()
+        case .ready: leave()
+        case .done, .failed: break
+        }
     }
 
-    /// Ends the run for a caller who wants no more rows: a statement that writes goes on to its end, and throws its errors.
+    /// Ends the run for a caller who wants no more rows: a statement that writes goes on to its end, and throws its
+    /// errors.
     @usableFromInline
     func complete() throws {
         guard statement.hasEffects else { return finish() }
         while try step() {}
     }
 
-    /// Resets the statement; returns SQLite's result code, which repeats the failure of the last step.
-    private func end() -> CInt {
-        guard phase == .ready || phase == .stepping else { return ResultCode.SQLITE_OK.rawValue }
+    /// The statement is free for another run.
+    private func leave() {
         phase = .done
         statement.currentRun = nil
         statement.database.runs.remove(self)
-        return StatementStep.reset(sqliteStatement)
     }
 
     @usableFromInline

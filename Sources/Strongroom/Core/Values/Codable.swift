@@ -28,7 +28,7 @@ extension DatabaseValueConvertible where Self: Encodable {
             """)
     }
 
-    /// What is wrong, and where; never the value, which may be secret.
+    /// The fault and its place; never the value, which may be secret.
     private static func reason(_ error: any Error) -> String {
         guard case EncodingError.invalidValue(_, let context)? = error as? EncodingError else { return "" }
         let path = context.codingPath.map(\.stringValue).joined(separator: ".")
@@ -142,7 +142,8 @@ private struct SingleValueDecoder: Decoder, SingleValueDecodingContainer {
         guard let convertible = type as? any DatabaseValueConvertible.Type else { return try T(from: self) }
         guard let decoded = convertible.fromDatabaseValue(value) as? T else {
             throw DecodingError.typeMismatch(
-                type, DecodingError.Context(codingPath: [], debugDescription: "the value is not convertible to \(type)"))
+                type,
+                DecodingError.Context(codingPath: [], debugDescription: "the value is not convertible to \(type)"))
         }
         return decoded
     }

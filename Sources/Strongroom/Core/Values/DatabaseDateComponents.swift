@@ -56,10 +56,11 @@ public struct DatabaseDateComponents: Sendable {
     /// The components. They are not checked: 25:00 is stored as it is.
     public let dateComponents: DateComponents
 
+    /// The format in which the components are stored.
     public let format: Format
 
-    /// - parameter format: which components are stored. A missing year is 0000, a missing month or day 01, and all others
-    ///   zero; the time zone is not stored.
+    /// - parameter format: which components are stored. A missing year is 0000, a missing month or day 01, and all
+    ///   others zero; the time zone is not stored.
     public init(_ dateComponents: DateComponents, format: Format) {
         self.dateComponents = dateComponents
         self.format = format
@@ -134,7 +135,8 @@ extension DatabaseDateComponents: Codable {
         var text = try container.decode(String.self)
         guard let components = text.withUTF8({ DatabaseDateComponents(sqliteText: $0) }) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "\(text.debugDescription) is not a date or a time as SQLite writes them")
+                in: container,
+                debugDescription: "\(text.debugDescription) is not a date or a time as SQLite writes them")
         }
         self = components
     }

@@ -26,8 +26,10 @@ public struct DatabaseValue: Sendable {
         }
     }
 
+    /// The value by its storage class.
     public let storage: Storage
 
+    /// The NULL of SQL.
     @inlinable public static var null: DatabaseValue { DatabaseValue(storage: .null) }
 
     @inlinable
@@ -35,7 +37,7 @@ public struct DatabaseValue: Sendable {
         self.storage = storage
     }
 
-    /// Whether the value is NULL.
+    /// A Boolean value that indicates whether the value is NULL.
     public var isNull: Bool {
         if case .null = storage { true } else { false }
     }
@@ -101,7 +103,7 @@ extension DatabaseValue.Storage: Equatable {
 }
 
 extension DatabaseValue {
-    /// Whether a statement that is kept for another time should not keep the value.
+    /// True if a statement that is kept for another time should not keep the value.
     var isLarge: Bool {
         switch storage {
         case .string(let value): value.isLarge
@@ -115,7 +117,7 @@ extension DatabaseValue {
 }
 
 extension String {
-    /// Whether a statement that is kept for another time should not keep the text.
+    /// True if a statement that is kept for another time should not keep the text.
     var isLarge: Bool { utf8.count > DatabaseValue.largeSize }
 }
 
@@ -142,7 +144,9 @@ extension DatabaseValue: DatabaseValueConvertible {
 }
 
 extension DatabaseValue: StatementColumnConvertible {
-    public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> DatabaseValue? {
+    public static func fromStatement(
+        _ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> DatabaseValue?
+    {
         // Not the failable initializer that every such type has, which comes back here.
         .some(DatabaseValue(sqliteStatement: sqliteStatement, index: index))
     }

@@ -2,13 +2,14 @@
 // fetchOne gives nil for it.
 
 /// A cursor on values that are converted from the first column.
-public final class DatabaseValueCursor<Value: DatabaseValueConvertible>: DatabaseCursor {
+public final class DatabaseValueCursor<Value: DatabaseValueConvertible>: _RunningCursor {
     public typealias Element = Value
 
+    /// The run of the statement.
     public let run: StatementRun
     @usableFromInline let adapter: (any RowAdapter)?
 
-    // Unchecked exclusivity: see `Database`.
+    // Unchecked exclusivity: see the article *Layers*.
 
     /// The position of the column; below zero before the first row, where an adapter tells it.
     @usableFromInline @exclusivity(unchecked) var column: CInt
@@ -19,34 +20,23 @@ public final class DatabaseValueCursor<Value: DatabaseValueConvertible>: Databas
         column = adapter == nil ? 0 : -1
         if let adapter { try statement.check(adapter) }
         run = try StatementRun(statement, arguments: arguments)
-    }
-
-    public var _statement: Statement { run.statement }
-
-    public var _isDone: Bool {
-        get { run.isDone }
-        set { if newValue { run.finish() } }
-    }
-
-    @inlinable
-    public func next() throws -> Value? {
-        guard try run.step() else { return nil }
-        return try _element(sqliteStatement: run.sqliteStatement)
     }
 
     @inlinable @inline(__always)
     public func _element(sqliteStatement: SQLiteStatement) throws -> Value {
         if column < 0 { column = try run.statement.firstColumn(adapter) }
-        let dbValue = DatabaseValue(sqliteStatement: sqliteStatement, index: column)
-        guard let value = Value.fromDatabaseValue(dbValue) else { throw try run.statement.conversionError(Value.self, at: column) }
+        guard let value = Value.converted(from: sqliteStatement, at: column) else {
+            throw try run.statement.conversionError(Value.self, at: column)
+        }
         return value
     }
 }
 
 /// A cursor on values that are read straight from the first column.
-public final class FastDatabaseValueCursor<Value: DatabaseValueConvertible & StatementColumnConvertible>: DatabaseCursor {
+public final class FastDatabaseValueCursor<Value: DatabaseValueConvertible & StatementColumnConvertible>: _RunningCursor {
     public typealias Element = Value
 
+    /// The run of the statement.
     public let run: StatementRun
     @usableFromInline let adapter: (any RowAdapter)?
 
@@ -59,19 +49,6 @@ public final class FastDatabaseValueCursor<Value: DatabaseValueConvertible & Sta
         column = adapter == nil ? 0 : -1
         if let adapter { try statement.check(adapter) }
         run = try StatementRun(statement, arguments: arguments)
-    }
-
-    public var _statement: Statement { run.statement }
-
-    public var _isDone: Bool {
-        get { run.isDone }
-        set { if newValue { run.finish() } }
-    }
-
-    @inlinable
-    public func next() throws -> Value? {
-        guard try run.step() else { return nil }
-        return try _element(sqliteStatement: run.sqliteStatement)
     }
 
     @inlinable @inline(__always)
@@ -105,6 +82,20 @@ extension Statement {
         return CInt(first)
     }
 
+    /// Returns the value in the first row; nil when there is no row, or when the value is NULL.
+    @inlinable @inline(__always)
+    func firstValue<Value>(
+        arguments: StatementArguments?, adapter: (any RowAdapter)?,
+        _ convert: (SQLiteStatement, CInt) -> Value?) throws -> Value?
+    {
+        try firstRow(arguments: arguments) { sqliteStatement in
+            let column = try firstColumn(adapter)
+            if let value = convert(sqliteStatement, column) { return value }
+            if StatementColumn(sqliteStatement, column).isNull { return nil }
+            throw try conversionError(Value?.self, at: column)
+        }
+    }
+
     /// The error that a column of the current row can't be converted.
     @usableFromInline
     func conversionError(_ type: Any.Type, at index: CInt) throws -> RowDecodingError {
@@ -115,6 +106,12 @@ extension Statement {
 // MARK: - Through database values
 
 extension DatabaseValueConvertible {
+    /// Returns the value of a column of the current row; nil when it can't be converted.
+    @inlinable @inline(__always)
+    static func converted(from sqliteStatement: SQLiteStatement, at column: CInt) -> Self? {
+        fromDatabaseValue(DatabaseValue(sqliteStatement: sqliteStatement, index: column))
+    }
+
     // MARK: - From a statement
 
     /// A cursor on the values of a statement.
@@ -141,13 +138,7 @@ extension DatabaseValueConvertible {
         arguments: StatementArguments? = nil,
         adapter: (any RowAdapter)? = nil) throws -> Self?
     {
-        try statement.firstRow(arguments: arguments) { sqliteStatement in
-            let column = try statement.firstColumn(adapter)
-            let dbValue = DatabaseValue(sqliteStatement: sqliteStatement, index: column)
-            if let value = Self.fromDatabaseValue(dbValue) { return value }
-            if dbValue.isNull { return nil }
-            throw try statement.conversionError(Self?.self, at: column)
-        }
+        try statement.firstValue(arguments: arguments, adapter: adapter, converted)
     }
 
     // MARK: - From SQL
@@ -260,11 +251,8 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
         arguments: StatementArguments? = nil,
         adapter: (any RowAdapter)? = nil) throws -> Self?
     {
-        try statement.firstRow(arguments: arguments) { sqliteStatement in
-            let column = try statement.firstColumn(adapter)
-            if let value = Self.fromStatement(sqliteStatement, atUncheckedIndex: column) { return value }
-            if StatementColumn(sqliteStatement, column).isNull { return nil }
-            throw try statement.conversionError(Self?.self, at: column)
+        try statement.firstValue(arguments: arguments, adapter: adapter) {
+            Self.fromStatement($0, atUncheckedIndex: $1)
         }
     }
 
@@ -307,7 +295,9 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
 
     /// A cursor on the values of a request.
     @inlinable
-    public static func fetchCursor(_ db: Database, _ request: some FetchRequest) throws -> FastDatabaseValueCursor<Self> {
+    public static func fetchCursor(
+        _ db: Database, _ request: some FetchRequest) throws -> FastDatabaseValueCursor<Self>
+    {
         let prepared = try request.makePreparedRequest(db, forSingleResult: false)
         return try fetchCursor(prepared.statement, adapter: prepared.adapter)
     }

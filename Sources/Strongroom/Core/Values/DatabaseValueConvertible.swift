@@ -1,6 +1,6 @@
 import Foundation
 
-/// What can be bound to a parameter of a statement.
+/// A type whose values can be bound to a parameter of a statement.
 public protocol StatementBinding {
     /// Binds the value; returns SQLite's result code.
     ///
@@ -8,17 +8,18 @@ public protocol StatementBinding {
     func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt
 }
 
-/// What is stored in a database column, and read back from it.
+/// A type whose values can be stored in a database column, and read back from it.
 ///
-/// Conforming types give a ``DatabaseValue`` and are made from one. `fromDatabaseValue(_:)` answers nil for values it does
-/// not understand: the caller turns that into an error that names the column, the value and the type.
+/// Conforming types give a ``DatabaseValue`` and are made from one. `fromDatabaseValue(_:)` answers nil for values it
+/// does not understand: the caller turns that into an error that names the column, the value and the type.
 public protocol DatabaseValueConvertible: SQLExpressible, StatementBinding {
     var databaseValue: DatabaseValue { get }
 
     static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self?
 
-    /// Whether an argument list may keep the value as it is, and have it converted when it is bound: the value is small, shares nothing
-    /// that may change, and its conversion has no effects. For types of this library; false for all others.
+    /// True if an argument list may keep the value as it is, and have it converted when it is bound: the value is
+    /// small, shares nothing that may change, and its conversion has no effects. For types of this library; false for
+    /// all others.
     var _isPlainValue: Bool { get }
 
     /// The value of a column that a row does not have: nil, and thereby an error, unless the type is an optional.
@@ -58,7 +59,7 @@ extension DatabaseValueConvertible {
     }
 }
 
-/// What is read straight from a statement's column, without a ``DatabaseValue`` in between.
+/// A type whose values are read straight from a statement's column, without a ``DatabaseValue`` in between.
 ///
 /// Source: <https://www.sqlite.org/c3ref/column_blob.html>.
 public protocol StatementColumnConvertible {

@@ -1,13 +1,13 @@
 import Foundation
 
-// Stored as "YYYY-MM-DD HH:MM:SS.SSS" in UTC: it sorts, it compares with CURRENT_TIMESTAMP, and SQLite's date functions
-// know it.
+// Stored as "YYYY-MM-DD HH:MM:SS.SSS" in UTC: it sorts, it compares with CURRENT_TIMESTAMP, and SQLite's date
+// functions know it.
 
 extension Date: DatabaseValueConvertible, StatementColumnConvertible {
     /// `YYYY-MM-DD HH:MM:SS.SSS` in UTC, to the nearest millisecond.
     ///
-    /// No such text exists outside of the years 0000 to 9999: those dates are stored as the seconds since 1970, which read
-    /// back, but sort before all texts. A date that is not a number is NULL.
+    /// No such text exists outside of the years 0000 to 9999: those dates are stored as the seconds since 1970, which
+    /// read back, but sort before all texts. A date that is not a number is NULL.
     public var databaseValue: DatabaseValue {
         if let fields = DateFields(self) {
             return fields.withText { DatabaseValue(storage: .string(String(decoding: $0, as: UTF8.self))) }
@@ -19,7 +19,8 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// A text that SQLite's date functions know, in UTC unless it says otherwise; or a number, in seconds since 1970.
     ///
-    /// Text without a date, `now` and Julian days are not dates: see ``DatabaseDateComponents`` and `Date(julianDay:)`.
+    /// Text without a date, `now` and Julian days are not dates: see ``DatabaseDateComponents`` and
+    /// `Date(julianDay:)`.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Date? {
         switch dbValue.storage {
         case .int64(let seconds): Date(timeIntervalSince1970: Double(seconds))
@@ -50,7 +51,8 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
     }
 
     private init?(sqliteText: UnsafeBufferPointer<UInt8>) {
-        guard let (fields, format) = DateFields.parse(sqliteText), format.hasDate, let date = fields.date else { return nil }
+        guard let (fields, format) = DateFields.parse(sqliteText), format.hasDate, let date = fields.date
+        else { return nil }
         self = date
     }
 

@@ -1,4 +1,5 @@
-// Dates are read and written for every row: by hand, in SQLite's own bytes, without a formatter and without allocation.
+// Dates are read and written for every row: by hand, in SQLite's own bytes, without a formatter and without
+// allocation.
 
 extension DateFields {
     /// Reads any of the texts that SQLite's date functions know, but `now` and Julian days; nil for all others.
@@ -6,7 +7,9 @@ extension DateFields {
     /// `T` or spaces separate date and time; a time may be followed by `Z`, `+HH:MM` or `-HH:MM`.
     ///
     /// - returns: the fields, and which of them the text has.
-    static func parse(_ utf8: UnsafeBufferPointer<UInt8>) -> (fields: DateFields, format: DatabaseDateComponents.Format)? {
+    static func parse(
+        _ utf8: UnsafeBufferPointer<UInt8>) -> (fields: DateFields, format: DatabaseDateComponents.Format)?
+    {
         var reader = DateReader(utf8)
         var fields = DateFields()
         let hasDate = reader.isDate
@@ -67,7 +70,7 @@ private struct DateReader {
 
     var isAtEnd: Bool { position == bytes.count }
 
-    /// Whether the text begins with a date rather than with a time.
+    /// True if the text begins with a date rather than with a time.
     var isDate: Bool { bytes.count > 4 && bytes[4] == UInt8(ascii: "-") }
 
     mutating func readDate(into fields: inout DateFields) -> Bool {
@@ -137,7 +140,8 @@ private struct DateReader {
     }
 
     private mutating func readDigit() -> Int? {
-        guard position < bytes.count, case let digit = bytes[position] &- UInt8(ascii: "0"), digit < 10 else { return nil }
+        guard position < bytes.count, case let digit = bytes[position] &- UInt8(ascii: "0"), digit < 10
+        else { return nil }
         position += 1
         return Int(digit)
     }

@@ -2,8 +2,8 @@ import Foundation
 
 /// The numbers of a date, of a time of day, or of both, as SQLite's date functions write them.
 ///
-/// Days count by Foundation's Gregorian calendar: Julian up to 4 October 1582, Gregorian from 15 October on. SQLite itself
-/// counts Gregorian days before that, too.
+/// Days count by Foundation's Gregorian calendar: Julian up to 4 October 1582, Gregorian from 15 October on. SQLite
+/// itself counts Gregorian days before that, too.
 ///
 /// Source: <https://www.sqlite.org/lang_datefunc.html#time_values>.
 struct DateFields {
@@ -72,7 +72,8 @@ extension DateFields {
 
     private static func date(fromDays days: Int) -> (year: Int, month: Int, day: Int) {
         guard days >= firstGregorianDay else { return date(fromJulianDays: days + 719_470, plusYears: 0) }
-        // Each 400 years have the same days. Within them, leap days that Julian centuries have, and these lack, are added.
+        // Each 400 years have the same days. Within them, leap days that Julian centuries have, and these lack, are
+        // added.
         let (era, day) = divide(days + 719_468, by: 146_097)
         let century = min(day / 36_524, 3)
         return date(fromJulianDays: day + century, plusYears: era * 400)

@@ -30,14 +30,14 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
-    /// Nil for numbers that a decimal can't hold.
+    /// Creates a decimal from a number; nil where a decimal can't hold it.
     private init?(sqliteDouble value: Double) {
         guard value.isFinite else { return nil }
         self.init(value)
         if isNaN { return nil }
     }
 
-    /// Nil unless the whole text is a number: Foundation reads `"1.5 apples"` as 1.5.
+    /// Creates a decimal from a text; nil unless all of it is a number. Foundation reads `"1.5 apples"` as 1.5.
     private init?(sqliteText text: String) {
         if text == "NaN" {
             self = .nan
@@ -47,7 +47,7 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
         self.init(string: text, locale: Locale(identifier: "en_US_POSIX"))
     }
 
-    /// Whether the text is a number such as `-1`, `+.5`, `1.` or `1.5e-3`.
+    /// Returns true if the text is a number such as `-1`, `+.5`, `1.` or `1.5e-3`.
     private static func isNumber(_ text: String) -> Bool {
         var rest = text.utf8[...]
         skipSign(&rest)

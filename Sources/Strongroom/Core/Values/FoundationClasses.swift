@@ -61,7 +61,7 @@ extension NSDate: DatabaseValueConvertible {
         Date(timeIntervalSinceReferenceDate: timeIntervalSinceReferenceDate).databaseValue
     }
 
-    /// What a `Date` is read from.
+    /// Returns the date in a database value: see `Date`.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         Date.fromDatabaseValue(dbValue).flatMap {
             NSDate(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate) as? Self
@@ -75,7 +75,7 @@ extension NSUUID: DatabaseValueConvertible {
         UUID(uuidString: uuidString)?.databaseValue ?? .null
     }
 
-    /// What a `UUID` is read from.
+    /// Returns the UUID in a database value: see `UUID`.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         UUID.fromDatabaseValue(dbValue).flatMap { NSUUID(uuidString: $0.uuidString) as? Self }
     }
@@ -89,7 +89,7 @@ extension NSURL: DatabaseValueConvertible {
         return text?.databaseValue ?? .null
     }
 
-    /// What a `URL` is read from.
+    /// Returns the URL in a database value: see `URL`.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         URL.fromDatabaseValue(dbValue).flatMap { NSURL(string: $0.absoluteString) as? Self }
     }
@@ -98,6 +98,6 @@ extension NSURL: DatabaseValueConvertible {
 extension NSNull: DatabaseValueConvertible {
     public var databaseValue: DatabaseValue { .null }
 
-    /// Nil, for NULL as well: no value is what a missing one is read as.
+    /// Returns nil, for NULL as well: a missing value is read as nil.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? { nil }
 }

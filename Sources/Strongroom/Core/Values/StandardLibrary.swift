@@ -39,7 +39,7 @@ extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
         return value
     }
 
-    /// Nil when SQLite moved the value into the range of integers.
+    /// Returns the integer; nil when SQLite moved the value into the range of integers.
     @usableFromInline
     static func inRange(_ column: StatementColumn, _ value: Int64) -> Int64? {
         switch column.kind {
@@ -57,8 +57,8 @@ extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
     }
 }
 
-// All other integers go through Int64, and must fit on both ways. (The constraint on Codable only ranks these functions
-// above those of Codable values, which integers are, too.)
+// All other integers go through Int64, and must fit on both ways. (The constraint on Codable only ranks these
+// functions above those of Codable values, which integers are, too.)
 
 extension DatabaseValueConvertible where Self: FixedWidthInteger & Codable {
     /// - Precondition: at most `Int64.max`, SQLite's largest integer.
@@ -79,7 +79,8 @@ extension DatabaseValueConvertible where Self: FixedWidthInteger & Codable {
     @inlinable
     var sqliteInteger: Int64 {
         guard let value = Int64(exactly: self) else {
-            fatalError("\(Self.self) \(self) does not fit in SQLite's 64-bit signed integers: store it as text or as data.")
+            fatalError(
+                "\(Self.self) \(self) does not fit in SQLite's 64-bit signed integers: store it as text or as data.")
         }
         return value
     }

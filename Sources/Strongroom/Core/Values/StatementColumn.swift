@@ -25,7 +25,7 @@ struct StatementColumn {
 
     @inlinable var isNull: Bool { sqlite3_column_type(statement, index) == SQLITE_NULL }
 
-    /// How the value is stored. To be asked before the value, because reading one may convert it.
+    /// The storage class. Ask for it before the value, because reading one may convert it.
     @inlinable var kind: Kind {
         switch sqlite3_column_type(statement, index) {
         case SQLITE_INTEGER: .integer

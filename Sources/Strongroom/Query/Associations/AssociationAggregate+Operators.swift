@@ -161,7 +161,7 @@ extension AssociationAggregate {
 
     // MARK: - Logic
 
-    /// The opposite condition.
+    /// Returns the opposite condition.
     public static prefix func ! (aggregate: Self) -> Self {
         aggregate.map { $0.negated }
     }
@@ -294,7 +294,8 @@ public func length<RowDecoder>(_ aggregate: AssociationAggregate<RowDecoder>) ->
 
 /// `CAST(aggregate AS storageClass)`, under the name of the aggregate. <https://www.sqlite.org/lang_expr.html#castexpr>
 public func cast<RowDecoder>(
-    _ aggregate: AssociationAggregate<RowDecoder>, as storageClass: Database.StorageClass) -> AssociationAggregate<RowDecoder>
+    _ aggregate: AssociationAggregate<RowDecoder>,
+    as storageClass: Database.StorageClass) -> AssociationAggregate<RowDecoder>
 {
     aggregate.map(key: aggregate.key) { cast($0, as: storageClass) }
 }

@@ -1,14 +1,15 @@
-/// A value that sums up what an association leads to.
+/// A value that is computed over the associated rows.
 ///
 /// ```swift
 /// let prolific = Author.having(Author.books.count >= 20)
 /// let request = Author.annotated(with: Author.books.count, Author.books.max(\.year))
-/// // SELECT "author".*, COUNT(DISTINCT "book"."id") AS "bookCount", … FROM "author" LEFT JOIN "book" … GROUP BY "author"."id"
+/// // SELECT "author".*, COUNT(DISTINCT "book"."id") AS "bookCount", … FROM "author" LEFT JOIN "book" … GROUP BY
+/// "author"."id"
 /// ```
 public struct AssociationAggregate<RowDecoder> {
     typealias Expression = SQLRelation.Connected<SQLExpression>
 
-    /// Joins what is summed up, and gives the sum.
+    /// Joins the associated rows and returns the expression of the aggregate.
     let join: (inout SQLRelation) -> Expression
 
     /// The name of the column; nil for that of the expression.
@@ -19,7 +20,10 @@ public struct AssociationAggregate<RowDecoder> {
         self.join = join
     }
 
-    init(_ association: SQLAssociation, key: String, _ value: @escaping @Sendable (Database, TableAliasBase) throws -> SQLExpression) {
+    init(
+        _ association: SQLAssociation, key: String,
+        _ value: @escaping @Sendable (Database, TableAliasBase) throws -> SQLExpression)
+    {
         self.init(key: key) { relation in
             let alias = TableAliasBase(aliasName: nil)
             var association = association
@@ -29,17 +33,17 @@ public struct AssociationAggregate<RowDecoder> {
         }
     }
 
-    /// The same aggregate under another name.
+    /// Renames the aggregate.
     public func forKey(_ key: String) -> Self {
         AssociationAggregate(key: key, join: join)
     }
 
-    /// The same aggregate under the name of a coding key.
+    /// Renames the aggregate to the name of a coding key.
     public func forKey(_ key: some CodingKey) -> Self {
         forKey(key.stringValue)
     }
 
-    /// Another expression on the same joins.
+    /// Returns another expression on the same joins.
     func map(key: String? = nil, _ transform: @escaping @Sendable (SQLExpression) -> SQLExpression) -> Self {
         AssociationAggregate(key: key) { relation in
             let expression = join(&relation)
@@ -47,8 +51,10 @@ public struct AssociationAggregate<RowDecoder> {
         }
     }
 
-    /// An expression on the joins of both.
-    func combined(with other: Self, _ combine: @escaping @Sendable (SQLExpression, SQLExpression) -> SQLExpression) -> Self {
+    /// Returns an expression on the joins of both.
+    func combined(
+        with other: Self, _ combine: @escaping @Sendable (SQLExpression, SQLExpression) -> SQLExpression) -> Self
+    {
         AssociationAggregate { relation in
             let (left, right) = (join(&relation), other.join(&relation))
             return { db in try combine(left(db), right(db)) }
@@ -59,12 +65,12 @@ public struct AssociationAggregate<RowDecoder> {
 extension AssociationToMany {
     private var name: String { sqlAssociation.destination.key.singularName }
 
-    /// How many rows there are: `bookCount`.
+    /// The number of associated rows, named `bookCount`.
     public var count: AssociationAggregate<OriginRowDecoder> {
         AssociationAggregate(sqlAssociation, key: name + "Count", rowCount)
     }
 
-    /// Whether there is no row: `hasNoBook`.
+    /// A condition that no associated row exists, named `hasNoBook`.
     public var isEmpty: AssociationAggregate<OriginRowDecoder> {
         let count = rowCount
         return AssociationAggregate(sqlAssociation, key: "hasNo" + name.capitalizedFirst) { db, alias in
@@ -72,32 +78,32 @@ extension AssociationToMany {
         }
     }
 
-    /// The average: `averageBookPrice`.
+    /// Returns the average, named `averageBookPrice`.
     public func average(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
         aggregate("AVG", expression, prefix: "average")
     }
 
-    /// The greatest value: `maxBookPrice`.
+    /// Returns the maximum, named `maxBookPrice`.
     public func max(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
         aggregate("MAX", expression, prefix: "max")
     }
 
-    /// The least value: `minBookPrice`.
+    /// Returns the minimum, named `minBookPrice`.
     public func min(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
         aggregate("MIN", expression, prefix: "min")
     }
 
-    /// The sum, NULL of no row: `bookPriceSum`.
+    /// Returns the sum, NULL without rows, named `bookPriceSum`.
     public func sum(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
         aggregate("SUM", expression, suffix: "Sum")
     }
 
-    /// The sum as a real number, 0 of no row: `bookPriceSum`.
+    /// Returns the sum as a real number, 0 without rows, named `bookPriceSum`.
     public func total(_ expression: some SQLSpecificExpressible) -> AssociationAggregate<OriginRowDecoder> {
         aggregate("TOTAL", expression, suffix: "Sum")
     }
 
-    /// Rows are told apart by their key: joins of several tables repeat them.
+    /// Rows are distinguished by their key, because joins of several tables repeat them.
     private var rowCount: @Sendable (Database, TableAliasBase) throws -> SQLExpression {
         let tableName = databaseTableName
         return { db, alias in
@@ -127,38 +133,38 @@ extension AssociationToMany {
 }
 
 extension AssociationToMany where RowDecoder: TableRecord {
-    /// The average: `average { $0.price }`.
+    /// Returns the average: `average { $0.price }`.
     public func average(
-        _ expression: (DatabaseComponents) throws -> some SQLSpecificExpressible) rethrows -> AssociationAggregate<OriginRowDecoder>
-    {
+        _ expression: (DatabaseComponents) throws -> some SQLSpecificExpressible
+    ) rethrows -> AssociationAggregate<OriginRowDecoder> {
         try average(expression(RowDecoder.databaseComponents))
     }
 
-    /// The greatest value: `max { $0.price }`.
+    /// Returns the maximum: `max { $0.price }`.
     public func max(
-        _ expression: (DatabaseComponents) throws -> some SQLSpecificExpressible) rethrows -> AssociationAggregate<OriginRowDecoder>
-    {
+        _ expression: (DatabaseComponents) throws -> some SQLSpecificExpressible
+    ) rethrows -> AssociationAggregate<OriginRowDecoder> {
         try max(expression(RowDecoder.databaseComponents))
     }
 
-    /// The least value: `min { $0.price }`.
+    /// Returns the minimum: `min { $0.price }`.
     public func min(
-        _ expression: (DatabaseComponents) throws -> some SQLSpecificExpressible) rethrows -> AssociationAggregate<OriginRowDecoder>
-    {
+        _ expression: (DatabaseComponents) throws -> some SQLSpecificExpressible
+    ) rethrows -> AssociationAggregate<OriginRowDecoder> {
         try min(expression(RowDecoder.databaseComponents))
     }
 
-    /// The sum, NULL of no row: `sum { $0.price }`.
+    /// Returns the sum, NULL without rows: `sum { $0.price }`.
     public func sum(
-        _ expression: (DatabaseComponents) throws -> some SQLSpecificExpressible) rethrows -> AssociationAggregate<OriginRowDecoder>
-    {
+        _ expression: (DatabaseComponents) throws -> some SQLSpecificExpressible
+    ) rethrows -> AssociationAggregate<OriginRowDecoder> {
         try sum(expression(RowDecoder.databaseComponents))
     }
 
-    /// The sum as a real number, 0 of no row: `total { $0.price }`.
+    /// Returns the sum as a real number, 0 without rows: `total { $0.price }`.
     public func total(
-        _ expression: (DatabaseComponents) throws -> some SQLSpecificExpressible) rethrows -> AssociationAggregate<OriginRowDecoder>
-    {
+        _ expression: (DatabaseComponents) throws -> some SQLSpecificExpressible
+    ) rethrows -> AssociationAggregate<OriginRowDecoder> {
         try total(expression(RowDecoder.databaseComponents))
     }
 }
@@ -170,7 +176,7 @@ extension String {
 // MARK: - Requests
 
 extension DerivableRequest {
-    /// The same request with aggregates beside its columns, in groups of one row each.
+    /// Appends aggregates to the selection. Each row is a group of its own.
     public func annotated(with aggregates: [AssociationAggregate<RowDecoder>]) -> Self {
         aggregates.reduce(self) { request, aggregate in
             var request = request
@@ -183,12 +189,12 @@ extension DerivableRequest {
         }
     }
 
-    /// The same request with aggregates beside its columns, in groups of one row each.
+    /// Appends aggregates to the selection. Each row is a group of its own.
     public func annotated(with aggregates: AssociationAggregate<RowDecoder>...) -> Self {
         annotated(with: aggregates)
     }
 
-    /// The same request for the rows whose aggregates fulfil a condition.
+    /// Adds a condition on aggregates to the request.
     public func having(_ predicate: AssociationAggregate<RowDecoder>) -> Self {
         var request = self
         let expression = predicate.join(&request.sqlRelation)
@@ -197,34 +203,34 @@ extension DerivableRequest {
 }
 
 extension TableRecord {
-    /// A request with aggregates beside its columns.
+    /// Returns a request that appends aggregates to the default columns.
     public static func annotated(with aggregates: [AssociationAggregate<Self>]) -> QueryInterfaceRequest<Self> {
         all().annotated(with: aggregates)
     }
 
-    /// A request with aggregates beside its columns.
+    /// Returns a request that appends aggregates to the default columns.
     public static func annotated(with aggregates: AssociationAggregate<Self>...) -> QueryInterfaceRequest<Self> {
         all().annotated(with: aggregates)
     }
 
-    /// A request for the records whose aggregates fulfil a condition.
+    /// Returns a request for the records whose aggregates meet a condition.
     public static func having(_ predicate: AssociationAggregate<Self>) -> QueryInterfaceRequest<Self> {
         all().having(predicate)
     }
 }
 
 extension Table {
-    /// A request with aggregates beside its columns.
+    /// Returns a request that appends aggregates to the default columns.
     public func annotated(with aggregates: [AssociationAggregate<RowDecoder>]) -> QueryInterfaceRequest<RowDecoder> {
         all().annotated(with: aggregates)
     }
 
-    /// A request with aggregates beside its columns.
+    /// Returns a request that appends aggregates to the default columns.
     public func annotated(with aggregates: AssociationAggregate<RowDecoder>...) -> QueryInterfaceRequest<RowDecoder> {
         all().annotated(with: aggregates)
     }
 
-    /// A request for the rows whose aggregates fulfil a condition.
+    /// Returns a request for the rows whose aggregates meet a condition.
     public func having(_ predicate: AssociationAggregate<RowDecoder>) -> QueryInterfaceRequest<RowDecoder> {
         all().having(predicate)
     }

@@ -1,4 +1,4 @@
-/// The columns that lead from one table to another, for associations that the schema does not tell.
+/// The columns that relate one table to another, for associations without a single foreign key in the schema.
 ///
 /// ```swift
 /// static let author = belongsTo(Person.self, key: "author", using: ForeignKey(["authorId"]))
@@ -29,11 +29,13 @@ struct ForeignKeyLookup: Equatable, Sendable {
     let referredTable: String
     let foreignKey: ForeignKey?
 
-    /// The columns that refer, each with the one that it refers to.
+    /// Returns the columns that refer, each with the one that it refers to.
     ///
     /// - throws: `SQLITE_MISUSE` when the schema has none, or several.
     func mapping(_ db: Database) throws -> [(referring: String, referred: String)] {
-        if let foreignKey, let columns = foreignKey.destinationColumns { return try pairs(foreignKey.originColumns, columns) }
+        if let foreignKey, let columns = foreignKey.destinationColumns {
+            return try pairs(foreignKey.originColumns, columns)
+        }
         guard let foreignKey else {
             let known = try knownKeys(db)
             guard known.count == 1 else { throw undecided(known.count) }
@@ -48,7 +50,9 @@ struct ForeignKeyLookup: Equatable, Sendable {
     }
 
     private func knownKeys(_ db: Database) throws -> [ForeignKeyInfo] {
-        try db.foreignKeys(on: referringTable).filter { $0.destinationTable.foldedSQLName == referredTable.foldedSQLName }
+        try db.foreignKeys(on: referringTable).filter {
+            $0.destinationTable.foldedSQLName == referredTable.foldedSQLName
+        }
     }
 
     private func pairs(_ referring: [String], _ referred: [String]) throws -> [(referring: String, referred: String)] {
@@ -56,8 +60,8 @@ struct ForeignKeyLookup: Equatable, Sendable {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
                 message: """
-                    a foreign key of table \(referringTable) refers with \(referring.count) columns to \(referred.count) of \
-                    \(referredTable): name both, as in ForeignKey(["…"], to: ["…"])
+                    a foreign key of table \(referringTable) refers with \(referring.count) columns to \
+                    \(referred.count) of \(referredTable): name both, as in ForeignKey(["…"], to: ["…"])
                     """)
         }
         return Array(zip(referring, referred)).map { (referring: $0, referred: $1) }
@@ -67,8 +71,8 @@ struct ForeignKeyLookup: Equatable, Sendable {
         DatabaseError(
             resultCode: .SQLITE_MISUSE,
             message: """
-                table \(referringTable) has \(count == 0 ? "no foreign key" : "\(count) foreign keys") to \(referredTable): \
-                tell the association which one, with using: ForeignKey(["…"])
+                table \(referringTable) has \(count == 0 ? "no foreign key" : "\(count) foreign keys") to \
+                \(referredTable): tell the association which one, with using: ForeignKey(["…"])
                 """)
     }
 }

@@ -5,7 +5,7 @@ extension JoinableRequest {
         return request
     }
 
-    /// The same request with all rows that belong to each row, which a further statement fetches.
+    /// Fetches all associated rows of each row, with a further statement.
     ///
     /// ```swift
     /// struct AuthorInfo: Decodable, FetchableRecord {
@@ -18,32 +18,32 @@ extension JoinableRequest {
         with { $0.add(SQLPrefetch(association: association.sqlAssociation)) }
     }
 
-    /// The same request with the row that belongs to each row, if there is one.
+    /// Fetches the associated row of each row, if there is one.
     public func including<A: Association>(optional association: A) -> Self where A.OriginRowDecoder == RowDecoder {
         with { $0.join(association.sqlAssociation, .optional, isSelected: true) }
     }
 
-    /// The same request with the row that belongs to each row, for those that have one.
+    /// Fetches the associated row of each row, and leaves out rows without one.
     public func including<A: Association>(required association: A) -> Self where A.OriginRowDecoder == RowDecoder {
         with { $0.join(association.sqlAssociation, .required, isSelected: true) }
     }
 
-    /// The same request joined with what belongs to each row, if anything, for conditions and orders.
+    /// Joins the associated rows, if there are any, for conditions and orders.
     public func joining<A: Association>(optional association: A) -> Self where A.OriginRowDecoder == RowDecoder {
         with { $0.join(association.sqlAssociation, .optional, isSelected: false) }
     }
 
-    /// The same request for the rows to which something belongs.
+    /// Joins the associated rows, and leaves out rows without one.
     public func joining<A: Association>(required association: A) -> Self where A.OriginRowDecoder == RowDecoder {
         with { $0.join(association.sqlAssociation, .required, isSelected: false) }
     }
 
-    /// The same request with the columns of what belongs to each row, if anything, beside its own.
+    /// Appends the columns of the associated row, NULL if there is none.
     public func annotated<A: Association>(withOptional association: A) -> Self where A.OriginRowDecoder == RowDecoder {
         annotated(with: association.sqlAssociation, .optional)
     }
 
-    /// The same request with the columns of what belongs to each row beside its own, for those that have it.
+    /// Appends the columns of the associated row, and leaves out rows without one.
     public func annotated<A: Association>(withRequired association: A) -> Self where A.OriginRowDecoder == RowDecoder {
         annotated(with: association.sqlAssociation, .required)
     }
@@ -63,49 +63,49 @@ extension JoinableRequest {
 extension TableRecord {
     // MARK: - Joins
 
-    /// A request with all records that belong to each record, which a further statement fetches.
+    /// Returns a request that fetches all associated rows of each record, with a further statement.
     public static func including<A: AssociationToMany>(all association: A) -> QueryInterfaceRequest<Self>
         where A.OriginRowDecoder == Self
     {
         all().including(all: association)
     }
 
-    /// A request with the record that belongs to each record, if there is one.
+    /// Returns a request that fetches the associated row of each record, if there is one.
     public static func including<A: Association>(optional association: A) -> QueryInterfaceRequest<Self>
         where A.OriginRowDecoder == Self
     {
         all().including(optional: association)
     }
 
-    /// A request with the record that belongs to each record, for those that have one.
+    /// Returns a request that fetches the associated row of each record, and leaves out records without one.
     public static func including<A: Association>(required association: A) -> QueryInterfaceRequest<Self>
         where A.OriginRowDecoder == Self
     {
         all().including(required: association)
     }
 
-    /// A request joined with what belongs to each record, if anything, for conditions and orders.
+    /// Returns a request that joins the associated rows of each record, if there are any, for conditions and orders.
     public static func joining<A: Association>(optional association: A) -> QueryInterfaceRequest<Self>
         where A.OriginRowDecoder == Self
     {
         all().joining(optional: association)
     }
 
-    /// A request for the records to which something belongs.
+    /// Returns a request for the records with an associated row.
     public static func joining<A: Association>(required association: A) -> QueryInterfaceRequest<Self>
         where A.OriginRowDecoder == Self
     {
         all().joining(required: association)
     }
 
-    /// A request with the columns of what belongs to each record, if anything, beside its own.
+    /// Returns a request that appends the columns of the associated row of each record, NULL if there is none.
     public static func annotated<A: Association>(withOptional association: A) -> QueryInterfaceRequest<Self>
         where A.OriginRowDecoder == Self
     {
         all().annotated(withOptional: association)
     }
 
-    /// A request with the columns of what belongs to each record beside its own, for those that have it.
+    /// Returns a request that appends the columns of the associated row, and leaves out records without one.
     public static func annotated<A: Association>(withRequired association: A) -> QueryInterfaceRequest<Self>
         where A.OriginRowDecoder == Self
     {
@@ -116,49 +116,49 @@ extension TableRecord {
 extension Table {
     // MARK: - Joins
 
-    /// A request with all rows that belong to each row, which a further statement fetches.
+    /// Returns a request that fetches all associated rows of each row, with a further statement.
     public func including<A: AssociationToMany>(all association: A) -> QueryInterfaceRequest<RowDecoder>
         where A.OriginRowDecoder == RowDecoder
     {
         all().including(all: association)
     }
 
-    /// A request with the row that belongs to each row, if there is one.
+    /// Returns a request that fetches the associated row of each row, if there is one.
     public func including<A: Association>(optional association: A) -> QueryInterfaceRequest<RowDecoder>
         where A.OriginRowDecoder == RowDecoder
     {
         all().including(optional: association)
     }
 
-    /// A request with the row that belongs to each row, for those that have one.
+    /// Returns a request that fetches the associated row of each row, and leaves out rows without one.
     public func including<A: Association>(required association: A) -> QueryInterfaceRequest<RowDecoder>
         where A.OriginRowDecoder == RowDecoder
     {
         all().including(required: association)
     }
 
-    /// A request joined with what belongs to each row, if anything, for conditions and orders.
+    /// Returns a request that joins the associated rows of each row, if there are any, for conditions and orders.
     public func joining<A: Association>(optional association: A) -> QueryInterfaceRequest<RowDecoder>
         where A.OriginRowDecoder == RowDecoder
     {
         all().joining(optional: association)
     }
 
-    /// A request for the rows to which something belongs.
+    /// Returns a request for the rows with an associated row.
     public func joining<A: Association>(required association: A) -> QueryInterfaceRequest<RowDecoder>
         where A.OriginRowDecoder == RowDecoder
     {
         all().joining(required: association)
     }
 
-    /// A request with the columns of what belongs to each row, if anything, beside its own.
+    /// Returns a request that appends the columns of the associated row of each row, NULL if there is none.
     public func annotated<A: Association>(withOptional association: A) -> QueryInterfaceRequest<RowDecoder>
         where A.OriginRowDecoder == RowDecoder
     {
         all().annotated(withOptional: association)
     }
 
-    /// A request with the columns of what belongs to each row beside its own, for those that have it.
+    /// Returns a request that appends the columns of the associated row, and leaves out rows without one.
     public func annotated<A: Association>(withRequired association: A) -> QueryInterfaceRequest<RowDecoder>
         where A.OriginRowDecoder == RowDecoder
     {

@@ -8,7 +8,7 @@ struct JoinedTables {
         /// The table that this one is joined to.
         let parent: Int?
 
-        /// What makes rows partners.
+        /// The condition of the join.
         var condition: SQLExpression?
         var name: String?
 
@@ -23,7 +23,9 @@ struct JoinedTables {
         assignNames()
     }
 
-    private mutating func add(_ relation: SQLRelation, joinedBy join: SQLJoin?, to parent: Int?, _ db: Database) throws {
+    private mutating func add(
+        _ relation: SQLRelation, joinedBy join: SQLJoin?, to parent: Int?, _ db: Database) throws
+    {
         let index = tables.count
         tables.append(Table(source: relation.source, relation: relation, join: join, parent: parent))
         if let join, let parent { tables[index].condition = try condition(join, left: parent, right: index, db) }
@@ -37,7 +39,10 @@ struct JoinedTables {
     private func check(_ join: SQLJoin, in outer: SQLJoin?, isNew: Bool) throws {
         func misuse(_ message: String) -> DatabaseError { DatabaseError(resultCode: .SQLITE_MISUSE, message: message) }
         if let obstacle = join.obstacle {
-            throw misuse("the association \(join.key) can't be joined, for it has \(obstacle): leave that out, or use including(all:)")
+            throw misuse("""
+                the association \(join.key) can't be joined, because it has \(obstacle): leave that out, or use \
+                including(all:)
+                """)
         }
         if !isNew { throw misuse("two associations have the key \(join.key): give one another key with forKey(_:)") }
         if outer?.kind == .optional, join.kind == .required {
@@ -64,11 +69,13 @@ struct JoinedTables {
         }
     }
 
-    /// Gives each table the name that it has, or a number where that would not be unique. A table alone needs no name.
+    /// Names each table, with a number where its name is not unique. A single table needs no name.
     private mutating func assignNames() {
         guard tables.count > 1 else { return tables[0].name = tables[0].source.name }
         var taken = Set(tables.compactMap { $0.source.name?.foldedSQLName })
-        let nameless = Dictionary(grouping: tables.filter { $0.source.name == nil }) { $0.source.tableName.foldedSQLName }
+        let nameless = Dictionary(grouping: tables.filter { $0.source.name == nil }) {
+            $0.source.tableName.foldedSQLName
+        }
         for index in tables.indices {
             if let name = tables[index].source.name {
                 tables[index].name = name
@@ -112,7 +119,7 @@ struct JoinedTables {
         try Self.write(commonTables, to: &writer)
     }
 
-    /// What is selected of all tables.
+    /// Writes the selections of all tables.
     func writeSelection(to writer: inout SQLWriter) throws {
         let db = writer.db
         var isFirst = true
@@ -150,7 +157,9 @@ struct JoinedTables {
         let db = writer.db
         var isFirst = true
         for (index, table) in tables.enumerated() {
-            let terms = try table.relation.ordering(db, isReversed: isReversed(index)) { try stableOrdering(of: table, db) }
+            let terms = try table.relation.ordering(db, isReversed: isReversed(index)) {
+                try stableOrdering(of: table, db)
+            }
             for term in terms {
                 writer.append(isFirst ? " ORDER BY " : ", ")
                 isFirst = false
@@ -159,13 +168,13 @@ struct JoinedTables {
         }
     }
 
-    /// Whether a table's order is read backwards: to reverse a relation is to reverse what is joined to it, too.
+    /// Returns true if the order of a table is reversed. Reversing a relation also reverses the tables joined to it.
     private func isReversed(_ index: Int) -> Bool {
         let isItself = tables[index].relation.isReversed
         return tables[index].parent.map { isReversed($0) != isItself } ?? isItself
     }
 
-    /// What tells apart the rows of a table: the primary key, or all that is selected where there is none.
+    /// Returns the order of the primary key of a table, or of all selected columns without one.
     private func stableOrdering(of table: Table, _ db: Database) throws -> [SQLOrdering] {
         let name = table.source.tableName
         if !commonTables.contains(where: { $0.name.foldedSQLName == name.foldedSQLName }),
@@ -182,13 +191,13 @@ struct JoinedTables {
 
     // MARK: - Rows
 
-    /// Hangs the rows of joined tables on those of the first one; nil where there is nothing to hang or to hide.
+    /// The row adapter that makes scopes of joined tables; nil if there are no scopes and no hidden columns.
     func adapter(for statement: Statement, _ db: Database) throws -> (any RowAdapter)? {
         guard tables.count > 1 else { return nil }
         let isSelected = try tables.indices.map { index in
             let relation = tables[index].relation
             if try !relation.selection(db).isEmpty { return true }
-            // What belongs to a row that foreign keys lead to is found by the first row.
+            // Rows associated with a row behind foreign keys are found by the first row.
             return !relation.prefetches.isEmpty && !path(to: index).allSatisfy(\.condition.isForeignKey)
         }
         guard isSelected.dropFirst().contains(true) else { return nil }
@@ -205,7 +214,7 @@ struct JoinedTables {
         return RangeRowAdapter(range(index)).addingScopes(scopes)
     }
 
-    /// Whether something is selected of a table, or of what is joined to it.
+    /// Returns true if a column of the table, or of a table joined to it, is selected.
     private func showsRows(_ index: Int, _ isSelected: [Bool]) -> Bool {
         isSelected[index] || tables.indices.contains { tables[$0].parent == index && showsRows($0, isSelected) }
     }
@@ -244,7 +253,7 @@ struct JoinedTables {
         return try selection.columnCount(of: source, among: sources, db)
     }
 
-    /// What further statements fetch, with the way to the row that it is for.
+    /// The prefetches of all tables, each with the path to the row it belongs to.
     var prefetches: [(path: [SQLJoin], prefetch: SQLPrefetch)] {
         tables.indices.flatMap { index in
             tables[index].relation.prefetches.map { (path: path(to: index), prefetch: $0) }

@@ -1,25 +1,26 @@
-/// The way from one table to another, in one or several steps.
+/// An association without its types: one or several steps from one table to another.
 public struct SQLAssociation: Sendable {
     struct Step: Sendable {
         var key: AssociationKey
         let isToMany: Bool
         var condition: SQLJoinCondition
 
-        /// What is read of the table that the step leads to.
+        /// The query on the table that the step leads to.
         var query: SQLQuery
 
         var keyName: String { isToMany ? key.pluralName : key.singularName }
 
-        /// Whether both lead to the same table in the same way.
+        /// Returns true if both lead to the same table by the same condition.
         func isSameWay(as other: Step) -> Bool {
-            condition.isSame(as: other.condition) && query.relation.source.tableName == other.query.relation.source.tableName
+            condition.isSame(as: other.condition)
+                && query.relation.source.tableName == other.query.relation.source.tableName
         }
     }
 
     /// One step at least.
     private(set) var steps: [Step]
 
-    /// Whether the association leads to any number of rows.
+    /// True if the association leads to any number of rows.
     let isToMany: Bool
 
     init(key: AssociationKey, condition: SQLJoinCondition, query: SQLQuery, isToMany: Bool) {
@@ -27,26 +28,26 @@ public struct SQLAssociation: Sendable {
         self.isToMany = isToMany
     }
 
-    /// The way through a table between.
+    /// Creates the association that leads through the table of `pivot`.
     init(through pivot: SQLAssociation, using target: SQLAssociation, key: String?, isToMany: Bool) {
         steps = pivot.steps + target.steps
         self.isToMany = isToMany
         if let key { destination.key = .given(key, isPlural: isToMany) }
     }
 
-    /// Whether both associations lead to the same table in the same steps.
+    /// Returns true if both associations lead to the same table in the same steps.
     func isSameWay(as other: SQLAssociation) -> Bool {
         steps.count == other.steps.count && zip(steps, other.steps).allSatisfy { $0.isSameWay(as: $1) }
     }
 
-    /// Whether both associations go the same way, by the same keys, up to a step before the last one of each.
+    /// Returns true if both associations have the same steps and keys up to a step that is the last one of neither.
     func sharesWay(with other: SQLAssociation, to step: Int) -> Bool {
         step < min(steps.count, other.steps.count) - 1 && zip(steps, other.steps).prefix(step + 1).allSatisfy {
             $0.keyName == $1.keyName && $0.isSameWay(as: $1)
         }
     }
 
-    /// The way that begins where the joins do.
+    /// Returns the association that begins at the origin of the joins.
     func behind(_ joins: [SQLJoin]) -> SQLAssociation {
         var association = self
         association.steps.insert(contentsOf: joins.map { join in
@@ -54,7 +55,8 @@ public struct SQLAssociation: Sendable {
             query.relation = join.relation
             query.relation.joins = []
             query.relation.prefetches = []
-            return Step(key: .given(join.key, isPlural: false), isToMany: false, condition: join.condition, query: query)
+            return Step(key: .given(join.key, isPlural: false), isToMany: false, condition: join.condition,
+                query: query)
         }, at: 0)
         return association
     }
@@ -81,7 +83,7 @@ public struct SQLAssociation: Sendable {
     /// A condition on the columns of the first step's table, which belong to those of the origin.
     typealias Belonging = @Sendable (Database, [(left: String, right: String)]) throws -> SQLExpression
 
-    /// The query for the rows of the destination that belong to some rows of the origin.
+    /// Returns the query for the rows of the destination that belong to some rows of the origin.
     ///
     /// - parameter isGrouped: whether the columns that say to which ones are selected as well.
     func query(selectingOrigins isGrouped: Bool = false, _ belonging: @escaping Belonging) -> SQLQuery {
@@ -110,7 +112,7 @@ public struct SQLAssociation: Sendable {
         return query
     }
 
-    /// The name under which the column is selected that says to which row of the origin a row belongs.
+    /// Returns the name under which the column is selected that says to which row of the origin a row belongs.
     ///
     /// GRDB's: the column is seen in the rows that ``Row/prefetchedRows`` has.
     static func originColumn(_ column: String) -> String { "grdb_" + column }

@@ -18,7 +18,7 @@ struct SQLJoin: Sendable {
     var obstacle: String?
 }
 
-/// What makes rows of two tables partners.
+/// The condition that joins the rows of two tables.
 enum SQLJoinCondition: Sendable {
     /// Columns are equal: of a table that refers and one that is referred to.
     case foreignKey(ForeignKeyLookup, leftRefers: Bool)
@@ -26,10 +26,10 @@ enum SQLJoinCondition: Sendable {
     /// An expression on aliases of the two tables.
     case expression(@Sendable () -> (left: TableAliasBase, right: TableAliasBase, condition: SQLExpression))
 
-    /// Nothing: all rows are.
+    /// No condition: each row with each row.
     case always
 
-    /// The same condition for tables that change places.
+    /// The condition with its tables exchanged.
     var reversed: SQLJoinCondition {
         switch self {
         case .foreignKey(let lookup, let leftRefers): .foreignKey(lookup, leftRefers: !leftRefers)
@@ -42,27 +42,31 @@ enum SQLJoinCondition: Sendable {
         }
     }
 
-    /// Whether columns have to be equal, and nothing else.
+    /// True if the condition is nothing but the equality of key columns.
     var isForeignKey: Bool {
         if case .foreignKey = self { true } else { false }
     }
 
-    /// The columns that have to be equal.
+    /// Returns the columns that have to be equal.
     ///
     /// - throws: `SQLITE_MISUSE` where there is no foreign key.
     func columns(_ db: Database) throws -> [(left: String, right: String)] {
         guard case .foreignKey(let lookup, let leftRefers) = self else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "an association without a foreign key can be joined, but not fetched for one record: use joining or including")
+                message: """
+                    an association without a foreign key can be joined, but not fetched for one record: use joining or \
+                    including
+                    """)
         }
         return try lookup.mapping(db).map { leftRefers ? ($0.referring, $0.referred) : ($0.referred, $0.referring) }
     }
 
     func isSame(as other: SQLJoinCondition) -> Bool {
         switch (self, other) {
-        case (.foreignKey(let lhs, let lhsRefers), .foreignKey(let rhs, let rhsRefers)): lhs == rhs && lhsRefers == rhsRefers
-        // Functions can't be compared: the key has to do.
+        case (.foreignKey(let lhs, let lhsRefers), .foreignKey(let rhs, let rhsRefers)):
+            lhs == rhs && lhsRefers == rhsRefers
+        // Functions can't be compared, so the key decides.
         case (.expression, .expression), (.always, .always): true
         default: false
         }
@@ -70,7 +74,7 @@ enum SQLJoinCondition: Sendable {
 }
 
 extension SQLRelation {
-    /// Joins what an association leads to, through all of its steps.
+    /// Joins all steps of an association.
     mutating func join(_ association: SQLAssociation, _ kind: SQLJoin.Kind, isSelected: Bool) {
         var joined: SQLJoin?
         for (index, step) in association.steps.enumerated().reversed() {
@@ -78,12 +82,13 @@ extension SQLRelation {
             if index < association.steps.count - 1 || !isSelected { relation.selection = [] }
             if let joined { relation.add(joined) }
             joined = SQLJoin(
-                key: step.key.singularName, kind: kind, condition: step.condition, relation: relation, obstacle: step.query.joinObstacle)
+                key: step.key.singularName, kind: kind, condition: step.condition, relation: relation,
+                obstacle: step.query.joinObstacle)
         }
         if let joined { add(joined) }
     }
 
-    /// Joins a relation, or adds to it what is new when it is joined already.
+    /// Joins a relation, or merges it into the one that is joined under the same key.
     mutating func add(_ join: SQLJoin, inPlace: Bool = false) {
         guard let index = joins.firstIndex(where: { $0.key == join.key && $0.condition.isSame(as: join.condition) }),
               joins[index].relation.source.tableName == join.relation.source.tableName
@@ -115,18 +120,21 @@ extension SQLRelation {
     mutating func add(_ prefetch: SQLPrefetch, inPlace: Bool = false) {
         var prefetch = prefetch
         sharePivots(with: &prefetch)
-        guard let index = prefetches.firstIndex(where: { $0.key == prefetch.key && $0.pivotKeys == prefetch.pivotKeys }) else {
+        guard let index = prefetches.firstIndex(
+            where: { $0.key == prefetch.key && $0.pivotKeys == prefetch.pivotKeys }) else {
             return prefetches.append(prefetch)
         }
         let former = prefetches.remove(at: index)
         prefetches.insert(former.merged(with: prefetch) ?? prefetch, at: inPlace ? index : prefetches.endIndex)
     }
 
-    /// Makes tables one that stand between here and what is fetched, where they have the same key on the same way: conditions
-    /// on one are conditions on the other.
+    /// Makes tables one that stand between here and what is fetched, where they have the same key on the same way:
+    /// conditions on one are conditions on the other.
     private mutating func sharePivots(with prefetch: inout SQLPrefetch) {
         for step in prefetch.pivotKeys.indices {
-            let sharing = prefetches.indices.filter { prefetches[$0].association.sharesWay(with: prefetch.association, to: step) }
+            let sharing = prefetches.indices.filter {
+                prefetches[$0].association.sharesWay(with: prefetch.association, to: step)
+            }
             guard let first = sharing.first else { return }
             var shared = prefetches[first].association.steps[step].query.relation
             shared.merge(prefetch.association.steps[step].query.relation)

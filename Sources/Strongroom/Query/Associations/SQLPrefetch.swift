@@ -2,14 +2,14 @@
 struct SQLPrefetch: Sendable {
     private(set) var association: SQLAssociation
 
-    /// Under which name they hang on the row that they are for.
+    /// The key of the prefetched rows.
     var key: String { association.prefetchKey }
 
     mutating func changeRelations(_ change: (inout SQLRelation) -> Void) {
         association.changeRelations(change)
     }
 
-    /// What both ask for; nil where they go different ways.
+    /// Returns a prefetch that fetches the rows of both; nil if their paths differ.
     func merged(with other: SQLPrefetch) -> SQLPrefetch? {
         guard association.isSameWay(as: other.association) else { return nil }
         var merged = self
@@ -24,11 +24,11 @@ struct SQLPrefetch: Sendable {
         association.setRelation(relation, at: step)
     }
 
-    /// Fetches what belongs to `rows`, and hangs it on them.
+    /// Fetches the associated rows of `rows`, and adds them to their prefetched rows.
     ///
     /// - parameters:
     ///     - origin: the query that gave the rows.
-    ///     - path: the joins that lead to the row that counts.
+    ///     - path: the joins that lead to the row with the association.
     func fetch(for rows: [Row], of origin: SQLQuery, at path: [SQLJoin], _ db: Database) throws {
         guard !rows.isEmpty else { return }
         let way = way(along: path)
@@ -41,7 +41,7 @@ struct SQLPrefetch: Sendable {
         }
     }
 
-    /// The query of what belongs to `rows`; nil where nothing can.
+    /// Returns the query for the associated rows of `rows`; nil if there can be none.
     func query(for rows: [Row], of origin: SQLQuery, at path: [SQLJoin], _ db: Database) throws -> SQLQuery? {
         let way = way(along: path)
         let columns = try way.prefetch.association.steps[0].condition.columns(db)
@@ -49,7 +49,8 @@ struct SQLPrefetch: Sendable {
         return try way.prefetch.query(for: keys, of: way.keyPath.isEmpty ? origin : nil, columns, db)
     }
 
-    /// What the first row refers to says enough, so that nothing need be selected of the rows between.
+    /// Returns the prefetch as seen from the first row of the path, where foreign keys make the rows in between
+    /// unnecessary.
     private func way(along path: [SQLJoin]) -> (prefetch: SQLPrefetch, keyPath: [String]) {
         if !path.isEmpty, path.allSatisfy(\.condition.isForeignKey) {
             return (SQLPrefetch(association: association.behind(path)), [])
@@ -57,21 +58,23 @@ struct SQLPrefetch: Sendable {
         return (self, path.map(\.key))
     }
 
-    /// The values that rows belong to; nil when one of them is NULL.
+    /// Returns the values that rows belong to; nil when one of them is NULL.
     private static func key(of row: Row, at path: [String], _ columns: [String]) throws -> [DatabaseValue]? {
         guard let row = path.reduce(row, { $0?.scopes[$1] }) else { return nil }
         let values = try columns.map { column in
             guard let index = row.index(of: column) else {
                 throw DatabaseError(
                     resultCode: .SQLITE_MISUSE,
-                    message: "including(all:) needs the column \(column), which the request does not select: select it, too")
+                    message: """
+                        including(all:) needs the column \(column), which the request does not select: select it, too
+                        """)
             }
             return row.databaseValue(at: index)
         }
         return values.contains(where: \.isNull) ? nil : values
     }
 
-    /// The same order for the same keys, so that the same rows are fetched by the same SQL.
+    /// Orders keys, so that the same keys give the same SQL.
     private static func isOrdered(_ lhs: [DatabaseValue], _ rhs: [DatabaseValue]) -> Bool {
         for (left, right) in zip(lhs, rhs) where left != right {
             return switch (left.storage, right.storage) {
@@ -83,7 +86,9 @@ struct SQLPrefetch: Sendable {
         return false
     }
 
-    private static func fetch(_ query: SQLQuery, _ columns: [String], _ db: Database) throws -> [[DatabaseValue]: [Row]] {
+    private static func fetch(
+        _ query: SQLQuery, _ columns: [String], _ db: Database) throws -> [[DatabaseValue]: [Row]]
+    {
         let pivots = columns.map(SQLAssociation.originColumn)
         var found: [[DatabaseValue]: [Row]] = [:]
         for row in try query.prepared(db).allRows(db) {
@@ -93,7 +98,7 @@ struct SQLPrefetch: Sendable {
         return found
     }
 
-    /// The query for the rows that belong to some keys.
+    /// Returns the query for the rows that belong to some keys.
     ///
     /// - parameter origin: the query that gave the keys, which need not be repeated then; nil where it can't tell them.
     private func query(
@@ -110,7 +115,9 @@ struct SQLPrefetch: Sendable {
 
     private func query(for keys: [[DatabaseValue]]) -> SQLQuery {
         association.query(selectingOrigins: true) { _, columns in
-            if columns.count == 1 { return .list(Column(columns[0].right).sqlExpression, in: keys.map { .value($0[0]) }) }
+            if columns.count == 1 {
+                return .list(Column(columns[0].right).sqlExpression, in: keys.map { .value($0[0]) })
+            }
             return .matching(keys.map { key in zip(columns, key).map { (column: $0.right, value: $1) } })
         }
     }
@@ -126,10 +133,10 @@ struct SQLPrefetch: Sendable {
         return query
     }
 
-    /// GRDB's name.
+    /// The table alias that GRDB uses.
     private static let originTable = "grdb_base"
 
-    /// What the rows are fetched from, whatever rows they are for.
+    /// Returns the region that the prefetched rows come from, for all base rows.
     func databaseRegion(at path: [SQLJoin], _ db: Database) throws -> DatabaseRegion {
         if !path.isEmpty, path.allSatisfy(\.condition.isForeignKey) {
             return try SQLPrefetch(association: association.behind(path)).databaseRegion(at: [], db)
@@ -141,7 +148,7 @@ struct SQLPrefetch: Sendable {
 }
 
 extension SQLQuery {
-    /// The query as a statement, with what its rows show and what belongs to them.
+    /// Returns the compiled query, with its row adapter and its prefetches.
     func prepared(_ db: Database) throws -> PreparedRequest {
         let tables = try JoinedTables(relation, db)
         let statement = try db.reusableStatement { try write(tables, to: &$0) }
@@ -162,7 +169,7 @@ extension SQLQuery {
         return request
     }
 
-    /// What the query reads, further statements included.
+    /// Returns the region that the query and its prefetches read.
     func databaseRegion(_ db: Database) throws -> DatabaseRegion {
         let tables = try JoinedTables(relation, db)
         let statement = try db.reusableStatement { try write(tables, to: &$0) }
@@ -172,7 +179,7 @@ extension SQLQuery {
 }
 
 extension SQLQuery {
-    /// The same rows, some columns of them only.
+    /// Returns the query for some columns of its rows.
     func selecting(_ columns: [String]) -> SQLQuery {
         var query = self
         query.isDistinct = false
@@ -182,8 +189,8 @@ extension SQLQuery {
         return query
     }
 
-    /// Whether the query, with another selection, is certain to give the same rows once more: a limit needs a unique order for
-    /// that, and no condition may use a name that the selection gives.
+    /// Returns true if the query certainly returns the same rows with another selection. A limit needs a unique
+    /// order for that, and no condition may use a name that the selection defines.
     fileprivate func givesSameRowsAgain(_ db: Database) throws -> Bool {
         guard grouping == nil, having.isEmpty, try relation.selectsColumnsOnly(db) else { return false }
         if limit == nil { return true }
@@ -202,7 +209,7 @@ extension SQLRelation {
 }
 
 extension SQLSelection {
-    /// Whether columns are selected under their own names, or under one that only prefetching gives.
+    /// True if columns are selected under their own names, or under a name that prefetching assigns.
     fileprivate var isColumns: Bool {
         switch node {
         case .allColumns, .someColumns: true

@@ -1,14 +1,15 @@
 extension SQLAssociation {
-    /// An association by a foreign key.
+    /// Returns the association by a foreign key.
     ///
-    /// - parameter originRefers: whether the origin refers to the destination, or the other way round.
+    /// - parameter originRefers: true if the origin refers to the destination, false for the other direction.
     static func direct(
         from origin: String, to destination: QueryInterfaceRequest<some Any>, originRefers: Bool, isToMany: Bool,
         key: String?, using foreignKey: ForeignKey?) -> SQLAssociation
     {
         let name = destination.databaseTableName
         let lookup = ForeignKeyLookup(
-            referringTable: originRefers ? origin : name, referredTable: originRefers ? name : origin, foreignKey: foreignKey)
+            referringTable: originRefers ? origin : name, referredTable: originRefers ? name : origin,
+            foreignKey: foreignKey)
         return SQLAssociation(
             key: key.map { .given($0, isPlural: isToMany) } ?? .table(name),
             condition: .foreignKey(lookup, leftRefers: originRefers), query: destination.query, isToMany: isToMany)
@@ -18,11 +19,11 @@ extension SQLAssociation {
 extension Table {
     // MARK: - Associations
 
-    /// Each row of this table refers to one of `destination`.
+    /// Returns the association in which each row of this table refers to one of `destination`.
     ///
     /// - parameters:
     ///     - key: the name of the association; nil for the name of the table in singular.
-    ///     - foreignKey: nil for the foreign key of the schema, when there is one only.
+    ///     - foreignKey: the foreign key; nil for the only one in the schema.
     public func belongsTo<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> BelongsToAssociation<RowDecoder, Destination>
@@ -31,7 +32,7 @@ extension Table {
             from: tableName, to: destination.all(), originRefers: true, isToMany: false, key: key, using: foreignKey))
     }
 
-    /// Each row of this table refers to one of `destination`.
+    /// Returns the association in which each row of this table refers to one of `destination`.
     public func belongsTo<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> BelongsToAssociation<RowDecoder, Destination>
@@ -40,11 +41,11 @@ extension Table {
             from: tableName, to: destination.all(), originRefers: true, isToMany: false, key: key, using: foreignKey))
     }
 
-    /// One row of `destination` at most refers to each row of this table.
+    /// Returns the association with the one row of `destination`, if any, that refers to each row of this table.
     ///
     /// - parameters:
     ///     - key: the name of the association; nil for the name of the table in singular.
-    ///     - foreignKey: nil for the foreign key of the schema, when there is one only.
+    ///     - foreignKey: the foreign key; nil for the only one in the schema.
     public func hasOne<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasOneAssociation<RowDecoder, Destination>
@@ -53,7 +54,7 @@ extension Table {
             from: tableName, to: destination.all(), originRefers: false, isToMany: false, key: key, using: foreignKey))
     }
 
-    /// One row of `destination` at most refers to each row of this table.
+    /// Returns the association with the one row of `destination`, if any, that refers to each row of this table.
     public func hasOne<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasOneAssociation<RowDecoder, Destination>
@@ -62,11 +63,11 @@ extension Table {
             from: tableName, to: destination.all(), originRefers: false, isToMany: false, key: key, using: foreignKey))
     }
 
-    /// Any number of rows of `destination` refer to each row of this table.
+    /// Returns the association in which any number of rows of `destination` refer to each row of this table.
     ///
     /// - parameters:
     ///     - key: the name of the association in plural; nil for the name of the table.
-    ///     - foreignKey: nil for the foreign key of the schema, when there is one only.
+    ///     - foreignKey: the foreign key; nil for the only one in the schema.
     public func hasMany<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasManyAssociation<RowDecoder, Destination>
@@ -75,7 +76,7 @@ extension Table {
             from: tableName, to: destination.all(), originRefers: false, isToMany: true, key: key, using: foreignKey))
     }
 
-    /// Any number of rows of `destination` refer to each row of this table.
+    /// Returns the association in which any number of rows of `destination` refer to each row of this table.
     public func hasMany<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasManyAssociation<RowDecoder, Destination>
@@ -84,7 +85,7 @@ extension Table {
             from: tableName, to: destination.all(), originRefers: false, isToMany: true, key: key, using: foreignKey))
     }
 
-    /// What the associations `pivot` and then `target` lead to.
+    /// Returns the association that follows `pivot`, then `target`.
     ///
     /// - parameter key: the name of the association in plural; nil for that of `target`.
     public func hasMany<Pivot: Association, Target: Association>(
@@ -96,7 +97,7 @@ extension Table {
             through: pivot.sqlAssociation, using: target.sqlAssociation, key: key, isToMany: true))
     }
 
-    /// What the associations `pivot` and then `target` lead to.
+    /// Returns the association that follows `pivot`, then `target`.
     ///
     /// - parameter key: the name of the association; nil for that of `target`.
     public func hasOne<Pivot: AssociationToOne, Target: AssociationToOne>(
@@ -108,14 +109,15 @@ extension Table {
             through: pivot.sqlAssociation, using: target.sqlAssociation, key: key, isToMany: false))
     }
 
-    /// All rows of a common table, for each row of this one.
+    /// Returns the association of each row with all rows of a common table.
     public func association<Destination>(
         to cte: CommonTableExpression<Destination>) -> JoinAssociation<RowDecoder, Destination>
     {
         JoinAssociation(cte.all(), .always)
     }
 
-    /// The rows of a common table that fulfil a condition: `association(to: cte) { $0.id == $1["id"] }`.
+    /// Returns the association of each row with the rows of a common table that meet a condition: `association(to: cte)
+    /// { $0.id == $1["id"] }`.
     public func association<Destination>(
         to cte: CommonTableExpression<Destination>,
         on condition: @escaping @Sendable (TableAlias<RowDecoder>, TableAlias<Destination>) -> any SQLExpressible)
@@ -126,14 +128,14 @@ extension Table {
 }
 
 extension CommonTableExpression {
-    /// All rows of a common table, for each row of this one.
+    /// Returns the association of each row with all rows of a common table.
     public func association<Destination>(
         to cte: CommonTableExpression<Destination>) -> JoinAssociation<RowDecoder, Destination>
     {
         JoinAssociation(cte.all(), .always)
     }
 
-    /// The rows of a common table that fulfil a condition.
+    /// Returns the association of each row with the rows of a common table that meet a condition.
     public func association<Destination>(
         to cte: CommonTableExpression<Destination>,
         on condition: @escaping @Sendable (TableAlias<RowDecoder>, TableAlias<Destination>) -> any SQLExpressible)
@@ -142,14 +144,14 @@ extension CommonTableExpression {
         JoinAssociation(cte.all(), on: condition)
     }
 
-    /// All rows of a table, for each row of this one.
+    /// Returns the association of each row with all rows of a table.
     public func association<Destination: TableRecord>(
         to destination: Destination.Type) -> JoinAssociation<RowDecoder, Destination>
     {
         JoinAssociation(destination.all(), .always)
     }
 
-    /// The rows of a table that fulfil a condition.
+    /// Returns the association of each row with the rows of a table that meet a condition.
     public func association<Destination: TableRecord>(
         to destination: Destination.Type,
         on condition: @escaping @Sendable (TableAlias<RowDecoder>, TableAlias<Destination>) -> any SQLExpressible)
@@ -158,12 +160,14 @@ extension CommonTableExpression {
         JoinAssociation(destination.all(), on: condition)
     }
 
-    /// All rows of a table, for each row of this one.
-    public func association<Destination>(to destination: Table<Destination>) -> JoinAssociation<RowDecoder, Destination> {
+    /// Returns the association of each row with all rows of a table.
+    public func association<Destination>(
+        to destination: Table<Destination>) -> JoinAssociation<RowDecoder, Destination>
+    {
         JoinAssociation(destination.all(), .always)
     }
 
-    /// The rows of a table that fulfil a condition.
+    /// Returns the association of each row with the rows of a table that meet a condition.
     public func association<Destination>(
         to destination: Table<Destination>,
         on condition: @escaping @Sendable (TableAlias<RowDecoder>, TableAlias<Destination>) -> any SQLExpressible)

@@ -1,15 +1,15 @@
-// Each of these is the function of the same name on the table of the record type.
+// Each function calls the one of the same name on the table of the record type.
 
 extension TableRecord {
     private static var table: Table<Self> { Table(databaseTableName) }
 
     // MARK: - Associations
 
-    /// Each record refers to one of `destination`: `Book.belongsTo(Author.self)`.
+    /// Returns the association in which each record refers to one of `destination`: `Book.belongsTo(Author.self)`.
     ///
     /// - parameters:
     ///     - key: the name of the association; nil for the name of the table in singular.
-    ///     - foreignKey: nil for the foreign key of the schema, when there is one only.
+    ///     - foreignKey: the foreign key; nil for the only one in the schema.
     public static func belongsTo<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> BelongsToAssociation<Self, Destination>
@@ -17,7 +17,7 @@ extension TableRecord {
         table.belongsTo(destination, key: key, using: foreignKey)
     }
 
-    /// Each record refers to a row of `destination`.
+    /// Returns the association in which each record refers to a row of `destination`.
     public static func belongsTo<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> BelongsToAssociation<Self, Destination>
@@ -25,11 +25,12 @@ extension TableRecord {
         table.belongsTo(destination, key: key, using: foreignKey)
     }
 
-    /// One record of `destination` at most refers to each record: `Author.hasOne(Biography.self)`.
+    /// Returns the association with the one record of `destination`, if any, that refers to each record:
+    /// `Author.hasOne(Biography.self)`.
     ///
     /// - parameters:
     ///     - key: the name of the association; nil for the name of the table in singular.
-    ///     - foreignKey: nil for the foreign key of the schema, when there is one only.
+    ///     - foreignKey: the foreign key; nil for the only one in the schema.
     public static func hasOne<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasOneAssociation<Self, Destination>
@@ -37,7 +38,7 @@ extension TableRecord {
         table.hasOne(destination, key: key, using: foreignKey)
     }
 
-    /// One row of `destination` at most refers to each record.
+    /// Returns the association with the one row of `destination`, if any, that refers to each record.
     public static func hasOne<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasOneAssociation<Self, Destination>
@@ -45,11 +46,12 @@ extension TableRecord {
         table.hasOne(destination, key: key, using: foreignKey)
     }
 
-    /// Any number of records of `destination` refer to each record: `Author.hasMany(Book.self)`.
+    /// Returns the association in which any number of records of `destination` refer to each record:
+    /// `Author.hasMany(Book.self)`.
     ///
     /// - parameters:
     ///     - key: the name of the association in plural; nil for the name of the table.
-    ///     - foreignKey: nil for the foreign key of the schema, when there is one only.
+    ///     - foreignKey: the foreign key; nil for the only one in the schema.
     public static func hasMany<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasManyAssociation<Self, Destination>
@@ -57,7 +59,7 @@ extension TableRecord {
         table.hasMany(destination, key: key, using: foreignKey)
     }
 
-    /// Any number of rows of `destination` refer to each record.
+    /// Returns the association in which any number of rows of `destination` refer to each record.
     public static func hasMany<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasManyAssociation<Self, Destination>
@@ -65,7 +67,7 @@ extension TableRecord {
         table.hasMany(destination, key: key, using: foreignKey)
     }
 
-    /// What the associations `pivot` and then `target` lead to.
+    /// Returns the association that follows `pivot`, then `target`.
     ///
     /// - parameter key: the name of the association in plural; nil for that of `target`.
     public static func hasMany<Pivot: Association, Target: Association>(
@@ -76,7 +78,7 @@ extension TableRecord {
         table.hasMany(destination, through: pivot, using: target, key: key)
     }
 
-    /// What the associations `pivot` and then `target` lead to.
+    /// Returns the association that follows `pivot`, then `target`.
     ///
     /// - parameter key: the name of the association; nil for that of `target`.
     public static func hasOne<Pivot: AssociationToOne, Target: AssociationToOne>(
@@ -87,14 +89,14 @@ extension TableRecord {
         table.hasOne(destination, through: pivot, using: target, key: key)
     }
 
-    /// All rows of a common table, for each record.
+    /// Returns the association of each record with all rows of a common table.
     public static func association<Destination>(
         to cte: CommonTableExpression<Destination>) -> JoinAssociation<Self, Destination>
     {
         table.association(to: cte)
     }
 
-    /// The rows of a common table that fulfil a condition.
+    /// Returns the association of each row with the rows of a common table that meet a condition.
     public static func association<Destination>(
         to cte: CommonTableExpression<Destination>,
         on condition: @escaping @Sendable (TableAlias<Self>, TableAlias<Destination>) -> any SQLExpressible)
@@ -105,9 +107,11 @@ extension TableRecord {
 }
 
 extension TableRecord where Self: EncodableRecord {
-    /// A request for what an association leads to from this record: `try author.request(for: Author.books).fetchAll(db)`.
+    /// Returns a request for the associated rows of this record: `try author.request(for:
+    /// Author.books).fetchAll(db)`.
     ///
-    /// There is nothing for a record whose key is NULL, or unknown. Fetching throws when the record can't be encoded.
+    /// The request has no row for a record whose key is NULL or unknown. Fetching throws if the record can't be
+    /// encoded.
     public func request<A: Association>(for association: A) -> QueryInterfaceRequest<A.RowDecoder>
         where A.OriginRowDecoder == Self
     {

@@ -33,7 +33,7 @@ extension SQLQuery {
         }
     }
 
-    /// The table under its alias; under its own name where a query for the keys of the rows has the alias.
+    /// Returns the table under its alias; under its own name where a query for the keys of the rows has the alias.
     private func changedTable(isFiltered: Bool) -> NamedTable {
         NamedTable(relation.source, name: isFiltered ? relation.source.name : nil)
     }
@@ -44,10 +44,10 @@ extension SQLQuery {
         writer.append(" AS " + name.quotedDatabaseIdentifier)
     }
 
-    /// Whether a filter tells the rows, with a limit perhaps.
+    /// True if a filter, perhaps with a limit, determines the rows.
     private func tellsRowsByFilter(isReturning: Bool) -> Bool {
         guard grouping == nil, having.isEmpty, relation.joins.isEmpty else { return false }
-        // What is returned would stand between the filter and the limit.
+        // RETURNING would stand between the filter and the limit.
         return limit == nil || !isReturning && relation.source.name == nil && Self.canLimitChanges
     }
 
@@ -68,7 +68,7 @@ extension SQLQuery {
         writer.append(")")
     }
 
-    /// Whether SQLite knows `DELETE … LIMIT`: only if it was compiled for that.
+    /// True if SQLite was compiled with `DELETE … LIMIT`.
     /// <https://www.sqlite.org/compile.html#enable_update_delete_limit>
     private static let canLimitChanges = Database.isCompiled(with: "ENABLE_UPDATE_DELETE_LIMIT")
 

@@ -1,10 +1,10 @@
 // SQLite's compiler tells which tables and columns a query reads. Which rows, only the query knows.
 
 extension SQLQuery {
-    /// Makes the region of `statement`, written for this query, that of the query: of the rows that the filter lets through,
-    /// and of all that is fetched for them.
+    /// Makes the region of `statement`, written for this query, that of the query: of the rows that the filter lets
+    /// through, and of all that is fetched for them.
     ///
-    /// That is found out when someone asks for the region: most programs never do.
+    /// Computed when the region is first used, because most programs never use it.
     func narrowRegion(of statement: Statement, _ tables: JoinedTables) {
         let prefetches = tables.prefetches
         guard !relation.filters.isEmpty || !prefetches.isEmpty else { return }
@@ -12,7 +12,7 @@ extension SQLQuery {
         statement.regionNarrowing = { [self] statement, region in
             let db = statement.database
             var region = region
-            // A filter that throws has thrown when the statement was written.
+            // The errors of the filter were thrown when the statement was written.
             if let filter = try? relation.filter(db) {
                 if filter.isNeverTrue { return DatabaseRegion() }
                 if (try? readsOnce(table, tables, db)) == true, let rowIDs = try? rowIDs(filter, db) {
@@ -20,14 +20,14 @@ extension SQLQuery {
                 }
             }
             for (path, prefetch) in prefetches {
-                // As for the filter: what throws, throws when the rows are fetched.
+                // Errors are thrown when the rows are fetched, like those of the filter.
                 if let more = try? prefetch.databaseRegion(at: path, db) { region.formUnion(more) }
             }
             return region
         }
     }
 
-    /// Whether the query reads the table in one place only. A join or a subquery may read all of its rows once more.
+    /// Returns true if the query reads the table in one place. A join or a subquery may read all of its rows again.
     private func readsOnce(_ table: String, _ tables: JoinedTables, _ db: Database) throws -> Bool {
         var writer = SQLWriter(db)
         try write(tables, to: &writer)
@@ -36,7 +36,7 @@ extension SQLQuery {
             && !writer.literals.contains { $0.mayRead(table: name) }
     }
 
-    /// The only rows of the table that can be among the query's; nil when the filter does not name them.
+    /// Returns the rowids that the filter names; nil if it names none.
     private func rowIDs(_ filter: SQLExpression, _ db: Database) throws -> Set<Int64>? {
         let table = relation.source.tableName
         guard try db.tableExists(table) else { return nil }
@@ -50,7 +50,7 @@ extension SQLQuery {
 }
 
 extension SQLExpression {
-    /// Whether the condition lets no row through, whatever the row.
+    /// True if the condition matches no row at all.
     fileprivate var isNeverTrue: Bool {
         switch node {
         case .value(let value): value.isNull || value.integerTruth == false
@@ -59,7 +59,7 @@ extension SQLExpression {
         }
     }
 
-    /// The rowids for which the condition may be true; nil when it does not name them.
+    /// Returns the rowids for which the condition may be true; nil if it does not name them.
     ///
     /// - parameter columns: the folded names of the rowid.
     fileprivate func rowIDs(in columns: Set<String>, of aliases: [TableAliasBase]) -> Set<Int64>? {
@@ -71,7 +71,9 @@ extension SQLExpression {
         case .listed(let element, let values, isNegated: false) where element.isColumn(columns, of: aliases):
             return values.reduce([]) { known, value in value.equalRowIDs.flatMap { known?.union($0) } }
         case .associative(.and, let conditions):
-            return conditions.compactMap { $0.rowIDs(in: columns, of: aliases) }.reduce(nil) { $0?.intersection($1) ?? $1 }
+            return conditions.compactMap { $0.rowIDs(in: columns, of: aliases) }.reduce(nil) {
+                $0?.intersection($1) ?? $1
+            }
         case .associative(.or, let conditions):
             let alternatives = conditions.compactMap { $0.rowIDs(in: columns, of: aliases) }
             return alternatives.count == conditions.count ? alternatives.reduce(into: []) { $0.formUnion($1) } : nil
@@ -84,8 +86,8 @@ extension SQLExpression {
         }
     }
 
-    /// The rowids that are equal to the value, if the expression is one: SQLite compares a text with a rowid as the number
-    /// that it looks like.
+    /// The rowids that are equal to the value, if the expression is one: SQLite compares a text with a rowid as the
+    /// number that it looks like.
     private var equalRowIDs: Set<Int64>? {
         guard case .value(let value) = node else { return nil }
         switch value.storage {
@@ -107,10 +109,11 @@ extension SQLExpression {
 }
 
 extension String {
-    /// Whether SQL of the program may read the table, in a subquery or by its name.
+    /// Returns true if this SQL text may read the table, in a subquery or by its name.
     fileprivate func mayRead(table: String) -> Bool {
         // What qualifies a column reads nothing.
-        let text = foldedSQLName.replacing(table + ".", with: "").replacing(table.quotedDatabaseIdentifier + ".", with: "")
+        let text = foldedSQLName.replacing(table + ".", with: "")
+            .replacing(table.quotedDatabaseIdentifier + ".", with: "")
         let words = text.split { !$0.isNameCharacter }
         let isNamed = table.allSatisfy(\.isNameCharacter) ? words.contains { $0 == table } : text.contains(table)
         return isNamed || words.contains("select")

@@ -13,7 +13,7 @@ struct SQLQuery: SQLQueryWriting {
     var having: [SQLRelation.Connected<SQLExpression>] = []
     var limit: Limit?
 
-    /// Whether the filter is known to let through one row at most.
+    /// True if the filter is known to match at most one row.
     var isSingle = false
 
     init(tableName: String, selection: [SQLSelection]) {
@@ -37,7 +37,7 @@ struct SQLQuery: SQLQueryWriting {
         }
     }
 
-    /// Everything that decides which rows there are.
+    /// The parts of the statement that determine its rows.
     func writeConditions(to writer: inout SQLWriter) throws {
         let db = writer.db
         try writeFilter(to: &writer)
@@ -68,7 +68,7 @@ struct SQLQuery: SQLQueryWriting {
 
     // MARK: - One row
 
-    /// The query for who reads its first row only.
+    /// Returns the query with a limit of one row, unless it returns one row anyway.
     func limitedToFirstRow(_ db: Database) throws -> SQLQuery {
         guard limit == nil, !isSingle, try !selectsOneRow(db) else { return self }
         var query = self
@@ -76,7 +76,7 @@ struct SQLQuery: SQLQueryWriting {
         return query
     }
 
-    /// Whether there can't be two rows: all is summed up, or a unique key is given.
+    /// Returns true if the query returns at most one row: it aggregates all rows, or its filter has a unique key.
     private func selectsOneRow(_ db: Database) throws -> Bool {
         guard relation.joins.isEmpty else { return false }
         if grouping == nil, try selection(db).contains(where: { $0.expression?.isAggregate ?? false }) { return true }
@@ -91,7 +91,8 @@ struct SQLQuery: SQLQueryWriting {
     func writeCount(to writer: inout SQLWriter) throws {
         let selection = try selection(writer.db)
         let tables = try JoinedTables(relation, writer.db)
-        let isPlain = limit == nil && grouping == nil && having.isEmpty && relation.joins.isEmpty && !tables.hasCommonTables
+        let isPlain = limit == nil && grouping == nil && having.isEmpty && relation.joins.isEmpty
+            && !tables.hasCommonTables
         let single = selection.count == 1 ? selection[0].expression : nil
         if isPlain, isDistinct, let expression = single {
             try writeSimpleCount(of: .function(.init(
@@ -108,7 +109,9 @@ struct SQLQuery: SQLQueryWriting {
         }
     }
 
-    private func writeSimpleCount(of counted: SQLExpression.Node, _ tables: JoinedTables, to writer: inout SQLWriter) throws {
+    private func writeSimpleCount(
+        of counted: SQLExpression.Node, _ tables: JoinedTables, to writer: inout SQLWriter) throws
+    {
         try writer.withTables(tables.names) { writer in
             writer.append("SELECT ")
             try SQLExpression(node: counted).write(to: &writer)

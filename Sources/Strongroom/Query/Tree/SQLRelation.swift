@@ -1,13 +1,14 @@
-/// Rows of a table: which ones, in which order, what of them, and what is joined to them.
+/// The rows of a table: filter, order, selection and joins.
 ///
-/// What depends on the schema is a function of the connection, called each time the SQL is written.
+/// The tables, conditions, order and joins of a query. Parts that depend on the schema are functions of the connection,
+/// called each time the SQL is written.
 public struct SQLRelation: Sendable {
     typealias Connected<Value> = @Sendable (Database) throws -> Value
 
     enum Order: Sendable {
         case terms(Connected<[SQLOrdering]>)
 
-        /// What tells apart the rows of the table.
+        /// The order of the primary key, or of all columns without one.
         case stable
     }
 
@@ -16,7 +17,7 @@ public struct SQLRelation: Sendable {
     var filters: [Connected<SQLExpression>] = []
     var orderings: [Order] = []
 
-    /// Whether all of the order is reversed, that of joined tables included.
+    /// True if the whole order is reversed, including that of joined tables.
     var isReversed = false
 
     /// The tables that are joined in the same statement.
@@ -43,7 +44,9 @@ public struct SQLRelation: Sendable {
     }
 
     /// - parameter stableOrdering: what tells apart the rows that the order does not.
-    func ordering(_ db: Database, isReversed: Bool, _ stableOrdering: () throws -> [SQLOrdering]) throws -> [SQLOrdering] {
+    func ordering(
+        _ db: Database, isReversed: Bool, _ stableOrdering: () throws -> [SQLOrdering]) throws -> [SQLOrdering]
+    {
         let terms = try orderings.flatMap { order in
             switch order {
             case .terms(let terms): try terms(db)

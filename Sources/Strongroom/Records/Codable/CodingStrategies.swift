@@ -1,6 +1,6 @@
 import Foundation
 
-/// How `Data` properties are stored.
+/// A strategy that stores `Data` properties.
 public enum DatabaseDataEncodingStrategy: Sendable {
     /// As blobs.
     case deferredToData
@@ -8,22 +8,22 @@ public enum DatabaseDataEncodingStrategy: Sendable {
     /// As text; data that is not UTF-8 throws `EncodingError`.
     case text
 
-    /// As the function says.
+    /// As the function returns it.
     case custom(@Sendable (Data) -> (any DatabaseValueConvertible)?)
 }
 
-/// How `Data` properties are read.
+/// A strategy that reads `Data` properties.
 public enum DatabaseDataDecodingStrategy: Sendable {
     /// From blobs and text.
     case deferredToData
 
-    /// As the function says; nil is an error.
+    /// As the function returns it; nil is an error.
     case custom(@Sendable (DatabaseValue) -> Data?)
 }
 
-/// How `Date` properties are stored.
+/// A strategy that stores `Date` properties.
 public enum DatabaseDateEncodingStrategy: @unchecked Sendable {
-    // Unchecked: date formatters are thread-safe as long as nobody changes them.
+    // Unchecked: date formatters are thread-safe as long as they are not changed.
 
     /// `YYYY-MM-DD HH:MM:SS.SSS` in UTC.
     case deferredToDate
@@ -43,16 +43,16 @@ public enum DatabaseDateEncodingStrategy: @unchecked Sendable {
     /// ISO 8601, such as `2001-01-01T00:00:00Z`.
     case iso8601
 
-    /// As the formatter says. Don't change it any more.
+    /// As the formatter formats it. Do not change the formatter afterwards.
     case formatted(DateFormatter)
 
-    /// As the function says.
+    /// As the function returns it.
     case custom(@Sendable (Date) -> (any DatabaseValueConvertible)?)
 }
 
-/// How `Date` properties are read.
+/// A strategy that reads `Date` properties.
 public enum DatabaseDateDecodingStrategy: @unchecked Sendable {
-    // Unchecked: date formatters are thread-safe as long as nobody changes them.
+    // Unchecked: date formatters are thread-safe as long as they are not changed.
 
     /// From text that SQLite's date functions know, and numbers of seconds since 1970.
     case deferredToDate
@@ -69,14 +69,14 @@ public enum DatabaseDateDecodingStrategy: @unchecked Sendable {
     /// From ISO 8601, such as `2001-01-01T00:00:00Z`.
     case iso8601
 
-    /// As the formatter says. Don't change it any more.
+    /// As the formatter formats it. Do not change the formatter afterwards.
     case formatted(DateFormatter)
 
-    /// As the function says; nil is an error.
+    /// As the function returns it; nil is an error.
     case custom(@Sendable (DatabaseValue) -> Date?)
 }
 
-/// How `UUID` properties are stored. All forms are read.
+/// A strategy that stores `UUID` properties. All forms can be read.
 public enum DatabaseUUIDEncodingStrategy: Sendable {
     /// As a blob of 16 bytes.
     case deferredToUUID
@@ -88,7 +88,7 @@ public enum DatabaseUUIDEncodingStrategy: Sendable {
     case lowercaseString
 }
 
-/// How coding keys become columns.
+/// A strategy that derives columns from coding keys.
 public enum DatabaseColumnEncodingStrategy: Sendable {
     /// `playerID` is `playerID`.
     case useDefaultKeys
@@ -96,7 +96,7 @@ public enum DatabaseColumnEncodingStrategy: Sendable {
     /// `playerID` is `player_id`.
     case convertToSnakeCase
 
-    /// As the function says.
+    /// As the function returns it.
     case custom(@Sendable (any CodingKey) -> String)
 
     func column(for key: some CodingKey) -> String {
@@ -108,7 +108,7 @@ public enum DatabaseColumnEncodingStrategy: Sendable {
     }
 }
 
-/// How columns become coding keys.
+/// A strategy that derives coding keys from columns.
 public enum DatabaseColumnDecodingStrategy: Sendable {
     /// `playerID` is `playerID`.
     case useDefaultKeys
@@ -116,10 +116,10 @@ public enum DatabaseColumnDecodingStrategy: Sendable {
     /// `player_id` is `playerId`.
     case convertFromSnakeCase
 
-    /// As the function says.
+    /// As the function returns it.
     case custom(@Sendable (String) -> any CodingKey)
 
-    /// The text of the key that a column stands for; nil where both are the same.
+    /// The text of the coding key for a column; nil if both are equal.
     var keyText: ((String) -> String)? {
         switch self {
         case .useDefaultKeys: nil
@@ -171,7 +171,7 @@ extension DatabaseDateEncodingStrategy {
         }
     }
 
-    /// The integer below; NULL where there is none.
+    /// Returns the integer below; NULL where there is none.
     private static func integer(_ value: Double) -> DatabaseValue {
         (Int64(exactly: value.rounded(.down)) as Int64?).databaseValue
     }
@@ -218,7 +218,8 @@ extension String {
             if character.isUppercase, index > 0, characters[index - 1] != "_" {
                 let followsCapital = characters[index - 1].isUppercase
                 let precedesLowercase = index + 1 < characters.count && characters[index + 1].isLowercase
-                // As Foundation's JSON coders have it, the first letter is a word where a capital follows: `u_rl_string`.
+                // As Foundation's JSON coders have it, the first letter is a word where a capital follows:
+                // `u_rl_string`.
                 if !followsCapital || precedesLowercase || index == 1 { result += "_" }
             }
             result += character.lowercased()
@@ -228,7 +229,9 @@ extension String {
 
     /// `my_url_value` is `myUrlValue`; underscores around stay.
     var camelCased: String {
-        guard let first = firstIndex(where: { $0 != "_" }), let last = lastIndex(where: { $0 != "_" }) else { return self }
+        guard let first = firstIndex(where: { $0 != "_" }), let last = lastIndex(where: { $0 != "_" }) else {
+            return self
+        }
         let words = self[first...last].split(separator: "_")
         guard words.count > 1 else { return self }
         let camel = words[0].lowercased() + words.dropFirst().map(\.capitalized).joined()

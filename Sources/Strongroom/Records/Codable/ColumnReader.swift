@@ -11,17 +11,18 @@ class AnyColumnReader {
 }
 
 class ColumnReader<T: Decodable>: AnyColumnReader {
-    /// The value of the column; throws when it is NULL, unless `T` is an optional.
+    /// Returns the value of the column; throws when it is NULL, unless `T` is an optional.
     func read(_ row: Row, at index: Int) throws -> T {
-        fatalError("Readers say how they read.")
+        fatalError("A subclass must override read(_:at:).")
     }
 
-    /// The reader that a record's strategies want for a column.
+    /// Returns the reader for a column by a record's strategies.
     static func make(record: (any FetchableRecord.Type)?, column: String) -> ColumnReader<T> {
         let reader: AnyColumnReader
         if T.self == Date.self, let strategy = record?.databaseDateDecodingStrategy(for: column), !strategy.isDefault {
             reader = StrategyReader<Date> { strategy.date($0) }
-        } else if T.self == Data.self, let strategy = record?.databaseDataDecodingStrategy(for: column), !strategy.isDefault {
+        } else if T.self == Data.self, let strategy = record?.databaseDataDecodingStrategy(for: column),
+            !strategy.isDefault {
             reader = StrategyReader<Data> { strategy.data($0) }
         } else if let type = T.self as? any (DatabaseValueConvertible & StatementColumnConvertible & Decodable).Type {
             reader = straight(type)
@@ -46,7 +47,8 @@ class ColumnReader<T: Decodable>: AnyColumnReader {
 }
 
 /// Reads straight from the statement.
-private final class StraightReader<V: DatabaseValueConvertible & StatementColumnConvertible & Decodable>: ColumnReader<V> {
+private final class StraightReader<V>: ColumnReader<V>
+where V: DatabaseValueConvertible & StatementColumnConvertible & Decodable {
     init() { super.init(V.self) }
 
     override func read(_ row: Row, at index: Int) throws -> V {
@@ -118,7 +120,7 @@ private final class CodableReader<T: Decodable>: ColumnReader<T> {
 }
 
 extension DecodingError {
-    /// The same error, with the column in which it happened.
+    /// Returns the error with the column in which it occurred.
     fileprivate func below(_ column: String) -> DecodingError {
         func below(_ context: Context) -> Context {
             Context(
@@ -147,7 +149,7 @@ struct ColumnKey: CodingKey {
 
 /// One column, for a type that decodes itself from one value.
 private struct SingleColumnDecoder: Decoder, SingleValueDecodingContainer {
-    /// The answer to a type that wants a list or a dictionary.
+    /// Returns the error for a type that decodes a list or a dictionary.
     struct NeedsJSON: Error {}
 
     let row: Row
@@ -173,14 +175,14 @@ private struct SingleColumnDecoder: Decoder, SingleValueDecodingContainer {
 }
 
 extension DatabaseDateDecodingStrategy {
-    /// Whether dates are read as they are without a strategy, straight from the statement.
+    /// True if dates are read straight from the statement, as `Date` reads them.
     fileprivate var isDefault: Bool {
         if case .deferredToDate = self { true } else { false }
     }
 }
 
 extension DatabaseDataDecodingStrategy {
-    /// Whether data is read as it is without a strategy, straight from the statement.
+    /// True if data is read straight from the statement, as `Data` reads it.
     fileprivate var isDefault: Bool {
         if case .deferredToData = self { true } else { false }
     }

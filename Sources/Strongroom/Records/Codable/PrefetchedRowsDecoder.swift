@@ -5,7 +5,7 @@ struct PrefetchedRowsDecoder: Decoder {
     let userInfo: [CodingUserInfoKey: Any]
     let element: PartOfRow
 
-    /// Makes the record of one row, which has a place in the list.
+    /// Creates the record of one row, at its position in the list.
     struct PartOfRow {
         let decode: (any Decodable.Type, Row, ListPlace) throws -> any Decodable
     }
@@ -48,7 +48,7 @@ struct PrefetchedRowsDecoder: Decoder {
     }
 }
 
-/// A place in a list as a coding key, for the paths of errors.
+/// A position in a list as a coding key, for the paths of errors.
 struct ListPlace: CodingKey {
     let index: Int
     var intValue: Int? { index }

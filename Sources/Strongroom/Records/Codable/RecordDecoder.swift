@@ -8,11 +8,12 @@ extension FetchableRecord where Self: Decodable {
     }
 }
 
-/// Decodes records from rows, for an `init(row:)` of your own that does more than the default one.
+/// Decodes records from rows, for an `init(row:)` that does more than the default one.
 open class FetchableRecordDecoder {
+    /// Creates a decoder.
     public init() {}
 
-    /// The record of a row.
+    /// Returns the record of a row.
     public func decode<T: FetchableRecord & Decodable>(_ type: T.Type, from row: Row) throws -> T {
         try RecordDecoder.decode(type, from: row)
     }
@@ -30,7 +31,7 @@ final class RecordDecoder: Decoder {
     }
 
     private let lentRow: Unmanaged<Row>
-    // Unchecked exclusivity: see `Database`.
+    // Unchecked exclusivity: see the article *Layers*.
     @exclusivity(unchecked) private var isDecoding = false
     let recordType: Any.Type
     private let record: (any FetchableRecord.Type)?
@@ -38,28 +39,28 @@ final class RecordDecoder: Decoder {
     /// The keys that lead to the part of a record that is decoded; none for the record itself.
     let codingPath: [any CodingKey]
 
-    /// Whether the row is an element of a list, which may be a single value.
+    /// True if the row is an element of a list, which may be a single value.
     fileprivate var isElement = false
 
     /// The key that neither column nor scope nor prefetched rows have, when the row stands in for it.
     fileprivate var missingKey: (any CodingKey)?
 
-    /// The key of the record that was made of the row's own columns, if one was.
+    /// The key of the record that was decoded from the row's own columns, if any.
     private var mainKey = ""
     @exclusivity(unchecked) private var hasMainRecord = false
 
     /// The column of each key, when keys and columns have different names.
     private let keyedColumns: [String: Int]?
 
-    /// What reads each column, once it was read.
+    /// The readers of the columns, each created at the first read.
     @exclusivity(unchecked) private var readers: [AnyColumnReader?]
 
-    /// The keyed container, once it was asked for.
+    /// The keyed container, after its first use.
     @exclusivity(unchecked) private var knownContainer: AnyKnownContainer?
 
     var userInfo: [CodingUserInfoKey: Any] { record?.databaseDecodingUserInfo ?? [:] }
 
-    /// - parameter record: whose strategies count.
+    /// - parameter record: the type whose strategies apply.
     private init(_ type: Any.Type, record: (any FetchableRecord.Type)?, row: Row, codingPath: [any CodingKey] = []) {
         lentRow = .passUnretained(row)
         self.recordType = type
@@ -74,8 +75,10 @@ final class RecordDecoder: Decoder {
     }
 
     static func decode<T: FetchableRecord & Decodable>(_ type: T.Type, from row: Row) throws -> T {
-        // Nothing else is ever kept there; a checked cast would cost each row.
-        if let known = row.decoder.map({ unsafeDowncast($0, to: RecordDecoder.self) }), known.recordType == type { return try known.decode(type) }
+        // The property only ever holds this type, and a checked cast would cost time for each row.
+        if let known = row.decoder.map({ unsafeDowncast($0, to: RecordDecoder.self) }), known.recordType == type {
+            return try known.decode(type)
+        }
         let decoder = RecordDecoder(type, record: type, row: row)
         row.decoder = decoder
         return try decoder.decode(type)
@@ -90,9 +93,10 @@ final class RecordDecoder: Decoder {
         return try T(from: self)
     }
 
-    /// A part of a record, from a row that it may share with others.
+    /// Returns a part of a record, from a row that it may share with others.
     private func part<T: Decodable>(
-        _ type: T.Type, from row: Row, at path: @autoclosure () -> [any CodingKey], insteadOf key: (any CodingKey)? = nil) throws -> T
+        _ type: T.Type, from row: Row, at path: @autoclosure () -> [any CodingKey],
+        insteadOf key: (any CodingKey)? = nil) throws -> T
     {
         if let record = type as? any FetchableRecord.Type {
             // The types are the same.
@@ -103,7 +107,7 @@ final class RecordDecoder: Decoder {
         return try decoder.decode(type)
     }
 
-    /// An element of a list: a part of a record, or the value of the leftmost column, as in `select(\.title)`.
+    /// Returns an element of a list: a part of a record, or the value of the leftmost column, as in `select(\.title)`.
     private func element<T: Decodable>(
         _ type: T.Type, from row: Row, at path: @autoclosure () -> [any CodingKey]) throws -> T
     {
@@ -116,7 +120,7 @@ final class RecordDecoder: Decoder {
         return try decoder.decode(type)
     }
 
-    /// The value of the leftmost column.
+    /// Returns the value of the leftmost column.
     fileprivate func leftmost<T: Decodable>(_ type: T.Type) throws -> T {
         try reader(type, at: 0).read(row, at: 0)
     }
@@ -129,7 +133,7 @@ final class RecordDecoder: Decoder {
         return newContainer(keyedBy: type)
     }
 
-    // Apart from the above, which does without the type of the container.
+    // A function of its own, because the one above needs no container type.
     @inline(never)
     private func newContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
         let container = KeyedDecodingContainer(RecordDecodingContainer<Key>(self))
@@ -159,7 +163,7 @@ final class RecordDecoder: Decoder {
 
     // MARK: - Columns
 
-    /// The column of a key.
+    /// Returns the column of a key.
     @inline(__always)
     func index(of key: String) -> Int? {
         lentRow._withUnsafeGuaranteedRef { index(of: key, in: $0) }
@@ -212,7 +216,8 @@ final class RecordDecoder: Decoder {
                 }
                 return try decode(type)
             }
-            return try T(from: PrefetchedRowsDecoder(rows: rows, codingPath: path, userInfo: userInfo, element: element))
+            return try T(from: PrefetchedRowsDecoder(rows: rows, codingPath: path, userInfo: userInfo,
+                element: element))
         }
         if type is any ExpressibleByNilLiteral.Type { return try missing(key, as: type) }
         if hasMainRecord {
@@ -250,7 +255,7 @@ final class RecordDecoder: Decoder {
         return RowDecodingError(missing: "column not found: \(name.debugDescription)", in: row)
     }
 
-    /// The keys of all that the row has.
+    /// Returns the keys of all columns, scopes and prefetched rows of the row.
     func keys<Key: CodingKey>() -> [Key] {
         let columns = keyedColumns.map { $0.sorted { $0.value < $1.value }.map(\.key) } ?? row.columns.names
         let others = row.scopesTree.names.sorted() + row.prefetchedRows.keys.sorted()
@@ -258,7 +263,8 @@ final class RecordDecoder: Decoder {
     }
 }
 
-/// A container that is kept, with the type of its keys: asking Swift for its type would cost more than decoding a property.
+/// A container that is kept, with the type of its keys: asking Swift for its type would cost more than decoding a
+/// property.
 private class AnyKnownContainer {
     let key: ObjectIdentifier
 
@@ -275,15 +281,15 @@ private final class KnownContainer<Container>: AnyKnownContainer {
         super.init(key)
     }
 
-    // A call, because only this object has the container's type at hand.
+    // A call, because only this object knows the container's type.
     @inline(never)
     func copy() -> Container { container }
 }
 
 /// The columns of a row, by coding key.
 private struct RecordDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    /// Not counted: Swift copies the container for each property, and counting took a third of the time. Whoever decodes keeps
-    /// the decoder, and the decoder its row.
+    /// Not counted: Swift copies the container for each property, and counting took a third of the time. The caller
+    /// that decodes keeps the decoder, which keeps its row.
     private let lentDecoder: Unmanaged<RecordDecoder>
 
     private var decoder: RecordDecoder { lentDecoder.takeUnretainedValue() }

@@ -13,7 +13,7 @@ extension EncodableRecord where Self: Encodable {
 
 /// Encodes the properties of a record into columns.
 final class RecordEncoder: Encoder {
-    // Unchecked exclusivity: see `Database`.
+    // Unchecked exclusivity: see the article *Layers*.
     @exclusivity(unchecked) var container = PersistenceContainer()
 
     let record: any EncodableRecord.Type
@@ -66,7 +66,7 @@ final class RecordEncoder: Encoder {
         }
     }
 
-    /// A value inside of a property that encodes itself as one value.
+    /// Returns the value inside a property that encodes itself as one value.
     fileprivate func databaseValue(wrapped value: some Encodable, in column: String) throws -> DatabaseValue {
         try databaseValue(value, in: column)
     }
@@ -102,7 +102,7 @@ private struct RecordEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
         try encoder.encode(value, in: encoder.column(for: key))
     }
 
-    // Nil properties are NULL columns, not missing ones: an update has to erase what was there.
+    // Nil properties are NULL columns, not missing ones, so that an update erases former values.
 
     func encodeIfPresent(_ value: Bool?, forKey key: Key) { set(value.databaseValue, key) }
     func encodeIfPresent(_ value: String?, forKey key: Key) { set(value.databaseValue, key) }
@@ -127,11 +127,17 @@ private struct RecordEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy keyType: NestedKey.Type, forKey key: Key) -> KeyedEncodingContainer<NestedKey>
     {
-        fatalError("A column has no nested container: give \(encoder.record) a property of its own Codable type for \(key.stringValue).")
+        fatalError("""
+            A column has no nested container: give \(encoder.record) a property of its own Codable type for \
+            \(key.stringValue).
+            """)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        fatalError("A column has no nested container: give \(encoder.record) a property of its own Codable type for \(key.stringValue).")
+        fatalError("""
+            A column has no nested container: give \(encoder.record) a property of its own Codable type for \
+            \(key.stringValue).
+            """)
     }
 
     // The columns of a superclass stand beside those of its subclass.
@@ -162,9 +168,9 @@ private struct WrappedRecordEncodingContainer: SingleValueEncodingContainer {
 
 // MARK: - Properties that are no database values
 
-/// Finds out whether a property encodes itself as one value, as enums do, or needs JSON.
+/// Determines if a property encodes itself as one value, as enumerations do, or needs JSON.
 private final class SingleValueEncoder: Encoder {
-    /// The answer of a property that encodes a list or a dictionary.
+    /// The error of a property that encodes a list or a dictionary.
     struct NeedsJSON: Error {}
 
     let encoder: RecordEncoder
@@ -179,7 +185,7 @@ private final class SingleValueEncoder: Encoder {
         self.column = column
     }
 
-    /// The one value; nil when JSON is needed.
+    /// Returns the single value; nil if the property needs JSON.
     static func encode(_ value: some Encodable, encoder: RecordEncoder, column: String) throws -> DatabaseValue? {
         let single = SingleValueEncoder(encoder, column)
         do {
@@ -227,7 +233,9 @@ private final class SingleValueEncoder: Encoder {
         {
             KeyedEncodingContainer(NoKeyedContainer<NestedKey>(encoder: encoder))
         }
-        func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { NoUnkeyedContainer(encoder: encoder) }
+        func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+            NoUnkeyedContainer(encoder: encoder)
+        }
         func superEncoder() -> any Encoder { encoder }
         func superEncoder(forKey key: Key) -> any Encoder { encoder }
     }
@@ -239,7 +247,9 @@ private final class SingleValueEncoder: Encoder {
 
         func encodeNil() throws { throw NeedsJSON() }
         func encode<T: Encodable>(_ value: T) throws { throw NeedsJSON() }
-        func nestedContainer<NestedKey: CodingKey>(keyedBy keyType: NestedKey.Type) -> KeyedEncodingContainer<NestedKey> {
+        func nestedContainer<NestedKey: CodingKey>(
+            keyedBy keyType: NestedKey.Type) -> KeyedEncodingContainer<NestedKey>
+        {
             KeyedEncodingContainer(NoKeyedContainer<NestedKey>(encoder: encoder))
         }
         func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { NoUnkeyedContainer(encoder: encoder) }

@@ -1,6 +1,6 @@
 /// Counts the rows of a table that a statement changes.
 ///
-/// SQLite counts no rows of views, but those that their `INSTEAD OF` triggers change.
+/// For a view, SQLite counts the rows that its `INSTEAD OF` triggers change.
 ///
 /// Source: <https://www.sqlite.org/c3ref/changes.html>.
 struct ChangeCount {
@@ -8,18 +8,18 @@ struct ChangeCount {
     private let tableName: String
     private let totalBefore: Int
 
-    /// To be made before the statement runs.
+    /// Create it before the statement runs.
     init(_ db: Database, inTable tableName: String) {
         self.db = db
         self.tableName = tableName
         totalBefore = db.totalChangesCount
     }
 
-    /// The rows of the statement that ran since.
+    /// Returns the number of rows that the latest statement changed.
     func ofLatestStatement() throws -> Int {
         let count = db.changesCount
         if count > 0 || db.totalChangesCount == totalBefore { return count }
-        // Virtual tables may have written what they had put off.
+        // Virtual tables may have written deferred rows.
         return try db.relation(tableName, in: nil)?.isView == true ? db.totalChangesCount - totalBefore : 0
     }
 }

@@ -1,70 +1,85 @@
 import Foundation
 
-/// A type that knows the values of its columns.
+/// A type that can set the columns of a row.
 ///
-/// `Encodable` types have nothing to write: each property is a column, what is no single value is stored as JSON.
+/// `Encodable` types need no code: each property is a column, and properties that are no single value are stored as
+/// JSON.
 public protocol EncodableRecord: SendableMetatype {
     /// Sets the columns of the record.
     func encode(to container: inout PersistenceContainer) throws
 
-    /// What the `encode(to:)` of properties finds in its encoder. Default: nothing.
+    /// The user info of the encoder that the `encode(to:)` of properties gets. Default: empty.
     static var databaseEncodingUserInfo: [CodingUserInfoKey: Any] { get }
 
-    /// The encoder of a column that is stored as JSON. Default: dates in milliseconds since 1970, data in Base64, keys
-    /// sorted so that equal values have equal texts.
+    /// Returns the encoder of a column that is stored as JSON. Default: dates in milliseconds since 1970, data in
+    /// Base64, keys sorted so that equal values have equal texts.
     static func databaseJSONEncoder(for column: String) -> JSONEncoder
 
-    /// How `Data` properties are stored. Default: as blobs.
+    /// Returns the strategy that stores `Data` properties in a column. Default: as blobs.
     static func databaseDataEncodingStrategy(for column: String) -> DatabaseDataEncodingStrategy
 
-    /// How `Date` properties are stored. Default: as `Date` is, `YYYY-MM-DD HH:MM:SS.SSS` in UTC.
+    /// Returns the strategy that stores `Date` properties in a column. Default: as text, `YYYY-MM-DD HH:MM:SS.SSS` in
+    /// UTC.
     static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy
 
-    /// How `UUID` properties are stored. Default: as `UUID` is, a blob of 16 bytes.
+    /// Returns the strategy that stores `UUID` properties in a column. Default: as blobs of 16 bytes.
     static func databaseUUIDEncodingStrategy(for column: String) -> DatabaseUUIDEncodingStrategy
 
-    /// How coding keys become columns. Default: they have the same name.
+    /// The strategy that derives columns from coding keys. Default: the same names.
     static var databaseColumnEncodingStrategy: DatabaseColumnEncodingStrategy { get }
 }
 
 extension EncodableRecord {
+    /// An empty dictionary.
     public static var databaseEncodingUserInfo: [CodingUserInfoKey: Any] { [:] }
 
+    /// Returns an encoder that writes dates in milliseconds since 1970, data in Base64, and sorted keys.
     public static func databaseJSONEncoder(for column: String) -> JSONEncoder {
         let encoder = Int.databaseJSONEncoder()
         encoder.userInfo = databaseEncodingUserInfo.asSendable
         return encoder
     }
 
-    public static func databaseDataEncodingStrategy(for column: String) -> DatabaseDataEncodingStrategy { .deferredToData }
+    /// Returns the strategy that stores data as blobs.
+    public static func databaseDataEncodingStrategy(for column: String) -> DatabaseDataEncodingStrategy {
+        .deferredToData
+    }
 
-    public static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy { .deferredToDate }
+    /// Returns the strategy that stores dates as `YYYY-MM-DD HH:MM:SS.SSS` in UTC.
+    public static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy {
+        .deferredToDate
+    }
 
-    public static func databaseUUIDEncodingStrategy(for column: String) -> DatabaseUUIDEncodingStrategy { .deferredToUUID }
+    /// Returns the strategy that stores UUIDs as blobs of 16 bytes.
+    public static func databaseUUIDEncodingStrategy(for column: String) -> DatabaseUUIDEncodingStrategy {
+        .deferredToUUID
+    }
 
+    /// The strategy in which columns have the names of the coding keys.
     public static var databaseColumnEncodingStrategy: DatabaseColumnEncodingStrategy { .useDefaultKeys }
 }
 
 extension EncodableRecord {
     // MARK: - Comparing
 
-    /// The values of all columns.
+    /// The columns of the record with their values.
     public var databaseDictionary: [String: DatabaseValue] {
         get throws { try Dictionary(PersistenceContainer(self).map { $0 }, uniquingKeysWith: { $1 }) }
     }
 
-    /// Whether both records have the same columns with the same values. False when one of them can't be encoded.
+    /// Returns a Boolean value that indicates whether both records have the same columns with equal values. False if
+    /// one of them can't be encoded.
     public func databaseEquals(_ record: Self) -> Bool {
         guard let changes = try? databaseChanges(from: record) else { return false }
         return changes.isEmpty
     }
 
-    /// The columns where the record differs from another, with the values of the other.
+    /// Returns the columns where the record differs from another, with the values of the other.
     public func databaseChanges(from record: some EncodableRecord) throws -> [String: DatabaseValue] {
         try PersistenceContainer(self).changes(from: PersistenceContainer(record))
     }
 
-    /// Modifies the record; returns the columns that changed, with the values that they had.
+    /// Modifies the record and returns the columns that changed, with their former values.
     public mutating func databaseChanges(modify: (inout Self) throws -> Void) throws -> [String: DatabaseValue] {
         let former = try PersistenceContainer(self)
         try modify(&self)
@@ -73,7 +88,7 @@ extension EncodableRecord {
 }
 
 extension PersistenceContainer {
-    /// The columns that differ, with their former values; a column that `former` lacks was NULL there.
+    /// Returns the columns that differ, with their former values; a column that `former` lacks was NULL there.
     func changes(from former: PersistenceContainer) -> [String: DatabaseValue] {
         var changes: [String: DatabaseValue] = [:]
         for (column, value) in self {
@@ -85,9 +100,11 @@ extension PersistenceContainer {
 }
 
 extension [CodingUserInfoKey: Any] {
-    /// The same for Foundation's coders, which want sendable values. They are used where they were made.
+    /// The dictionary for Foundation's coders, which require sendable values. They stay on the thread that created
+    /// them.
     var asSendable: [CodingUserInfoKey: any Sendable] {
-        // Sendable is a marker: both existentials are the same in memory. (Without `as Any`, Swift would cast what is inside.)
+        // Sendable is a marker: both existentials are the same in memory. (Without `as Any`, Swift would cast what is
+        // inside.)
         mapValues { unsafeBitCast($0 as Any, to: (any Sendable).self) }
     }
 }

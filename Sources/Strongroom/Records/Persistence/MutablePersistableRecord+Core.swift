@@ -1,7 +1,7 @@
-// What all ways to save a record come down to, callbacks included. `PersistableRecord` has the same ways without
+// The functions that all ways to save a record call, with callbacks. `PersistableRecord` has the same ones without
 // `mutating`: it calls these on a copy, because its callbacks change nothing.
 
-/// A statement that saves: what it returns, and how it is run.
+/// A statement that saves a record: its returned selection, and the function that runs it.
 struct Saving {
     var selection: [any SQLSelectable] = []
     var run: (Statement) throws -> Void
@@ -9,13 +9,13 @@ struct Saving {
     static var plain: Saving { Saving { try $0.run() } }
 }
 
-/// A statement that saves, and the value that is made of what it returns.
+/// A statement that saves a record, and the value that is made of its returned rows.
 struct Returning<T> {
     var selection: [any SQLSelectable]
     var fetch: (Statement) throws -> T
 
-    /// The value, once `save` has run the statement. Everything underneath does without the type of the value, and so without
-    /// looking up types at run time.
+    /// Returns the value after `save` has run the statement. The code below does without the type of the value, and so
+    /// without looking up types at run time.
     func value(_ save: (Saving) throws -> Void) throws -> T {
         var value: T?
         try save(Saving(selection: selection) { value = try fetch($0) })
@@ -26,11 +26,11 @@ struct Returning<T> {
 extension MutablePersistableRecord {
     // MARK: - Callbacks
 
-    /// `willSave`, `aroundSave`, `didSave` around something that saves.
+    /// Runs `saving` with the callbacks `willSave`, `aroundSave` and `didSave`.
     mutating func saveWithCallbacks(_ db: Database, _ save: (inout Self) throws -> PersistenceSuccess) throws {
         try willSave(db)
         var success: PersistenceSuccess?
-        // Of a copy: the record itself may change meanwhile.
+        // On a copy, because the record itself may change meanwhile.
         let record = self
         try record.aroundSave(db) {
             let saved = try save(&self)
@@ -41,7 +41,7 @@ extension MutablePersistableRecord {
         didSave(success)
     }
 
-    /// An insertion with its callbacks, but for those that all saving has.
+    /// Inserts the record, with the callbacks of an insertion.
     mutating func insertWithCallbacks(
         _ db: Database, _ insert: (Self) throws -> InsertionSuccess) throws -> PersistenceSuccess
     {
@@ -58,7 +58,7 @@ extension MutablePersistableRecord {
         return PersistenceSuccess(success)
     }
 
-    /// An update with its callbacks, but for those that all saving has.
+    /// Updates the record, with the callbacks of an update.
     private func updateWithCallbacks(
         _ db: Database, columns: Set<String>?, _ update: () throws -> PersistenceSuccess) throws -> PersistenceSuccess
     {
@@ -75,11 +75,11 @@ extension MutablePersistableRecord {
         return success
     }
 
-    /// The error of a callback that did not let happen what it is around, or kept an error for itself.
+    /// Returns the error for a callback that did not call its function argument, or did not throw its error.
     static func notDone(_ callback: String, _ function: String) -> DatabaseError {
         DatabaseError(
             resultCode: .SQLITE_MISUSE,
-            message: "\(Self.self).\(callback) has to call the function that it gets, and to throw its error: try \(function)()")
+            message: "\(Self.self).\(callback) must call its function argument and throw its error: try \(function)()")
     }
 
     // MARK: - Ways to save
@@ -91,12 +91,13 @@ extension MutablePersistableRecord {
     }
 
     private mutating func insertInside(
-        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ saving: Saving) throws -> PersistenceSuccess
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?,
+        _ saving: Saving) throws -> PersistenceSuccess
     {
         try insertWithCallbacks(db) { record in
             let writer = try RecordWriter(db, record)
             let statement = try writer.insertStatement(onConflict: conflictResolution, returning: saving.selection)
-            // Before the insertion: who traces it finds it to be the latest statement.
+            // Fetched before the insertion, so that the insertion is the latest statement in a trace.
             let rowIDColumn = try writer.rowIDColumn()
             try saving.run(statement)
             return InsertionSuccess(rowID: db.lastInsertedRowID, rowIDColumn: rowIDColumn, encoded: writer.container)
@@ -109,14 +110,14 @@ extension MutablePersistableRecord {
         columns: Set<String>? = nil,
         _ saving: Saving = .plain) throws
     {
-        // Updating changes no record: the copy is as good.
+        // Updates do not change the record, so a copy will do.
         var record = self
         try record.saveWithCallbacks(db) { record in
             try record.updateInside(db, conflictResolution, columns: columns, saving) { _ in }
         }
     }
 
-    /// - parameter missed: called with the error before it is thrown when there is no row to update.
+    /// - parameter missed: called with the error, before it is thrown, if there is no row to update.
     private func updateInside(
         _ db: Database,
         _ conflictResolution: Database.ConflictResolution?,
@@ -162,11 +163,11 @@ extension MutablePersistableRecord {
     }
 }
 
-/// The answer of a statement that returned no row.
+/// The error of a statement that returned no row.
 struct NoRow: Error {}
 
 extension MutablePersistableRecord {
-    /// The returned row as a record.
+    /// Returns the returned row as a record.
     static func returningRecord<T: FetchableRecord & TableRecord>(_ type: T.Type) -> Returning<T> {
         Returning(selection: type.databaseSelection) { statement in
             guard let record = try T.fetchOne(statement) else { throw NoRow() }

@@ -6,15 +6,18 @@ extension MutablePersistableRecord {
 
     /// Inserts the record.
     ///
-    /// - parameter conflictResolution: by default that of ``persistenceConflictPolicy``.
-    /// - throws: `SQLITE_CONSTRAINT` and its kin; what callbacks throw.
-    public mutating func insert(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
+    /// - parameter conflictResolution: the conflict resolution. Default: that of ``persistenceConflictPolicy``.
+    /// - throws: `SQLITE_CONSTRAINT` and its variants; the errors of callbacks.
+    public mutating func insert(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws
+    {
         try insertCore(db, conflictResolution)
     }
 
-    /// Inserts the record; returns the row as it is now, as a record of some type.
+    /// Inserts the record and returns the row as a record of another type.
     ///
-    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record out.
+    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record
+    ///   out.
     public mutating func insertAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type) throws -> T
@@ -22,7 +25,7 @@ extension MutablePersistableRecord {
         try insertAndFetchCore(db, conflictResolution, returnedType)
     }
 
-    /// Inserts the record; returns what `fetch` makes of the statement that returns the selection.
+    /// Inserts the record and returns the result of `fetch` on the statement that returns the selection.
     public mutating func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
@@ -34,7 +37,7 @@ extension MutablePersistableRecord {
         }
     }
 
-    /// Inserts the record; returns what `fetch` makes of the statement that returns the selection.
+    /// Inserts the record and returns the result of `fetch` on the statement that returns the selection.
     public mutating func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         fetch: (Statement) throws -> T,
@@ -46,14 +49,17 @@ extension MutablePersistableRecord {
 
     // MARK: - Save
 
-    /// Updates the row of the record's primary key; inserts the record where there is none, or where the key is NULL.
+    /// Updates the row with the record's primary key. Inserts the record if there is no such row, or if the key is
+    /// NULL.
     ///
-    /// - parameter conflictResolution: by default that of ``persistenceConflictPolicy``.
-    public mutating func save(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
+    /// - parameter conflictResolution: the conflict resolution. Default: that of ``persistenceConflictPolicy``.
+    public mutating func save(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws
+    {
         try saveCore(db, conflictResolution)
     }
 
-    /// Saves the record; returns the row as it is now, as a record of some type.
+    /// Saves the record and returns the row as a record of another type.
     public mutating func saveAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type) throws -> T
@@ -61,7 +67,7 @@ extension MutablePersistableRecord {
         try saveAndFetchCore(db, conflictResolution, returnedType)
     }
 
-    /// Saves the record; returns what `fetch` makes of the statement that returns the selection.
+    /// Saves the record and returns the result of `fetch` on the statement that returns the selection.
     public mutating func saveAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
@@ -77,18 +83,18 @@ extension MutablePersistableRecord {
 
     /// Inserts the record, or updates the row that it conflicts with, in one statement.
     ///
-    /// All columns are overwritten but the primary key. Callbacks are those of an insertion.
+    /// All columns but the primary key are overwritten. The callbacks are those of an insertion.
     ///
     /// Source: <https://www.sqlite.org/lang_upsert.html>.
     public mutating func upsert(_ db: Database) throws {
         try upsertCore(db)
     }
 
-    /// Upserts the record; returns the row as it is now.
+    /// Upserts the record and returns the resulting row.
     ///
-    /// - parameter conflictTarget: the columns of the unique key that may conflict; by default any.
-    /// - parameter strategy: what happens to columns without an assignment. Default: they are overwritten.
-    /// - parameter assignments: what the update does, given the row that was to be inserted.
+    /// - parameter conflictTarget: the columns of the unique key that may conflict. Default: any unique key.
+    /// - parameter strategy: the treatment of columns without an assignment. Default: they are overwritten.
+    /// - parameter assignments: returns the assignments of the update, given the row that could not be inserted.
     public mutating func upsertAndFetch(
         _ db: Database,
         onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
@@ -98,11 +104,11 @@ extension MutablePersistableRecord {
         try upsertAndFetch(db, as: Self.self, onConflict: conflictTarget, updating: strategy, doUpdate: assignments)
     }
 
-    /// Upserts the record; returns the row as it is now, as a record of some type.
+    /// Upserts the record and returns the resulting row as a record of another type.
     ///
-    /// - parameter conflictTarget: the columns of the unique key that may conflict; by default any.
-    /// - parameter strategy: what happens to columns without an assignment. Default: they are overwritten.
-    /// - parameter assignments: what the update does, given the row that was to be inserted.
+    /// - parameter conflictTarget: the columns of the unique key that may conflict. Default: any unique key.
+    /// - parameter strategy: the treatment of columns without an assignment. Default: they are overwritten.
+    /// - parameter assignments: returns the assignments of the update, given the row that could not be inserted.
     public mutating func upsertAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, as returnedType: T.Type,
         onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
@@ -116,23 +122,28 @@ extension MutablePersistableRecord {
 extension MutablePersistableRecord {
     // MARK: - Copies
 
-    /// The record as it is after its insertion.
-    public func inserted(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self {
+    /// Inserts a copy of the record and returns it.
+    public func inserted(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self
+    {
         var record = self
         try record.insertCore(db, conflictResolution)
         return record
     }
 
-    /// The record as it is after it was saved.
-    public func saved(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self {
+    /// Saves a copy of the record and returns it.
+    public func saved(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self
+    {
         var record = self
         try record.saveCore(db, conflictResolution)
         return record
     }
 
-    /// Inserts the record; returns the row as it is now.
+    /// Inserts the record and returns the resulting row.
     ///
-    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record out.
+    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record
+    ///   out.
     public func insertAndFetch(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self
         where Self: FetchableRecord
@@ -141,7 +152,7 @@ extension MutablePersistableRecord {
         return try record.insertAndFetchCore(db, conflictResolution, Self.self)
     }
 
-    /// Saves the record; returns the row as it is now.
+    /// Saves the record and returns the resulting row.
     public func saveAndFetch(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self
         where Self: FetchableRecord
@@ -172,7 +183,7 @@ extension MutablePersistableRecord {
 
     // MARK: - Delete
 
-    /// Deletes the row of the record's primary key; returns whether there was one.
+    /// Deletes the row with the record's primary key. Returns true if there was one.
     @discardableResult
     public func delete(_ db: Database) throws -> Bool {
         try willDelete(db)
@@ -195,7 +206,7 @@ extension MutablePersistableRecord {
         return try changes.ofLatestStatement() > 0
     }
 
-    /// Whether there is a row of the record's primary key.
+    /// Returns a Boolean value that indicates whether the table has a row with the record's primary key.
     public func exists(_ db: Database) throws -> Bool {
         guard let statement = try RecordWriter(db, self).existsStatement() else { return false }
         return try Bool.fetchOne(statement)!

@@ -3,16 +3,16 @@
 extension MutablePersistableRecord {
     // MARK: - Update
 
-    /// Updates all columns of the row of the record's primary key.
+    /// Updates all columns of the row with the record's primary key.
     ///
-    /// - parameter conflictResolution: by default that of ``persistenceConflictPolicy``.
-    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when there is no such row; `SQLITE_CONSTRAINT`
-    ///   and its kin; what callbacks throw.
+    /// - parameter conflictResolution: the conflict resolution. Default: that of ``persistenceConflictPolicy``.
+    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` if there is no such row; `SQLITE_CONSTRAINT`
+    ///   and its variants; the errors of callbacks.
     public func update(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
         try updateCore(db, conflictResolution)
     }
 
-    /// Updates some columns of the row of the record's primary key.
+    /// Updates some columns of the row with the record's primary key.
     public func update(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>) throws
@@ -20,7 +20,7 @@ extension MutablePersistableRecord {
         try updateCore(db, conflictResolution, columns: Set(columns))
     }
 
-    /// Updates some columns of the row of the record's primary key.
+    /// Updates some columns of the row with the record's primary key.
     public func update(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<some ColumnExpression>) throws
@@ -30,7 +30,7 @@ extension MutablePersistableRecord {
 
     // MARK: - Update and return
 
-    /// Updates all columns; returns the row as it is now.
+    /// Updates all columns and returns the resulting row.
     public func updateAndFetch(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self
         where Self: FetchableRecord
@@ -38,7 +38,7 @@ extension MutablePersistableRecord {
         try updateAndFetch(db, onConflict: conflictResolution, as: Self.self)
     }
 
-    /// Updates all columns; returns the row as it is now, as a record of some type.
+    /// Updates all columns and returns the resulting row as a record of another type.
     public func updateAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type) throws -> T
@@ -46,7 +46,7 @@ extension MutablePersistableRecord {
         try Self.returningRecord(returnedType).value { try updateCore(db, conflictResolution, $0) }
     }
 
-    /// Updates all columns; returns what `fetch` makes of the statement that returns the selection.
+    /// Updates all columns and returns the result of `fetch` on the statement that returns the selection.
     public func updateAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
@@ -55,7 +55,7 @@ extension MutablePersistableRecord {
         try updateAndFetch(db, conflictResolution, columns: nil, selection, fetch)
     }
 
-    /// Updates some columns; returns what `fetch` makes of the statement that returns the selection.
+    /// Updates some columns and returns the result of `fetch` on the statement that returns the selection.
     public func updateAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<String>,
@@ -65,7 +65,7 @@ extension MutablePersistableRecord {
         try updateAndFetch(db, conflictResolution, columns: Set(columns), selection, fetch)
     }
 
-    /// Updates some columns; returns what `fetch` makes of the statement that returns the selection.
+    /// Updates some columns and returns the result of `fetch` on the statement that returns the selection.
     public func updateAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         columns: some Collection<some ColumnExpression>,
@@ -84,13 +84,15 @@ extension MutablePersistableRecord {
     {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
-            try Returning(selection: selection, fetch: $0).value { try updateCore(db, conflictResolution, columns: columns, $0) }
+            try Returning(selection: selection, fetch: $0).value {
+                try updateCore(db, conflictResolution, columns: columns, $0)
+            }
         }
     }
 
     // MARK: - Update what changed
 
-    /// Updates the columns where the record differs from another one; returns whether there was any.
+    /// Updates the columns that differ from another record. Returns true if there was one.
     @discardableResult
     public func updateChanges<Record: MutablePersistableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -102,7 +104,7 @@ extension MutablePersistableRecord {
         return true
     }
 
-    /// Modifies the record, and updates the columns that changed; returns whether there was any.
+    /// Modifies the record and updates the columns that changed. Returns true if there was one.
     @discardableResult
     public mutating func updateChanges(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -114,7 +116,8 @@ extension MutablePersistableRecord {
         return true
     }
 
-    /// Modifies the record, and updates the columns that changed; returns the row as it is now, nil when nothing changed.
+    /// Modifies the record, and updates the columns that changed; returns the row as it is now, nil when nothing
+    /// changed.
     public mutating func updateChangesAndFetch(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         modify: (inout Self) throws -> Void) throws -> Self?
@@ -123,8 +126,8 @@ extension MutablePersistableRecord {
         try updateChangesAndFetch(db, onConflict: conflictResolution, as: Self.self, modify: modify)
     }
 
-    /// Modifies the record, and updates the columns that changed; returns the row as it is now, as a record of some type,
-    /// nil when nothing changed.
+    /// Modifies the record, and updates the columns that changed; returns the row as it is now, as a record of some
+    /// type, nil when nothing changed.
     public mutating func updateChangesAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type,
@@ -137,8 +140,8 @@ extension MutablePersistableRecord {
         }
     }
 
-    /// Modifies the record, and updates the columns that changed; returns what `fetch` makes of the statement that returns
-    /// the selection, nil when nothing changed.
+    /// Modifies the record, and updates the columns that changed; returns what `fetch` makes of the statement that
+    /// returns the selection, nil when nothing changed.
     public mutating func updateChangesAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],

@@ -5,16 +5,17 @@ extension PersistableRecord {
 
     /// Inserts the record.
     ///
-    /// - parameter conflictResolution: by default that of `persistenceConflictPolicy`.
-    /// - throws: `SQLITE_CONSTRAINT` and its kin; what callbacks throw.
+    /// - parameter conflictResolution: the conflict resolution. Default: that of `persistenceConflictPolicy`.
+    /// - throws: `SQLITE_CONSTRAINT` and its variants; the errors of callbacks.
     public func insert(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
         var record = self
         try record.insertCore(db, conflictResolution)
     }
 
-    /// Inserts the record; returns the row as it is now, as a record of some type.
+    /// Inserts the record and returns the row as a record of another type.
     ///
-    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record out.
+    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record
+    ///   out.
     public func insertAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type) throws -> T
@@ -23,7 +24,7 @@ extension PersistableRecord {
         return try record.insertAndFetchCore(db, conflictResolution, returnedType)
     }
 
-    /// Inserts the record; returns what `fetch` makes of the statement that returns the selection.
+    /// Inserts the record and returns the result of `fetch` on the statement that returns the selection.
     public func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
@@ -32,11 +33,13 @@ extension PersistableRecord {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
             var record = self
-            return try Returning(selection: selection, fetch: $0).value { try record.insertCore(db, conflictResolution, $0) }
+            return try Returning(selection: selection, fetch: $0).value {
+                try record.insertCore(db, conflictResolution, $0)
+            }
         }
     }
 
-    /// Inserts the record; returns what `fetch` makes of the statement that returns the selection.
+    /// Inserts the record and returns the result of `fetch` on the statement that returns the selection.
     public func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         fetch: (Statement) throws -> T,
@@ -48,15 +51,16 @@ extension PersistableRecord {
 
     // MARK: - Save
 
-    /// Updates the row of the record's primary key; inserts the record where there is none, or where the key is NULL.
+    /// Updates the row with the record's primary key. Inserts the record if there is no such row, or if the key is
+    /// NULL.
     ///
-    /// - parameter conflictResolution: by default that of `persistenceConflictPolicy`.
+    /// - parameter conflictResolution: the conflict resolution. Default: that of `persistenceConflictPolicy`.
     public func save(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
         var record = self
         try record.saveCore(db, conflictResolution)
     }
 
-    /// Saves the record; returns the row as it is now, as a record of some type.
+    /// Saves the record and returns the row as a record of another type.
     public func saveAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type) throws -> T
@@ -65,7 +69,7 @@ extension PersistableRecord {
         return try record.saveAndFetchCore(db, conflictResolution, returnedType)
     }
 
-    /// Saves the record; returns what `fetch` makes of the statement that returns the selection.
+    /// Saves the record and returns the result of `fetch` on the statement that returns the selection.
     public func saveAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
@@ -74,7 +78,9 @@ extension PersistableRecord {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
             var record = self
-            return try Returning(selection: selection, fetch: $0).value { try record.saveCore(db, conflictResolution, $0) }
+            return try Returning(selection: selection, fetch: $0).value {
+                try record.saveCore(db, conflictResolution, $0)
+            }
         }
     }
 
@@ -82,7 +88,7 @@ extension PersistableRecord {
 
     /// Inserts the record, or updates the row that it conflicts with, in one statement.
     ///
-    /// All columns are overwritten but the primary key. Callbacks are those of an insertion.
+    /// All columns but the primary key are overwritten. The callbacks are those of an insertion.
     ///
     /// Source: <https://www.sqlite.org/lang_upsert.html>.
     public func upsert(_ db: Database) throws {
@@ -90,11 +96,11 @@ extension PersistableRecord {
         try record.upsertCore(db)
     }
 
-    /// Upserts the record; returns the row as it is now.
+    /// Upserts the record and returns the resulting row.
     ///
-    /// - parameter conflictTarget: the columns of the unique key that may conflict; by default any.
-    /// - parameter strategy: what happens to columns without an assignment. Default: they are overwritten.
-    /// - parameter assignments: what the update does, given the row that was to be inserted.
+    /// - parameter conflictTarget: the columns of the unique key that may conflict. Default: any unique key.
+    /// - parameter strategy: the treatment of columns without an assignment. Default: they are overwritten.
+    /// - parameter assignments: returns the assignments of the update, given the row that could not be inserted.
     public func upsertAndFetch(
         _ db: Database,
         onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
@@ -104,11 +110,11 @@ extension PersistableRecord {
         try upsertAndFetch(db, as: Self.self, onConflict: conflictTarget, updating: strategy, doUpdate: assignments)
     }
 
-    /// Upserts the record; returns the row as it is now, as a record of some type.
+    /// Upserts the record and returns the resulting row as a record of another type.
     ///
-    /// - parameter conflictTarget: the columns of the unique key that may conflict; by default any.
-    /// - parameter strategy: what happens to columns without an assignment. Default: they are overwritten.
-    /// - parameter assignments: what the update does, given the row that was to be inserted.
+    /// - parameter conflictTarget: the columns of the unique key that may conflict. Default: any unique key.
+    /// - parameter strategy: the treatment of columns without an assignment. Default: they are overwritten.
+    /// - parameter assignments: returns the assignments of the update, given the row that could not be inserted.
     public func upsertAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, as returnedType: T.Type,
         onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,

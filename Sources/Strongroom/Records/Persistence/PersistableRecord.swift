@@ -1,4 +1,4 @@
-/// A type whose values are inserted, updated and deleted, and that changes when it is inserted: it learns its row id.
+/// A type whose values can be saved and deleted, and that an insertion changes, to receive the row id.
 ///
 /// ```swift
 /// struct Player: MutablePersistableRecord, Encodable {
@@ -15,10 +15,10 @@
 /// ```
 ///
 /// Callbacks come in this order: `willSave`, `aroundSave` begins, `willInsert`, `aroundInsert` begins, the statement,
-/// `aroundInsert` ends, `didInsert`, `aroundSave` ends, `didSave`; for updates in the same way; for deletions
-/// `willDelete`, `aroundDelete`, `didDelete`. Each `around` function has to call the function that it gets, once.
+/// `aroundInsert` ends, `didInsert`, `aroundSave` ends, `didSave`. Updates follow the same order. Deletions call
+/// `willDelete`, `aroundDelete`, `didDelete`. Each `around` function must call its function argument once.
 public protocol MutablePersistableRecord: EncodableRecord, TableRecord {
-    /// What to do when a record breaks a constraint. Default: to abort.
+    /// The conflict resolutions of insertions and updates. Default: abort both.
     static var persistenceConflictPolicy: PersistenceConflictPolicy { get }
 
     /// Called before an insertion. Default: nothing.
@@ -59,36 +59,49 @@ public protocol MutablePersistableRecord: EncodableRecord, TableRecord {
 }
 
 extension MutablePersistableRecord {
+    /// The conflict resolutions of insertions and updates. Default: abort both.
     public static var persistenceConflictPolicy: PersistenceConflictPolicy { PersistenceConflictPolicy() }
 
+    /// Does nothing. Called before an insertion.
     public mutating func willInsert(_ db: Database) throws {}
 
+    /// Calls `insert`. Called around an insertion.
     public func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws { _ = try insert() }
 
+    /// Does nothing. Called after an insertion.
     public mutating func didInsert(_ inserted: InsertionSuccess) {}
 
+    /// Does nothing. Called before an update.
     public func willUpdate(_ db: Database, columns: Set<String>) throws {}
 
+    /// Calls `update`. Called around an update.
     public func aroundUpdate(_ db: Database, columns: Set<String>, update: () throws -> PersistenceSuccess) throws {
         _ = try update()
     }
 
+    /// Does nothing. Called after an update.
     public func didUpdate(_ updated: PersistenceSuccess) {}
 
+    /// Does nothing. Called before an insertion or an update.
     public func willSave(_ db: Database) throws {}
 
+    /// Calls `save`. Called around an insertion or an update.
     public func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws { _ = try save() }
 
+    /// Does nothing. Called after an insertion or an update.
     public func didSave(_ saved: PersistenceSuccess) {}
 
+    /// Does nothing. Called before a deletion.
     public func willDelete(_ db: Database) throws {}
 
+    /// Calls `delete`. Called around a deletion.
     public func aroundDelete(_ db: Database, delete: () throws -> Bool) throws { _ = try delete() }
 
+    /// Does nothing. Called after a deletion.
     public func didDelete(deleted: Bool) {}
 }
 
-/// A type whose values are inserted, updated and deleted without being changed by that.
+/// A type whose values can be saved and deleted without being changed.
 public protocol PersistableRecord: MutablePersistableRecord {
     /// Called before an insertion. Default: nothing.
     func willInsert(_ db: Database) throws
@@ -98,27 +111,32 @@ public protocol PersistableRecord: MutablePersistableRecord {
 }
 
 extension PersistableRecord {
+    /// Does nothing. Called before an insertion.
     public func willInsert(_ db: Database) throws {}
 
+    /// Does nothing. Called after an insertion.
     public func didInsert(_ inserted: InsertionSuccess) {}
 }
 
-/// What to do when a record breaks a constraint, unless a call says otherwise.
+/// The conflict resolutions of a record type, for calls that give none.
 ///
 /// Source: <https://www.sqlite.org/lang_conflict.html>.
 public struct PersistenceConflictPolicy: Sendable {
+    /// The conflict resolution of insertions.
     public let conflictResolutionForInsert: Database.ConflictResolution
+    /// The conflict resolution of updates.
     public let conflictResolutionForUpdate: Database.ConflictResolution
 
+    /// Creates a policy.
     public init(insert: Database.ConflictResolution = .abort, update: Database.ConflictResolution = .abort) {
         self.conflictResolutionForInsert = insert
         self.conflictResolutionForUpdate = update
     }
 }
 
-/// What an insertion has brought about.
+/// The result of an insertion.
 ///
-/// With `OR IGNORE`, when nothing was inserted, the row id is that of some former insertion.
+/// If `OR IGNORE` has inserted nothing, the row id is that of an earlier insertion.
 public struct InsertionSuccess {
     /// The id of the row. <https://www.sqlite.org/c3ref/last_insert_rowid.html>
     public var rowID: Int64
@@ -136,9 +154,9 @@ public struct InsertionSuccess {
         set { saved = SavedColumns(persistenceContainer, rowIDColumn: newValue, lacksRowID: false) }
     }
 
-    /// What was inserted, the id of the row included.
+    /// The inserted columns, including the id of the row.
     ///
-    /// Made when it is asked for: most programs insert many records, and never look.
+    /// Computed at each use: most programs insert many records without reading it.
     public var persistenceContainer: PersistenceContainer {
         get {
             guard saved.lacksRowID, let rowIDColumn else { return saved.container }
@@ -150,12 +168,13 @@ public struct InsertionSuccess {
     }
 }
 
-/// The columns of a saved record. An object, because each callback is handed a copy of the success: one reference to count.
+/// The columns of a saved record. An object, because each callback is handed a copy of the success: one reference to
+/// count.
 private final class SavedColumns: Sendable {
     let container: PersistenceContainer
     let rowIDColumn: String?
 
-    /// Whether the row got an id that the record did not give.
+    /// True if SQLite chose the id of the row.
     let lacksRowID: Bool
 
     init(_ container: PersistenceContainer, rowIDColumn: String?, lacksRowID: Bool) {
@@ -165,7 +184,7 @@ private final class SavedColumns: Sendable {
     }
 }
 
-/// What an insertion or an update has brought about.
+/// The result of an insertion or an update.
 public struct PersistenceSuccess {
     private var saved: InsertionSuccess
 
@@ -177,7 +196,7 @@ public struct PersistenceSuccess {
         saved = InsertionSuccess(rowID: 0, rowIDColumn: nil, encoded: container)
     }
 
-    /// What was saved, the id of an inserted row included.
+    /// The saved columns, including the id of an inserted row.
     public var persistenceContainer: PersistenceContainer {
         get { saved.persistenceContainer }
         set { saved.persistenceContainer = newValue }

@@ -7,7 +7,7 @@
 /// }
 /// ```
 ///
-/// A column is set once however its name is spelled: case does not count.
+/// The names of columns are case-insensitive.
 public struct PersistenceContainer: Sendable {
     /// The names that are expected, those of the former record of the same type. The first ones, as many as there are
     /// values, are the columns: so that a program that saves many records neither hashes nor copies a name.
@@ -15,13 +15,13 @@ public struct PersistenceContainer: Sendable {
 
     @usableFromInline private(set) var values: [DatabaseValue] = []
 
-    /// An empty container that expects these columns.
+    /// Creates an empty container that expects these columns.
     init(expecting names: [String] = []) {
         self.names = names
         values.reserveCapacity(names.count)
     }
 
-    /// The columns and values of a record.
+    /// Creates a container of the columns and values of a record.
     init(_ record: some EncodableRecord, expecting names: [String] = []) throws {
         self.init(expecting: names)
         try record.encode(to: &self)
@@ -62,7 +62,7 @@ public struct PersistenceContainer: Sendable {
         return values.indices.first { names[$0].foldedSQLName == folded }
     }
 
-    /// The value of a column; nil when the column is not set.
+    /// Returns the value of a column; nil when the column is not set.
     func value(of column: String) -> DatabaseValue? {
         index(of: column).map { values[$0] }
     }
@@ -90,8 +90,8 @@ public struct PersistenceContainer: Sendable {
     }
 }
 
-// Swift prefers these where it knows the type of the value: to wrap a value as an existential and to open it again takes
-// three times as long as to store it.
+// Swift prefers these where it knows the type of the value: to wrap a value as an existential and to open it again
+// takes three times as long as to store it.
 extension PersistenceContainer {
     /// The value of a column; a column that is not set is read as NULL. A conversion that fails is a fatal error.
     @inlinable
@@ -111,16 +111,21 @@ extension PersistenceContainer {
     func typedValue<Value: DatabaseValueConvertible>(of column: String) -> Value {
         let stored = value(of: column) ?? .null
         guard let value = Value.fromDatabaseValue(stored) else {
-            fatalError("The column \(column) of the container is no \(Value.self). Read it as (any DatabaseValueConvertible)?.")
+            fatalError("""
+                The column \(column) of the container is no \(Value.self). Read it as (any DatabaseValueConvertible)?.
+                """)
         }
         return value
     }
 }
 
 extension PersistenceContainer: RandomAccessCollection {
+    /// The position of a column.
     public typealias Index = Int
 
+    /// The position of the first column.
     public var startIndex: Int { 0 }
+    /// The position after the last column.
     public var endIndex: Int { values.count }
 
     /// A column and its value.

@@ -1,4 +1,4 @@
-/// The SQL that saves the records of one type through one connection, and the columns that they have had.
+/// The SQL that saves the records of one type on one connection, and their columns.
 final class RecordStatements {
     enum Verb: Hashable {
         case insert(Database.ConflictResolution?)
@@ -9,7 +9,7 @@ final class RecordStatements {
     typealias Column = (name: String, position: Int)
 
     let tableName: String
-    // Unchecked exclusivity: see `Database`.
+    // Unchecked exclusivity: see the article *Layers*.
     @exclusivity(unchecked) private(set) var columns: [String] = []
     @exclusivity(unchecked) private var texts: [(verb: Verb, sql: String)] = []
     @exclusivity(unchecked) private var updatedColumns: [Column]?
@@ -21,7 +21,7 @@ final class RecordStatements {
         self.tableName = tableName
     }
 
-    /// The SQL for a record with these columns: that of the former record if it had the same ones.
+    /// Returns the SQL for a record with these columns: that of the former record if it had the same ones.
     func sql(_ verb: Verb, columns: [String], _ write: () throws -> String) rethrows -> String {
         forget(unless: columns)
         if let known = texts.first(where: { $0.verb == verb }) { return known.sql }
@@ -30,7 +30,7 @@ final class RecordStatements {
         return sql
     }
 
-    /// What an update of all columns assigns.
+    /// Returns the columns that an update of all columns assigns.
     func updatedColumns(of columns: [String], _ find: () throws -> [Column]) rethrows -> [Column] {
         forget(unless: columns)
         if let updatedColumns { return updatedColumns }
@@ -48,8 +48,10 @@ final class RecordStatements {
 }
 
 extension Database {
-    /// The statements of a record type, as long as the schema is the one that they were written for.
-    func recordStatements<Record: MutablePersistableRecord>(of type: Record.Type, tableName: String) throws -> RecordStatements {
+    /// Returns the statements of a record type, as long as the schema is the one that they were written for.
+    func recordStatements<Record: MutablePersistableRecord>(
+        of type: Record.Type, tableName: String) throws -> RecordStatements
+    {
         try validateSchemaCache()
         return schemaCache.derived(for: type, where: { $0.tableName == tableName }) {
             RecordStatements(tableName: tableName)
@@ -57,9 +59,9 @@ extension Database {
     }
 }
 
-/// A record about to be saved: its table, and its columns with their values.
+/// A record to save: its table, and its columns with their values.
 ///
-/// Without the type of the record, which Swift would look up at each step.
+/// It has no type parameter, because Swift would look up the type at each step.
 struct RecordWriter {
     let db: Database
     let tableName: String
@@ -88,7 +90,8 @@ struct RecordWriter {
 
     /// `INSERT INTO "player" ("id", "name") VALUES (?,?)`. <https://www.sqlite.org/lang_insert.html>
     func insertStatement(
-        onConflict conflictResolution: Database.ConflictResolution?, returning selection: [any SQLSelectable]) throws -> Statement
+        onConflict conflictResolution: Database.ConflictResolution?,
+        returning selection: [any SQLSelectable]) throws -> Statement
     {
         let conflictResolution = conflictResolution ?? conflictPolicy.conflictResolutionForInsert
         let sql = statements.sql(.insert(conflictResolution), columns: container.columns) {
@@ -125,15 +128,17 @@ struct RecordWriter {
         let text = columns == nil
             ? statements.sql(.update(conflictResolution), columns: container.columns, sql)
             : sql()
-        return try statement(text, values: assigned.map { container.values[$0.position] } + key.values, returning: selection)
+        return try statement(text, values: assigned.map { container.values[$0.position] } + key.values,
+            returning: selection)
     }
 
-    /// The columns to update, in the order and by the names that the table has, and where they stand in the container: the
-    /// key stays, unless there is nothing else.
+    /// Returns the columns to update, in the order and by the names that the table has, and where they stand in the
+    /// container: the key stays, unless there is nothing else.
     private func assignedColumns(_ columns: Set<String>?, key: RecordKey) throws -> [RecordStatements.Column] {
         let all = try statements.updatedColumns(of: container.columns) {
             let keyColumns = Set(key.columns.map(\.foldedSQLName))
-            return try positions(of: db.columns(in: tableName).map(\.name).filter { !keyColumns.contains($0.foldedSQLName) })
+            return try positions(of: db.columns(in: tableName).map(\.name)
+                .filter { !keyColumns.contains($0.foldedSQLName) })
         }
         let wanted = columns.map { Set($0.map(\.foldedSQLName)) }
         let assigned = wanted.map { wanted in all.filter { wanted.contains($0.name.foldedSQLName) } } ?? all
@@ -159,12 +164,13 @@ struct RecordWriter {
         let key = try key()
         if key.isNull { return nil }
         return try statement(
-            "SELECT EXISTS (SELECT 1 FROM \(tableName.quotedDatabaseIdentifier) WHERE \(key.condition))", values: key.values)
+            "SELECT EXISTS (SELECT 1 FROM \(tableName.quotedDatabaseIdentifier) WHERE \(key.condition))",
+            values: key.values)
     }
 
     // MARK: - Underneath
 
-    /// The statement of that SQL with its arguments.
+    /// Returns the statement of that SQL with its arguments.
     func statement(
         _ sql: String, values: [DatabaseValue], returning selection: [any SQLSelectable] = []) throws -> Statement
     {
@@ -182,7 +188,7 @@ struct RecordWriter {
         }
     }
 
-    /// The column that is another name of the rowid; nil when there is none, as in a view.
+    /// Returns the column that is another name of the rowid; nil when there is none, as in a view.
     func rowIDColumn() throws -> String? {
         if let known = statements.rowIDColumn { return known }
         let column = try db.primaryKey(of: db.existingRelation(tableName, in: nil))?.rowIDColumn
@@ -190,13 +196,13 @@ struct RecordWriter {
         return column
     }
 
-    /// The primary key of the record.
+    /// Returns the primary key of the record.
     func key() throws -> RecordKey {
         let columns = try db.primaryKey(tableName).columns
         return RecordKey(columns: columns, values: columns.map { container.value(of: $0) ?? .null })
     }
 
-    /// The error that no row has the record's key.
+    /// Returns the error that no row has the record's key.
     func notFound() throws -> RecordError {
         let key = try key()
         return .recordNotFound(
@@ -209,10 +215,10 @@ struct RecordKey {
     let columns: [String]
     let values: [DatabaseValue]
 
-    /// Whether the key tells no row.
+    /// True if all values of the key are NULL.
     var isNull: Bool { values.allSatisfy(\.isNull) }
 
-    /// `"a"=? AND "b"=?`: a key that is NULL in part finds no row, for SQLite may have several of it.
+    /// `"a"=? AND "b"=?`. A key with a NULL matches no row, because SQLite allows several rows with it.
     var condition: String { columns.map { $0.quotedDatabaseIdentifier + "=?" }.joined(separator: " AND ") }
 }
 

@@ -1,19 +1,21 @@
-/// What an upsert does with the columns that no assignment names.
+/// The treatment of columns without an assignment in an upsert.
 public struct UpsertUpdateStrategy: OptionSet, Sendable {
+    /// The flags as an integer.
     public let rawValue: Int
 
+    /// Creates a set of flags from an integer.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
 
-    /// They are overwritten, all but the primary key and the columns of the conflict.
+    /// All columns but the primary key and the conflicting ones are overwritten.
     public static let allColumns = UpsertUpdateStrategy([])
 
-    /// They are left as they are.
+    /// The columns keep their values.
     public static let noColumnUnlessSpecified = UpsertUpdateStrategy(rawValue: 1 << 0)
 }
 
-/// How an upsert updates the row it conflicts with. <https://www.sqlite.org/lang_upsert.html>
+/// The update of an upsert. Source: <https://www.sqlite.org/lang_upsert.html>.
 struct Upsert {
     var conflictTarget: [String] = []
     var strategy = UpsertUpdateStrategy.allColumns
@@ -27,8 +29,8 @@ struct Upsert {
         self.assignments = assignments
     }
 
-    /// What is assigned, given the columns of the record and of its primary key: never nothing, because a row that is not
-    /// touched is not returned either.
+    /// Returns the assignments, given the columns of the record and of its primary key. There is at least one, because
+    /// a row that is not updated is not returned either.
     func completeAssignments(columns: [String], key: [String]) -> [ColumnAssignment] {
         var complete = assignments.filter { $0.value != nil }
         if !strategy.contains(.noColumnUnlessSpecified) {
@@ -51,7 +53,7 @@ extension RecordWriter {
         let key = try db.primaryKey(tableName)
         let assignments = upsert.completeAssignments(columns: container.columns, key: key.columns)
         return try db.reusableStatement { writer in
-            // A policy would come into the way of the upsert, but for what other constraints do.
+            // The policy applies to other constraints only; on the conflict target it would prevent the upsert.
             let sql = insertSQL(policy == .ignore || policy == .replace ? "" : Optional(policy).sqlClause)
             writer.append(sql, arguments: StatementArguments(values: container.values))
             writer.append(" ON CONFLICT")

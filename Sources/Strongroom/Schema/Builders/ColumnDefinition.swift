@@ -15,7 +15,7 @@ public final class ColumnDefinition {
         case stored
     }
 
-    /// What an index does for the column.
+    /// The use of an index for the column.
     enum Indexing {
         case none
         case index
@@ -53,14 +53,15 @@ public final class ColumnDefinition {
         self.type = type
     }
 
-    /// Whether the column is its table's primary key.
+    /// True if the column is its table's primary key.
     var isPrimaryKey: Bool { primaryKey != nil }
 
     // MARK: - Keys
 
     /// Makes the column the primary key. <https://www.sqlite.org/lang_createtable.html#primkeyconst>
     ///
-    /// - parameter autoincrement: whether rowids are never used again. <https://www.sqlite.org/autoinc.html> Default: false.
+    /// - parameter autoincrement: whether rowids are never used again. <https://www.sqlite.org/autoinc.html> Default:
+    ///   false.
     @discardableResult
     public func primaryKey(
         onConflict conflictResolution: Database.ConflictResolution? = nil, autoincrement: Bool = false) -> Self
@@ -108,7 +109,8 @@ public final class ColumnDefinition {
         return self
     }
 
-    /// Refuses rows that don't meet the condition on this column. <https://www.sqlite.org/lang_createtable.html#ckconst>
+    /// Refuses rows that don't meet the condition on this column.
+    /// <https://www.sqlite.org/lang_createtable.html#ckconst>
     @discardableResult
     public func check(_ condition: (Column) -> any SQLExpressible) -> Self {
         checks.append(SQL(elements: [.expression(condition(Column(name)).sqlExpression)]))
@@ -129,7 +131,8 @@ public final class ColumnDefinition {
         return self
     }
 
-    /// Gives the column a value in rows that are inserted without one: `CURRENT_TIMESTAMP`, or an expression in parentheses.
+    /// Gives the column a value in rows that are inserted without one: `CURRENT_TIMESTAMP`, or an expression in
+    /// parentheses.
     ///
     /// Source: <https://www.sqlite.org/lang_createtable.html#dfltval>.
     @discardableResult
@@ -178,8 +181,8 @@ public final class ColumnDefinition {
 
     /// The definition, as it stands in CREATE TABLE and ALTER TABLE.
     ///
-    /// - parameter isInKey: whether the column is a part of the primary key that the table declares apart: SQLite allows NULL
-    ///   there, by an old mistake.
+    /// - parameter isInKey: whether the column is a part of the primary key that the table declares apart: SQLite
+    ///   allows NULL there, by an old mistake.
     func sql(_ db: Database, in keys: ReferencedKeys, isInKey: Bool = false) throws -> String {
         var parts = [name.quotedDatabaseIdentifier]
         if let type { parts.append(type.rawValue) }
@@ -192,7 +195,9 @@ public final class ColumnDefinition {
         } else if isInKey {
             parts.append("NOT NULL")
         }
-        if case .unique(let conflictResolution) = indexing { parts.append("UNIQUE" + conflictResolution.briefConflictClause) }
+        if case .unique(let conflictResolution) = indexing {
+            parts.append("UNIQUE" + conflictResolution.briefConflictClause)
+        }
         for check in checks { try parts.append("CHECK (\(db.inlined(check)))") }
         if let defaultValue { try parts.append("DEFAULT \(db.inlined(defaultValue))") }
         if let collation { parts.append("COLLATE \(collation.collationName)") }
@@ -202,7 +207,8 @@ public final class ColumnDefinition {
         }
         if let generation {
             let expression = try db.inlined(generation.expression)
-            parts.append("GENERATED ALWAYS AS (\(expression)) \(generation.qualification == .stored ? "STORED" : "VIRTUAL")")
+            parts.append(
+                "GENERATED ALWAYS AS (\(expression)) \(generation.qualification == .stored ? "STORED" : "VIRTUAL")")
         }
         return parts.joined(separator: " ")
     }

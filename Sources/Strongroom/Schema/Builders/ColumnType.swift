@@ -29,7 +29,7 @@ extension Database {
         public static let any = ColumnType(rawValue: "ANY")
     }
 
-    /// What becomes of a row when the row that it refers to goes, or changes its key.
+    /// The action on a row when the row that it refers to is deleted, or changes its key.
     ///
     /// Source: <https://www.sqlite.org/foreignkeys.html#fk_actions>.
     public enum ForeignKeyAction: String, Sendable {

@@ -78,7 +78,8 @@ extension Database {
 
     /// Creates an index on columns, named after the table and the columns: `index_player_on_name_score`.
     public func create(
-        indexOn table: String, columns: [String], options: IndexOptions = [], condition: (any SQLExpressible)? = nil) throws
+        indexOn table: String, columns: [String], options: IndexOptions = [],
+        condition: (any SQLExpressible)? = nil) throws
     {
         let name = IndexDefinition.defaultName(on: table, columns: columns)
         try create(index: name, on: table, columns: columns, options: options, condition: condition)
@@ -98,9 +99,11 @@ extension Database {
         try execute(sql: "DROP INDEX \(name.quotedDatabaseIdentifier)")
     }
 
-    /// Removes the index on exactly these columns, whatever its name; does nothing when there is none, or more than one.
+    /// Removes the index on exactly these columns, whatever its name; does nothing when there is none, or more than
+    /// one.
     ///
-    /// - throws: `SQLITE_ERROR` when there is no such table, and for the index of a constraint, which can't be removed.
+    /// - throws: `SQLITE_ERROR` when there is no such table, and for the index of a constraint, which can't be
+    ///   removed.
     public func drop(indexOn table: String, columns: [String]) throws {
         let wanted = columns.map(\.foldedSQLName)
         let found = try indexes(on: table).filter { $0.columns.map(\.foldedSQLName) == wanted }
@@ -117,7 +120,8 @@ extension Database {
     public func create(
         view name: String, options: ViewOptions = [], columns: [String]? = nil, as request: any SQLSubqueryable) throws
     {
-        try create(view: name, options: options, columns: columns, asLiteral: SQL(elements: [.subquery(request.sqlSubquery)]))
+        try create(
+            view: name, options: options, columns: columns, asLiteral: SQL(elements: [.subquery(request.sqlSubquery)]))
     }
 
     /// Creates a view of the rows of a query in SQL; interpolated values are written out.

@@ -1,4 +1,4 @@
-/// What a foreign key does when the row that it refers to goes, and when it is checked.
+/// The actions of a foreign key, and the time of its check.
 struct ForeignKeyRule {
     var deleteAction: Database.ForeignKeyAction?
     var updateAction: Database.ForeignKeyAction?
@@ -61,7 +61,8 @@ public final class ForeignKeyDefinition {
                 deferred: rule.isDeferred)
             if isUnique { columns[0].unique() } else if isIndexed { columns[0].indexed() }
         }
-        return ResolvedForeignKey(definition: self, columns: columns, table: table, destination: destination.map(\.name))
+        return ResolvedForeignKey(
+            definition: self, columns: columns, table: table, destination: destination.map(\.name))
     }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Tells singular words from plural ones, by rules.
+/// Rules that turn singular words into plural ones, and back.
 ///
 /// Rules that are added later come first. Words that end with digits are treated as without them.
 public struct Inflections: Sendable {
@@ -98,7 +98,8 @@ public struct Inflections: Sendable {
         if name.isEmpty || (word.isEmpty && digits > 0) || uncountables.contains(word.lowercased()) { return string }
         let range = NSRange(word.startIndex..., in: word)
         for rule in rules.reversed() where rule.expression.firstMatch(in: word, range: range) != nil {
-            let inflected = rule.expression.stringByReplacingMatches(in: word, range: range, withTemplate: rule.template)
+            let inflected = rule.expression.stringByReplacingMatches(
+                in: word, range: range, withTemplate: rule.template)
             return name.dropLast(word.count) + inflected + string.suffix(digits)
         }
         return string
@@ -107,22 +108,25 @@ public struct Inflections: Sendable {
     /// The part of a name that is inflected: `News` of `latestNews`, `news` of `latest_news`.
     private static func lastWord(of name: String) -> Substring {
         if let separator = name.lastIndex(where: { !$0.isLetter }) { return name[name.index(after: separator)...] }
-        guard name.contains(where: \.isLowercase), let start = name.lastIndex(where: \.isUppercase) else { return name[...] }
+        guard name.contains(where: \.isLowercase), let start = name.lastIndex(where: \.isUppercase)
+        else { return name[...] }
         return name[start...]
     }
 }
 
 extension Inflections {
-    /// English as the inflector of Ruby on Rails knows it, with a few words more: keys of associations depend on it, and
-    /// programs on the keys. <https://api.rubyonrails.org/classes/ActiveSupport/Inflector.html>
+    /// English as the inflector of Ruby on Rails knows it, with a few words more: keys of associations depend on it,
+    /// and programs on the keys. <https://api.rubyonrails.org/classes/ActiveSupport/Inflector.html>
     static let english: Inflections = {
         var inflections = Inflections()
         for (pattern, template) in [
             ("$", "s"), ("s$", "s"), ("^(ax|test)is$", "$1es"), ("(octop|vir)us$", "$1i"), ("(octop|vir)i$", "$1i"),
-            ("(alias|status|lens|gas|bias|focus)$", "$1es"), ("(bu|canva)s$", "$1ses"), ("(buffal|tomat|her)o$", "$1oes"),
+            ("(alias|status|lens|gas|bias|focus)$", "$1es"), ("(bu|canva)s$", "$1ses"),
+            ("(buffal|tomat|her)o$", "$1oes"),
             ("([ti])um$", "$1a"), ("([ti])a$", "$1a"), ("sis$", "ses"), ("(?:([^f])fe|([lr])f)$", "$1$2ves"),
             ("(hive)$", "$1s"), ("([^aeiouy]|qu)y$", "$1ies"), ("(x|ch|ss|sh)$", "$1es"),
-            ("(matr|vert|ind)(?:ix|ex)$", "$1ices"), ("^(m|l)ouse$", "$1ice"), ("^(m|l)ice$", "$1ice"), ("^(ox)$", "$1en"),
+            ("(matr|vert|ind)(?:ix|ex)$", "$1ices"), ("^(m|l)ouse$", "$1ice"), ("^(m|l)ice$", "$1ice"),
+            ("^(ox)$", "$1en"),
             ("^(oxen)$", "$1"), ("(quiz)$", "$1zes"),
         ] { inflections.plural(pattern, template) }
         for (pattern, template) in [
@@ -131,7 +135,8 @@ extension Inflections {
             ("(^analy)(sis|ses)$", "$1sis"), ("([^f])ves$", "$1fe"), ("(hive)s$", "$1"), ("(tive)s$", "$1"),
             ("([lr])ves$", "$1f"), ("([^aeiouy]|qu)ies$", "$1y"), ("(s)eries$", "$1eries"), ("(m)ovies$", "$1ovie"),
             ("(x|ch|ss|sh)es$", "$1"), ("^(m|l)ice$", "$1ouse"), ("(bus|canvas)(es)?$", "$1"), ("(o)es$", "$1"),
-            ("(shoe)s$", "$1"), ("(cris|test)(is|es)$", "$1is"), ("^(a)x[ie]s$", "$1xis"), ("(octop|vir)(us|i)$", "$1us"),
+            ("(shoe)s$", "$1"), ("(cris|test)(is|es)$", "$1is"), ("^(a)x[ie]s$", "$1xis"),
+            ("(octop|vir)(us|i)$", "$1us"),
             ("(alias|status|lens|gas|bias|focus)(es)?$", "$1"), ("^(ox)en", "$1"), ("(vert|ind)ices$", "$1ex"),
             ("(matr)ices$", "$1ix"), ("(quiz)zes$", "$1"), ("(database)s$", "$1"),
         ] { inflections.singular(pattern, template) }

@@ -1,4 +1,4 @@
-/// How a table is created. <https://www.sqlite.org/lang_createtable.html>
+/// The options of a new table. <https://www.sqlite.org/lang_createtable.html>
 public struct TableOptions: OptionSet, Sendable {
     public let rawValue: Int
 
@@ -19,7 +19,7 @@ public struct TableOptions: OptionSet, Sendable {
     public static let strict = TableOptions(rawValue: 1 << 3)
 }
 
-/// How an index is created. <https://www.sqlite.org/lang_createindex.html>
+/// The options of a new index. <https://www.sqlite.org/lang_createindex.html>
 public struct IndexOptions: OptionSet, Sendable {
     public let rawValue: Int
 
@@ -34,7 +34,7 @@ public struct IndexOptions: OptionSet, Sendable {
     public static let unique = IndexOptions(rawValue: 1 << 1)
 }
 
-/// How a view is created. <https://www.sqlite.org/lang_createview.html>
+/// The options of a new view. <https://www.sqlite.org/lang_createview.html>
 public struct ViewOptions: OptionSet, Sendable {
     public let rawValue: Int
 
@@ -49,7 +49,7 @@ public struct ViewOptions: OptionSet, Sendable {
     public static let temporary = ViewOptions(rawValue: 1 << 1)
 }
 
-/// How a virtual table is created. <https://www.sqlite.org/lang_createvtab.html>
+/// The options of a new virtual table. <https://www.sqlite.org/lang_createvtab.html>
 public struct VirtualTableOptions: OptionSet, Sendable {
     public let rawValue: Int
 

@@ -133,7 +133,7 @@ struct IndexDefinition {
     var name: String
     var table: String
     var options: IndexOptions
-    /// What is indexed, in SQL.
+    /// The indexed columns or expressions, in SQL.
     var items: [String]
     var condition: String?
 
@@ -147,7 +147,8 @@ struct IndexDefinition {
 
     init(name: String, table: String, options: IndexOptions, columns: [String], condition: String? = nil) {
         self.init(
-            name: name, table: table, options: options, items: columns.map(\.quotedDatabaseIdentifier), condition: condition)
+            name: name, table: table, options: options, items: columns.map(\.quotedDatabaseIdentifier),
+            condition: condition)
     }
 
     /// The name of an index that was given none.

@@ -78,7 +78,8 @@ public final class TableDefinition {
     @discardableResult
     public func belongsTo(
         _ name: String, inTable table: String? = nil, onDelete deleteAction: Database.ForeignKeyAction? = nil,
-        onUpdate updateAction: Database.ForeignKeyAction? = nil, deferred isDeferred: Bool = false, indexed: Bool = true)
+        onUpdate updateAction: Database.ForeignKeyAction? = nil, deferred isDeferred: Bool = false,
+        indexed: Bool = true)
         -> ForeignKeyDefinition
     {
         let rule = ForeignKeyRule(deleteAction: deleteAction, updateAction: updateAction, isDeferred: isDeferred)
@@ -151,21 +152,25 @@ public final class TableDefinition {
     /// - parameter isDeferred: whether the constraint is checked at the end of the transaction. Default: false.
     public func foreignKey(
         _ columns: [String], references table: String, columns destinationColumns: [String]? = nil,
-        onDelete deleteAction: Database.ForeignKeyAction? = nil, onUpdate updateAction: Database.ForeignKeyAction? = nil,
+        onDelete deleteAction: Database.ForeignKeyAction? = nil,
+        onUpdate updateAction: Database.ForeignKeyAction? = nil,
         deferred isDeferred: Bool = false)
     {
         let rule = ForeignKeyRule(deleteAction: deleteAction, updateAction: updateAction, isDeferred: isDeferred)
-        foreignKeys.append(ForeignKeyClause(columns: columns, table: table, destinationColumns: destinationColumns, rule: rule))
+        foreignKeys.append(
+            ForeignKeyClause(columns: columns, table: table, destinationColumns: destinationColumns, rule: rule))
     }
 
     // MARK: - Other constraints
 
     /// Refuses rows that don't meet the condition. <https://www.sqlite.org/lang_createtable.html#ckconst>
+    /// Adds a `CHECK` constraint on the table. <https://www.sqlite.org/lang_createtable.html#ckconst>
     public func check(_ condition: some SQLSpecificExpressible) {
         checks.append(SQL(elements: [.expression(condition.sqlExpression)]))
     }
 
-    @available(*, deprecated, message: "A condition is an expression, such as Column(\"score\") > 0, or SQL: check(sql:).")
+    @available(
+        *, deprecated, message: "A condition is an expression, such as Column(\"score\") > 0, or SQL: check(sql:).")
     public func check(_ condition: some SQLExpressible) {
         checks.append(SQL(elements: [.expression(condition.sqlExpression)]))
     }

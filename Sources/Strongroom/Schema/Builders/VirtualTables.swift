@@ -1,6 +1,6 @@
 /// A kind of virtual table. <https://www.sqlite.org/vtab.html>
 public protocol VirtualTableModule {
-    /// What the body of `create(virtualTable:using:_:)` fills in.
+    /// The type that the body of `create(virtualTable:using:_:)` fills in.
     associatedtype TableDefinition
 
     /// The name of the module in SQL.
@@ -16,9 +16,9 @@ public protocol VirtualTableModule {
     func database(_ db: Database, didCreate tableName: String, using definition: TableDefinition) throws
 }
 
-/// How a virtual table is being created.
+/// The settings of a virtual table that is being created.
 public struct VirtualTableConfiguration {
-    /// Whether nothing happens when the table exists.
+    /// True if nothing happens when the table exists.
     var ifNotExists: Bool
 }
 

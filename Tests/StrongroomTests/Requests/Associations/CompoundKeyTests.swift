@@ -48,7 +48,9 @@ struct CompoundKeyTests {
         #expect(isWhole, sourceLocation: sourceLocation)
     }
 
-    @Test("fetch what belongs to any number of rows", arguments: [10, 600, 20_000])
+    @Test(
+        "Compound associations fetch what belongs to any number of rows",
+        arguments: [10, 600, 20_000])
     func many(count: Int) throws {
         try withFamilies(count: count) { db throws in
             let request = Parent.including(all: Parent.children).asRequest(of: Family.self)
@@ -56,7 +58,9 @@ struct CompoundKeyTests {
         }
     }
 
-    @Test("fetch what belongs to any number of rows that can't be queried twice", arguments: [10, 600, 20_000])
+    @Test(
+        "Compound associations fetch what belongs to any number of rows that can't be queried twice",
+        arguments: [10, 600, 20_000])
     func manyOfGroups(count: Int) throws {
         try withFamilies(count: count) { db throws in
             let request = Parent.select(Column("a"), Column("b"), max(Column("rank")).forKey("rank"))
@@ -65,7 +69,8 @@ struct CompoundKeyTests {
         }
     }
 
-    @Test("fetch what belongs to the rows that were fetched, when a limit leaves the choice to SQLite")
+    @Test(
+        "Compound associations fetch the rows of the fetched ones when a limit leaves the choice to SQLite")
     func limited() throws {
         try withFamilies { db throws in
             // The keys alone would come from another index, in another order.
@@ -78,7 +83,7 @@ struct CompoundKeyTests {
         }
     }
 
-    @Test("fetch what belongs to rows whose condition names what is selected")
+    @Test("Compound associations fetch what belongs to rows whose condition names what is selected")
     func namedSelection() throws {
         try withFamilies { db throws in
             let request = Parent.annotated(with: (Column("rank") * 2).forKey("double"))
@@ -87,7 +92,7 @@ struct CompoundKeyTests {
         }
     }
 
-    @Test("lead to nothing where a part of the key is NULL")
+    @Test("Compound associations lead to nothing where a part of the key is NULL")
     func null() throws {
         try withFamilies { db throws in
             let orphan = Child(parentA: nil, parentB: "b1", name: "orphan")

@@ -32,7 +32,7 @@ struct JoinTests {
         }
     }
 
-    @Test("joining selects nothing of what it joins")
+    @Test("Joining selects nothing of what it joins")
     func joining() throws {
         try withLibrary { (db) throws in
             #expect(try sql(db, Book.joining(required: Book.author)) == #"SELECT "book".* FROM "book" \#(authorJoin)"#)

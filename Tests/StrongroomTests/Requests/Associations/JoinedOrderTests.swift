@@ -18,7 +18,7 @@ struct JoinedOrderTests {
         }
     }
 
-    @Test("follows that of the main rows, and is reversed with it, whenever it is joined")
+    @Test("The order of joined rows follows that of the main rows, and is reversed with it, whenever it is joined")
     func reversed() throws {
         let request = Book.order(Column("title"))
         try expectOrder([
@@ -30,7 +30,7 @@ struct JoinedOrderTests {
         ])
     }
 
-    @Test("is reversed with the association that it is joined to")
+    @Test("The order of joined rows is reversed with the association that it is joined to")
     func reversedBehind() throws {
         let award = Award.book.order(Column("title")).including(required: author)
         try expectOrder([
@@ -40,7 +40,7 @@ struct JoinedOrderTests {
         ])
     }
 
-    @Test("goes away with that of the main rows")
+    @Test("The order of joined rows goes away with that of the main rows")
     func unordered() throws {
         let award = Award.book.including(required: author)
         try expectOrder([
@@ -50,7 +50,7 @@ struct JoinedOrderTests {
         ])
     }
 
-    @Test("is stable where what is joined was there when stability was asked for")
+    @Test("The order of joined rows is stable where what is joined was there when stability was asked for")
     func stable() throws {
         try expectOrder([
             (Book.including(required: author).withStableOrder(), #""book"."id", "author"."name", "author"."id""#),
@@ -59,7 +59,8 @@ struct JoinedOrderTests {
         ])
     }
 
-    @Test("is no longer stable, nor reversed, after another order, of the main rows or of the joined ones")
+    @Test(
+        "The order of joined rows is neither stable nor reversed after another order of main or joined rows")
     func replaced() throws {
         try expectOrder([
             (Book.all().withStableOrder().order(Column("title")), #""title""#),
@@ -69,7 +70,8 @@ struct JoinedOrderTests {
         ])
     }
 
-    @Test("is that of prefetched rows, too: it goes away and gets stable with that of the main rows")
+    @Test(
+        "The order of prefetched rows goes away and gets stable with that of the main rows")
     func prefetched() throws {
         try withLibrary { (db) throws in
             let books = Author.books.order(Column("title"))
@@ -86,7 +88,7 @@ struct JoinedOrderTests {
         }
     }
 
-    @Test("of a view without a key is that of all its columns, and can be reversed")
+    @Test("The order of joined rows of a view without a key is that of all its columns, and can be reversed")
     func view() throws {
         try withLibrary { db throws in
             try db.execute(sql: "CREATE VIEW title AS SELECT title, price FROM book")

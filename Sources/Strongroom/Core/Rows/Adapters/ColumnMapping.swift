@@ -6,8 +6,8 @@
 /// try Row.fetchOne(db, sql: "SELECT 1 AS playerId, 'Arthur' AS playerName, 1000 AS score", adapter: adapter)
 /// ```
 ///
-/// The columns keep the order of the statement. Names of the statement are found whatever their case; of equal names the
-/// leftmost counts. Fetching throws `SQLITE_MISUSE` when the statement lacks a mapped column.
+/// The columns keep the order of the statement. Names of the statement are found whatever their case; of equal names
+/// the leftmost counts. Fetching throws `SQLITE_MISUSE` when the statement lacks a mapped column.
 public struct ColumnMapping: RowAdapter {
     private let mapping: [String: String]
 
@@ -18,7 +18,8 @@ public struct ColumnMapping: RowAdapter {
 
     public func layout(of base: RowLayout) throws -> RowLayout {
         let columns = try mapping.map { name, baseName in
-            guard let index = base.columns.index(of: baseName) else { throw Self.missing(baseName, in: base.columns.names) }
+            guard let index = base.columns.index(of: baseName)
+            else { throw Self.missing(baseName, in: base.columns.names) }
             return (index: index, name: name)
         }
         return base.selecting(columns.sorted { ($0.index, $0.name) < ($1.index, $1.name) })
@@ -27,6 +28,7 @@ public struct ColumnMapping: RowAdapter {
     private static func missing(_ name: String, in names: [String]) -> DatabaseError {
         DatabaseError(
             resultCode: .SQLITE_MISUSE,
-            message: "Mapping references missing column \(name). Valid column names are: \(names.joined(separator: ", ")).")
+            message: "Mapping references missing column \(name). "
+                + "Valid column names are: \(names.joined(separator: ", ")).")
     }
 }

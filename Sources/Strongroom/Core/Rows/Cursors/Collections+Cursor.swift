@@ -72,7 +72,9 @@ extension Set {
 extension Dictionary {
     /// The elements of the cursor by the key that `keyForValue` gives each, in their order.
     @inlinable
-    public init<C: Cursor>(grouping cursor: C, by keyForValue: (C.Element) throws -> Key) throws where Value == [C.Element] {
+    public init<C: Cursor>(
+        grouping cursor: C, by keyForValue: (C.Element) throws -> Key) throws where Value == [C.Element]
+    {
         try self.init(minimumCapacity: 0, grouping: cursor, by: keyForValue)
     }
 

@@ -1,7 +1,7 @@
 // Questions that run through a cursor, to its end or to their answer.
 
 extension Cursor {
-    /// Whether there is no element left. Takes the next element off the cursor.
+    /// A Boolean value that indicates whether there is no element left. Takes the next element off the cursor.
     @inlinable
     public var isEmpty: Bool {
         get throws { try next() == nil }
@@ -16,13 +16,13 @@ extension Cursor {
         return nil
     }
 
-    /// Whether `predicate` accepts an element. The cursor stands behind it.
+    /// Returns true if `predicate` accepts an element. The cursor stands behind it.
     @inlinable
     public func contains(where predicate: (Element) throws -> Bool) throws -> Bool {
         try first(where: predicate) != nil
     }
 
-    /// Whether an element is `element`. The cursor stands behind it.
+    /// Returns true if an element is `element`. The cursor stands behind it.
     @inlinable
     public func contains(_ element: Element) throws -> Bool where Element: Equatable {
         try contains { $0 == element }
@@ -121,7 +121,8 @@ extension Cursor {
     }
 }
 
-// In extensions of their own: among functions with conditions of their own, `joined()` of strings is a cursor of characters.
+// In extensions of their own: among functions with conditions of their own, `joined()` of strings is a cursor of
+// characters.
 
 extension Cursor where Element: StringProtocol {
     /// The strings one after the other, with `separator` between them.

@@ -35,13 +35,13 @@ extension Cursor {
         FilterCursor(self, isIncluded)
     }
 
-    /// What `transform` makes of each element.
+    /// Returns a cursor on what `transform` makes of each element.
     @inlinable
     public func map<T>(_ transform: @escaping (Element) throws -> T) -> MapCursor<Self, T> {
         MapCursor(self, transform)
     }
 
-    /// What `transform` makes of each element, without the nils.
+    /// Returns a cursor on what `transform` makes of each element, without the nils.
     @inlinable
     public func compactMap<ElementOfResult>(
         _ transform: @escaping (Element) throws -> ElementOfResult?)

@@ -1,6 +1,6 @@
 // Cursors on the first elements of their base, or on what follows them.
 
-/// What ``Cursor/dropFirst(_:)`` leaves of a cursor.
+/// A cursor on the elements that ``Cursor/dropFirst(_:)`` leaves.
 public final class DropFirstCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline var toDrop: Int
@@ -25,7 +25,7 @@ public final class DropFirstCursor<Base: Cursor>: Cursor {
     }
 }
 
-/// What ``Cursor/drop(while:)`` leaves of a cursor.
+/// A cursor on the elements that ``Cursor/drop(while:)`` leaves.
 public final class DropWhileCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline let predicate: (Base.Element) throws -> Bool
@@ -50,7 +50,7 @@ public final class DropWhileCursor<Base: Cursor>: Cursor {
     }
 }
 
-/// What ``Cursor/prefix(_:)`` leaves of a cursor.
+/// A cursor on the elements that ``Cursor/prefix(_:)`` leaves.
 public final class PrefixCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline var remaining: Int
@@ -70,7 +70,7 @@ public final class PrefixCursor<Base: Cursor>: Cursor {
     }
 }
 
-/// What ``Cursor/prefix(while:)`` leaves of a cursor.
+/// A cursor on the elements that ``Cursor/prefix(while:)`` leaves.
 public final class PrefixWhileCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline let predicate: (Base.Element) throws -> Bool

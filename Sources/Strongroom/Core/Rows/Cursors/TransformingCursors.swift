@@ -1,6 +1,6 @@
 // Cursors that change, choose or number the elements of their base.
 
-/// What ``Cursor/map(_:)`` makes of a cursor.
+/// A cursor on the elements that ``Cursor/map(_:)`` makes.
 public final class MapCursor<Base: Cursor, Element>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline let transform: (Base.Element) throws -> Element
@@ -23,7 +23,7 @@ public final class MapCursor<Base: Cursor, Element>: Cursor {
     }
 }
 
-/// What ``Cursor/filter(_:)`` leaves of a cursor.
+/// A cursor on the elements that ``Cursor/filter(_:)`` leaves.
 public final class FilterCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline let isIncluded: (Base.Element) throws -> Bool

@@ -1,0 +1,277 @@
+import CSQLCipher
+import CStrongroom
+import Dispatch
+import Foundation
+
+/// Hears of commits by other processes, and by other connections of this one.
+protocol ExternalChangeObserver: AnyObject, Sendable {
+    /// Others have changed the database, nobody knows what. Called with access to the connection that writes, outside
+    /// of transactions.
+    ///
+    /// - parameter db: the connection, or the error that keeps further changes from being seen.
+    func databaseDidChangeElsewhere(_ db: Result<Database, any Error>)
+}
+
+/// Finds out when others commit to the database of one queue or pool.
+///
+/// Events of the file system say when to look, and SQLite's data version says whether there is anything new: that of
+/// the connection that writes counts the commits of all connections but its own. An event may come before its commit
+/// can be read:
+///
+/// - With a write-ahead log, the frames of a commit are in the log before the index names them, and no event tells of
+///   the index. As long as
+///   the log holds a commit that the index doesn't name, the change is not settled.
+/// - With a rollback journal, the file is written, and the journal removed, under a lock that keeps readers out, and
+///   no event tells of its
+///   end. As long as reading meets that lock, the change is not settled.
+///
+/// A change that isn't settled is looked at again, each time after half of the time that has passed since the latest
+/// event: a commit that can be read that much later is seen at most half as late again. A writer that died there for
+/// good is asked for ever more rarely.
+///
+/// Events are taken before the log and its index are compared, and these before the data version is read: what is
+/// committed between two of the steps is either in the later one, or has an event that comes after, and is looked at
+/// anew.
+///
+/// Sendable because its variables are used under `lock`, and `version` with access to the connection that writes.
+final class ExternalChanges: @unchecked Sendable {
+    private enum Phase {
+        case idle, scheduled, looking
+
+        /// There was an event during the look.
+        case outdated
+
+        /// The latest change isn't settled.
+        case unsettled
+
+        /// The database is suspended, and looked at when it is resumed.
+        case suspended
+    }
+
+    private struct Entry {
+        weak var observer: (any ExternalChangeObserver)?
+    }
+
+    private weak var writer: SerializedConnection?
+    private var version: Int?
+
+    private let lock = NSLock()
+    private var watch: (any FileWatch)?
+    private var observers: [Entry] = []
+    private var phase = Phase.idle
+    private var latestEvent = DispatchTime.now()
+
+    /// Tells the present wait from former ones.
+    private var waitNumber = 0
+
+    /// Whether the file that is open is no longer the one at its path: nothing will be seen any more.
+    private var isFileGone = false
+
+    /// Begins at once; nil where the configuration doesn't ask for it, and for a database that has no file.
+    init?(of writer: SerializedConnection) throws {
+        guard let watchFiles = writer.configuration.fileWatching else { return nil }
+        self.writer = writer
+        let path = try writer.sync { db in
+            _ = try db.openConnection
+            return db.isFileStored ? db.filePath : nil
+        }
+        guard let path else { return nil }
+        // In this order: what is committed after the version was read has an event.
+        watch = try watchFiles(path) { [weak self] in self?.filesDidChange() }
+        try writer.sync { db in version = try db.untraced { try db.dataVersion } }
+    }
+
+    deinit {
+        watch?.cancel()
+    }
+
+    /// The database is closed.
+    func stop() {
+        let former = lock.withLock { watch.take() }
+        former?.cancel()
+    }
+
+    /// Tells an observer of what can be seen from now on, as long as it lives.
+    func add(_ observer: any ExternalChangeObserver) {
+        let isTooLate = lock.withLock {
+            observers.removeAll { $0.observer == nil || $0.observer === observer }
+            observers.append(Entry(observer: observer))
+            return isFileGone
+        }
+        if isTooLate { filesDidChange() }
+    }
+
+    func remove(_ observer: any ExternalChangeObserver) {
+        lock.withLock { observers.removeAll { $0.observer == nil || $0.observer === observer } }
+    }
+
+    // MARK: - When to look
+
+    private func filesDidChange() {
+        let mustSchedule = lock.withLock {
+            latestEvent = .now()
+            switch phase {
+            case .idle, .unsettled:
+                phase = .scheduled
+                return true
+            case .looking:
+                phase = .outdated
+                return false
+            case .scheduled, .outdated, .suspended:
+                return false
+            }
+        }
+        if mustSchedule { schedule() }
+    }
+
+    private func schedule() {
+        writer?.async { [weak self] db in self?.look(db) }
+    }
+
+    private func look(_ db: Database) {
+        lock.withLock { phase = .looking }
+        guard db.sqliteConnection != nil else { return }
+        let finding = db.stops.notifying {
+            let finding = find(db)
+            db.outsideOfBlocks { tell(finding, db) }
+            return finding
+        }
+        switch finding {
+        case .suspended: waitForResumption()
+        case .version(_, isSettled: true), .failure: conclude(isSettled: true)
+        case .version(_, isSettled: false), .locked: conclude(isSettled: false)
+        }
+    }
+
+    private func conclude(isSettled: Bool) {
+        let (mustSchedule, delay, number) = lock.withLock {
+            let isOutdated = phase == .outdated
+            phase = isOutdated ? .scheduled : isSettled ? .idle : .unsettled
+            waitNumber += 1
+            let passed = DispatchTime.now().uptimeNanoseconds - latestEvent.uptimeNanoseconds
+            return (isOutdated, max(passed / 2, Self.shortestWait), waitNumber)
+        }
+        if mustSchedule { return schedule() }
+        if isSettled { return }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay))) { [weak self] in
+            self?.lookAgain(number)
+        }
+    }
+
+    private static let shortestWait: UInt64 = 1_000_000
+
+    private func lookAgain(_ number: Int) {
+        let mustSchedule = lock.withLock {
+            guard phase == .unsettled, waitNumber == number else { return false }
+            phase = .scheduled
+            return true
+        }
+        if mustSchedule { schedule() }
+    }
+
+    private func waitForResumption() {
+        lock.withLock { phase = .suspended }
+        writer?.whenResumed { [weak self] in
+            guard let self else { return }
+            lock.withLock { phase = .scheduled }
+            schedule()
+        }
+    }
+
+    // MARK: - What is found
+
+    private enum Finding {
+        /// The data version, and whether another one may follow without a further event.
+        case version(Int, isSettled: Bool)
+
+        /// Somebody keeps readers out, or the connection is inside a transaction that was left open.
+        case locked
+        case suspended
+        case failure(any Error)
+    }
+
+    private func find(_ db: Database) -> Finding {
+        if writer?.isSuspended == true { return .suspended }
+        if db.isInsideTransaction { return .locked }
+        do {
+            if try db.isFileGone {
+                lock.withLock { isFileGone = true }
+                return .failure(DatabaseError.fileGone(db.filePath))
+            }
+            let log = strongroom_look_at_log(db.connection)
+            // The program did not ask for it: its trace is not to show it.
+            let version = try db.untraced { try db.withoutWaiting { try db.dataVersion } }
+            // Reading opens a log that the database has got since.
+            let isSettled = log == STRONGROOM_LOG_SETTLED
+                || log == STRONGROOM_LOG_ABSENT && strongroom_look_at_log(db.connection) == STRONGROOM_LOG_ABSENT
+            return .version(version, isSettled: isSettled)
+        } catch let error as DatabaseError where error.isInterruptionError {
+            return .suspended
+        } catch let error as DatabaseError where error.isLock {
+            return .locked
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
+            // The key did fit.
+            return .failure(error.because(.wrongKey))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func tell(_ finding: Finding, _ db: Database) {
+        let news: Result<Database, any Error>
+        switch finding {
+        case .version(let found, _):
+            if found == version { return }
+            version = found
+            news = .success(db)
+        case .failure(let error):
+            news = .failure(error)
+        case .locked, .suspended:
+            return
+        }
+        let told = lock.withLock { observers.compactMap(\.observer) }
+        for observer in told { observer.databaseDidChangeElsewhere(news) }
+    }
+}
+
+extension Database {
+    /// Changes when another connection has committed, and not with commits of this one.
+    /// <https://www.sqlite.org/pragma.html#pragma_data_version>
+    fileprivate var dataVersion: Int {
+        get throws { try Int.fetchOne(self, sql: "PRAGMA main.data_version") ?? 0 }
+    }
+
+    /// Whether the path leads to no file, or to another one than the connection has open.
+    fileprivate var isFileGone: Bool {
+        get throws {
+            var hasMoved: CInt = 0
+            try check(sqlite3_file_control(openConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved))
+            return hasMoved != 0
+        }
+    }
+}
+
+extension DatabaseError {
+    /// Whether others keep the connection from reading for a while.
+    fileprivate var isLock: Bool {
+        [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL].contains(resultCode)
+    }
+
+    fileprivate static func fileGone(_ path: String) -> DatabaseError {
+        DatabaseError(
+            .SQLITE_READONLY_DBMOVED, refusing: "the database file was removed, renamed or replaced: \(path)",
+            advice: "close the database, and open it again", reason: .fileGone, isConnectionUsable: false)
+    }
+}
+
+extension DatabaseReader {
+    /// The changes by other connections and processes; nil where they are not observed.
+    var externalChanges: ExternalChanges? {
+        switch self {
+        case let queue as DatabaseQueue: queue.externalChanges
+        case let pool as DatabasePool: pool.externalChanges
+        case let wrapper as any ReaderWrapper: wrapper.reader.externalChanges
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+
+/// A value together with the lock that guards it. A function is to be wrapped in a structure: Swift would convert it for
+/// each access anew, and keep all conversions.
+///
+/// Synchronization's type of that name needs macOS 15. The value is reached under the lock only, by a pointer: Swift
+/// has no exclusive access to check. Lock and value are one allocation.
+struct Mutex<Value>: @unchecked Sendable {
+    private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+        deinit {
+            withUnsafeMutablePointerToElements { _ = pthread_mutex_destroy($0) }
+        }
+    }
+
+    private let storage: ManagedBuffer<Value, pthread_mutex_t>
+
+    /// Creates the lock around a value.
+    init(_ value: Value) {
+        storage = Storage.create(minimumCapacity: 1) { buffer in
+            buffer.withUnsafeMutablePointerToElements { _ = pthread_mutex_init($0, nil) }
+            return value
+        }
+    }
+
+    /// Runs `body` with the value while no other thread has it. Not reentrant.
+    @inline(__always)
+    func withLock<T>(_ body: (inout Value) throws -> T) rethrows -> T {
+        try storage.withUnsafeMutablePointers { value, lock in
+            pthread_mutex_lock(lock)
+            defer { pthread_mutex_unlock(lock) }
+            return try body(&value.pointee)
+        }
+    }
+}

@@ -1,0 +1,183 @@
+/// The rank of a visitor of a ``Turnstile``.
+enum VisitorRank {
+    /// Waits for all earlier visitors, and for barriers.
+    case ordinary
+
+    /// Belongs to the owner of the barrier: goes ahead of ordinary visitors, and passes barriers.
+    case owner
+
+    /// Belongs to the owner of the barrier, and must not wait: enters past the limit.
+    case ownerAtOnce
+}
+
+/// The order in which visitors enter: up to a limit at the same time, first come, first served, and each barrier
+/// alone.
+///
+/// A value without locks and threads, which decides and does nothing else: its user guards it by a ``Mutex``, and
+/// calls ``next()`` after each change until no visitor is left to admit. The article <doc:AccessPath> has its state
+/// table.
+struct Turnstile<Visitor> {
+    /// Identifies a visitor that waits.
+    typealias Ticket = Int
+
+    /// The answer to a visitor that arrives.
+    enum Entry {
+        case admitted, refused, mustWait
+    }
+
+    /// The answer to a visitor that has waited.
+    enum Admission {
+        case admitted(Visitor), refused(Visitor)
+    }
+
+    private enum Phase {
+        case open
+
+        /// The owner of the barrier is closing: its own visitors would open again what it has closed.
+        case closing
+
+        case closed
+    }
+
+    /// The number of visitors that may be inside at the same time.
+    let limit: Int
+
+    /// The number of visitors inside. More than the limit where owners had to pass it.
+    private(set) var inside = 0
+
+    /// A Boolean value that indicates whether a barrier is alone inside.
+    private(set) var isBarrierUp = false
+
+    private var phase = Phase.open
+    private var line = Line<(visitor: Visitor, isBarrier: Bool)>()
+    private var owners = Line<Visitor>()
+
+    /// The number of visitors inside that wait for the owner of the barrier. The owner waits for no place meanwhile.
+    private var waitingInside = 0
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// The number of visitors that wait, and of the places that are reserved for them.
+    var waiting: (count: Int, capacity: Int) { (line.count + owners.count, line.capacity + owners.capacity) }
+
+    // MARK: - Arrivals
+
+    /// Admits a visitor that arrives, or refuses it, or makes it wait: then the caller appends it.
+    mutating func enter(_ rank: VisitorRank) -> Entry {
+        switch rank {
+        case .ordinary:
+            if phase == .closed { return .refused }
+            if isBarrierUp || !line.isEmpty || !owners.isEmpty { return .mustWait }
+        case .owner, .ownerAtOnce:
+            if phase != .open { return .refused }
+        }
+        guard rank == .ownerAtOnce || inside < limit || rank == .owner && waitingInside > 0 else { return .mustWait }
+        inside += 1
+        return .admitted
+    }
+
+    /// Makes an ordinary visitor wait for its turn.
+    mutating func append(_ visitor: Visitor) -> Ticket {
+        line.append((visitor, isBarrier: false))
+    }
+
+    /// Makes a barrier wait until no visitor is inside. Later visitors wait for its end.
+    mutating func append(barrier visitor: Visitor) -> Ticket {
+        line.append((visitor, isBarrier: true))
+    }
+
+    /// Makes a visitor of the owner wait for the next place.
+    mutating func append(owner visitor: Visitor) {
+        _ = owners.append(visitor)
+    }
+
+    /// Removes a visitor or a barrier that waits, and returns it; nil when its turn has come.
+    mutating func withdraw(_ ticket: Ticket) -> Visitor? {
+        line.remove(ticket)?.visitor
+    }
+
+    // MARK: - Departures
+
+    /// Notes that a visitor has left.
+    mutating func leave() {
+        inside -= 1
+    }
+
+    /// Ends the barrier.
+    mutating func lowerBarrier() {
+        isBarrierUp = false
+    }
+
+    /// Takes places for visitors that have not asked, whatever the limit.
+    mutating func occupy(_ count: Int) {
+        inside += count
+    }
+
+    /// Notes that a visitor inside waits for the owner of the barrier, or that it doesn't any longer.
+    mutating func setWaitingInside(_ isWaiting: Bool) {
+        waitingInside += isWaiting ? 1 : -1
+    }
+
+    // MARK: - Closing
+
+    /// Refuses the visitors of the owner, which is closing.
+    mutating func beginClosing() {
+        phase = .closing
+    }
+
+    /// Refuses all visitors from now on, or none when the owner could not close.
+    mutating func endClosing(isClosed: Bool) {
+        phase = isClosed ? .closed : .open
+    }
+
+    // MARK: - Turns
+
+    /// Removes the next visitor whose turn has come, and admits or refuses it; nil when all others have to wait.
+    mutating func next() -> Admission? {
+        if !owners.isEmpty {
+            guard inside < limit || waitingInside > 0 else { return nil }
+            inside += 1
+            return owners.removeFirst().map { .admitted($0) }
+        }
+        guard !isBarrierUp, let first = line.first else { return nil }
+        if phase != .closed {
+            guard first.isBarrier ? inside == 0 : inside < limit else { return nil }
+            if first.isBarrier { isBarrierUp = true } else { inside += 1 }
+        }
+        _ = line.removeFirst()
+        return phase == .closed ? .refused(first.visitor) : .admitted(first.visitor)
+    }
+}
+
+/// A queue whose elements can leave from any place. An element that has left leaves nothing behind.
+private struct Line<Element> {
+    private var elements: [Int: Element] = [:]
+    private var head = 0
+    private var end = 0
+
+    var count: Int { elements.count }
+    var isEmpty: Bool { elements.isEmpty }
+    var capacity: Int { elements.capacity }
+    var first: Element? { elements[head] }
+
+    /// Adds an element, and returns its ticket.
+    mutating func append(_ element: Element) -> Int {
+        if isEmpty { head = end }
+        elements[end] = element
+        end += 1
+        return end - 1
+    }
+
+    mutating func removeFirst() -> Element? { remove(head) }
+
+    mutating func remove(_ ticket: Int) -> Element? {
+        guard let element = elements.removeValue(forKey: ticket) else { return nil }
+        while head < end, elements.index(forKey: head) == nil { head += 1 }
+        if elements.capacity > max(32, 4 * count) {
+            elements = Dictionary(uniqueKeysWithValues: elements.map { ($0.key, $0.value) })
+        }
+        return element
+    }
+}

@@ -1,0 +1,42 @@
+import CStrongroom
+
+extension Database {
+    /// The size of the main file in bytes; zero before the first page.
+    func fileSize() throws -> Int64 {
+        var size: Int64 = 0
+        try check(strongroom_database_size(openConnection, "main", &size))
+        return size
+    }
+
+    /// Through the connection's own file: opening and closing another one would drop the locks of this process.
+    func fileHeader(of schema: String = "main") throws -> FileHeader {
+        var size: Int64 = 0
+        try check(strongroom_database_size(openConnection, schema, &size))
+        var bytes = [UInt8](repeating: 0, count: Int(min(size, Int64(FileHeader.count))))
+        if !bytes.isEmpty {
+            try check(strongroom_database_read(openConnection, schema, &bytes, CInt(bytes.count), 0))
+        }
+        return FileHeader(bytes: bytes, fileSize: size)
+    }
+
+    /// False in memory, and for temporary databases.
+    var isFileStored: Bool {
+        path(of: "main") != nil
+    }
+
+    /// The absolute path of the file, without URI parameters.
+    var filePath: String {
+        sqliteConnection == nil ? path : path(of: "main") ?? ""
+    }
+
+    func runCipherPragma(_ pragma: String) throws {
+        let wasSaying = cipher.isSayingFormat
+        cipher.isSayingFormat = true
+        defer { cipher.isSayingFormat = wasSaying }
+        try runUnseen("PRAGMA " + pragma)
+    }
+
+    func readSchema() throws {
+        try execute(sql: KeySetup.schemaRead)
+    }
+}

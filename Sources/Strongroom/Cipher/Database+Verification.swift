@@ -1,0 +1,68 @@
+import CStrongroom
+
+// Connections that verify what this library has written, and the access that they need.
+
+extension Database {
+    /// Opens the database as its user will: from its files alone, by a connection to which nothing is handed over.
+    func requireOpening(_ encryption: Encryption, _ body: (Database) throws -> Void = { _ in }) throws {
+        var configuration = Configuration()
+        configuration.encryption = encryption
+        // Finishing what is pending is not its business.
+        configuration.readonly = true
+        configuration.busyMode = .timeout(10)
+        let fresh = try Database(
+            path: filePath, description: description + ".verification", configuration: configuration)
+        try fresh.withSoleAccess { database in
+            try database.explainingFailures { try database.setUpPlainly(derived: nil, header: 0) }
+            try body(database)
+        }
+    }
+
+    /// A second connection to the same file that knows the key, and nothing of the configuration.
+    func withPlainConnection<T>(
+        derived: DerivedKey?, header: Int, readonly: Bool = false, _ body: (Database) throws -> T) throws -> T
+    {
+        var plain = Configuration()
+        plain.readonly = readonly
+        plain.busyMode = .timeout(10)
+        let database = try Database(path: filePath, description: description + ".verification", configuration: plain)
+        return try database.withSoleAccess { database in
+            try database.setUpPlainly(derived: derived, header: header)
+            return try body(database)
+        }
+    }
+
+    /// The set-up of a connection that is not the application's.
+    func setUpPlainly(derived: DerivedKey?, header: Int) throws {
+        try check(authorizer.install(on: openConnection))
+        try setUpBusyMode()
+        defer { formatControl.releaseDefaults() }
+        try keySetup.setUpEncryption()
+        if let derived {
+            try formatControl.holdDefaults()
+            try keySetup.attach(derived, header: header)
+        }
+        try keySetup.takeKey()
+        cipher.isSetUp = true
+    }
+
+    /// Runs `body` with access to a connection that no queue knows, and closes it.
+    func withSoleAccess<T>(_ body: (Database) throws -> T) throws -> T {
+        let former = strongroom_enter(connection)
+        defer {
+            abandon()
+            strongroom_exit(connection, former)
+        }
+        return try body(self)
+    }
+
+    /// The log, and the files with salts, belong to one name of a file: under another, it would be half a database.
+    func requireSingleName() throws {
+        let count = strongroom_link_count(filePath)
+        guard count < 2 else {
+            throw DatabaseError(
+                refusing: "\(path) has \(count) names (hard links), and its log and its salt belong to one of them",
+                advice: "remove the other names, or give each its own copy", reason: .severalNames)
+        }
+    }
+}

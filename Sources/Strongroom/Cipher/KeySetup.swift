@@ -1,0 +1,310 @@
+import CSQLCipher
+import CStrongroom
+import Foundation
+
+extension Database {
+    /// Sets the passphrase of the database. Call it in ``Configuration/prepareDatabase(_:)``, before anything else;
+    /// ``Configuration/encryption`` does the same in a declarative way.
+    ///
+    /// The passphrase is derived once for all the connections of a queue or pool, after the pragmas that change how:
+    /// `kdf_iter`, `cipher_compatibility`, `cipher_plaintext_header_size` and their kin.
+    ///
+    /// - throws: `SQLITE_MISUSE` for an empty passphrase, for a malformed `x'…'`, and where another key is in use
+    ///   already. A wrong passphrase is found out by the first read, at the end of opening.
+    ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_key>
+    public func usePassphrase(_ passphrase: String) throws {
+        try keySetup.use(.passphrase(passphrase))
+    }
+
+    /// Sets the passphrase of the database, as bytes. See ``usePassphrase(_:)-(String)``.
+    public func usePassphrase(_ passphrase: Data) throws {
+        try keySetup.use(.passphrase(passphrase))
+    }
+
+    /// Leaves the first 32 bytes of a new database readable, with the salt in a file beside it. Call it in
+    /// ``Configuration/prepareDatabase(_:)``, after the passphrase; existing databases are opened as they are.
+    ///
+    /// - throws: `SQLITE_MISUSE` without a key, and once the database is open.
+    ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_plaintext_header_size>
+    public func usePlaintextHeader() throws {
+        guard cipher.isKeyed else {
+            throw DatabaseError(refusing: "usePlaintextHeader() needs a key", advice: "call usePassphrase(_:) first")
+        }
+        guard try !isFileStored || fileSize() == 0 else { return }
+        guard cipher.isPending || pragmaPolicy.canChangeFormat
+        else { throw DatabaseError.lateFormat(FormatPragma.headerSize.rawValue) }
+        try runCipherPragma("cipher_plaintext_header_size = 32")
+        cipher.setUpPragmas.insert(.headerSize)
+        cipher.isPending = true
+    }
+}
+
+extension Database {
+    /// The set-up of the connection's key.
+    var keySetup: KeySetup { KeySetup(database: self) }
+}
+
+/// The way from a key to a connection that can read: one for ``Configuration/encryption`` and for `usePassphrase`.
+struct KeySetup {
+    let database: Database
+
+    var cipher: CipherState { database.cipher }
+
+    var configuration: Configuration { database.configuration }
+
+    // MARK: - Opening
+
+    /// Prepares the connection for its key, before `prepareDatabase`.
+    func setUpEncryption() throws {
+        if let keyring = configuration.keyring { cipher.keyring = keyring }
+        database.authorizer.verdict = { [unowned database] in database.pragmaPolicy.verdict(on: $0) }
+        // Sorters and temporary tables would spill clear text.
+        try database.runUnseen("PRAGMA temp_store = MEMORY")
+        if let encryption = configuration.encryption {
+            try requireUsable(encryption.key)
+            try useConfiguredKey(encryption)
+        }
+    }
+
+    /// Reads the database for the first time, after `prepareDatabase`: the key is right or opening fails here.
+    func verifyEncryption() throws {
+        try settlePendingKey()
+        try database.saltSearch.requirePlausibleHeader(upTo: FileHeader.pageFormatEnd)
+        do {
+            try database.keyProof.requireFittingKey()
+            try database.requireNoTrace()
+            if try !takeKey() { try database.readSchema() }
+        } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) {
+            guard try database.saltSearch.followChangedFile() else {
+                try database.saltSearch.requirePlausibleHeader(upTo: FileHeader.count)
+                throw error
+            }
+            try database.readSchema()
+        }
+        try database.saltSearch.requirePlausibleHeader(upTo: FileHeader.count)
+        if cipher.isKeyed { try database.pragmaPolicy.requireTemporaryDataInMemory() }
+        try database.formatControl.deriveBeforeFirstPage()
+        try database.saltSearch.removeLeftOvers()
+        cipher.isSetUp = true
+    }
+
+    /// Makes SQLCipher derive its key where it isn't refused memory. Returns true if the schema was read.
+    @discardableResult
+    func takeKey() throws -> Bool {
+        guard cipher.isKeyed, database.isFileStored else { return false }
+        let code = ResultCode(rawValue: strongroom_connection_first_read(database.connection))
+        switch code.primaryResultCode {
+        case .SQLITE_OK: return true
+        case .SQLITE_NOMEM: throw DatabaseError(resultCode: code, message: "there is no memory for the key of \(database.path)")
+        // Newer SQLCiphers (seen in 4.12) say what is wrong once, and answer SQLITE_NOMEM to all that reads later.
+        default: throw DatabaseError(code.rawValue, on: database.sqliteConnection, sql: Self.schemaRead)
+        }
+    }
+
+    static let schemaRead = "SELECT count(*) FROM sqlite_master"
+
+    // MARK: - Keys
+
+    func use(_ requested: DatabaseKey) throws {
+        database.requireAccess()
+        do {
+            try requireUsable(requested)
+        } catch {
+            if !cipher.isKeyed { database.pragmaPolicy.refuseAll(with: error as? DatabaseError ?? .emptyKey) }
+            throw error
+        }
+        let key = cipher.keyring.current(requested)
+        if let present = cipher.key {
+            guard present.source.identity == key.source.identity else {
+                throw DatabaseError(
+                    refusing: "the connection has another key already",
+                    advice: "set one key per connection, or change it with changePassphrase(_:) or rotateKey(to:)",
+                    reason: .otherKey)
+            }
+            return
+        }
+        // Of a library that isn't SQLCipher, no call may take the connection.
+        try requireSQLCipher()
+        CipherLog.start()
+        try database.formatControl.holdDefaults()
+        // Whatever fails from here on, nothing goes on without the key.
+        (cipher.key, cipher.isPending) = (key, true)
+        (cipher.setUpPragmas, cipher.refusal) = ([], nil)
+        guard database.isFileStored else { return try useThrowawayKey(.sqlcipher4) }
+        // SQLCipher would work with this at the first read; the derived key takes its place before, once it is clear
+        // how to derive.
+        if key.source.form == .raw {
+            try useRawKey(key, salt: key.source.salt ?? database.fileHeader().salt ?? .random())
+        } else {
+            try key.source.withSecret { secret in
+                try secret.withBytes { try database.formatControl.setKey($0, format: .sqlcipher4, header: 0, schema: "main", name: "main") }
+            }
+        }
+    }
+
+    /// Derives the pending key, unless the statement still says how to. Where that isn't seen, the key is derived
+    /// again: nothing was read.
+    func settleKey(before statement: SQLText) throws {
+        guard !statement.isBlank else { return }
+        if let pragma = statement.pragma {
+            if cipher.key == nil ? SQLText.keyPragmas.contains(pragma) : FormatPragma.comesBeforeFirstRead(pragma) {
+                return
+            }
+        }
+        try settleKey()
+    }
+
+    /// Derives the pending key before the file is read: SQLCipher forgets the one that it was read with.
+    func settlePendingKey() throws {
+        if cipher.isPending { try settleKey() }
+    }
+
+    private func settleKey() throws {
+        if let refusal = cipher.refusal { throw refusal }
+        cipher.isPending = false
+        do {
+            let format = try formatInUse()
+            try establishKey(format.settings, requestedHeader: format.header)
+        } catch {
+            // The connection must not go on with the provisional key: it would create a database that we refused to
+            // create.
+            cipher.isPending = true
+            throw error
+        }
+    }
+
+    /// Returns the format that set-up has said: SQLCipher knows best what it made of pragmas.
+    func formatInUse() throws -> (settings: CipherSettings, header: PlaintextHeader?) {
+        if cipher.setUpPragmas.isEmpty { return (cipher.settings, cipher.requestedHeader) }
+        var header = cipher.requestedHeader
+        if cipher.setUpPragmas.contains(.headerSize) {
+            let size = try database.answer(to: "PRAGMA cipher_plaintext_header_size").flatMap { Int($0) } ?? 0
+            header = size == 0 ? nil : PlaintextHeader(size: size, salt: header?.salt ?? .sidecar)
+        }
+        if cipher.setUpPragmas.contains(.salt),
+           let salt = try database.answer(to: "PRAGMA cipher_salt").flatMap({ hexBytes($0) })
+        {
+            header?.salt = .provided(salt)
+        }
+        return (try settingsInUse(), header)
+    }
+
+    private func settingsInUse() throws -> CipherSettings {
+        let defaults = CipherSettings.sqlcipher4
+        let usesHMAC = try database.answer(to: "PRAGMA cipher_use_hmac") != "0"
+        return try CipherSettings(
+            pageSize: database.answer(to: "PRAGMA cipher_page_size").flatMap { Int($0) } ?? defaults.pageSize,
+            kdfIterations: database.answer(to: "PRAGMA kdf_iter").flatMap { Int($0) } ?? defaults.kdfIterations,
+            kdfAlgorithm: database.answer(to: "PRAGMA cipher_kdf_algorithm").flatMap { .init(answer: $0) }
+                ?? defaults.kdfAlgorithm,
+            hmacAlgorithm: usesHMAC ? database.answer(to: "PRAGMA cipher_hmac_algorithm").flatMap { .init(answer: $0) }
+                ?? defaults.hmacAlgorithm : nil)
+    }
+
+    /// Gives SQLCipher the derived key with the right salt and format.
+    func establishKey(_ settings: CipherSettings, requestedHeader: PlaintextHeader?) throws {
+        try settings.validate()
+        try requireSQLCipher()
+        CipherLog.start()
+        try database.formatControl.holdDefaults()
+        (cipher.settings, cipher.requestedHeader) = (settings, requestedHeader)
+        guard database.isFileStored else { return try useThrowawayKey(settings) }
+        try requirePathInUTF8()
+        try unlockingKeySlots(requestedHeader) { try establishFoundKey(settings, requestedHeader) }
+    }
+
+    /// Sets the key that ``CipherState/key`` is by now.
+    private func establishFoundKey(_ settings: CipherSettings, _ requestedHeader: PlaintextHeader?) throws {
+        let location = try database.saltSearch.locateSalt(requestedHeader: requestedHeader)
+        cipher.saltOrigin = location.place
+        let others = try database.rotation.otherSalts(than: location)
+        if try database.rotation.resumeKnownKey(settings, others) { return }
+        // Later connections of an access find beside the file, or among its keys, what the first one found in the log.
+        let isFirst = cipher.keyring.knownKey(for: cipher.key!, salt: location.salt, settings: settings) == nil
+        try attach(derivedKey(salt: location.salt, settings: settings), header: location.header)
+        try database.rotation.followOtherSalts(others, looksIntoLog: location.header == 0 && (isFirst || configuration.readonly))
+        try database.keyProof.proveKey()
+    }
+
+    func derivedKey(salt: Salt, settings: CipherSettings) throws -> DerivedKey {
+        try cipher.keyring.derivedKey(for: cipher.key!, salt: salt, settings: settings)
+    }
+
+    func attach(_ derived: DerivedKey, header: Int) throws {
+        try attach(derived, header: header, schema: "main", key: "main")
+        cipher.derived = derived
+        cipher.header = header
+    }
+
+    /// - parameter schema: the quoted name.
+    func attach(_ derived: DerivedKey, header: Int, schema: String, key name: String) throws {
+        try derived.withSpec { try database.formatControl.setKey($0, format: derived.settings, header: header, schema: schema, name: name) }
+    }
+
+    /// For a database that only this connection will ever see: SQLite may spill a temporary one to the disk.
+    private func useThrowawayKey(_ settings: CipherSettings) throws {
+        try useRawKey(.random(), salt: .random(), settings)
+    }
+
+    private func useRawKey(_ key: DatabaseKey, salt: Salt, _ settings: CipherSettings = .sqlcipher4) throws {
+        try attach(
+            Keyring().derivedKey(for: key, salt: salt, settings: settings), header: 0, schema: "main", key: "main")
+    }
+
+    private func requireUsable(_ key: DatabaseKey) throws {
+        // A provider is asked when its key is derived.
+        guard key.source.isImmediate else { return }
+        try key.source.withSecret { secret in
+            if secret.count == 0 { throw DatabaseError.emptyKey }
+        }
+    }
+
+    private func requireSQLCipher() throws {
+        let version = try database.untraced { try database.answer(to: "PRAGMA cipher_version") }
+        if let refusal = DatabaseError.refusal(ofSQLCipher: version) { throw refusal }
+    }
+
+    // MARK: - Asking SQLCipher
+
+    /// Refuses a path that Swift would repair into another one: the files beside the database are named after it.
+    private func requirePathInUTF8() throws {
+        guard let name = try sqlite3_db_filename(database.openConnection, "main"), String(validatingCString: name) == nil
+        else { return }
+        throw DatabaseError(
+            .SQLITE_CANTOPEN, refusing: "\(database.path) leads to a name that is not UTF-8",
+            advice: "give the file and its folders other names")
+    }
+}
+
+extension KeySource {
+    /// True if the secret is there, and need not be asked for.
+    var isImmediate: Bool {
+        switch storage {
+        case .bytes, .failed: true
+        case .provider, .store: false
+        }
+    }
+}
+
+extension DatabaseError {
+    /// - parameter version: what `PRAGMA cipher_version` answered.
+    static func refusal(ofSQLCipher version: String?) -> DatabaseError? {
+        guard let version else {
+            return DatabaseError(
+                refusing: "the SQLite library in this process isn't SQLCipher and would write clear text",
+                advice: """
+                    have one SQLite in the program, or link libsqlcipher before libsqlite3; where it is built already, \
+                    start it with LD_PRELOAD=libsqlcipher.so.1
+                    """, reason: .unfitLibrary)
+        }
+        let numbers = version.split(whereSeparator: { $0 == "." || $0 == " " }).prefix(2).compactMap { Int($0) }
+        if numbers.count == 2, (numbers[0], numbers[1]) >= (4, 5) { return nil }
+        return DatabaseError(
+            refusing: "SQLCipher \(version) is too old", advice: "use 4.5 or newer", reason: .unfitLibrary)
+    }
+
+    static let emptyKey = DatabaseError(
+        refusing: "the key is empty, and SQLCipher would write clear text",
+        advice: "give a passphrase, or none of Configuration.encryption and usePassphrase for a clear database",
+        reason: .emptyKey)
+}

@@ -1,0 +1,46 @@
+// Changes of a key that a store keeps: the store has the key of the database at every instant.
+
+extension Rotation {
+    /// Runs `rotate` with a key that the store has, so that it has the key of the database at every instant.
+    ///
+    /// A current key of the store that is not the database's is taken as it is: it may open something else.
+    func renewKey(in store: any KeyStore, _ rotate: (DatabaseKey) throws -> RotationOutcome) throws -> RotationOutcome {
+        let managed = ManagedKey(store: store, path: database.filePath), own = cipher.key!
+        return try managed.locked(milliseconds: 0) {
+            if let next = try managed.load(.next) { try settleEarlierChange(managed, next) }
+            let current = try managed.load(.current)
+            if let current, try !current.hasSameBytes(as: own) { return try rotate(current) }
+            let key = try DatabaseKey.random()
+            try managed.keep(key, as: .next)
+            let outcome: RotationOutcome
+            do {
+                outcome = try rotate(key)
+            } catch {
+                // What the store can't do now, it does at the next opening, or before the next change.
+                let isChanged = (error as? DatabaseError)?.reason == .keyChanged
+                try? isChanged ? managed.takeOver(key) : managed.remove(.next)
+                throw error
+            }
+            try finishChange(managed, key)
+            return outcome
+        }
+    }
+
+    /// A change that was killed has left a next key: the one of the database, or one that never came to be.
+    private func settleEarlierChange(_ managed: ManagedKey, _ next: DatabaseKey) throws {
+        if try next.hasSameBytes(as: cipher.key!) { return try managed.takeOver(next) }
+        // Another process may have changed the key since this connection was opened.
+        try database.requireOpening(bareEncryption)
+        try managed.remove(.next)
+    }
+
+    private func finishChange(_ managed: ManagedKey, _ key: DatabaseKey) throws {
+        do {
+            try managed.takeOver(key)
+        } catch let error as DatabaseError {
+            throw DatabaseError(
+                error.extendedResultCode, .keyChanged, "the key was changed, and the store has it as its next key",
+                advice: "the next opening makes it the current one: \(error.message ?? "")")
+        }
+    }
+}

@@ -1,0 +1,378 @@
+import CStrongroom
+import Foundation
+
+/// The progress of a rotation, an encryption, a decryption or a check.
+public struct EncryptionProgress: Sendable, Equatable {
+    /// The number of pages that are done in this phase.
+    public let completedPageCount: Int
+    /// The number of pages in the database.
+    public let totalPageCount: Int
+    /// The phase of the work. The count begins anew with each phase.
+    public var phase = Phase.writing
+
+    /// A part of the work.
+    public enum Phase: String, Sendable {
+        case writing, checking
+    }
+
+    /// A Boolean value that indicates whether all pages are done in this phase.
+    public var isCompleted: Bool { completedPageCount >= totalPageCount }
+}
+
+/// The state of a database after a change of its key. The new key opens it in any case.
+public enum RotationOutcome: String, Sendable, Equatable {
+    /// Nothing of the former key is left: no page in the file, and no frame in the write-ahead log.
+    case complete
+
+    /// Another connection reads pages of the former key, or writes: the file without its log may still open with that
+    /// key.
+    ///
+    /// The next opening that meets no readers removes these pages, and so does `DatabaseWriter.finishKeyRotation()`.
+    case formerKeyRemains
+
+    /// A file could not be written, for lack of room for example: something of the former key may be left.
+    ///
+    /// The next opening tries again, and so does `DatabaseWriter.finishKeyRotation()`, which throws the error. It is
+    /// logged, too.
+    case unfinished
+}
+
+extension Database {
+    /// Changes the passphrase of the database: every page is encrypted anew, with a fresh salt, and checked.
+    ///
+    /// Other connections must be opened anew; those of the same queue or pool get the new key by themselves. See
+    /// `DatabaseWriter.rotateKey(to:progress:)`, which does all of it.
+    ///
+    /// - throws: `SQLITE_BUSY` when another connection writes, `SQLITE_FULL` and `SQLITE_IOERR` when the file can't
+    ///   grow; nothing has changed then. `SQLITE_MISUSE` for an empty passphrase, without a present key, and in a
+    ///   transaction, unless it is the first thing in its block. The reason ``DatabaseError/Reason/keyChanged`` tells
+    ///   failures that came after the change. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_rekey>
+    public func changePassphrase(_ passphrase: String) throws {
+        try rotation.rotateKey(to: .passphrase(passphrase))
+    }
+
+    /// Changes the passphrase of the database, as bytes. See ``changePassphrase(_:)-(String)``.
+    public func changePassphrase(_ passphrase: Data) throws {
+        try rotation.rotateKey(to: .passphrase(passphrase))
+    }
+}
+
+/// The change of a connection's key: see the article *Rotation*.
+struct Rotation {
+    let database: Database
+
+    var cipher: CipherState { database.cipher }
+
+    var stops: Stops { database.stops }
+
+    /// Encrypts every page anew under `key`, in place and in one transaction, and believes in it only after the file
+    /// was opened with the new key and each page authenticated, and after a connection that knows nothing else has
+    /// opened it with that key.
+    ///
+    /// `progress` is called as pages are written; throwing from it stops the rotation, and nothing has changed. At the
+    /// last call, when all is done, what it throws is ignored.
+    ///
+    /// - throws: errors whose ``DatabaseError/reason`` is `keyChanged` when the new key opens the database. After all
+    ///   others, the old one does.
+    @discardableResult
+    func rotateKey(
+        to key: DatabaseKey, _ keyFile: KeyFileChange = .none,
+        progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome
+    {
+        do {
+            return try outsideOfUntouchedTransaction {
+                try database.withoutObservers { try changeKey(to: key, keyFile, progress: progress) }
+            }
+        } catch let error as DatabaseError {
+            // What fails after the change says so.
+            throw error.because(.keyUnchanged)
+        }
+    }
+
+    private func changeKey(
+        to key: DatabaseKey, _ keyFile: KeyFileChange,
+        progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome
+    {
+        let old = try requireRotatable(keyFile)
+        try stops.refuseLocks()
+        if let store = key.source.store {
+            return try renewKey(in: store) { try changeKey(to: $0, keyFile, progress: progress) }
+        }
+        let new = try newKey(key, replacing: old)
+        let attempt = RotationAttempt(of: database, totalPageCount: try database.pageCount, progress: progress)
+        var outcome = RotationOutcome.unfinished
+        try withWriteAheadLog {
+            try beginRotation(from: old, to: new, keyFile)
+            let report = try rewritePages(from: old, to: new, attempt)
+            guard report.committed else { throw stops.closing { failure(report, attempt, from: old) } }
+            cipher.keyring.replace(cipher.key!, by: key)
+            cipher.key = key
+            cipher.derived = new
+            cipher.saltOrigin = key.source.salt != nil ? .key : cipher.saltOrigin == .caller ? .caller : .database
+            // Nothing stops what has happened.
+            try stops.closing {
+                try verifyRotation(report, new)
+                outcome = outcomeOfFinishing()
+            }
+        }
+        do {
+            try database.requireOpening(bareEncryption)
+        } catch let error as DatabaseError {
+            throw DatabaseError(
+                error.extendedResultCode, .keyChanged,
+                "the key was changed, but a connection that has nothing else does not open \(database.path) with it",
+                advice: error.failureReason)
+        }
+        attempt.complete()
+        return outcome
+    }
+
+    /// The encryption that opens the database as it is now, from its files alone.
+    var bareEncryption: Encryption {
+        let derived = cipher.derived!
+        let header = cipher.saltOrigin == .caller
+            ? PlaintextHeader(size: cipher.header, salt: .provided(derived.salt.bytes)) : nil
+        return Encryption(key: cipher.key!, settings: derived.settings, plaintextHeader: header)
+    }
+
+    private func rewritePages(
+        from old: DerivedKey, to new: DerivedKey, _ attempt: RotationAttempt) throws -> strongroom_rekey_report
+    {
+        let rollback = try database.rollbackStatement
+        // Gives the lock back where it doesn't come to the rewriting, which always does.
+        defer { _ = strongroom_rekey_cancel(database.sqliteConnection, rollback) }
+        let oldFormat = try PageFormat(old, header: cipher.header)
+        let newFormat = try PageFormat(new, header: cipher.header)
+        return try database.formatControl.holdingDefaults {
+            try stops.asking { check in
+                try attempt.run(check) { context, callBack in
+                    try old.withPageKey(oldFormat) { oldKey in
+                        try new.withPageKey(newFormat) { newKey in
+                            strongroom_rekey(database.sqliteConnection, oldKey, newKey, callBack, context, rollback)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs `body` while the journal is a write-ahead log, in which the pages of both keys stand side by side until
+    /// the commit.
+    ///
+    /// SQLCipher puts the new salt into the old first page that it saves in a rollback journal: after a crash, no
+    /// passphrase would open what the journal brings back.
+    private func withWriteAheadLog(_ body: () throws -> Void) throws {
+        let mode = try database.answer(to: "PRAGMA main.journal_mode") ?? "delete"
+        // Such a journal has pages of the old key.
+        if mode == "persist" { _ = try database.answer(to: "PRAGMA main.journal_mode = delete") }
+        if mode != "wal" {
+            try database.runUnseen("PRAGMA main.journal_mode = wal")
+            guard try database.isWAL else {
+                throw DatabaseError(
+                    refusing: "the key of \(database.path) can't be changed where there can be no write-ahead log")
+            }
+        }
+        defer {
+            // Where others have the database open by now, it keeps its log.
+            if mode != "wal" { _ = try? stops.closing { try database.answer(to: "PRAGMA main.journal_mode = \(mode)") } }
+        }
+        // A commit that a power cut could undo must not be believed.
+        let synchronous = try database.answer(to: "PRAGMA main.synchronous") ?? "2"
+        try database.runCipherPragma("main.synchronous = FULL")
+        // Left as it is, it is slower and no less safe.
+        defer { try? database.runCipherPragma("main.synchronous = \(synchronous)") }
+        try body()
+    }
+
+    // MARK: - Before
+
+    private func requireRotatable(_ keyFile: KeyFileChange) throws -> DerivedKey {
+        database.requireAccess()
+        guard let derived = cipher.derived, database.isFileStored else {
+            throw DatabaseError(
+                refusing: "there is no key to change",
+                advice: "encrypt the database with DatabaseFile.encrypt(path:to:encryption:)", reason: .notEncrypted)
+        }
+        guard try database.answer(to: "PRAGMA main.locking_mode") == "normal" else {
+            throw DatabaseError(
+                refusing: "a key can't be changed while the connection keeps all others out",
+                advice: "set PRAGMA locking_mode = NORMAL")
+        }
+        guard !database.configuration.readonly else {
+            throw DatabaseError(.SQLITE_READONLY, refusing: "a read-only connection can't change the key")
+        }
+        try SaltFile.requireWritable(.rotation, of: database.filePath)
+        try requireChangeable(keyFile)
+        // With a readable header, the new salt comes here in the end.
+        if cipher.header > 0 { try SaltFile.requireWritable(.permanent, of: database.filePath) }
+        try database.requireSingleName()
+        return derived
+    }
+
+    private func newKey(_ key: DatabaseKey, replacing old: DerivedKey) throws -> DerivedKey {
+        let salt: Salt
+        if let own = key.source.salt { salt = own }
+        else if cipher.saltOrigin == .caller { salt = old.salt }
+        else { salt = try .random() }
+        return try cipher.keyring.derivedKey(for: key, salt: salt, settings: old.settings)
+    }
+
+    /// Takes the write lock and puts the new salt beside the file.
+    private func beginRotation(from old: DerivedKey, to new: DerivedKey, _ keyFile: KeyFileChange) throws {
+        // The rest of an earlier rotation; the file can tell one pending salt only.
+        try finishRotation(waits: true)
+        try requireRoom()
+        let rollback = try database.rollbackStatement
+        try database.check(strongroom_rekey_begin(database.openConnection))
+        do {
+            try database.readSchema()
+            if let pending = try SaltFile.read(.rotation, of: database.filePath), pending.salt == old.salt {
+                throw DatabaseError(
+                    .SQLITE_BUSY, refusing: "an earlier rotation still has readers of the old pages",
+                    advice: "try again when they are done",
+                    reason: .checkpointPending)
+            }
+            try SaltFile(salt: new.salt, header: cipher.header).write(.rotation, of: database.filePath)
+            try announce(keyFile, new)
+        } catch {
+            _ = strongroom_rekey_cancel(database.sqliteConnection, rollback)
+            throw error
+        }
+    }
+
+    /// The log holds the whole database for a while. Finding out before is cheaper than a rollback.
+    private func requireRoom() throws {
+        let needed = try Int64(database.pageCount) * Int64(cipher.derived!.settings.pageSize + 32) + 4096
+        var largestFile: Int64 = 0
+        guard strongroom_file_room(database.filePath, &largestFile) > needed, largestFile > needed else {
+            throw DatabaseError(
+                .SQLITE_FULL, .keyUnchanged, "changing the key needs \(needed) bytes beside \(database.path)",
+                advice: "make room")
+        }
+    }
+
+    // MARK: - After
+
+    /// Believes in the new key when a fresh connection has read with it, and each page was authenticated.
+    private func verifyRotation(_ report: strongroom_rekey_report, _ new: DerivedKey) throws {
+        guard report.result == ResultCode.SQLITE_OK.rawValue else {
+            throw DatabaseError(
+                ResultCode(rawValue: report.result), .keyChanged,
+                "the key was changed, but this connection can't go on",
+                advice: "close it and open the database again with the new key", isConnectionUsable: false)
+        }
+        let bad: [Int]
+        do {
+            bad = try database.withPlainConnection(derived: new, header: cipher.header) { try PageAuthentication($0).badPages() }
+        } catch let error as DatabaseError {
+            throw DatabaseError(
+                error.extendedResultCode, .keyChanged, "the key was changed, but its check could not be finished",
+                advice: "run checkIntegrity()")
+        }
+        guard bad.isEmpty else {
+            throw DatabaseError(
+                .SQLITE_CORRUPT, .keyChanged, "the key was changed, and page \(bad[0]) of \(database.path) is damaged",
+                damagedPage: bad[0])
+        }
+    }
+
+    /// Returns the error of a rotation that failed while the old key is still the one.
+    private func failure(
+        _ report: strongroom_rekey_report, _ attempt: RotationAttempt, from old: DerivedKey) -> any Error
+    {
+        // Where this connection can't, another one can make sure that nothing of the new key is left.
+        if report.lost { _ = try? database.withPlainConnection(derived: old, header: cipher.header) { try $0.rotation.finishRotation() } }
+        else { _ = try? finishRotation() }
+        if let stopped = attempt.stopped, !report.lost { return stopped }
+        let code = ResultCode(rawValue: report.result)
+        // A page that SQLCipher can't decrypt stops it without a word.
+        let page = code == .SQLITE_NOMEM ? damagedPage(old) : nil
+        return DatabaseError(
+            page == nil ? code : .SQLITE_CORRUPT, .keyUnchanged,
+            "the key was not changed" + (page.map { ": page \($0) of \(database.path) is damaged" } ?? ""),
+            advice: report.lost
+                ? "this connection can't go on: close it and open the database again with the old key" : nil,
+            damagedPage: page, isConnectionUsable: !report.lost)
+    }
+
+    private func damagedPage(_ derived: DerivedKey) -> Int? {
+        let bad = try? database.withPlainConnection(derived: derived, header: cipher.header) {
+            try PageAuthentication($0).badPages()
+        }
+        return bad?.first
+    }
+}
+
+
+extension Database {
+    /// The change of the connection's key.
+    var rotation: Rotation { Rotation(database: self) }
+}
+
+extension DerivedKey {
+    fileprivate func withPageKey<R>(
+        _ format: PageFormat, _ body: (UnsafePointer<strongroom_page_key>) throws -> R) throws -> R
+    {
+        try withSpec { spec in
+            try format.withFormat { format in
+                var key = strongroom_page_key(spec: spec.baseAddress, size: CInt(spec.count), format: format)
+                return try withUnsafePointer(to: &key, body)
+            }
+        }
+    }
+}
+
+/// Calls a progress function through C, and asks whether the connection has to stop.
+private final class RotationAttempt {
+    /// The error that stopped the rotation: of the progress function, or of a stop.
+    private(set) var stopped: (any Error)?
+    private let database: Database
+    private var check: (() throws -> Void)?
+    private let totalPageCount: Int
+    private let progress: ((EncryptionProgress) throws -> Void)?
+
+    init(of database: Database, totalPageCount: Int, progress: ((EncryptionProgress) throws -> Void)?) {
+        self.database = database
+        self.totalPageCount = totalPageCount
+        self.progress = progress
+    }
+
+    func run<T>(
+        _ check: () throws -> Void, _ body: (UnsafeMutableRawPointer, strongroom_progress) throws -> T) rethrows -> T
+    {
+        try withoutActuallyEscaping(check) { check in
+            self.check = check
+            defer { self.check = nil }
+            return try body(Unmanaged.passUnretained(self).toOpaque(), reportProgress)
+        }
+    }
+
+    func report(_ count: Int) -> CInt {
+        // Some pages are written twice.
+        guard stopped == nil, count < totalPageCount else { return 0 }
+        do {
+            try check?()
+            try tell(count)
+            return 0
+        } catch {
+            stopped = error
+            return 1
+        }
+    }
+
+    /// Nothing stops what has happened.
+    func complete() {
+        try? tell(totalPageCount)
+    }
+
+    private func tell(_ count: Int) throws {
+        // Half of the pages have the other key.
+        try database.barred(in: "the progress function of rotateKey") {
+            try progress?(EncryptionProgress(completedPageCount: count, totalPageCount: totalPageCount))
+        }
+    }
+}
+
+private func reportProgress(_ context: UnsafeMutableRawPointer?, _ pages: Int64) -> CInt {
+    Unmanaged<RotationAttempt>.fromOpaque(context!).takeUnretainedValue().report(Int(pages))
+}

@@ -1,0 +1,187 @@
+import CStrongroom
+import Logging
+
+/// The place of a database's salt: in its first 16 bytes, beside it, or with the caller.
+struct SaltLocation {
+    var salt: Salt
+    /// Bytes of the file that aren't encrypted.
+    var header: Int
+    var place = SaltOrigin.database
+}
+
+/// The search for the salt of a connection's database, and the agreement on one for a new database.
+struct SaltSearch {
+    let database: Database
+
+    private var cipher: CipherState { database.cipher }
+
+    private var configuration: Configuration { database.configuration }
+
+    // MARK: - Looking for the salt
+
+    func locateSalt(requestedHeader requested: PlaintextHeader?) throws -> SaltLocation {
+        if let requested { try PlaintextHeader.validate(size: requested.size) }
+        let provided = try providedSalt(requested)
+        let header = try database.fileHeader()
+        if header.fileSize == 0 { return try saltForCreation(requested, provided: provided) }
+        if header.isClear { throw DatabaseError.clearText(database.path) }
+        if header.hasPlaintextHeader { return try saltOfPlaintextHeader(requested, provided: provided) }
+        guard let salt = header.salt
+        else { throw DatabaseError.notDatabase(database.path, "it has only \(header.fileSize) bytes") }
+        if requested != nil { throw DatabaseError.lateHeader(database.path) }
+        return provided ?? SaltLocation(salt: salt, header: 0)
+    }
+
+    private func providedSalt(_ requested: PlaintextHeader?) throws -> SaltLocation? {
+        let size = requested?.size ?? 0
+        if let bytes = requested?.salt.provided {
+            return SaltLocation(salt: try Salt(bytes), header: size, place: .caller)
+        }
+        return cipher.key?.source.salt.map { SaltLocation(salt: $0, header: size, place: .key) }
+    }
+
+    private func saltOfPlaintextHeader(_ requested: PlaintextHeader?, provided: SaltLocation?) throws -> SaltLocation {
+        if var provided {
+            // A key carries no size: the salt file may.
+            if requested == nil { provided.header = try SaltFile.read(.permanent, of: database.filePath)?.header ?? 32 }
+            return provided
+        }
+        guard let file = try SaltFile.read(.permanent, of: database.filePath) else {
+            throw DatabaseError.missingSalt(database.path, beside: SaltFile.path(.permanent, of: database.filePath))
+        }
+        return SaltLocation(salt: file.salt, header: file.header)
+    }
+
+    /// Compares the first `end` bytes of a readable header with what the settings determine: SQLCipher authenticates
+    /// none of them, and SQLite believes them all.
+    func requirePlausibleHeader(upTo end: Int) throws {
+        guard let derived = cipher.derived, cipher.header > 0 else { return }
+        let header = try database.fileHeader()
+        guard header.hasPlaintextHeader else { return }
+        // One of the former salts may come with a shorter header.
+        let clear = cipher.isSaltProvided ? cipher.header : try formerSalts().map(\.header).reduce(cipher.header, min)
+        guard let problem = header.contradiction(to: derived.settings, upTo: min(end, clear)) else { return }
+        throw DatabaseError.contradictoryHeader(database.path, problem)
+    }
+
+    // MARK: - Former salts
+
+    /// Returns the former salts of the database, or of another one of its name, the newest first. Each costs a
+    /// derivation where the key is wrong.
+    func formerSalts() throws -> ArraySlice<SaltFile> {
+        var known: Set<SaltFile> = []
+        let salts = try SaltFile.readAll(.permanent, of: database.filePath)
+        return salts.filter { known.insert($0).inserted }.dropFirst().prefix(SaltFile.rememberedCount)
+    }
+
+    // MARK: - Creation
+
+    /// Everyone who finds the database empty takes the same salt, so that two processes can create it at once.
+    private func saltForCreation(_ requested: PlaintextHeader?, provided: SaltLocation?) throws -> SaltLocation {
+        let size = requested?.size ?? 0
+        if configuration.readonly { try requireNoLog() }
+        if let provided { return provided }
+        let random = try cipher.creationSalt ?? .random()
+        if configuration.readonly { return SaltLocation(salt: random, header: size) }
+        if size > 0 { try SaltFile.requireWritable(.permanent, of: database.filePath) }
+        try SaltFile.requireName(of: database.filePath)
+        cipher.isCreating = true
+        let agreed = try SaltFile(salt: random, header: size).agree(.creation, of: database.filePath)
+        if let own = cipher.creationSalt, own != agreed.salt {
+            throw DatabaseError(
+                .SQLITE_BUSY, refusing: "another program creates \(database.path), without key slots",
+                advice: "try again")
+        }
+        let header = try database.fileHeader()
+        if header.fileSize > 0 {
+            // It was created meanwhile, and the one who did so may have removed the agreement before we made ours.
+            return try locateSalt(requestedHeader: requested)
+        }
+        if size > 0 { try SaltFile(salt: agreed.salt, header: size).write(.permanent, of: database.filePath) }
+        return SaltLocation(salt: agreed.salt, header: size)
+    }
+
+    /// Of an empty database SQLite removes the write-ahead log, even for those who only read.
+    private func requireNoLog() throws {
+        guard strongroom_file_exists(database.filePath + "-wal") else { return }
+        throw DatabaseError(
+            .SQLITE_CORRUPT, .damaged, "\(database.path) is empty, although it has a write-ahead log",
+            advice: "restore it from a backup, or remove \(database.path)-wal")
+    }
+
+    /// True when the file has another salt or header than it had when we looked, and the key was set again: another
+    /// process created the database, or the first read rolled back a change of header that was killed.
+    func followChangedFile() throws -> Bool {
+        guard let derived = cipher.derived, !cipher.isSaltProvided, let location = try? locateSalt(requestedHeader: nil),
+              location.salt != derived.salt || location.header != cipher.header
+        else { return false }
+        try database.keySetup.attach(database.keySetup.derivedKey(salt: location.salt, settings: derived.settings), header: location.header)
+        try database.keyProof.proveKey()
+        return true
+    }
+
+    // MARK: - Left-overs
+
+    /// Removes what creation and rotation needed, once the database can do without. What this user may not change, or
+    /// has no room for, is left to a later opening: the database opens with it.
+    func removeLeftOvers() throws {
+        guard cipher.derived != nil, !configuration.readonly, database.isFileStored, try database.fileSize() > 0 else { return }
+        do {
+            try SaltFile.remove(.creation, of: database.filePath)
+            cipher.isCreating = false
+            try SaltFile.removeUnfinished(.rotation, of: database.filePath)
+            try database.rotation.announceForKeyFile()
+            try database.rotation.finishRotation()
+        } catch let error as DatabaseError
+            where error.isOfSidecar || [.SQLITE_FULL, .SQLITE_IOERR].contains(error.resultCode)
+        {
+            Logger(label: "Strongroom").warning("the files beside \(database.path) are left as they are: \(error)")
+        }
+    }
+
+    /// After the first transaction that this connection committed to an empty file, and at closing: a program may end
+    /// without it.
+    ///
+    /// The agreement stays where the database doesn't open without it; the next opening looks again.
+    func endCreation() {
+        guard cipher.isCreating, let size = try? database.fileSize(), size > 0 else { return }
+        cipher.isCreating = false
+        guard (try? opensFromFiles()) == true else { return }
+        try? SaltFile.remove(.creation, of: database.filePath)
+    }
+
+    /// Returns true if a fresh connection, which knows the key and the settings, finds the salt and the header by
+    /// itself, and reads.
+    private func opensFromFiles() throws -> Bool {
+        guard let key = cipher.key, let derived = cipher.derived else { return true }
+        let file = SaltFile(salt: derived.salt, header: cipher.header)
+        if cipher.header > 0, !cipher.isSaltProvided { try file.write(.permanent, of: database.filePath) }
+        let salt = cipher.saltOrigin == .caller ? PlaintextHeader.SaltPlace.provided(derived.salt.bytes) : .sidecar
+        let header = cipher.header > 0 ? PlaintextHeader(size: cipher.header, salt: salt) : nil
+        let location = try locateSalt(requestedHeader: header)
+        guard SaltFile(salt: location.salt, header: location.header) == file else { return false }
+        var plain = Configuration()
+        plain.encryption = Encryption(key: key, settings: derived.settings, plaintextHeader: header)
+        plain.readonly = true
+        do {
+            let fresh = try Database(
+                path: database.filePath, description: database.description + ".verification",
+                // A derivation that was made already comes out the same.
+                configuration: plain.sharingKeys(cipher.keyring))
+            try fresh.withSoleAccess { try $0.setUpPlainly(derived: nil, header: 0) }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            // Who keeps all others out has read the salt from the files.
+        }
+        return true
+    }
+}
+
+extension DatabaseError {
+    /// True if a file beside the database is the cause, and no page.
+    fileprivate var isOfSidecar: Bool { [.unfitSaltFile, .unfitKeyFile, .damagedKeyFile].contains(reason) }
+}
+
+extension Database {
+    /// The search for the salt of the database.
+    var saltSearch: SaltSearch { SaltSearch(database: self) }
+}

@@ -1,0 +1,39 @@
+/// A key as stores of text keep it: `x'<64 hexadecimal digits>'`, as SQLCipher spells it, and a newline.
+///
+/// `PRAGMA key = "x'…'"` opens the database in any SQLCipher, and a file with this text is one that
+/// ``DatabaseKey/passphrase(contentsOf:readableBy:)`` reads.
+enum StoredText {
+    /// More than a key and its salt take.
+    static let capacity = 128
+
+    /// The text of a raw key.
+    static func spelling(_ key: DatabaseKey) throws(KeyStoreError) -> SecretBytes {
+        do {
+            guard key.source.form == .raw else { throw KeyStoreError.failed("only raw keys are stored") }
+            return try key.source.withSecret { secret in
+                let spelling = try KeySource.spelling(secret, key.source.salt)
+                return try SecretBytes(count: spelling.count + 1) { text in
+                    spelling.withBytes { text.copyMemory(from: $0) }
+                    text[spelling.count] = UInt8(ascii: "\n")
+                }
+            }
+        } catch {
+            throw error as? KeyStoreError ?? .failed("there is no memory for the key")
+        }
+    }
+
+    /// The key that a text spells.
+    ///
+    /// - parameter place: what holds the text, for errors.
+    static func key(_ text: SecretBytes, in place: String) throws(KeyStoreError) -> DatabaseKey {
+        do {
+            let line = try text.withBytes { try SecretBytes(copying: SecretFile.withoutNewline($0[...])) }
+            if let spelled = try KeySource.spelledKey(line) {
+                return DatabaseKey(source: KeySource(raw: spelled.key, salt: spelled.salt))
+            }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_NOMEM {
+            throw .failed("there is no memory for the key")
+        } catch {}
+        throw .failed("\(place) holds no key of the form x'…' with 64 hexadecimal digits")
+    }
+}

@@ -1,0 +1,258 @@
+import Dispatch
+import Foundation
+
+/// The files of one database that are watched.
+private struct WatchedFiles {
+    /// The absolute path, in which SQLite has resolved all links.
+    let database: String
+
+    var log: String { database + "-wal" }
+    var journal: String { database + "-journal" }
+
+    var folder: String { String(database[..<database.lastIndex(of: "/")!]) + "/" }
+
+    /// The names in the folder that matter when files get or lose them.
+    var names: Set<String> {
+        Set([database, log, journal].map { String($0[$0.index(after: $0.lastIndex(of: "/")!)...]) })
+    }
+
+    func failure(_ number: CInt) -> DatabaseError {
+        DatabaseError(
+            .SQLITE_CANTOPEN, refusing: "can't watch the files of \(database): \(String(cString: strerror(number)))",
+            advice: "read access to the folder is needed, and room in the system's limits on watched files")
+    }
+}
+
+/// Hears of nothing for an instant: what happens meanwhile is told as one event, and costs those who write no waking
+/// up of this process.
+private func rest(_ source: any DispatchSourceProtocol, on queue: DispatchQueue) {
+    source.suspend()
+    // Keeps the source alive: one that goes away while it is suspended stops the program. Sources can be used on any
+    // thread.
+    nonisolated(unsafe) let resting = source
+    queue.asyncAfter(deadline: .now() + .milliseconds(10)) { resting.resume() }
+}
+
+#if canImport(Darwin)
+
+/// Watches the files of a database through dispatch sources: the log, the rollback journal, and their folder.
+///
+/// Not the database file itself: closing a descriptor of it would give up the locks that this process has on it
+/// (<https://www.sqlite.org/howtocorrupt.html>, 2.2). What changes the file leaves a trace in the log, or in a
+/// journal.
+///
+/// Sendable because the sources are used on `queue` only.
+final class DatabaseFileWatch: FileWatch, @unchecked Sendable {
+    private let files: WatchedFiles
+    private let onEvent: @Sendable () -> Void
+    private let queue = DispatchQueue(label: "Strongroom.DatabaseFileWatch", qos: .userInitiated)
+    private var sources: [String: any DispatchSourceFileSystemObject] = [:]
+
+    init(path: String, onEvent: @escaping @Sendable () -> Void) throws {
+        files = WatchedFiles(database: path)
+        self.onEvent = onEvent
+        try queue.sync {
+            guard watch(files.folder) else { throw files.failure(errno) }
+            watchFiles()
+        }
+    }
+
+    deinit {
+        for source in sources.values { source.cancel() }
+    }
+
+    func cancel() {
+        queue.async {
+            for source in self.sources.values { source.cancel() }
+            self.sources = [:]
+        }
+    }
+
+    private func watchFiles() {
+        for path in [files.log, files.journal] where sources[path] == nil { _ = watch(path) }
+    }
+
+    private func watch(_ path: String) -> Bool {
+        let descriptor = open(path, O_EVTONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        let source = DispatchSource.makeFileSystemObjectSource(
+            fileDescriptor: descriptor, eventMask: [.write, .extend, .delete, .rename, .revoke], queue: queue)
+        source.setEventHandler { [weak self] in self?.didChange(path) }
+        source.setCancelHandler { Foundation.close(descriptor) }
+        sources[path] = source
+        source.activate()
+        return true
+    }
+
+    private func didChange(_ path: String) {
+        guard let source = sources[path] else { return }
+        if !source.data.isDisjoint(with: [.delete, .rename, .revoke]) {
+            source.cancel()
+            sources[path] = nil
+        } else {
+            rest(source, on: queue)
+        }
+        watchFiles()
+        onEvent()
+    }
+}
+
+#else
+
+/// Watches the files of a database through inotify: the database, the log, and their folder. Reading no file, it
+/// gives up no lock.
+final class DatabaseFileWatch: FileWatch {
+    private let files: WatchedFiles
+    fileprivate let onEvent: @Sendable () -> Void
+
+    init(path: String, onEvent: @escaping @Sendable () -> Void) throws {
+        files = WatchedFiles(database: path)
+        self.onEvent = onEvent
+        try InotifyQueue.shared.begin(self, files)
+    }
+
+    deinit {
+        cancel()
+    }
+
+    func cancel() {
+        InotifyQueue.shared.end(ObjectIdentifier(self))
+    }
+}
+
+/// The events of all watches of this process, from one inotify instance that is there as long as there are watches.
+///
+/// Sendable because its variables are used under `lock`.
+private final class InotifyQueue: @unchecked Sendable {
+    static let shared = InotifyQueue()
+
+    private struct Entry {
+        weak var watch: DatabaseFileWatch?
+        let files: WatchedFiles
+        let names: Set<String>
+        /// What the kernel calls the folder, and the files that exist. Several databases may share one.
+        var folder: CInt
+        var descriptors: Set<CInt> = []
+    }
+
+    private let queue = DispatchQueue(label: "Strongroom.InotifyQueue", qos: .userInitiated)
+    private let lock = NSLock()
+    private var source: (any DispatchSourceRead)?
+    private var instance: CInt = -1
+    private var entries: [ObjectIdentifier: Entry] = [:]
+
+    // MARK: - Watches
+
+    func begin(_ watch: DatabaseFileWatch, _ files: WatchedFiles) throws {
+        try lock.withLock {
+            if source == nil { try open(files) }
+            let changes = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO) | UInt32(IN_ONLYDIR)
+            let folder = inotify_add_watch(instance, files.folder, changes | Self.isShared)
+            guard folder >= 0 else {
+                let number = errno
+                if entries.isEmpty { close() }
+                throw files.failure(number)
+            }
+            var entry = Entry(watch: watch, files: files, names: files.names, folder: folder)
+            addFiles(of: &entry)
+            entries[ObjectIdentifier(watch)] = entry
+        }
+    }
+
+    func end(_ watch: ObjectIdentifier) {
+        lock.withLock {
+            guard let entry = entries.removeValue(forKey: watch) else { return }
+            for descriptor in entry.descriptors.union([entry.folder]) where !isUsed(descriptor) {
+                inotify_rm_watch(instance, descriptor)
+            }
+            if entries.isEmpty { close() }
+        }
+    }
+
+    /// Two databases in one folder, and two connections to one file, have a watch in common: each adds to it.
+    private static let isShared = UInt32(IN_MASK_ADD)
+
+    private func isUsed(_ descriptor: CInt) -> Bool {
+        entries.values.contains { $0.folder == descriptor || $0.descriptors.contains(descriptor) }
+    }
+
+    /// Watches the files that exist under the names: those that were replaced have another descriptor now.
+    private func addFiles(of entry: inout Entry) {
+        for path in [entry.files.database, entry.files.log] {
+            let descriptor = inotify_add_watch(instance, path, UInt32(IN_MODIFY) | Self.isShared)
+            if descriptor >= 0 { entry.descriptors.insert(descriptor) }
+        }
+    }
+
+    private func open(_ files: WatchedFiles) throws {
+        let instance = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
+        guard instance >= 0 else { throw files.failure(errno) }
+        let source = DispatchSource.makeReadSource(fileDescriptor: instance, queue: queue)
+        source.setEventHandler { self.readEvents(from: instance) }
+        source.setCancelHandler { Foundation.close(instance) }
+        self.instance = instance
+        self.source = source
+        source.activate()
+    }
+
+    private func close() {
+        source?.cancel()
+        source = nil
+        instance = -1
+    }
+
+    // MARK: - Events
+
+    private struct Event {
+        let descriptor: CInt
+        let mask: UInt32
+        let name: String
+    }
+
+    private func readEvents(from instance: CInt) {
+        var told: [DatabaseFileWatch] = []
+        lock.withLock {
+            // An instance that was closed meanwhile may have been replaced: its events are of no watch that is left.
+            guard let source, instance == self.instance else { return }
+            rest(source, on: queue)
+            let events = Self.events(of: instance)
+            for (identifier, entry) in entries where events.contains(where: { Self.concerns($0, entry) }) {
+                for event in events where event.mask & UInt32(IN_IGNORED) != 0 {
+                    entries[identifier]?.descriptors.remove(event.descriptor)
+                }
+                addFiles(of: &entries[identifier]!)
+                if let watch = entry.watch { told.append(watch) }
+            }
+        }
+        for watch in told { watch.onEvent() }
+    }
+
+    private static func concerns(_ event: Event, _ entry: Entry) -> Bool {
+        if event.mask & UInt32(IN_Q_OVERFLOW) != 0 || entry.descriptors.contains(event.descriptor) { return true }
+        let isOver = event.mask & UInt32(IN_IGNORED) != 0
+        return event.descriptor == entry.folder && (isOver || entry.names.contains(event.name))
+    }
+
+    /// All events that wait.
+    private static func events(of instance: CInt) -> [Event] {
+        var events: [Event] = []
+        withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
+            while case let count = read(instance, buffer.baseAddress, buffer.count), count > 0 {
+                append(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: &events)
+            }
+        }
+        return events
+    }
+
+    private static func append(_ bytes: UnsafeRawBufferPointer, to events: inout [Event]) {
+        var offset = 0
+        while offset < bytes.count {
+            let header = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+            let start = offset + MemoryLayout<inotify_event>.size
+            offset = start + Int(header.len)
+            let name = String(decoding: bytes[start..<offset].prefix { $0 != 0 }, as: UTF8.self)
+            events.append(Event(descriptor: header.wd, mask: header.mask, name: name))
+        }
+    }
+}
+#endif

@@ -1,0 +1,60 @@
+#if canImport(Security)
+import Foundation
+import Security
+
+/// Keeps a key in the keychain of Apple's platforms, as generic passwords that stay on the device and can be read once
+/// it was unlocked after a start.
+///
+/// Nobody has run this store: the project is built and tested on Linux. Try it before you rely on it.
+public struct KeychainKeyStore: KeyStore {
+    public let service: String
+    public let account: String
+    /// The keychain access group that several programs of one vendor share; nil for that of the program.
+    public let accessGroup: String?
+
+    public init(service: String, account: String, accessGroup: String? = nil) {
+        (self.service, self.account, self.accessGroup) = (service, account, accessGroup)
+    }
+
+    public func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey {
+        var query = query(entry), result: CFTypeRef?
+        query[kSecReturnData] = true
+        query[kSecMatchLimit] = kSecMatchLimitOne
+        try check(SecItemCopyMatching(query as CFDictionary, &result))
+        guard let data = result as? Data, let text = try? SecretBytes(copying: data) else {
+            throw .failed("the keychain item of \(service) has no data")
+        }
+        return try StoredText.key(text, in: "the keychain item of \(service)")
+    }
+
+    public func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) {
+        var query = query(entry)
+        query[kSecValueData] = try StoredText.spelling(key).withBytes { Data($0) }
+        query[kSecAttrAccessible] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+        try check(SecItemAdd(query as CFDictionary, nil))
+    }
+
+    public func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) {
+        try check(SecItemDelete(query(entry) as CFDictionary))
+    }
+
+    private func query(_ entry: KeyStoreEntry) -> [CFString: Any] {
+        var query: [CFString: Any] = [
+            kSecClass: kSecClassGenericPassword, kSecAttrService: service,
+            kSecAttrAccount: entry == .current ? account : account + "-next",
+        ]
+        query[kSecAttrAccessGroup] = accessGroup
+        return query
+    }
+
+    private func check(_ status: OSStatus) throws(KeyStoreError) {
+        switch status {
+        case errSecSuccess: return
+        case errSecItemNotFound: throw .absent
+        case errSecDuplicateItem: throw .exists
+        case errSecInteractionNotAllowed: throw .locked("the device is locked, or nobody may be asked")
+        default: throw .failed(SecCopyErrorMessageString(status, nil) as String? ?? "the keychain answers \(status)")
+        }
+    }
+}
+#endif

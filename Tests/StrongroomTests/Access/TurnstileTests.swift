@@ -1,0 +1,231 @@
+import Dispatch
+@testable import Strongroom
+import Testing
+
+@Suite("A turnstile")
+struct TurnstileTests {
+    /// A turnstile whose visitors are known by their names.
+    private struct Lobby {
+        var turnstile: Turnstile<String>
+
+        init(limit: Int) { turnstile = Turnstile(limit: limit) }
+
+        /// What becomes of those who wait, in order. Refused visitors have an exclamation mark.
+        mutating func turns() -> [String] {
+            var names: [String] = []
+            while let admission = turnstile.next() {
+                switch admission {
+                case .admitted(let name): names.append(name)
+                case .refused(let name): names.append(name + "!")
+                }
+            }
+            return names
+        }
+
+        mutating func append(_ names: String...) -> [Turnstile<String>.Ticket] {
+            names.map { turnstile.append($0) }
+        }
+    }
+
+    @Test("admits visitors up to its limit, and then in the order in which they came")
+    func order() {
+        var lobby = Lobby(limit: 2)
+        #expect(lobby.turnstile.enter(.ordinary) == .admitted)
+        #expect(lobby.turnstile.enter(.ordinary) == .admitted)
+        #expect(lobby.turnstile.enter(.ordinary) == .mustWait)
+        _ = lobby.append("a", "b", "c")
+        #expect(lobby.turns() == [])
+        lobby.turnstile.leave()
+        #expect(lobby.turns() == ["a"])
+        lobby.turnstile.leave()
+        lobby.turnstile.leave()
+        #expect(lobby.turns() == ["b", "c"])
+        #expect(lobby.turnstile.inside == 2)
+        #expect(lobby.turnstile.waiting.count == 0)
+    }
+
+    @Test("lets nobody overtake a visitor who waits, though there is room")
+    func noOvertaking() {
+        var lobby = Lobby(limit: 1)
+        #expect(lobby.turnstile.enter(.ordinary) == .admitted)
+        _ = lobby.append("a")
+        lobby.turnstile.leave()
+        #expect(lobby.turnstile.enter(.ordinary) == .mustWait)
+        #expect(lobby.turns() == ["a"])
+    }
+
+    @Test("admits a barrier when nobody is inside, alone, and before those who came later")
+    func barrier() {
+        var lobby = Lobby(limit: 3)
+        #expect(lobby.turnstile.enter(.ordinary) == .admitted)
+        _ = lobby.turnstile.append(barrier: "barrier")
+        #expect(lobby.turns() == [])
+        #expect(lobby.turnstile.enter(.ordinary) == .mustWait)
+        _ = lobby.append("a")
+        lobby.turnstile.leave()
+        #expect(lobby.turns() == ["barrier"])
+        #expect(lobby.turnstile.isBarrierUp)
+        #expect(lobby.turnstile.enter(.ordinary) == .mustWait)
+        lobby.turnstile.lowerBarrier()
+        #expect(lobby.turns() == ["a"])
+        #expect(!lobby.turnstile.isBarrierUp)
+    }
+
+    @Test("admits one barrier after the other")
+    func barriers() {
+        var lobby = Lobby(limit: 1)
+        _ = lobby.turnstile.append(barrier: "first")
+        _ = lobby.turnstile.append(barrier: "second")
+        #expect(lobby.turns() == ["first"])
+        lobby.turnstile.lowerBarrier()
+        #expect(lobby.turns() == ["second"])
+    }
+
+    @Test("lets the owner of a barrier pass the barrier, and those who wait, but not the limit")
+    func owner() {
+        var lobby = Lobby(limit: 1)
+        _ = lobby.turnstile.append(barrier: "barrier")
+        #expect(lobby.turns() == ["barrier"])
+        _ = lobby.append("a")
+        #expect(lobby.turnstile.enter(.owner) == .admitted)
+        #expect(lobby.turnstile.enter(.owner) == .mustWait)
+        lobby.turnstile.append(owner: "owner")
+        #expect(lobby.turns() == [])
+        lobby.turnstile.leave()
+        #expect(lobby.turns() == ["owner"])
+        lobby.turnstile.lowerBarrier()
+        #expect(lobby.turns() == [])
+        lobby.turnstile.leave()
+        #expect(lobby.turns() == ["a"])
+    }
+
+    @Test("lets the owner pass the limit while a visitor inside waits for the owner")
+    func waitingInside() {
+        var lobby = Lobby(limit: 1)
+        #expect(lobby.turnstile.enter(.ordinary) == .admitted)
+        lobby.turnstile.append(owner: "first")
+        #expect(lobby.turns() == [])
+        lobby.turnstile.setWaitingInside(true)
+        #expect(lobby.turns() == ["first"])
+        #expect(lobby.turnstile.enter(.owner) == .admitted)
+        #expect(lobby.turnstile.inside == 3)
+        lobby.turnstile.setWaitingInside(false)
+        #expect(lobby.turnstile.enter(.owner) == .mustWait)
+        #expect(lobby.turnstile.enter(.ownerAtOnce) == .admitted)
+        for _ in 1...4 { lobby.turnstile.leave() }
+        #expect(lobby.turnstile.inside == 0)
+    }
+
+    @Test("forgets a visitor who withdraws, and admits those who waited for it alone")
+    func withdrawal() {
+        var lobby = Lobby(limit: 2)
+        #expect(lobby.turnstile.enter(.ordinary) == .admitted)
+        let barrier = lobby.turnstile.append(barrier: "barrier")
+        let tickets = lobby.append("a", "b")
+        #expect(lobby.turnstile.withdraw(tickets[1]) == "b")
+        #expect(lobby.turnstile.withdraw(tickets[1]) == nil)
+        #expect(lobby.turns() == [])
+        #expect(lobby.turnstile.withdraw(barrier) == "barrier")
+        #expect(lobby.turns() == ["a"])
+        #expect(lobby.turnstile.withdraw(tickets[0]) == nil)
+    }
+
+    @Test("keeps the order of the others, and no place for those who have withdrawn", arguments: [1, 2, 3, 50])
+    func manyWithdrawals(keptOneOf step: Int) {
+        var lobby = Lobby(limit: 1)
+        #expect(lobby.turnstile.enter(.ordinary) == .admitted)
+        let tickets = (0..<1000).map { lobby.turnstile.append("\($0)") }
+        for number in (0..<1000).shuffled() where !number.isMultiple(of: step) {
+            #expect(lobby.turnstile.withdraw(tickets[number]) == "\(number)")
+        }
+        let kept = (0..<1000).filter { $0.isMultiple(of: step) }.map(String.init)
+        #expect(lobby.turnstile.waiting.count == kept.count)
+        #expect(lobby.turnstile.waiting.capacity <= max(64, 4 * kept.count))
+        var served: [String] = []
+        for _ in kept {
+            lobby.turnstile.leave()
+            served += lobby.turns()
+        }
+        #expect(served == kept)
+        #expect(lobby.turnstile.enter(.ordinary) == .mustWait)
+        let late = lobby.turnstile.append("late")
+        #expect(late > tickets[999])
+        lobby.turnstile.leave()
+        #expect(lobby.turns() == ["late"])
+    }
+
+    @Test("admits the visitors of the owner, who closes it, no longer; when that fails, as before")
+    func closing() {
+        var lobby = Lobby(limit: 1)
+        _ = lobby.turnstile.append(barrier: "barrier")
+        #expect(lobby.turns() == ["barrier"])
+        lobby.turnstile.beginClosing()
+        #expect(lobby.turnstile.enter(.owner) == .refused)
+        #expect(lobby.turnstile.enter(.ownerAtOnce) == .refused)
+        #expect(lobby.turnstile.enter(.ordinary) == .mustWait)
+        lobby.turnstile.endClosing(isClosed: false)
+        #expect(lobby.turnstile.enter(.owner) == .admitted)
+    }
+
+    @Test("refuses everybody once it is closed, barriers and those who wait included")
+    func closed() {
+        var lobby = Lobby(limit: 1)
+        _ = lobby.turnstile.append(barrier: "barrier")
+        #expect(lobby.turns() == ["barrier"])
+        _ = lobby.append("a")
+        _ = lobby.turnstile.append(barrier: "late barrier")
+        lobby.turnstile.beginClosing()
+        lobby.turnstile.endClosing(isClosed: true)
+        #expect(lobby.turns() == [])
+        lobby.turnstile.lowerBarrier()
+        #expect(lobby.turns() == ["a!", "late barrier!"])
+        for rank in [VisitorRank.ordinary, .owner, .ownerAtOnce] { #expect(lobby.turnstile.enter(rank) == .refused) }
+        #expect(lobby.turnstile.inside == 0)
+    }
+
+    @Test("counts visitors that came without asking")
+    func occupation() {
+        var lobby = Lobby(limit: 2)
+        lobby.turnstile.occupy(2)
+        #expect(lobby.turnstile.enter(.ordinary) == .mustWait)
+        _ = lobby.turnstile.append(barrier: "barrier")
+        lobby.turnstile.leave()
+        #expect(lobby.turns() == [])
+        lobby.turnstile.leave()
+        #expect(lobby.turns() == ["barrier"])
+    }
+}
+
+@Suite("A mutex")
+struct MutexTests {
+    @Test("gives its value to one thread after the other")
+    func exclusion() {
+        let count = Mutex(0)
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            for _ in 0..<10_000 { count.withLock { $0 += 1 } }
+        }
+        #expect(count.withLock { $0 } == 80_000)
+    }
+
+    @Test("gives a function in a structure back as it was, after any number of accesses")
+    func functions() {
+        struct Action { var call: @Sendable () -> Int }
+        let action = Mutex(Action { 7 })
+        for _ in 0..<500_000 { _ = action.withLock { $0.call } }
+        let call = action.withLock(\.call)
+        #expect(call() == 7)
+    }
+
+    @Test("is unlocked by an error, and lets its value go when it goes")
+    func release() {
+        struct Refusal: Error {}
+        let isGone = Shared(false)
+        do {
+            let value = Mutex(Farewell { isGone.update { $0 = true } })
+            #expect(throws: Refusal.self) { try value.withLock { _ in throw Refusal() } }
+            value.withLock { _ in }
+            #expect(!isGone.value)
+        }
+        #expect(isGone.value)
+    }
+}

@@ -1,0 +1,154 @@
+import CStrongroomFaults
+import Foundation
+import Strongroom
+import Testing
+
+/// Invariant 10: every result code is checked, and every error tells its code, its message and its SQL.
+@Suite("Nothing is swallowed")
+struct NothingSwallowedTests {
+    /// What becomes of four transactions when the disk fails.
+    private struct Outcome {
+        var acknowledged = 0
+        var failure: (any Error)?
+    }
+
+    private func write(_ queue: DatabaseQueue) -> Outcome {
+        var outcome = Outcome()
+        do {
+            for number in 1...4 {
+                try queue.write { try $0.execute(sql: "INSERT INTO t VALUES (?, ?)", arguments: [number, Data(count: 5000)]) }
+                outcome.acknowledged = number
+            }
+        } catch {
+            outcome.failure = error
+        }
+        return outcome
+    }
+
+    @Test(
+        "A write to the disk that fails, whichever it is, is an error, and what was acknowledged is there",
+        arguments: [
+            (STRONGROOM_FAULT_FULL, ResultCode.SQLITE_FULL), (STRONGROOM_FAULT_IO, .SQLITE_IOERR), (STRONGROOM_FAULT_TORN, .SQLITE_IOERR),
+            (STRONGROOM_FAULT_SYNC, .SQLITE_IOERR),
+        ], ["delete", "wal"])
+    func failingDisk(fault: (kind: strongroom_fault, code: ResultCode), journal: String) throws {
+        strongroom_faults_install()
+        let folder = try TemporaryFolder()
+        var failureCount = 0
+        for after in 0..<Int64(500) {
+            let path = folder.path("\(after).sqlite")
+            let queue = try DatabaseQueue(path: path, configuration: .encrypted())
+            try queue.inDatabase { db throws in
+                _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = \(journal)")
+                try db.execute(sql: "CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB)")
+            }
+            strongroom_faults_set(folder.path, fault.kind, after)
+            let outcome = write(queue)
+            strongroom_faults_clear(folder.path)
+            try queue.close()
+
+            let found = try DatabaseQueue(path: path, configuration: .encrypted()).read { try Int.fetchAll($0, sql: "SELECT a FROM t ORDER BY a") }
+            // A commit whose end was not told may have come about: one, the next.
+            #expect(found == Array(1...4).prefix(found.count).map { $0 } && (outcome.acknowledged...outcome.acknowledged + 1).contains(found.count))
+            guard let failure = outcome.failure else { break }
+            failureCount += 1
+            let error = try #require(failure as? DatabaseError)
+            #expect(error.resultCode == fault.code)
+            #expect(error.message?.isEmpty == false && error.sql?.isEmpty == false)
+        }
+        #expect(failureCount >= 4 && failureCount < 500)
+    }
+
+    // MARK: - In the source
+
+    /// Calls whose result says nothing: it is void, a former value, always OK, or the failure that the step before has told or the
+    /// reset after will tell.
+    private static let silent: Set<String> = [
+        "sqlite3_reset", "sqlite3_finalize", "sqlite3_clear_bindings", "sqlite3_free", "sqlite3_db_release_memory", "sqlite3_commit_hook",
+        "sqlite3_rollback_hook", "sqlite3_update_hook", "sqlite3_set_authorizer", "sqlite3_close_v2", "sqlite3_extended_result_codes",
+        "sqlite3_progress_handler", "sqlite3_interrupt", "sqlite3_sleep", "sqlite3_hard_heap_limit64", "sqlite3_str_appendall",
+        "sqlite3_str_appendf",
+    ]
+
+    /// Calls that ask for no more than their effect.
+    private static let effects: Set<String> = [
+        // Fails on purpose or not: it makes the connection forget a message.
+        #"sqlite3_exec(sqliteConnection, "", nil, nil, nil)"#,
+        // After a failure that is thrown, which is told again.
+        "sqlite3_backup_finish(backup)",
+        "_ = strongroom_rekey_cancel(sqliteConnection, rollback)",
+        "defer { _ = strongroom_rekey_cancel(sqliteConnection, rollback) }",
+        // Where SQLCipher's log can't be moved, there is no log to say so.
+        #"_ = strongroom_defaults_execute("PRAGMA cipher_log = \(sink.map { "'\($0)'" } ?? "off")")"#,
+        // A switch that every connection has, and that takes both values.
+        "if let sqliteConnection { _ = strongroom_db_config(sqliteConnection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leaves ? 1 : 0, nil) }",
+        // The reset and the finalization that follow tell what became of the step.
+        "sqlite3_step(rollback);",
+        "if (result == SQLITE_OK) sqlite3_step(statement);",
+        // A transaction may be open already, and no page gets written either way.
+        #"sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);"#,
+    ]
+
+    /// What the shim offers, and answers with a result code.
+    private static func shimFunctions(inHeader header: String) -> Set<String> {
+        Set(header.split(separator: "\n").compactMap { line in
+            line.firstMatch(of: /^(?:static inline )?int (strongroom_\w+)\(/).map { String($0.1) }
+        })
+    }
+
+    /// Lines that call a function which answers with a result code, and do nothing with it.
+    private static func droppedResults(inSource source: String, of shim: Set<String> = []) -> [String] {
+        let lines = source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty && !$0.hasPrefix("//") }
+        return lines.indices.compactMap { index in
+            let line = lines[index]
+            // A call where a statement begins: nothing takes its value.
+            guard let call = line.firstMatch(of: /(?:^|[;{)]|else) *(?:_ = |\(void\))?((?:sqlite3|strongroom)_\w+)\(/) else { return nil }
+            let name = String(call.1)
+            guard name.hasPrefix("sqlite3_") || shim.contains(name) else { return nil }
+            if silent.contains(name) || name.hasPrefix("sqlite3_result_") || effects.contains(line) { return nil }
+            // The only expression of a function or closure is its value.
+            let isAlone = index > 0 && (lines[index - 1].hasSuffix("{") || lines[index - 1].hasSuffix(" in"))
+            let isOnly = isAlone && line.hasPrefix(name) && index + 1 < lines.count && lines[index + 1].hasPrefix("}")
+            return (isOnly || line.contains("{ \(name)")) && !line.contains(";") ? nil : line
+        }
+    }
+
+    @Test("No call of SQLite or of the shim drops its result, but for those that say nothing")
+    func droppedResults() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        func texts(in folder: String, _ ending: String) throws -> [(file: String, text: String)] {
+            let folder = root.appendingPathComponent(folder)
+            return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(ending) }
+                .map { ($0, try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8)) }
+        }
+        let shim = try texts(in: "Shim/CStrongroom", ".h").reduce(into: Set<String>()) { $0.formUnion(Self.shimFunctions(inHeader: $1.text)) }
+        #expect(shim.isSuperset(of: ["strongroom_file_extend", "strongroom_database_read", "strongroom_hmac"]))
+        var callCount = 0
+        for (file, text) in try texts(in: "Sources/Strongroom", ".swift") + texts(in: "Shim/CStrongroom", ".c") {
+            callCount += text.components(separatedBy: "sqlite3_").count - 1
+            #expect(Self.droppedResults(inSource: text, of: shim) == [], "\(file)")
+        }
+        #expect(callCount > 200)
+    }
+
+    @Test("A result that is dropped would be seen")
+    func control() {
+        let dropped = Self.droppedResults(inSource: """
+            func close() {
+                sqlite3_close(connection)
+                _ = sqlite3_busy_timeout(connection, 5)
+                try check(sqlite3_step(statement))
+                strongroom_enter(connection)
+            if (result == SQLITE_OK) sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);
+                _ = strongroom_file_remove(path)
+                guard strongroom_file_remove(path) == 0 else { return }
+            }
+            """, of: ["strongroom_file_remove"])
+        #expect(dropped == [
+            "sqlite3_close(connection)", "_ = sqlite3_busy_timeout(connection, 5)",
+            "if (result == SQLITE_OK) sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);", "_ = strongroom_file_remove(path)",
+        ])
+    }
+}
