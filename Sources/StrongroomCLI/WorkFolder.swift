@@ -89,21 +89,9 @@ final class WorkFolder {
         if FileIdentity(path + "/database") != nil {
             for file in contents(of: path) where file.hasPrefix(asidePrefix) { link(path + "/" + file,
                 folder + "/" + file.dropFirst()) }
-            for ending in ["-salt", "-keys"] { remove(ending, ofDatabaseIn: path, from: folder) }
+            DatabaseFile.removeSidecars(ofUnnamed: path + "/database", in: folder)
         }
         remove(path)
-    }
-
-    /// Removes a salt or a key file without its database: these files get their names before their database does.
-    private static func remove(_ ending: String, ofDatabaseIn path: String, from folder: String) {
-        guard let own = FileManager.default.contents(atPath: path + "/database" + ending) else { return }
-        for name in contents(of: folder) where name.hasSuffix(ending) {
-            let file = folder + "/" + name
-            guard FileIdentity(String(file.dropLast(ending.count))) == nil, FileIdentity(file)?.isRegular == true,
-                  let content = FileManager.default.contents(atPath: file), own.starts(with: content)
-            else { continue }
-            unlink(file)
-        }
     }
 
     private static func contents(of path: String) -> [String] {

@@ -87,6 +87,11 @@ extension DatabaseFile {
         CopyStaging.removeLeftOvers(beside: folder + "/")
     }
 
+    /// Removes the salt and the key file of a copy that was killed before it got its name in `folder`.
+    package static func removeSidecars(ofUnnamed copy: String, in folder: String) {
+        CopyStaging.removeSidecars(of: copy, in: folder)
+    }
+
     /// Neither the file nor what SQLite or Strongroom would take for a part of it.
     private static func requireAbsent(_ path: String) throws {
         for file in companions(of: path) where strongroom_file_exists(file) { throw exists(file) }
@@ -154,7 +159,16 @@ extension DatabaseFile {
         try salt?.remove(.permanent, of: partial)
     }
 
-    /// The same for the key file. False without one.
+    /// Writes the salt that is beside one database beside another, where there may be none. Nil without one.
+    private static func copySalt(of partial: String, to destination: String) throws -> SaltFile? {
+        guard let salt = try SaltFile.read(.permanent, of: partial) else { return nil }
+        let name = SaltFile.path(.permanent, of: destination)
+        guard !strongroom_file_exists(name), try salt.agree(.permanent, of: destination, like: partial) == salt
+        else { throw exists(name) }
+        return salt
+    }
+
+    /// Writes the key file that is beside one database beside another, where there may be none. False without one.
     private static func copyKeys(of partial: String, to destination: String) throws -> Bool {
         guard let file = try KeyFiles(database: partial).read(.current) else { return false }
         let files = KeyFiles(database: destination)
@@ -163,15 +177,6 @@ extension DatabaseFile {
             try change.write(file, as: .current, like: partial)
         }
         return true
-    }
-
-    /// Writes the salt that is beside one database beside another, where there may be none. Nil without one.
-    private static func copySalt(of partial: String, to destination: String) throws -> SaltFile? {
-        guard let salt = try SaltFile.read(.permanent, of: partial) else { return nil }
-        let name = SaltFile.path(.permanent, of: destination)
-        guard !strongroom_file_exists(name), try salt.agree(.permanent, of: destination, like: partial) == salt
-        else { throw exists(name) }
-        return salt
     }
 
     private static func move(_ from: String, _ to: String) throws {

@@ -69,7 +69,8 @@ extension Rotation {
         try files.changing { change in
             guard try files.read(.current) == former else {
                 throw DatabaseError(
-                    .SQLITE_BUSY, refusing: "the key slots of \(database.path) were changed meanwhile", advice: "try again")
+                    .SQLITE_BUSY, refusing: "the key slots of \(database.path) were changed meanwhile",
+                    advice: "try again")
             }
             _ = try next.publish(change, as: .rotation)
         }
@@ -78,9 +79,8 @@ extension Rotation {
     /// A copy of the files may lack the salt of a rotation whose key file it has: with it, the rotation is finished.
     func announceForKeyFile() throws {
         let files = KeyFiles(database: database.filePath)
-        guard files.exists(.rotation), !SaltFile.exists(.rotation, of: database.filePath), let derived = cipher.derived else {
-            return
-        }
+        guard files.exists(.rotation), !SaltFile.exists(.rotation, of: database.filePath), let derived = cipher.derived
+        else { return }
         try SaltFile(salt: derived.salt, header: cipher.header).write(.rotation, of: database.filePath)
     }
 

@@ -52,6 +52,15 @@ struct KeyFiles {
         return try body(Change(files: self, descriptor: descriptor))
     }
 
+    /// Removes the key file of a database that doesn't exist if it is that of `copy`, and what was written of it: the
+    /// process that was to give `copy` the name of the database was killed in between.
+    func removeKeys(madeFor copy: KeyFiles) throws {
+        guard let own = try copy.read(.current) else { return }
+        try changing { change in
+            if try read(.current) == own { try change.remove(.current) }
+        }
+    }
+
     /// Key files that nobody else changes meanwhile. One of them can be written, as the last thing.
     struct Change {
         let files: KeyFiles

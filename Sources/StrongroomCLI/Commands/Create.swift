@@ -10,7 +10,7 @@ struct Create: Reporting {
 
     static let examples = [
         (line: "strongroom create notes.db", what: "asks for a passphrase, twice"),
-        (line: "strongroom create notes.db --slots", what: "with key slots: several passphrases, which can be changed in place"),
+        (line: "strongroom create notes.db --slots", what: "with key slots, for several passphrases"),
         (line: "strongroom keygen key && strongroom create notes.db --raw-key-file key",
          what: "with a random key instead"),
     ]

@@ -45,7 +45,8 @@ struct Key: Reporting {
     var file: String
 
     @Argument(help: ArgumentHelp(
-        "The slot, for remove and passwd; the file that export and backup make, or that restore reads.", valueName: "name"))
+        "The slot, for remove and passwd; the file that export and backup make, or that restore reads.",
+        valueName: "name"))
     var name: String?
 
     @OptionGroup(title: "Key options") var passphrase: PassphraseOptions

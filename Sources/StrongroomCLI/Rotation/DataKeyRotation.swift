@@ -50,7 +50,8 @@ extension Rotate {
         switch outcome {
         case .complete: "Former key files do not open it."
         case .formerKeyRemains: """
-            Another program still reads pages of the former key. The next opening after that program is done removes them.
+            Another program still reads pages of the former key. The next opening after that program is done removes \
+            them.
             """
         case .unfinished: """
             What is left of the former key could not be removed, because a file could not be written. Make room and \

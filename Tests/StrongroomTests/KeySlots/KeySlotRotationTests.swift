@@ -78,6 +78,20 @@ struct KeySlotRotationTests {
         _ = try DatabaseQueue(path: path, configuration: configuration)
     }
 
+    @Test("gives the key of the database to a store, and takes the slots")
+    func managed() throws {
+        try makeSlots(path, "first").close()
+        let store = FileKeyStore(path: folder.path("key")), queue = try DatabaseQueue(path: path, configuration: .slots("first"))
+        try queue.rotateKey(.removing(newKey: .managed(by: store)))
+        try queue.close()
+        #expect(try names() == ["db.sqlite", "db.sqlite-key-lock", "key"])
+        #expect(try !opens("first"))
+        var configuration = Configuration()
+        configuration.encryption = Encryption(key: .managed(by: store))
+        let managed = try DatabaseQueue(path: path, configuration: configuration)
+        #expect(try managed.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+    }
+
     @Test("of which a copy has the next key file alone is finished by opening it")
     func stray() throws {
         try makeSlots(path, "first").close()
