@@ -8,7 +8,7 @@
 
 enum { STRONGROOM_KEY_SIZE = 32, STRONGROOM_WRAPPED_KEY_SIZE = 40 };
 
-/// What isn't zero is a failure: the provider refuses, for want of memory, for instance, or knows no such function.
+/// The failures; zero is success. The provider refuses, for example for lack of memory, or has no such function.
 enum { STRONGROOM_REFUSED = 1, STRONGROOM_UNSUPPORTED = 2 };
 
 /// RFC 7914. Takes 128 * n * r bytes of memory.
@@ -16,8 +16,8 @@ int strongroom_scrypt(
     const void *secret, size_t secret_size, const uint8_t *salt, size_t salt_size, uint64_t n, uint32_t r, uint32_t p,
     uint8_t *out, size_t out_size);
 
-/// RFC 9106, version 1.3, on one thread. Memory is in KiB. Supported by libcrypto 3.2 and newer, which is found out at
-/// run time.
+/// RFC 9106, version 1.3, on one thread. Memory is in KiB. libcrypto 3.2 and newer have it; that is
+/// found out at run time.
 int strongroom_argon2id(
     const void *secret, size_t secret_size, const uint8_t *salt, size_t salt_size, uint32_t passes, uint32_t memory,
     uint32_t lanes, uint8_t *out, size_t out_size);

@@ -37,9 +37,10 @@ extension DatabaseReader {
 }
 
 extension DatabaseReader {
-    /// The key slots of the database, to be listed and changed; no other access waits meanwhile.
+    /// Returns the key slots of the database, to list and change them. Changes of slots need no access.
     ///
-    /// - throws: `SQLITE_MISUSE` with the reason `unfitKeySlots` where the database has none; what the key file says.
+    /// - throws: `SQLITE_MISUSE` with the reason `unfitKeySlots` where the database has none; the errors of
+    ///   the key file.
     public func keySlots() throws -> KeySlots {
         try read { try $0.keySlots() }
     }
@@ -84,12 +85,11 @@ extension DatabaseWriter {
         }
     }
 
-    /// Changes the data key of a database with key slots, or gives or takes the slots, as
-    /// ``rotateKey(to:progress:)`` changes a key. To change a passphrase, change its slot:
-    /// ``KeySlots/change(_:to:kind:derivation:)`` writes no page.
+    /// Renews the data key of a database with key slots, or gives or removes the slots, as ``rotateKey(to:progress:)``
+    /// changes a key. To change a passphrase, use ``KeySlots/change(_:to:kind:derivation:)``, which writes no page.
     ///
-    /// At every instant, whatever is killed or full, the secrets that opened the database before open it, or those that
-    /// open it afterwards.
+    /// At every instant, whatever is killed or full, the secrets from before the rotation open the database, or those
+    /// from after it.
     ///
     /// - throws: what ``rotateKey(to:progress:)`` throws; `SQLITE_MISUSE` with the reason `droppedKeySlots` where slots
     ///   would be dropped that may not, and `unfitKeySlots` where the database has no slots, or has them already.

@@ -18,7 +18,7 @@ final class CipherState: ConnectionPart {
 
     /// The slot whose secret this connection was given.
     var openedSlot: KeySlot?
-    /// What the key file says that the database is to be created with.
+    /// The salt of the key file, with which the database is to be created.
     var creationSalt: Salt?
 
     /// A key was given and its derivation put off: statements like `PRAGMA kdf_iter` may still say how.

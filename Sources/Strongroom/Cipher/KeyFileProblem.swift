@@ -1,17 +1,17 @@
 import CStrongroom
 
-/// What is wrong with a key file, or could be better, as far as that shows without a secret.
+/// A problem of a key file that shows without a secret.
 public enum KeyFileProblem: String, Sendable, Equatable, CaseIterable {
-    /// It can't be read, or not understood.
+    /// The key file can't be read, or is damaged.
     case unreadable
-    /// It belongs to another database, or to this one before its data key was renewed: it is older than the database.
+    /// The key file belongs to another database, or is older than the data key of this one.
     case foreign
-    /// No slot is for a recovery code: where all other secrets are lost, the database is.
+    /// No slot is for a recovery code: if all other secrets are lost, so is the database.
     case noRecoveryCode
-    /// Users other than its owner and its group may read it, and guess at its secrets.
+    /// Users other than the owner and the group of the key file may read it, and guess its secrets.
     case readableByOthers
 
-    /// - parameter path: that of the database.
+    /// Returns the problems of the key file of a database.
     static func all(_ path: String, _ header: FileHeader?) -> [KeyFileProblem] {
         let files = KeyFiles(database: path), name = files.path(.current)
         guard files.exists(.current) else { return [] }

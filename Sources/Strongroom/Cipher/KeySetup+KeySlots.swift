@@ -4,9 +4,10 @@ import CStrongroom
 // a connection was given opens one of the slots first; from then on the connection has a raw key like any other.
 
 extension Database {
-    /// The key slots of the database, to be listed and changed.
+    /// Returns the key slots of the database, to list and change them.
     ///
-    /// - throws: `SQLITE_MISUSE` with the reason `unfitKeySlots` where the database has none; what the key file says.
+    /// - throws: `SQLITE_MISUSE` with the reason `unfitKeySlots` where the database has none; the errors of
+    ///   the key file.
     public func keySlots() throws -> KeySlots {
         requireAccess()
         try keySetup.settlePendingKey()
@@ -19,7 +20,7 @@ extension Database {
 }
 
 extension KeySetup {
-    /// Has `establish` set the key: the one that was given, or the data key that it unlocks.
+    /// Runs `establish` with the key that was given, or with the data key that it unlocks.
     func unlockingKeySlots(_ requested: PlaintextHeader?, _ establish: () throws -> Void) throws {
         guard let given = cipher.key, given.source.form == .passphrase else { return try establish() }
         let files = KeyFiles(database: database.filePath), isEmpty = try database.fileSize() == 0
@@ -44,7 +45,7 @@ extension KeySetup {
 
     private var slotOptions: KeySlotOptions { configuration.encryption?.keySlots ?? KeySlotOptions() }
 
-    /// The key file, unless its salt is another one than that of the database.
+    /// Returns the key file. Throws if its salt is not the database's.
     private func requireOwnKeyFile(_ files: KeyFiles, _ requested: PlaintextHeader?) throws -> KeyFile {
         guard let file = try files.read(.current) else { throw DatabaseError.noKeySlots(database.path) }
         let header = try database.fileHeader()
@@ -63,7 +64,7 @@ extension KeySetup {
 // MARK: - Copies
 
 extension Database {
-    /// Puts the slots of this database beside a copy that has its data key.
+    /// Writes a key file with the slots of this database beside a copy that has its data key.
     func giveKeySlots(to copy: String, _ encryption: Encryption) throws {
         guard isFileStored, let key = cipher.key, key.source.form == .raw, let derived = cipher.derived,
               encryption.key.source.identity == key.source.identity,
@@ -81,7 +82,7 @@ extension Database {
 private struct KeyUnlocking {
     let database: Database
     let files: KeyFiles
-    /// What the connection was given.
+    /// The key that the connection was given.
     let given: DatabaseKey
     let secret: SecretBytes
     let deriver = KeySlotDeriver()
@@ -90,7 +91,7 @@ private struct KeyUnlocking {
 
     // MARK: Using
 
-    /// From now on, this connection and those that share its keys have the data key.
+    /// Gives this connection, and those that share its keys, the data key.
     func use(_ file: KeyFile) throws {
         let key = try unlock(file)
         database.cipher.keyring.replace(given, by: key)
@@ -104,7 +105,7 @@ private struct KeyUnlocking {
         return DatabaseKey(source: KeySource(raw: dataKey, salt: nil))
     }
 
-    /// The database is created with the salt and the data key of the key file, which comes first.
+    /// Uses the salt and the data key of the key file for a new database. The key file is made before the database.
     func useForCreation(_ new: NewKeySlot?) throws {
         try SaltFile.requireName(of: files.database)
         let file = try files.read(.current) ?? new.map { new in
@@ -123,7 +124,8 @@ private struct KeyUnlocking {
 
     // MARK: While the key is being changed
 
-    /// Tries the keys that the secret gives, the one first that a change brings in: the database tells which counts.
+    /// Uses the key that reads the database, of those that the secret gives. The key that a rotation brings in is tried
+    /// first.
     func useWhicheverReads(_ establish: () throws -> Void) throws {
         var failure: (any Error)?
         let hasFile = files.exists(.current)
@@ -146,7 +148,7 @@ private struct KeyUnlocking {
 }
 
 extension DatabaseError {
-    /// Whether another key may do.
+    /// True if another key may open the database.
     fileprivate var isAboutKeys: Bool {
         resultCode == .SQLITE_NOTADB || resultCode == .SQLITE_CORRUPT || reason == .weakKeyCost
             || reason == .excessiveKeyCost || reason == .forgedKeyFile

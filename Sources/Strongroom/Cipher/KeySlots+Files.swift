@@ -4,22 +4,22 @@ import Foundation
 // Key files as a whole: opened beside a database that is closed, backed up, and restored.
 
 extension KeySlots {
-    /// Opens the key slots of a database that need not be open; its files stay as they are.
+    /// Opens the key slots of a database, which need not be open. Changes no file.
     ///
     /// - parameter encryption: with the secret of a slot, or the data key.
-    /// - throws: `SQLITE_NOTADB` where it opens no slot, or the data key doesn't open the database; what the key file
-    ///   says.
+    /// - throws: `SQLITE_NOTADB` where it opens no slot, or the data key doesn't open the database; the errors of the
+    ///   key file.
     public static func open(path: String, encryption: Encryption) throws -> KeySlots {
         try DatabaseFile.reading(path: DatabaseFile.realPath(path), encryption: encryption) { try $0.keySlots() }
     }
 
-    /// Puts a backup of the key file beside a database, after a secret of it has opened the database.
+    /// Restores the key file of a database from a backup, after a secret of the backup has opened the database.
     ///
     /// The slots are those of the backup: secrets that were removed since open the database again.
     ///
     /// - parameter encryption: with the secret of a slot of the backup.
-    /// - parameter replacing: whether a key file that is there is replaced, damaged or not.
-    /// - throws: `SQLITE_CANTOPEN` where there is one, with the reason `fileExists`; what the backup says.
+    /// - parameter replacing: true to replace a present key file, damaged or not.
+    /// - throws: `SQLITE_CANTOPEN` with the reason `fileExists` where there is a key file; the errors of the backup.
     public static func restore(
         _ backup: String, path: String, encryption: Encryption, replacing: Bool = false) throws -> KeySlots
     {
@@ -52,9 +52,9 @@ extension KeySlots {
 }
 
 extension DatabaseFile {
-    /// The slots in the key file of a database, without a secret: what they say is proved by an unlocking only.
+    /// Returns the slots in the key file of a database, without a secret. Only an unlocking authenticates them.
     ///
-    /// - throws: what is wrong with the key file; `SQLITE_MISUSE` with the reason `unfitKeySlots` where there is none.
+    /// - throws: the errors of the key file; `SQLITE_MISUSE` with the reason `unfitKeySlots` where there is none.
     public static func keySlots(path: String) throws -> [KeySlot] {
         let files = KeyFiles(database: realPath(path))
         guard let file = try files.read(.current) else { throw DatabaseError.noKeySlots(path) }

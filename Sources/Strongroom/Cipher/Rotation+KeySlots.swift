@@ -4,7 +4,7 @@ import CStrongroom
 // its place when no page of the former key is left: in between, the database tells which of them counts.
 
 extension Rotation {
-    /// Changes the data key, or how it is kept. See ``KeySlotRotation``.
+    /// Changes the data key, or gives or removes the slots. See ``KeySlotRotation``.
     func rotateKey(
         _ change: KeySlotRotation, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome
     {
@@ -36,7 +36,7 @@ extension Rotation {
         return file
     }
 
-    /// Refuses to change the key behind the back of the key file.
+    /// Throws if the key file does not allow the change.
     func requireChangeable(_ change: KeyFileChange) throws {
         let files = KeyFiles(database: database.filePath), hasFile = files.exists(.current)
         switch change {
@@ -59,7 +59,7 @@ extension Rotation {
         }
     }
 
-    /// Puts the next key file beside the database, under the write lock.
+    /// Writes the next key file, under the write lock.
     func announce(_ change: KeyFileChange, _ new: DerivedKey) throws {
         guard case .replacing(let former, let entries) = change else { return }
         let files = KeyFiles(database: database.filePath)
@@ -76,7 +76,8 @@ extension Rotation {
         }
     }
 
-    /// A copy of the files may lack the salt of a rotation whose key file it has: with it, the rotation is finished.
+    /// Writes the salt of a rotation whose next key file is there without it, as in a partial copy of the files. With
+    /// the salt, the rotation is finished.
     func announceForKeyFile() throws {
         let files = KeyFiles(database: database.filePath)
         guard files.exists(.rotation), !SaltFile.exists(.rotation, of: database.filePath), let derived = cipher.derived
@@ -84,7 +85,8 @@ extension Rotation {
         try SaltFile(salt: derived.salt, header: cipher.header).write(.rotation, of: database.filePath)
     }
 
-    /// Under the write lock, once all pages have one key: the key file with the salt of the database is the one.
+    /// Keeps the key file with the salt of the database, and removes the other one. Runs under the write lock, when all
+    /// pages have one key.
     func settleKeyFiles(hasCommitted: Bool, salt: Salt) throws {
         let files = KeyFiles(database: database.filePath)
         guard files.exists(.rotation) || hasCommitted && files.exists(.current) else { return }

@@ -139,22 +139,22 @@ extension DatabaseError.Reason {
     /// The key file beside the database is no regular file, or this user may not read or write it.
     public static let unfitKeyFile = Self("unfitKeyFile")
 
-    /// The key file was written by a later version of Strongroom.
+    /// A later version of Strongroom wrote the key file.
     public static let newerKeyFile = Self("newerKeyFile")
 
-    /// The key fits the key file, which was changed by somebody without the data key: no slot of it counts.
+    /// The key fits the key file, which was changed without the data key: no slot of it is used.
     public static let forgedKeyFile = Self("forgedKeyFile")
 
     /// The key file belongs to another database, or to this one before its data key was renewed.
     public static let foreignKeyFile = Self("foreignKeyFile")
 
-    /// The key file is an older one than the caller, or this program, has seen.
+    /// The key file is older than one that the caller or this program knows.
     public static let olderKeyFile = Self("olderKeyFile")
 
     /// The database has no key slots, or is to get them although it has some.
     public static let unfitKeySlots = Self("unfitKeySlots")
 
-    /// A slot with that label, kind or derivation can't be, or there are 32 already.
+    /// A slot can't have that label, kind or derivation, or there are 32 already.
     public static let unfitKeySlot = Self("unfitKeySlot")
 
     /// There is no such slot.

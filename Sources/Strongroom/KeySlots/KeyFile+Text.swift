@@ -4,7 +4,7 @@ import Foundation
 // mean the same.
 
 extension KeyFile {
-    /// Bytes; 32 slots have fewer than 14,000.
+    /// The greatest size of a key file in bytes. 32 slots have fewer than 14,000.
     static let largestSize = 16_384
 
     private static let title = "Strongroom keys "

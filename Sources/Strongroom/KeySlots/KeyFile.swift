@@ -8,10 +8,10 @@ struct KeyFile: Hashable {
 
     /// The salt of the database that the data key opens.
     let salt: Salt
-    /// One more with each change.
+    /// A number that grows by one with each change.
     var epoch: Int
     var entries: [KeySlot.Entry]
-    /// What authenticates all of the above.
+    /// The authentication code of all of the above.
     private(set) var code: [UInt8]
 
     static let largestEpoch = 1 << 53
@@ -20,7 +20,7 @@ struct KeyFile: Hashable {
         (self.salt, self.epoch, self.entries, self.code) = (salt, epoch, entries, code)
     }
 
-    /// A file that a data key authenticates.
+    /// Creates a file that a data key authenticates.
     init(salt: Salt, epoch: Int, entries: [KeySlot.Entry], dataKey: SecretBytes) throws {
         self.init(salt: salt, epoch: epoch, entries: entries, code: [])
         try requireFit()
@@ -41,7 +41,7 @@ struct KeyFile: Hashable {
         return code
     }
 
-    /// Whether whoever wrote the file had the data key.
+    /// Returns true if the file was written with this data key.
     func isAuthentic(with dataKey: SecretBytes) throws -> Bool {
         let expected = try authentication(with: dataKey)
         return expected.count == code.count && strongroom_equal(expected, code, code.count)
@@ -49,7 +49,7 @@ struct KeyFile: Hashable {
 
     // MARK: Unlocking
 
-    /// The data key, by the slot of which `secret` is the one, and that slot.
+    /// Returns the data key and the slot that `secret` opens.
     ///
     /// - parameter preferred: the identifier or the label of the slot to try first.
     /// - throws: `SQLITE_NOTADB` with the reason `wrongKey` or `mistypedRecoveryCode` where no slot opens,
@@ -74,7 +74,7 @@ struct KeyFile: Hashable {
         throw DatabaseError(.SQLITE_NOTADB, .wrongKey, "no key slot opens with this key")
     }
 
-    /// The slots that these keys open, each with the secret that does.
+    /// Returns the slots that these keys open, each with its secret.
     func entries(
         openedBy keys: [DatabaseKey], _ deriver: KeySlotDeriver
     ) throws -> [(slot: KeySlot, secret: SecretBytes)] {
@@ -90,7 +90,8 @@ struct KeyFile: Hashable {
         return opened
     }
 
-    /// The preferred slot first. A recovery code is tried on its own slots before others, anything else on others only.
+    /// Returns the slots in the order in which they are tried, the preferred one first. A recovery code is tried on the
+    /// slots of codes before others; other secrets are not tried on them.
     private func order(preferred: String?, isRecovering: Bool) -> [KeySlot.Entry] {
         let codes = isRecovering ? entries.filter { $0.slot.kind == .recoveryCode } : []
         let all = codes + entries.filter { $0.slot.kind != .recoveryCode }
@@ -100,7 +101,7 @@ struct KeyFile: Hashable {
 
     // MARK: Limits
 
-    /// - throws: where a file like this is refused, whoever wrote it.
+    /// Throws if the file is beyond the limits of key files.
     func requireFit() throws {
         guard !entries.isEmpty else { throw DatabaseError.lastKeySlot }
         guard entries.count <= KeyFile.largestSlotCount else {
@@ -114,7 +115,7 @@ struct KeyFile: Hashable {
         }
     }
 
-    /// An identifier that no slot has.
+    /// Returns an identifier that no slot has.
     func newID() throws -> String {
         while true {
             var bytes = [UInt8](repeating: 0, count: 4)
@@ -124,7 +125,7 @@ struct KeyFile: Hashable {
         }
     }
 
-    /// The slot of an identifier, or of a label that one slot only has.
+    /// Returns the index of the slot with an identifier, or with a label that no other slot has.
     func index(of name: String) throws -> Int {
         let named = entries.indices.filter { entries[$0].slot.id == name }
         let labelled = named.isEmpty ? entries.indices.filter { entries[$0].slot.label == name } : named
@@ -140,7 +141,7 @@ struct KeyFile: Hashable {
 // MARK: - Keys
 
 extension SecretBytes {
-    /// A key for one purpose. HMAC-SHA-256 of its name.
+    /// Returns a key for one purpose: the HMAC-SHA-256 of its name.
     func subkey(_ purpose: String) throws -> SecretBytes {
         let name = Array(purpose.utf8)
         return try SecretBytes(count: 32) { out in
@@ -153,6 +154,7 @@ extension SecretBytes {
         }
     }
 
+    /// Returns `key`, wrapped with this key.
     func wrap(_ key: SecretBytes) throws -> [UInt8] {
         var wrapped = [UInt8](repeating: 0, count: Int(STRONGROOM_WRAPPED_KEY_SIZE))
         let result = withBytes { own in
@@ -167,7 +169,7 @@ extension SecretBytes {
         return wrapped
     }
 
-    /// Nil where this key has not wrapped it.
+    /// Returns the key that was wrapped; nil if this key has not wrapped it.
     func unwrap(_ wrapped: [UInt8]) throws -> SecretBytes? {
         var result: CInt = 0
         let key = try SecretBytes(count: KeySource.rawCount) { out in
@@ -186,7 +188,7 @@ extension DatabaseError {
     static let noHMAC = DatabaseError(.SQLITE_ERROR, refusing: "the cryptographic provider refuses HMAC-SHA-256")
 
     static let forgedKeyFile = DatabaseError(
-        .SQLITE_AUTH, .forgedKeyFile, "the key file was changed by somebody without the data key",
+        .SQLITE_AUTH, .forgedKeyFile, "the key file was changed without the data key",
         advice: "restore it from a backup, or open the database with its exported data key")
 
     static let lastKeySlot = DatabaseError(

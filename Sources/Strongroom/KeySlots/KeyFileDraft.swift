@@ -1,11 +1,11 @@
-/// A key file in the making: what it is going to hold, and how the secrets in it prove themselves before it counts.
+/// The next content of a key file. Each new secret must unlock it before it is published.
 struct KeyFileDraft {
     private let salt: Salt
     private let dataKey: SecretBytes
     private let deriver: KeySlotDeriver
     private let epoch: Int
     private var entries: [KeySlot.Entry]
-    /// The secrets of the slots that are new, by the slot's identifier.
+    /// The secrets of the new slots, by identifier.
     private var secrets: [String: SecretBytes] = [:]
 
     init(salt: Salt, dataKey: SecretBytes, deriver: KeySlotDeriver, epoch: Int = 0, entries: [KeySlot.Entry] = []) {
@@ -13,7 +13,7 @@ struct KeyFileDraft {
         (self.epoch, self.entries) = (epoch, entries)
     }
 
-    /// The next content of `file`.
+    /// Creates a draft that begins with the content of `file`.
     init(of file: KeyFile, dataKey: SecretBytes, deriver: KeySlotDeriver) {
         self.init(salt: file.salt, dataKey: dataKey, deriver: deriver, epoch: file.epoch, entries: file.entries)
     }
@@ -43,7 +43,7 @@ struct KeyFileDraft {
         return draft
     }
 
-    /// Adds a slot of another key file, whose secret this is.
+    /// Adds a slot of another key file, with its secret.
     func keeping(_ slot: KeySlot, _ secret: SecretBytes) throws -> KeyFileDraft {
         var draft = self
         draft.entries.append(try KeySlot.Entry(slot, secret: secret, dataKey: dataKey, deriver))
@@ -61,7 +61,7 @@ struct KeyFileDraft {
 
     // MARK: Finishing
 
-    /// Writes the file, after each new secret has unlocked the very text that is written.
+    /// Writes the file, after each new secret has unlocked the text that is written.
     func publish(_ change: KeyFiles.Change, as role: KeyFiles.Role) throws -> KeyFile {
         let file = try KeyFile(text: KeyFile(salt: salt, epoch: epoch + 1, entries: entries, dataKey: dataKey).text)
         for (id, secret) in secrets {

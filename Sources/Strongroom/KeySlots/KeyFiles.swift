@@ -3,8 +3,8 @@ import Foundation
 
 /// The key files of a database: they have its owner and mode, are beside the real file, and are replaced as a whole.
 ///
-/// Whoever changes one writes the scratch file, which is locked meanwhile, and renames it: readers find the content
-/// before or the one after. A process that is killed leaves a scratch file at most, and the next change takes it over.
+/// A change locks and writes the scratch file, and renames it: readers find the content from before or from after the
+/// change. A process that is killed leaves at most a scratch file, and the next change takes it over.
 struct KeyFiles {
     enum Role: String, CaseIterable {
         /// The slots of the data key that the database has.
@@ -24,13 +24,13 @@ struct KeyFiles {
 
     // MARK: Reading
 
-    /// Whether the name is taken, by whatever it is.
+    /// Returns true if there is anything with the name.
     func exists(_ role: Role) -> Bool { strongroom_file_exists(path(role)) }
 
-    /// Nil if there is none.
+    /// Returns the content of a key file; nil if there is none.
     func read(_ role: Role) throws -> KeyFile? { try KeyFiles.read(path(role)) }
 
-    /// The key file of any name.
+    /// Returns the content of the key file with any path; nil if there is none.
     static func read(_ path: String) throws -> KeyFile? {
         guard let bytes = try sidecar.read(path, settled: false) else { return nil }
         do {
@@ -44,7 +44,7 @@ struct KeyFiles {
 
     // MARK: Changing
 
-    /// Runs `body` while nobody else changes the key files.
+    /// Runs `body` while no other thread or process changes the key files.
     func changing<T>(_ body: (Change) throws -> T) throws -> T {
         let scratch = path(.scratch), descriptor = strongroom_scratch_open(scratch)
         guard descriptor >= 0 else { throw KeyFiles.sidecar.failure("write", scratch, error: -descriptor) }
@@ -52,8 +52,8 @@ struct KeyFiles {
         return try body(Change(files: self, descriptor: descriptor))
     }
 
-    /// Removes the key file of a database that doesn't exist if it is that of `copy`, and what was written of it: the
-    /// process that was to give `copy` the name of the database was killed in between.
+    /// Removes the key file of a database that doesn't exist, whole or begun, if it is that of `copy`: the process that
+    /// was to give `copy` the name of the database was killed in between.
     func removeKeys(madeFor copy: KeyFiles) throws {
         guard let own = try copy.read(.current) else { return }
         try changing { change in
@@ -61,16 +61,17 @@ struct KeyFiles {
         }
     }
 
-    /// Key files that nobody else changes meanwhile. One of them can be written, as the last thing.
+    /// The right to change the key files. One of them can be written, as the last step.
     struct Change {
         let files: KeyFiles
         fileprivate let descriptor: CInt
 
-        /// Puts `file` in the place of what has the name. It is there and on the disk when this returns; after an
-        /// error, either content may be there, and whole.
+        /// Replaces a key file. The new content is on the disk when this returns; after an error, the file has the
+        /// former content or the new one, as a whole.
         ///
-        /// - parameter model: whose owner and mode the file gets; by default the database.
-        /// - parameter replacesDamaged: whether what is no key file is replaced, too. Links and folders never are.
+        /// - parameter model: the file whose owner and mode the key file gets. Default: the database.
+        /// - parameter replacesDamaged: true to replace also a file that is no key file. Links and folders are never
+        ///   replaced.
         func write(_ file: KeyFile, as role: Role, like model: String? = nil, replacesDamaged: Bool = false) throws {
             let path = files.path(role), text = file.text
             if replacesDamaged { _ = try KeyFiles.sidecar.read(path, settled: false) } else { _ = try files.read(role) }

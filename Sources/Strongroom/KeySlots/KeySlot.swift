@@ -1,26 +1,28 @@
 import Foundation
 
-/// A slot of a key file, as everybody sees it: one of the secrets that open the database. Nothing of it is secret.
+/// A slot of a key file, without its secret: the description of one of the secrets that open the database.
 public struct KeySlot: Hashable, Sendable, Identifiable {
     public typealias Kind = NewKeySlot.Kind
 
-    /// Eight hexadecimal digits, different in each slot of a file.
+    /// The identifier: eight hexadecimal digits, unique in the file.
     public let id: String
-    /// For people.
+    /// The label, which has a meaning for people only.
     public let label: String
-    /// When the slot got its secret, in whole seconds.
+    /// The time when the slot got its secret, in whole seconds.
     public let created: Date
+    /// The kind of the secret.
     public let kind: Kind
+    /// The function that derives the key of the slot from the secret, and its cost.
     public let derivation: KeyDerivation
 
-    /// The same slot, with what it keeps.
+    /// A slot with its salt and the wrapped data key.
     struct Entry: Hashable {
         static let saltCount = 32
 
         let slot: KeySlot
-        /// Different in each slot: one derivation tries a guess on one slot.
+        /// The salt, unique to the slot: a derivation tries a guess on one slot only.
         let salt: [UInt8]
-        /// The data key, by AES-256 key wrap.
+        /// The data key, wrapped by AES-256 key wrap.
         let wrapped: [UInt8]
     }
 }
@@ -51,14 +53,14 @@ extension KeySlot.Entry {
         (self.slot, self.salt, wrapped) = (slot, salt, try wrapping.wrap(dataKey))
     }
 
-    /// The data key; nil where the slot is another secret's.
+    /// Returns the data key; nil if the slot has another secret.
     func unlock(_ secret: SecretBytes, _ deriver: KeySlotDeriver) throws -> SecretBytes? {
         try deriver.key(slot.derivation, salt, secret).unwrap(wrapped)
     }
 }
 
-/// Derives the keys of slots, each once: what was just written is unlocked without deriving again, if the file says the
-/// same.
+/// The derivations of the keys of slots. Each runs once, so that a slot that was just written is unlocked without
+/// another derivation.
 ///
 /// Unchecked: `lock` guards every variable.
 final class KeySlotDeriver: @unchecked Sendable {
@@ -66,7 +68,7 @@ final class KeySlotDeriver: @unchecked Sendable {
     private var derived: [(derivation: KeyDerivation, salt: [UInt8], secret: SecretBytes, key: SecretBytes)] = []
     private var runs = 0
 
-    /// How many derivations have run.
+    /// The number of derivations that have run.
     var runCount: Int { lock.withLock { runs } }
 
     func key(_ derivation: KeyDerivation, _ salt: [UInt8], _ secret: SecretBytes) throws -> SecretBytes {

@@ -1,21 +1,22 @@
-/// A change of the data key of a database with key slots, or to or from key slots. Every page is encrypted anew.
+/// A rotation of a database with key slots, or to or from key slots. It encrypts every page anew.
 public enum KeySlotRotation: Sendable {
-    /// A new data key, for the slots that these keys open. Whoever has a former key file, or the former data key, can't
-    /// open what is written from now on.
+    /// Renews the data key, and keeps the slots that these keys open. Former key files and the former data key do not
+    /// open the database any more.
     ///
-    /// Slots whose secrets aren't given can't be kept: they are dropped if `droppingOthers`, and refused otherwise.
+    /// Slots can be kept only if their secrets are given. Without `droppingOthers`, the rotation fails if there are
+    /// others.
     case keeping([DatabaseKey], droppingOthers: Bool = false)
-    /// A database without slots gets one, for this secret, and a data key.
+    /// Gives a database without slots a data key, and one slot for this secret.
     case creating(NewKeySlot, secret: DatabaseKey)
-    /// A database with slots gets a key like any other, and loses its slots.
+    /// Gives a database with slots a key of its own, and removes the slots.
     case removing(newKey: DatabaseKey)
 }
 
-/// What becomes of the key file when a key changes.
+/// The change of the key file that a rotation makes.
 enum KeyFileChange {
-    /// There is none.
+    /// The database has no key file.
     case none
-    /// A key file for the new data key takes the place of `former`.
+    /// A key file for the new data key replaces `former`.
     case replacing(former: KeyFile?, entries: (KeyFileDraft) throws -> KeyFileDraft)
     case removing
 }

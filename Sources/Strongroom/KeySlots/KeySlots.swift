@@ -1,14 +1,14 @@
 import CStrongroom
 import Foundation
 
-/// The key slots of a database: the secrets that open it. Changing one costs a derivation, whatever the size of the
-/// database, which is not touched.
+/// The key slots of a database: the secrets that open it. A change costs a derivation and writes no page, whatever the
+/// size of the database.
 ///
 ///     let slots = try pool.keySlots()
 ///     try slots.add(.passphrase("open sesame"), NewKeySlot(label: "laptop"))
 ///
-/// Each change replaces the key file as a whole: whatever is killed or fails, the secrets before it open the database,
-/// or those after it.
+/// Each change replaces the key file as a whole: whatever is killed or fails, the secrets from before it open the
+/// database, or those from after it.
 ///
 /// Unchecked: `lock` guards the variable.
 public final class KeySlots: @unchecked Sendable {
@@ -35,17 +35,17 @@ public final class KeySlots: @unchecked Sendable {
         get throws { try present().slots }
     }
 
-    /// A number that grows with each change of the slots. A key file with a lower one is an older copy: to notice it,
-    /// keep the number, in a table of the database, for instance, and compare.
+    /// A number that grows with each change of the slots. A key file with a lower one is an older copy. To detect it,
+    /// keep the number, for example in a table of the database, and compare.
     public var epoch: Int {
         get throws { try present().epoch }
     }
 
-    /// The data key with its salt, which opens the database without a slot, here and in the `sqlcipher` shell. Whoever
-    /// has it needs no passphrase, until the data key is renewed.
+    /// The data key with its salt, which opens the database without a slot, here and in the `sqlcipher` shell,
+    /// until the data key is renewed.
     public var dataKey: DatabaseKey { DatabaseKey(source: KeySource(raw: secretKey, salt: salt)) }
 
-    /// The slot of an identifier, or of a label that one slot only has.
+    /// Returns the slot with an identifier, or with a label that no other slot has.
     ///
     /// - throws: `SQLITE_MISUSE` with the reason `missingKeySlot`.
     public func slot(named name: String) throws -> KeySlot {
@@ -62,7 +62,7 @@ public final class KeySlots: @unchecked Sendable {
         return try bytes.withBytes(body)
     }
 
-    /// The slots that none of these keys opens: those that a rotation with these keys would drop.
+    /// Returns the slots that none of these keys opens: a rotation with these keys would drop them.
     ///
     /// - throws: `SQLITE_NOTADB` for a key that opens none.
     public func slots(notOpenedBy keys: [DatabaseKey]) throws -> [KeySlot] {
@@ -71,7 +71,7 @@ public final class KeySlots: @unchecked Sendable {
         return file.slots.filter { !opened.contains($0) }
     }
 
-    /// The text of the key file, to keep as a backup: it opens the database with the secrets that the slots have now.
+    /// Returns the text of the key file, as a backup. It opens the database with the present secrets of the slots.
     public func backup() throws -> [UInt8] { try present().text }
 
     private func present() throws -> KeyFile {
@@ -112,7 +112,7 @@ public final class KeySlots: @unchecked Sendable {
         }
     }
 
-    /// Adds a slot for a code that a person keeps on paper.
+    /// Adds a slot for a new code, which a person keeps on paper.
     public func addRecoveryCode(label: String = "recovery code") throws -> RecoveryCode {
         let code = try RecoveryCode()
         let slot = NewKeySlot(label: label, kind: .recoveryCode, derivation: .hkdf)
@@ -120,7 +120,7 @@ public final class KeySlots: @unchecked Sendable {
         return code
     }
 
-    /// Puts another secret into a slot, in one step: the former one opens the database until the new one does.
+    /// Replaces the secret of a slot, in one step: the former one opens the database until the new one does.
     ///
     /// - parameter name: the identifier of the slot, or its label if no other slot has it.
     /// - parameter kind: by default that of the former secret, or a passphrase after a recovery code.
@@ -141,8 +141,8 @@ public final class KeySlots: @unchecked Sendable {
         }
     }
 
-    /// Removes a slot. Its secret goes on opening older copies of the key file, and with them the database, until the
-    /// data key is renewed: see ``KeySlotRotation``.
+    /// Removes a slot. Its secret still opens older copies of the key file, and with them the database, until the data
+    /// key is renewed: see ``KeySlotRotation``.
     ///
     /// - throws: `SQLITE_MISUSE` with the reason `lastKeySlot` for the last one.
     public func remove(_ name: String) throws {
@@ -165,7 +165,7 @@ public final class KeySlots: @unchecked Sendable {
 }
 
 extension DatabaseKey {
-    /// The bytes of a secret for a slot.
+    /// Shows the bytes of a secret for a slot.
     ///
     /// - throws: `SQLITE_MISUSE` for a raw key, and for one that is empty.
     func withSlotSecret<R>(_ body: (SecretBytes) throws -> R) throws -> R {

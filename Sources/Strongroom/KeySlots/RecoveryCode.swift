@@ -15,12 +15,12 @@ public struct RecoveryCode: Sendable {
     private static let digits = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
     private static let digitCount = byteCount * 8 / 5 + checkCount
 
-    /// A new code.
+    /// Creates a random code.
     init() throws {
         secret = try SecretBytes(randomCount: RecoveryCode.byteCount)
     }
 
-    /// Reads what was typed; nil where it is some other secret, or the check doesn't fit.
+    /// Reads a code that was typed. Returns nil for another secret, and if the check does not fit.
     init?(typed text: UnsafeRawBufferPointer) throws {
         guard var values = RecoveryCode.values(in: text) else { return nil }
         defer { wipe(&values) }
@@ -29,14 +29,14 @@ public struct RecoveryCode: Sendable {
         guard try RecoveryCode.check(of: secret).elementsEqual(typed) else { return nil }
     }
 
-    /// Whether a text has the length and the characters of a code: where it opens nothing, it was mistyped.
+    /// Returns true if a text has the length and the characters of a code. If it opens nothing, it was mistyped.
     static func resembles(_ text: UnsafeRawBufferPointer) -> Bool {
         guard var values = values(in: text) else { return false }
         wipe(&values)
         return true
     }
 
-    /// The digits of a text with as many of them as a code has, and nothing but spaces and hyphens between them.
+    /// Returns the digits of a text that has as many of them as a code, and otherwise only spaces and hyphens.
     private static func values(in text: UnsafeRawBufferPointer) -> [UInt8]? {
         guard text.count <= 64 else { return nil }
         var values: [UInt8] = []
@@ -81,7 +81,7 @@ public struct RecoveryCode: Sendable {
         }
     }
 
-    /// Five bits.
+    /// Returns the digit for five of the bits.
     private static func digit(_ index: Int, of secret: SecretBytes) -> UInt8 {
         secret.withBytes { bytes in
             (0..<5).reduce(0) { value, bit in
@@ -97,7 +97,7 @@ public struct RecoveryCode: Sendable {
         }
     }
 
-    /// Fifteen bits, which find all but one of some 30,000 slips.
+    /// Returns the digits of the check: 15 bits, which miss one of about 30,000 errors.
     private static func check(of secret: SecretBytes) throws -> [UInt8] {
         try secret.subkey("Strongroom recovery code 1 check").withBytes { [$0[0] & 31, $0[1] & 31, $0[2] & 31] }
     }

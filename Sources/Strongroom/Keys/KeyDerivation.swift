@@ -1,6 +1,6 @@
 import CStrongroom
 
-/// How a key slot makes a key of a secret, and what that costs.
+/// The function that derives the key of a slot from its secret, and its cost.
 ///
 /// A derivation outside of its bounds is refused, in a key file as in a program: below, guessing would be cheap; above,
 /// opening would take minutes, or all the memory.
@@ -11,9 +11,9 @@ public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
     /// Argon2id with `memory` KiB, gone over `passes` times in `lanes` lanes. Needs libcrypto 3.2 or newer.
     /// <https://www.rfc-editor.org/rfc/rfc9106>
     case argon2id(memory: Int, passes: Int, lanes: Int)
-    /// PBKDF2 with HMAC-SHA-512, where nothing else will do: it takes no memory, and guessing costs least.
+    /// PBKDF2 with HMAC-SHA-512, where it is required: it takes no memory, and guesses cost least.
     case pbkdf2(rounds: Int)
-    /// HKDF with HMAC-SHA-256, of recovery codes only: they are random, and nobody guesses them.
+    /// HKDF with HMAC-SHA-256, for recovery codes only: they are random and can't be guessed.
     /// <https://www.rfc-editor.org/rfc/rfc5869>
     case hkdf
 
@@ -27,7 +27,7 @@ public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
         return strongroom_scrypt("", 0, [], 0, 2, 1, 1, &out, 1) != STRONGROOM_UNSUPPORTED
     }()
 
-    /// Work and memory, in what scrypt does in a block of a KiB: what bounds the cost of a whole key file.
+    /// The work in units of scrypt's work on 1 KiB. Its sum bounds the cost of a key file.
     var work: Int {
         switch self {
         case .scrypt(let logN, let r, let p): (1 << logN) * r * p
@@ -37,10 +37,10 @@ public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What all slots of a key file may take together: that of 64 standard ones.
+    /// The greatest work of all slots of a key file together: that of 64 standard ones.
     static let mostWork = 1 << 26
 
-    /// - throws: `SQLITE_MISUSE` with the reason `weakKeyCost` or `excessiveKeyCost`.
+    /// Throws `SQLITE_MISUSE` with the reason `weakKeyCost` or `excessiveKeyCost` if the cost is out of bounds.
     func validate() throws {
         switch self {
         case .scrypt(let logN, let r, let p):
@@ -58,7 +58,7 @@ public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
         guard work <= 1 << 24, memory <= 1 << 20 else { throw excess("\(self)") }
     }
 
-    /// KiB.
+    /// The memory in KiB.
     private var memory: Int {
         switch self {
         case .scrypt(let logN, let r, _): (1 << logN) * r / 8
@@ -84,7 +84,7 @@ public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
 // MARK: - Deriving
 
 extension KeyDerivation {
-    /// The key that wraps the data key.
+    /// Returns the key that wraps the data key.
     func key(from secret: SecretBytes, salt: [UInt8]) throws -> SecretBytes {
         try SecretBytes(count: KeySource.rawCount) { out in
             let result = try secret.withBytes { try derive($0, salt, into: out) }

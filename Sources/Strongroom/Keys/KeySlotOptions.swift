@@ -1,11 +1,11 @@
-/// What opening does about key slots, beyond using those that the database has. See ``Encryption/keySlots``.
+/// The options for key slots at opening. See ``Encryption/keySlots``.
 public struct KeySlotOptions: Sendable {
     /// The first slot of a database that does not exist yet. Nil, the default, creates a database without slots.
     public var creating: NewKeySlot?
     /// The identifier or the label of the slot that is tried first. The others are tried after it, each at the cost of
     /// a derivation.
     public var preferred: String?
-    /// The least ``KeySlots/epoch`` that the key file may have: an older copy of it is refused. Nil takes any.
+    /// The least ``KeySlots/epoch`` of the key file; an older copy is refused. Nil, the default, accepts any.
     public var leastEpoch: Int?
 
     public init(creating: NewKeySlot? = nil, preferred: String? = nil, leastEpoch: Int? = nil) {
@@ -13,18 +13,20 @@ public struct KeySlotOptions: Sendable {
     }
 }
 
-/// A slot that is about to be added: all but its secret.
+/// The description of a slot to be added, without its secret.
 public struct NewKeySlot: Hashable, Sendable {
-    /// What opens a slot, as far as people are concerned.
+    /// The kind of a slot's secret. It has a meaning for people only, except for recovery codes.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case passphrase, keyFile, command, credential
         /// A code that ``KeySlots/addRecoveryCode(label:)`` made.
         case recoveryCode
     }
 
-    /// 1 to 64 bytes of text without control characters; for people.
+    /// The label: 1 to 64 bytes of text without control characters.
     public var label: String
+    /// The kind of the secret.
     public var kind: Kind
+    /// The function that derives the key of the slot from the secret, and its cost.
     public var derivation: KeyDerivation
 
     public init(label: String, kind: Kind = .passphrase, derivation: KeyDerivation = .standard) {

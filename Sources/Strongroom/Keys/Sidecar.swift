@@ -1,18 +1,18 @@
 import CStrongroom
 import Foundation
 
-/// A kind of small file beside a database: how it is read, and what its failures are called.
+/// A kind of small file beside a database.
 struct Sidecar {
-    /// What messages call it.
+    /// The noun in messages.
     let noun: String
-    /// Bytes.
+    /// The greatest size in bytes.
     let largest: Int
-    /// The reason of a file that can't be one, or may not be used.
+    /// The reason for a file that is no such file, or that this user may not use.
     let unfit: DatabaseError.Reason
 
-    /// The bytes of a file, one more than the largest at most; nil if there is none.
+    /// Returns the bytes of a file, at most one more than the greatest size; nil if there is none.
     ///
-    /// - parameter settled: waits for whoever is writing the file at this moment.
+    /// - parameter settled: true to wait for a process that is writing the file.
     func read(_ path: String, settled: Bool) throws -> [UInt8]? {
         var buffer: [UInt8] = [], count: CInt = 0
         for capacity in [4096, largest + 1] where count == buffer.count {

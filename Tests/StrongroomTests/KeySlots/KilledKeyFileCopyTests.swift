@@ -12,7 +12,9 @@ struct KilledKeyFileCopyTests {
     init() throws {
         folder = try TemporaryFolder()
         source = folder.path("source")
-        try makeSlots(source, "first").close()
+        let queue = try DatabaseQueue(path: source, configuration: .slots("first", creating: true))
+        try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+        try queue.close()
     }
 
     private static func copy(_ source: String, to destination: String) throws {
