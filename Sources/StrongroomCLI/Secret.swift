@@ -29,8 +29,7 @@ final class Secret {
     var isEmpty: Bool { count == 0 }
     var endsInNewline: Bool { bytes.last == UInt8(ascii: "\n") }
 
-    /// True if nothing is derived from the bytes: they are the key, or the key as `x'…'`. The library refuses malformed
-    /// ones.
+    /// True if nothing is derived from the bytes: they are the key, or the key as `x'…'`.
     var isUsedAsKey: Bool {
         isRawKey || count >= 3 && storage[0] | 0x20 == UInt8(ascii: "x") && storage[1] == UInt8(ascii: "'")
             && bytes.last == UInt8(ascii: "'")

@@ -74,11 +74,14 @@ struct KeyProof {
         return try hasOtherKeyInLog(than: PageFormat(derived, header: cipher.header)) || !keyFits()
     }
 
-    /// Returns the error for pages of another key under a readable header, which SQLite takes for damage.
+    /// Returns the error for pages of another key that SQLite takes for damage or for a lack of memory.
     func explanationOfChangedKey(_ code: CInt) -> DatabaseError? {
-        guard cipher.isSetUp, cipher.header > 0, database.isFileStored,
-              [.SQLITE_ERROR, .SQLITE_CORRUPT].contains(ResultCode(rawValue: code).primaryResultCode),
-              database.lastErrorMessage == ResultCode(rawValue: code).errorString, (try? wasKeyChanged()) == true
+        let code = ResultCode(rawValue: code)
+        // From SQLCipher 4.7 on, a page that can't be decrypted makes all later ones fail for want of memory.
+        let isVague = cipher.header > 0 && [.SQLITE_ERROR, .SQLITE_CORRUPT].contains(code.primaryResultCode)
+            || code == .SQLITE_NOMEM
+        guard cipher.isSetUp, database.isFileStored, isVague,
+              database.lastErrorMessage == code.errorString, (try? wasKeyChanged()) == true
         else { return nil }
         return DatabaseError(
             .SQLITE_NOTADB, .wrongKey, "the key of \(database.path) is another one by now",

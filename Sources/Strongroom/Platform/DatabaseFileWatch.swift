@@ -130,7 +130,7 @@ private final class InotifyQueue: @unchecked Sendable {
         weak var watch: DatabaseFileWatch?
         let files: WatchedFiles
         let names: Set<String>
-        /// What the kernel calls the folder, and the files that exist. Several databases may share one.
+        /// The kernel's descriptors of the folder and of the files that exist. Several databases may share one.
         var folder: CInt
         var descriptors: Set<CInt> = []
     }

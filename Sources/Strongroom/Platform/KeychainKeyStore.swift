@@ -7,15 +7,19 @@ import Security
 ///
 /// Nobody has run this store: the project is built and tested on Linux. Try it before you rely on it.
 public struct KeychainKeyStore: KeyStore {
+    /// The service that the items belong to, such as the bundle identifier of the program.
     public let service: String
+    /// The account of the current key; the next key has this account with `-next` at its end.
     public let account: String
     /// The keychain access group that several programs of one vendor share; nil for that of the program.
     public let accessGroup: String?
 
+    /// Creates a store. Nothing is read until a key is loaded.
     public init(service: String, account: String, accessGroup: String? = nil) {
         (self.service, self.account, self.accessGroup) = (service, account, accessGroup)
     }
 
+    /// Returns the key of an entry. See ``KeyStore/load(_:)``.
     public func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey {
         var query = query(entry), result: CFTypeRef?
         query[kSecReturnData] = true
@@ -27,6 +31,7 @@ public struct KeychainKeyStore: KeyStore {
         return try StoredText.key(text, in: "the keychain item of \(service)")
     }
 
+    /// Adds a key, and replaces none. See ``KeyStore/store(_:as:)``.
     public func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) {
         var query = query(entry)
         query[kSecValueData] = try StoredText.spelling(key).withBytes { Data($0) }
@@ -34,6 +39,7 @@ public struct KeychainKeyStore: KeyStore {
         try check(SecItemAdd(query as CFDictionary, nil))
     }
 
+    /// Removes the key of an entry. See ``KeyStore/remove(_:)``.
     public func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) {
         try check(SecItemDelete(query(entry) as CFDictionary))
     }

@@ -51,7 +51,8 @@ struct EncryptionArticleSamples {
         configuration.encryption = Encryption(key: try .rawKey(bytesFromKeychain))
         configuration.encryption = Encryption(key: .passphrase(from: { try keychain.read("db") }))
         configuration.encryption = Encryption(key: .passphrase(contentsOf: "/run/secrets/db"))
-        // The last line counts, and names a file that is not there.
+        configuration.encryption = Encryption(key: .managed(by: FileKeyStore(path: "/var/lib/app-key/db")))
+        // The last line counts, and names a folder that is not there.
         #expect(throws: (any Error).self) { try DatabaseQueue(path: path, configuration: configuration) }
 
         let keys: [DatabaseKey] = [

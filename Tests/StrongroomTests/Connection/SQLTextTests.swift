@@ -34,7 +34,7 @@ struct SQLTextTests {
 
     @Test("A key is hidden although no space is before its keyword", arguments: ["?", "?1", "'a.db'", "[a.db]"])
     func keyAfterParameter(file: String) {
-        #expect(SQLText.showable("ATTACH \(file)KEY 'secret'") == "ATTACH \(file)KEY '…';")
+        #expect(SQLText.showable("ATTACH \(file)KEY 'secret'") == "ATTACH \(file)KEY '…'")
     }
 
     @Test("Any bytes have an end, and come to an end")

@@ -76,12 +76,12 @@ struct NothingSwallowedTests {
         #"sqlite3_exec(sqliteConnection, "", nil, nil, nil)"#,
         // After a failure that is thrown, which is told again.
         "sqlite3_backup_finish(backup)",
-        "_ = strongroom_rekey_cancel(sqliteConnection, rollback)",
-        "defer { _ = strongroom_rekey_cancel(sqliteConnection, rollback) }",
+        "_ = strongroom_rekey_cancel(database.sqliteConnection, rollback)",
+        "defer { _ = strongroom_rekey_cancel(database.sqliteConnection, rollback) }",
         // Where SQLCipher's log can't be moved, there is no log to say so.
         #"_ = strongroom_defaults_execute("PRAGMA cipher_log = \(sink.map { "'\($0)'" } ?? "off")")"#,
         // A switch that every connection has, and that takes both values.
-        "if let sqliteConnection { _ = strongroom_db_config(sqliteConnection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leaves ? 1 : 0, nil) }",
+        "_ = strongroom_db_config(sqliteConnection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leaves ? 1 : 0, nil)",
         // The reset and the finalization that follow tell what became of the step.
         "sqlite3_step(rollback);",
         "if (result == SQLITE_OK) sqlite3_step(statement);",
@@ -96,10 +96,26 @@ struct NothingSwallowedTests {
         })
     }
 
+    /// Lines, each with those that continue it: inside of parentheses, or after a comma.
+    private static func statements(in source: String) -> [String] {
+        var statements: [String] = [], depth = 0
+        for line in source.split(separator: "\n").map({ $0.trimmingCharacters(in: .whitespaces) }) {
+            if line.isEmpty || line.hasPrefix("//") { continue }
+            if depth > 0 || statements.last?.hasSuffix(",") == true {
+                statements[statements.count - 1] += " " + line
+            } else {
+                statements.append(line)
+            }
+            depth = max(0, depth + line.count { $0 == "(" } - line.count { $0 == ")" })
+            // A parenthesis in a string hides no more than its line.
+            if line.hasSuffix("{") || line.hasSuffix(" in") || line.hasSuffix(";") || line.hasSuffix("}") { depth = 0 }
+        }
+        return statements
+    }
+
     /// Lines that call a function which answers with a result code, and do nothing with it.
     private static func droppedResults(inSource source: String, of shim: Set<String> = []) -> [String] {
-        let lines = source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-            .filter { !$0.isEmpty && !$0.hasPrefix("//") }
+        let lines = statements(in: source)
         return lines.indices.compactMap { index in
             let line = lines[index]
             // A call where a statement begins: nothing takes its value.

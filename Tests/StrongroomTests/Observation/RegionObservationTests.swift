@@ -264,7 +264,7 @@ struct RegionObservationTests {
     @Test("A subscription calls its function directly, however often it was asked for it")
     func subscription() throws {
         let fixture = try QueueFixture(), changes = Shared(0)
-        let subscription = RegionSubscription { _ in changes.update { $0 += 1 } }
+        let subscription = RegionSubscription(onError: { Issue.record($0) }, onEvent: { _ in changes.update { $0 += 1 } })
         for _ in 0..<500_000 where !subscription.isActive { Issue.record("The subscription has ended.") }
         try fixture.queue.inDatabase { try subscription.begin([Table("wine")], on: $0) }
         try fixture.queue.write { try $0.insertWine() }
