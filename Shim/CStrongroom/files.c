@@ -156,6 +156,43 @@ int strongroom_file_remove_if(const char *path, const void *expected, size_t exp
     return result != 0 ? result : sync_directory(path);
 }
 
+// MARK: Replacing
+
+/// What another user has left would go on being that user's to write.
+static int require_own(int fd, const char *scratch) {
+    struct stat file;
+    if (!strongroom_has_name(fd, scratch)) return EAGAIN;
+    if (fstat(fd, &file) != 0) return errno;
+    if (file.st_uid == geteuid()) return 0;
+    return unlink(scratch) == 0 ? EAGAIN : errno;
+}
+
+int strongroom_scratch_open(const char *scratch) {
+    for (int tries = 0; tries < 100; tries++) {
+        int fd = open_or_create(scratch);
+        if (fd < 0) return fd;
+        int result = lock(fd, LOCK_EX, longest_wait);
+        if (result == 0) result = require_own(fd, scratch);
+        if (result == 0) return fd;
+        close(fd);
+        if (result != EAGAIN) return -result;
+    }
+    return -EBUSY;
+}
+
+int strongroom_scratch_publish(int fd, const char *scratch, const char *path, const char *model, const void *bytes,
+                               size_t size) {
+    resemble(fd, model);
+    int result = write_and_sync(fd, 0, bytes, size);
+    if (result == 0 && rename(scratch, path) != 0) result = errno;
+    return result != 0 ? result : sync_directory(path);
+}
+
+void strongroom_scratch_close(int fd, const char *scratch) {
+    if (strongroom_has_name(fd, scratch)) (void)unlink(scratch);
+    close(fd);
+}
+
 int strongroom_file_hold(const char *path, const char *database, int milliseconds) {
     int fd = open_or_create(path);
     // Of another user's file, reading is enough.
@@ -252,6 +289,11 @@ int strongroom_file_move(const char *from, const char *to) {
 bool strongroom_file_exists(const char *path) {
     struct stat file;
     return lstat(path, &file) == 0;
+}
+
+bool strongroom_file_is_public(const char *path) {
+    struct stat file;
+    return lstat(path, &file) == 0 && (file.st_mode & S_IROTH) != 0;
 }
 
 int64_t strongroom_size_of_file(const char *path) {

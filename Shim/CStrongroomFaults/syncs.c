@@ -6,6 +6,7 @@
 #endif
 
 #include "CStrongroomFaults.h"
+#include "kills.h"
 #include <errno.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ static _Thread_local int64_t syncs, passing = -1;
 
 int fsync(int file) {
     syncs++;
+    strongroom_faults_note_operation();
     if (passing == 0) {
         errno = EIO;
         return -1;

@@ -38,8 +38,11 @@ extension Failure {
     private init?(surroundings error: DatabaseError, file: String) {
         let status: Status
         switch error.reason {
-        case .damagedSalt, .contradictoryHeader: status = .damaged
-        case .unfitSaltFile, .nameTooLong, .unfitLibrary: status = .other
+        case .damagedSalt, .contradictoryHeader, .damagedKeyFile, .forgedKeyFile: status = .damaged
+        case .unfitSaltFile, .nameTooLong, .unfitLibrary, .unfitKeyFile, .newerKeyFile, .foreignKeyFile, .olderKeyFile,
+             .unfitKeySlots, .unfitKeySlot, .missingKeySlot, .lastKeySlot, .droppedKeySlots, .weakKeyCost,
+             .excessiveKeyCost, .unsupportedDerivation: status = .other
+        case .mistypedRecoveryCode: status = .wrongKey
         default: return nil
         }
         let advice = error.recoverySuggestion.map { $0.prefix(1).uppercased() + $0.dropFirst() }
@@ -60,6 +63,9 @@ extension Failure {
             self.init(.other, file: file,
                       "it has no plaintext header, and its salt in its first bytes; nothing was changed",
                       remedy: "Leave out --salt-file")
+        case .unfitKeySlots:
+            self.init(.other, file: file, "it has no key slots; nothing was changed",
+                      remedy: "strongroom create --slots makes a database that has some")
         case .notEncrypted:
             self.init(.other, file: file, "it is not encrypted; nothing was changed",
                       remedy: "Make an encrypted copy with: strongroom encrypt")

@@ -17,6 +17,9 @@ struct FileFacts: CustomStringConvertible {
             ("hasRollbackJournal", .bool(inspection.hasRollbackJournal)),
             ("hasSaltFile", .bool(inspection.hasSaltFile)),
             ("isRotationPending", .bool(inspection.isRotationPending)),
+            ("hasKeyFile", .bool(inspection.hasKeyFile)),
+            ("keySlots", .list(inspection.keySlots.map(\.json))),
+            ("keyFileProblems", .list(inspection.keyFileProblems.map { .text($0.rawValue) })),
             ("sqliteVersion", .text(Versions.sqlite)),
             ("hasWALResetBug", .bool(Database.libraryHasWALResetBug)),
             // All connections of this program are fenced if the library has the bug.
@@ -30,6 +33,8 @@ struct FileFacts: CustomStringConvertible {
         if inspection.kind == .plaintextHeader {
             lines.append(("salt", inspection.hasSaltFile ? "in a file beside the database" : "not beside the database"))
         }
+        lines += inspection.keySlots.map { ("slot", $0.line) }
+        lines += inspection.keyFileProblems.map { ("warning", Self.words($0)) }
         if inspection.isRotationPending {
             lines.append(("rotation", "interrupted or under way; the next opening ends it"))
         }
@@ -76,6 +81,15 @@ struct FileFacts: CustomStringConvertible {
 
     var description: String {
         lines.map { name, value in name.padding(to: 10) + value }.joined(separator: "\n")
+    }
+
+    private static func words(_ problem: KeyFileProblem) -> String {
+        switch problem {
+        case .unreadable: "the key file cannot be read, or is damaged"
+        case .foreign: "the key file is older than the database expects, or belongs to another one"
+        case .noRecoveryCode: "no slot is for a recovery code (strongroom key add --recovery-code)"
+        case .readableByOthers: "every user of this machine can read the key file (chmod o-r)"
+        }
     }
 
     private static func words(_ kind: DatabaseFile.Inspection.Kind) -> String {

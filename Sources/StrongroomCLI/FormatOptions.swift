@@ -23,6 +23,9 @@ struct FormatOptions: ParsableArguments {
         """, valueName: "bytes"))
     var headerSize: Int?
 
+    @Option(help: ArgumentHelp("The identifier or the label of the key slot to try first.", valueName: "slot"))
+    var keyHint: String?
+
     func validate() throws {
         guard (1...4).contains(sqlcipherVersion ?? 4) else {
             throw ValidationError("--sqlcipher-version is 1, 2, 3 or 4.")

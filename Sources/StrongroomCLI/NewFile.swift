@@ -87,16 +87,18 @@ struct NewFile {
                           "its name leaves no room for those of its log and its salt; nothing was changed",
                           remedy: "Choose a shorter name")
         }
-        let salts = place.companions.filter { $0.contains("-salt") }
+        let needed = place.companions.filter(Place.isNeeded)
         // SQLite would apply the log of a former database to the new one.
-        for taken in [place.path] + place.companions where !salts.contains(taken) && Self.exists(taken) && !replaces {
+        for taken in [place.path] + place.companions where !needed.contains(taken) && Self.exists(taken) && !replaces {
             throw Self.taken(taken == place.path ? place.name : taken)
         }
-        for salt in salts where Self.exists(salt) {
-            // A database and its salt can't be replaced in one step: a crash in between would lose the old database.
-            throw Failure(.other, file: salt,
-                          "it belongs to a database with a plaintext header, and is not replaced; nothing was changed",
-                          remedy: "Choose another name, or move that database and its salt away")
+        for file in needed where Self.exists(file) {
+            // A database and its salt or key file can't be replaced in one step: a crash in between would lose the old
+            // database.
+            let feature = file.contains("-keys") ? "key slots" : "a plaintext header"
+            throw Failure(.other, file: file,
+                          "it belongs to a database with \(feature), and is not replaced; nothing was changed",
+                          remedy: "Choose another name, or move that database and this file away")
         }
         if let present = FileIdentity(place.path), !present.isRegular {
             throw Failure(.other, file: place.name, "it is not a file, and is not replaced; nothing was changed",
@@ -124,8 +126,8 @@ struct NewFile {
     // MARK: - Publishing
 
     private func publish(from folder: WorkFolder) throws {
-        let salt = folder.database + "-salt"
-        for file in [folder.database] + (Self.exists(salt) ? [salt] : []) { try makePrivate(file) }
+        let sidecars = ["-salt", "-keys"].map { folder.database + $0 }
+        for file in [folder.database] + sidecars.filter(Self.exists) { try makePrivate(file) }
         do {
             try DatabaseFile.rename(folder.database, to: place.path, by: replaces ? { try replace(from: folder) } : nil)
         } catch let error as DatabaseError {
@@ -136,7 +138,7 @@ struct NewFile {
 
     private func replace(from folder: WorkFolder) throws {
         try requireUnused()
-        let companions = place.companions.filter { !$0.contains("-salt") }
+        let companions = place.companions.filter { !Place.isNeeded($0) }
         try folder.takeAside(companions)
         guard rename(folder.database, place.path) != 0 else { return }
         let number = errno

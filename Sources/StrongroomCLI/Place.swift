@@ -19,7 +19,12 @@ struct Place: Sendable, Hashable {
     var folder: String { Self.split(path).folder }
 
     /// The suffixes of the files beside a database that belong to it.
-    static let companions = ["-journal", "-wal", "-shm", "-salt", "-salt-new", "-salt-next"]
+    static let companions = [
+        "-journal", "-wal", "-shm", "-salt", "-salt-new", "-salt-next", "-keys", "-keys-next", "-keys-new",
+    ]
+
+    /// Returns true for the files without which no key opens the database: no other file replaces them.
+    static func isNeeded(_ companion: String) -> Bool { companion.contains("-salt") || companion.contains("-keys") }
 
     var companions: [String] { Self.companions.map { path + $0 } }
 

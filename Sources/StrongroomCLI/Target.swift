@@ -54,7 +54,9 @@ struct Target: Sendable {
     }
 
     func encryption(_ key: DatabaseKey) -> Encryption {
-        Encryption(key: key, settings: settings, plaintextHeader: header)
+        var encryption = Encryption(key: key, settings: settings, plaintextHeader: header)
+        encryption.keySlots.preferred = format?.keyHint
+        return encryption
     }
 }
 

@@ -89,21 +89,9 @@ final class WorkFolder {
         if FileIdentity(path + "/database") != nil {
             for file in contents(of: path) where file.hasPrefix(asidePrefix) { link(path + "/" + file,
                 folder + "/" + file.dropFirst()) }
-            removeSalt(ofDatabaseIn: path, from: folder)
+            DatabaseFile.removeSidecars(ofUnnamed: path + "/database", in: folder)
         }
         remove(path)
-    }
-
-    /// Removes a salt without its database: a salt gets its name before its database does.
-    private static func removeSalt(ofDatabaseIn path: String, from folder: String) {
-        guard let salt = FileManager.default.contents(atPath: path + "/database-salt") else { return }
-        for name in contents(of: folder) where name.hasSuffix("-salt") {
-            let file = folder + "/" + name
-            guard FileIdentity(String(file.dropLast("-salt".count))) == nil, FileIdentity(file)?.isRegular == true,
-                  let content = FileManager.default.contents(atPath: file), salt.starts(with: content)
-            else { continue }
-            unlink(file)
-        }
     }
 
     private static func contents(of path: String) -> [String] {

@@ -5,7 +5,7 @@ import Testing
 struct InstallTests {
     static let commands = [
         "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "vacuum", "query", "shell", "keygen",
-        "completions",
+        "key", "completions",
     ]
 
     let scratch: Scratch

@@ -46,7 +46,7 @@ struct UsageTests {
 
     @Test("Each command explains itself, by --help and by help COMMAND", arguments: [
         "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "vacuum", "query", "shell", "keygen",
-        "completions",
+        "key", "completions",
     ])
     func helpOfCommands(_ command: String) async throws {
         for outcome in [try await strongroom(command, "--help"), try await strongroom("help", command)] {

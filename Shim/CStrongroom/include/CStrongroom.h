@@ -17,6 +17,7 @@
 #include "strongroom_processes.h"
 #include "strongroom_rekey.h"
 #include "strongroom_signals.h"
+#include "strongroom_slots.h"
 #include "strongroom_stops.h"
 #include "strongroom_threads.h"
 #include "strongroom_vfs.h"

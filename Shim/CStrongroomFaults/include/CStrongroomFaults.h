@@ -77,6 +77,15 @@ int64_t strongroom_faults_syncs(void);
 /// Lets the syncs of this thread fail with EIO after `after` of them went well. Negative: none.
 void strongroom_faults_fail_syncs(int64_t after);
 
+// MARK: Kills
+
+/// Has this process killed in front of a change of a file (a write, a truncation, a rename, a removal, a sync), after
+/// `count` of them from now on. Negative: never.
+void strongroom_faults_kill_after(int64_t count);
+
+/// How many changes there were since then; negative where they are not seen.
+int64_t strongroom_faults_operations(void);
+
 // MARK: Names and users
 
 /// Refuses this thread hard links and renames that replace nothing, as many file systems do.

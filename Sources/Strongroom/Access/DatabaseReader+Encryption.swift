@@ -36,6 +36,16 @@ extension DatabaseReader {
     }
 }
 
+extension DatabaseReader {
+    /// Returns the key slots of the database, to list and change them. Changes of slots need no access.
+    ///
+    /// - throws: `SQLITE_MISUSE` with the reason `unfitKeySlots` where the database has none; the errors of
+    ///   the key file.
+    public func keySlots() throws -> KeySlots {
+        try read { try $0.keySlots() }
+    }
+}
+
 extension DatabaseWriter {
     /// Changes the key: waits for running accesses, encrypts every page anew with a fresh salt, and checks each of
     /// them.
@@ -58,7 +68,9 @@ extension DatabaseWriter {
     public func rotateKey(
         to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome
     {
-        try barrierWriteWithoutTransaction { try rotateKey(of: $0, to: key, progress: progress) }
+        try barrierWriteWithoutTransaction { db in
+            try invalidatingReaders(progress) { try db.rotation.rotateKey(to: key, progress: $0) }
+        }
     }
 
     /// Suspends the task instead of blocking the thread. Cancelling it stops the rotation between two pages, as long
@@ -68,17 +80,47 @@ extension DatabaseWriter {
         to key: DatabaseKey,
         progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws -> RotationOutcome
     {
-        try await barrierWriteWithoutTransaction { try self.rotateKey(of: $0, to: key, progress: progress) }
+        try await barrierWriteWithoutTransaction { db in
+            try self.invalidatingReaders(progress) { try db.rotation.rotateKey(to: key, progress: $0) }
+        }
     }
 
-    private func rotateKey(
-        of db: Database, to key: DatabaseKey,
-        progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome
+    /// Renews the data key of a database with key slots, or gives or removes the slots, as ``rotateKey(to:progress:)``
+    /// changes a key. To change a passphrase, use ``KeySlots/change(_:to:kind:derivation:)``, which writes no page.
+    ///
+    /// At every instant, whatever is killed or full, the secrets from before the rotation open the database, or those
+    /// from after it.
+    ///
+    /// - throws: what ``rotateKey(to:progress:)`` throws; `SQLITE_MISUSE` with the reason `droppedKeySlots` where slots
+    ///   would be dropped that may not, and `unfitKeySlots` where the database has no slots, or has them already.
+    @discardableResult
+    public func rotateKey(
+        _ change: KeySlotRotation, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome
     {
-        // Readers of the old pages can't read the new ones: neither those that were open, nor those that `progress`
-        // has used.
+        try barrierWriteWithoutTransaction { db in
+            try invalidatingReaders(progress) { try db.rotation.rotateKey(change, progress: $0) }
+        }
+    }
+
+    /// Suspends the task instead of blocking the thread.
+    @discardableResult
+    public func rotateKey(
+        _ change: KeySlotRotation,
+        progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws -> RotationOutcome
+    {
+        try await barrierWriteWithoutTransaction { db in
+            try self.invalidatingReaders(progress) { try db.rotation.rotateKey(change, progress: $0) }
+        }
+    }
+
+    /// Runs a rotation. Readers of the old pages can't read the new ones: neither those that were open, nor those that
+    /// `progress` has used.
+    private func invalidatingReaders(
+        _ progress: ((EncryptionProgress) throws -> Void)?,
+        _ rotate: (((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome) throws -> RotationOutcome
+    {
         defer { invalidateReadOnlyConnections() }
-        return try db.rotation.rotateKey(to: key, progress: progress.map { progress in
+        return try rotate(progress.map { progress in
             { state in
                 if state.isCompleted { self.invalidateReadOnlyConnections() }
                 try progress(state)

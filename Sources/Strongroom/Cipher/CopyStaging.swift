@@ -29,24 +29,38 @@ struct CopyStaging {
 
     // MARK: - Left-overs
 
-    /// Removes what killed copies have left beside `destination`: their folders, and salts whose database never got
-    /// its name.
+    /// Removes what killed copies have left beside `destination`: their folders, and the salts and key files whose
+    /// database never got its name.
     static func removeLeftOvers(beside destination: String) {
         strongroom_staging_sweep(folder(of: destination), { _, path in
-            CopyStaging.removeSalt(ofCopyIn: String(cString: path!))
+            let staging = String(cString: path!)
+            CopyStaging.removeSidecars(of: staging + "/copy", in: CopyStaging.folder(of: staging))
         }, nil)
     }
 
-    /// A copy with a plaintext header gets its name after its salt does. As long as it is in its folder, that salt is
-    /// no other database's.
-    private static func removeSalt(ofCopyIn staging: String) {
-        let copy = staging + "/copy", folder = folder(of: staging)
-        guard strongroom_file_exists(copy), SaltFile.exists(.permanent, of: copy) else { return }
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder))
-            ?? [] where name.hasSuffix(SaltFile.Role.permanent.rawValue) {
-            let database = folder + "/" + name.dropLast(SaltFile.Role.permanent.rawValue.count)
-            if !strongroom_file_exists(database) { try? SaltFile.removeSalt(of: database, madeFor: copy) }
+    /// Removes the salt and the key file that `copy` was to have in `folder`. A copy gets its name after its sidecars
+    /// do: as long as it has none, they are no other database's.
+    static func removeSidecars(of copy: String, in folder: String) {
+        guard strongroom_file_exists(copy) else { return }
+        let keys = KeyFiles(database: copy)
+        let hasSalt = SaltFile.exists(.permanent, of: copy), hasKeys = keys.exists(.current)
+        guard hasSalt || hasKeys else { return }
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+            if hasSalt, let database = missing(name, SaltFile.Role.permanent.rawValue, folder) {
+                try? SaltFile.removeSalt(of: database, madeFor: copy)
+            }
+            for role in [KeyFiles.Role.current, .scratch] where hasKeys {
+                guard let database = missing(name, role.rawValue, folder) else { continue }
+                try? KeyFiles(database: database).removeKeys(madeFor: keys)
+            }
         }
+    }
+
+    /// Returns the database that a sidecar is beside, if it doesn't exist.
+    private static func missing(_ sidecar: String, _ ending: String, _ folder: String) -> String? {
+        guard sidecar.hasSuffix(ending) else { return nil }
+        let database = folder + "/" + sidecar.dropLast(ending.count)
+        return strongroom_file_exists(database) ? nil : database
     }
 
     // MARK: - The copy

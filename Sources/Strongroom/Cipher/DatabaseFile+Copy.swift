@@ -73,6 +73,7 @@ extension DatabaseFile {
         let original = source.isFileStored ? source.filePath : nil
         try staging.create(like: original)
         let counts = try write(staging.path)
+        if let encryption { try source.giveKeySlots(to: staging.path, encryption) }
         try withDatabase(staging.path, encryption) { copy in
             try copy.stopping(by: progress) { try verify(copy, counts, progress) }
         }
@@ -86,6 +87,11 @@ extension DatabaseFile {
         CopyStaging.removeLeftOvers(beside: folder + "/")
     }
 
+    /// Removes the salt and the key file of a copy that was killed before it got its name in `folder`.
+    package static func removeSidecars(ofUnnamed copy: String, in folder: String) {
+        CopyStaging.removeSidecars(of: copy, in: folder)
+    }
+
     /// Neither the file nor what SQLite or Strongroom would take for a part of it.
     private static func requireAbsent(_ path: String) throws {
         for file in companions(of: path) where strongroom_file_exists(file) { throw exists(file) }
@@ -96,7 +102,8 @@ extension DatabaseFile {
     }
 
     private static func companions(of path: String) -> [String] {
-        (["", "-journal", "-wal", "-shm"] + SaltFile.Role.allCases.map(\.rawValue)).map { path + $0 }
+        let sidecars = SaltFile.Role.allCases.map(\.rawValue) + KeyFiles.Role.allCases.map(\.rawValue)
+        return (["", "-journal", "-wal", "-shm"] + sidecars).map { path + $0 }
     }
 
     /// A connection that knows what the user of the database does, and derives its key by itself.
@@ -126,9 +133,9 @@ extension DatabaseFile {
         }
     }
 
-    /// Gives a finished database, which nobody has open, its name in the same folder, together with its salt. A salt
-    /// takes the place of no other, nor does the database unless `replace` does it; after a failure both names are as
-    /// they were.
+    /// Gives a finished database, which nobody has open, its name in the same folder, together with its salt and its
+    /// key file. These take the place of no other, nor does the database unless `replace` does it; after a failure all
+    /// names are as they were.
     ///
     /// - throws: `SQLITE_CANTOPEN` where a name is taken.
     package static func rename(
@@ -137,7 +144,14 @@ extension DatabaseFile {
         // The salt first: a database with a plaintext header is nothing without it.
         let salt = try copySalt(of: partial, to: destination)
         do {
-            if let replace { try replace() } else { try move(partial, destination) }
+            let hasKeys = try copyKeys(of: partial, to: destination)
+            do {
+                if let replace { try replace() } else { try move(partial, destination) }
+            } catch {
+                if hasKeys { try KeyFiles(database: destination).changing { try $0.remove(.current) } }
+                throw error
+            }
+            if hasKeys { try KeyFiles(database: partial).changing { try $0.remove(.current) } }
         } catch {
             try salt?.remove(.permanent, of: destination)
             throw error
@@ -152,6 +166,17 @@ extension DatabaseFile {
         guard !strongroom_file_exists(name), try salt.agree(.permanent, of: destination, like: partial) == salt
         else { throw exists(name) }
         return salt
+    }
+
+    /// Writes the key file that is beside one database beside another, where there may be none. False without one.
+    private static func copyKeys(of partial: String, to destination: String) throws -> Bool {
+        guard let file = try KeyFiles(database: partial).read(.current) else { return false }
+        let files = KeyFiles(database: destination)
+        try files.changing { change in
+            guard !files.exists(.current) else { throw exists(files.path(.current)) }
+            try change.write(file, as: .current, like: partial)
+        }
+        return true
     }
 
     private static func move(_ from: String, _ to: String) throws {

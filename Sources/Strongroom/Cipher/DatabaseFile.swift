@@ -35,6 +35,13 @@ public enum DatabaseFile {
         public var salt: [UInt8]?
         /// A salt file stands beside the database.
         public var hasSaltFile: Bool
+        /// A key file stands beside the database: the secret of any of its slots opens it.
+        public var hasKeyFile: Bool
+        /// The slots that the key file lists, which only an unlocking authenticates. Empty without a key file that can
+        /// be read.
+        public var keySlots: [KeySlot]
+        /// The problems of the key file that show without a secret.
+        public var keyFileProblems: [KeyFileProblem]
         /// A change of key was interrupted, or is under way. The next opening, with whichever key works, finishes or
         /// forgets it.
         public var isRotationPending: Bool
@@ -90,6 +97,9 @@ extension DatabaseFile.Inspection {
             hasRollbackJournal: journal > 0,
             salt: kind == .encrypted ? header?.salt?.bytes : kind == .plaintextHeader ? file?.salt.bytes : nil,
             hasSaltFile: SaltFile.exists(.permanent, of: path),
+            hasKeyFile: KeyFiles(database: path).exists(.current),
+            keySlots: ((try? KeyFiles(database: path).read(.current)) ?? nil)?.slots ?? [],
+            keyFileProblems: KeyFileProblem.all(path, header),
             isRotationPending: SaltFile.exists(.rotation, of: path))
     }
 }

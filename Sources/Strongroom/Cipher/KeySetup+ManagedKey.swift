@@ -94,9 +94,10 @@ extension DatabaseFile {
 
     /// A database with a key file gets its key from there.
     static func requireNoKeyFile(of path: String) throws {
-        guard strongroom_file_exists(path + "-keys") else { return }
+        let files = KeyFiles(database: path)
+        guard let role = [KeyFiles.Role.current, .rotation].first(where: files.exists) else { return }
         throw DatabaseError.missingKey(
-            path, because: "\(path)-keys belongs to a database that has a key",
+            path, because: "\(files.path(role)) belongs to a database that has a key",
             advice: "restore that database and open it with a secret of its key file, or move the file away")
     }
 }

@@ -210,6 +210,11 @@ struct KeySetup {
         (cipher.settings, cipher.requestedHeader) = (settings, requestedHeader)
         guard database.isFileStored else { return try useThrowawayKey(settings) }
         try requirePathInUTF8()
+        try unlockingKeySlots(requestedHeader) { try establishFoundKey(settings, requestedHeader) }
+    }
+
+    /// Sets the key that ``CipherState/key`` is by now.
+    private func establishFoundKey(_ settings: CipherSettings, _ requestedHeader: PlaintextHeader?) throws {
         let location = try database.saltSearch.locateSalt(requestedHeader: requestedHeader)
         cipher.saltOrigin = location.place
         let others = try database.rotation.otherSalts(than: location)

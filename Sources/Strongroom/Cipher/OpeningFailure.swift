@@ -6,12 +6,13 @@ extension DatabaseError {
     /// A Boolean value that indicates whether the key doesn't fit the database, or the file isn't a database: without
     /// the right key, nobody can tell.
     ///
-    /// True for `SQLITE_NOTADB` where ``reason`` tells nothing that another key wouldn't cure: for ``Reason/wrongKey``
-    /// and ``Reason/encryptedWithoutKey``, and not for clear text, an older format, a missing or wrong salt.
+    /// True for `SQLITE_NOTADB` where ``reason`` tells nothing that another key wouldn't cure: for ``Reason/wrongKey``,
+    /// ``Reason/mistypedRecoveryCode`` and ``Reason/encryptedWithoutKey``, and not for clear text, an older format, a
+    /// missing or wrong salt.
     public var isWrongKeyError: Bool {
         guard resultCode == .SQLITE_NOTADB else { return false }
         switch reason {
-        case nil, .wrongKey, .encryptedWithoutKey: return true
+        case nil, .wrongKey, .encryptedWithoutKey, .mistypedRecoveryCode: return true
         default: return false
         }
     }

@@ -93,6 +93,7 @@ extension Rotation {
             let isBeside = try cipher.saltOrigin != .caller || SaltFile.read(.permanent, of: database.filePath) != nil
             if cipher.header > 0, isBeside { try present.write(.permanent, of: database.filePath) }
         }
+        try settleKeyFiles(hasCommitted: hasCommitted, salt: present.salt)
         try SaltFile.remove(.rotation, of: database.filePath)
         return true
     }

@@ -76,11 +76,12 @@ struct Rotation {
     ///   others, the old one does.
     @discardableResult
     func rotateKey(
-        to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome
+        to key: DatabaseKey, _ keyFile: KeyFileChange = .none,
+        progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome
     {
         do {
             return try outsideOfUntouchedTransaction {
-                try database.withoutObservers { try changeKey(to: key, progress: progress) }
+                try database.withoutObservers { try changeKey(to: key, keyFile, progress: progress) }
             }
         } catch let error as DatabaseError {
             // What fails after the change says so.
@@ -89,16 +90,19 @@ struct Rotation {
     }
 
     private func changeKey(
-        to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome
+        to key: DatabaseKey, _ keyFile: KeyFileChange,
+        progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome
     {
-        let old = try requireRotatable()
+        let old = try requireRotatable(keyFile)
         try stops.refuseLocks()
-        if let store = key.source.store { return try renewKey(in: store) { try changeKey(to: $0, progress: progress) } }
+        if let store = key.source.store {
+            return try renewKey(in: store) { try changeKey(to: $0, keyFile, progress: progress) }
+        }
         let new = try newKey(key, replacing: old)
         let attempt = RotationAttempt(of: database, totalPageCount: try database.pageCount, progress: progress)
         var outcome = RotationOutcome.unfinished
         try withWriteAheadLog {
-            try beginRotation(from: old, to: new)
+            try beginRotation(from: old, to: new, keyFile)
             let report = try rewritePages(from: old, to: new, attempt)
             guard report.committed else { throw stops.closing { failure(report, attempt, from: old) } }
             cipher.keyring.replace(cipher.key!, by: key)
@@ -182,7 +186,7 @@ struct Rotation {
 
     // MARK: - Before
 
-    private func requireRotatable() throws -> DerivedKey {
+    private func requireRotatable(_ keyFile: KeyFileChange) throws -> DerivedKey {
         database.requireAccess()
         guard let derived = cipher.derived, database.isFileStored else {
             throw DatabaseError(
@@ -198,6 +202,7 @@ struct Rotation {
             throw DatabaseError(.SQLITE_READONLY, refusing: "a read-only connection can't change the key")
         }
         try SaltFile.requireWritable(.rotation, of: database.filePath)
+        try requireChangeable(keyFile)
         // With a readable header, the new salt comes here in the end.
         if cipher.header > 0 { try SaltFile.requireWritable(.permanent, of: database.filePath) }
         try database.requireSingleName()
@@ -213,7 +218,7 @@ struct Rotation {
     }
 
     /// Takes the write lock and puts the new salt beside the file.
-    private func beginRotation(from old: DerivedKey, to new: DerivedKey) throws {
+    private func beginRotation(from old: DerivedKey, to new: DerivedKey, _ keyFile: KeyFileChange) throws {
         // The rest of an earlier rotation; the file can tell one pending salt only.
         try finishRotation(waits: true)
         try requireRoom()
@@ -228,6 +233,7 @@ struct Rotation {
                     reason: .checkpointPending)
             }
             try SaltFile(salt: new.salt, header: cipher.header).write(.rotation, of: database.filePath)
+            try announce(keyFile, new)
         } catch {
             _ = strongroom_rekey_cancel(database.sqliteConnection, rollback)
             throw error

@@ -81,12 +81,17 @@ struct SaltSearch {
         let size = requested?.size ?? 0
         if configuration.readonly { try requireNoLog() }
         if let provided { return provided }
-        let random = try Salt.random()
+        let random = try cipher.creationSalt ?? .random()
         if configuration.readonly { return SaltLocation(salt: random, header: size) }
         if size > 0 { try SaltFile.requireWritable(.permanent, of: database.filePath) }
         try SaltFile.requireName(of: database.filePath)
         cipher.isCreating = true
         let agreed = try SaltFile(salt: random, header: size).agree(.creation, of: database.filePath)
+        if let own = cipher.creationSalt, own != agreed.salt {
+            throw DatabaseError(
+                .SQLITE_BUSY, refusing: "another program creates \(database.path), without key slots",
+                advice: "try again")
+        }
         let header = try database.fileHeader()
         if header.fileSize > 0 {
             // It was created meanwhile, and the one who did so may have removed the agreement before we made ours.
@@ -125,9 +130,10 @@ struct SaltSearch {
             try SaltFile.remove(.creation, of: database.filePath)
             cipher.isCreating = false
             try SaltFile.removeUnfinished(.rotation, of: database.filePath)
+            try database.rotation.announceForKeyFile()
             try database.rotation.finishRotation()
         } catch let error as DatabaseError
-            where error.reason == .unfitSaltFile || [.SQLITE_FULL, .SQLITE_IOERR].contains(error.resultCode)
+            where error.isOfSidecar || [.SQLITE_FULL, .SQLITE_IOERR].contains(error.resultCode)
         {
             Logger(label: "Strongroom").warning("the files beside \(database.path) are left as they are: \(error)")
         }
@@ -168,6 +174,11 @@ struct SaltSearch {
         }
         return true
     }
+}
+
+extension DatabaseError {
+    /// True if a file beside the database is the cause, and no page.
+    fileprivate var isOfSidecar: Bool { [.unfitSaltFile, .unfitKeyFile, .damagedKeyFile].contains(reason) }
 }
 
 extension Database {

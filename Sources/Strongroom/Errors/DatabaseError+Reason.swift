@@ -131,6 +131,53 @@ extension DatabaseError.Reason {
     /// A connection that only reads misses the files of the write-ahead log, and can't create them.
     public static let missingLog = Self("missingLog")
 
+    // MARK: Key slots
+
+    /// The key file beside the database can't be understood, or is longer than any that is one.
+    public static let damagedKeyFile = Self("damagedKeyFile")
+
+    /// The key file beside the database is no regular file, or this user may not read or write it.
+    public static let unfitKeyFile = Self("unfitKeyFile")
+
+    /// A later version of Strongroom wrote the key file.
+    public static let newerKeyFile = Self("newerKeyFile")
+
+    /// The key fits the key file, which was changed without the data key: no slot of it is used.
+    public static let forgedKeyFile = Self("forgedKeyFile")
+
+    /// The key file belongs to another database, or to this one before its data key was renewed.
+    public static let foreignKeyFile = Self("foreignKeyFile")
+
+    /// The key file is older than one that the caller or this program knows.
+    public static let olderKeyFile = Self("olderKeyFile")
+
+    /// The database has no key slots, or is to get them although it has some.
+    public static let unfitKeySlots = Self("unfitKeySlots")
+
+    /// A slot can't have that label, kind or derivation, or there are 32 already.
+    public static let unfitKeySlot = Self("unfitKeySlot")
+
+    /// There is no such slot.
+    public static let missingKeySlot = Self("missingKeySlot")
+
+    /// Without that slot, nothing would open the database.
+    public static let lastKeySlot = Self("lastKeySlot")
+
+    /// Slots would be dropped, because their secrets were not given.
+    public static let droppedKeySlots = Self("droppedKeySlots")
+
+    /// The derivation of a slot is cheaper than any that is allowed.
+    public static let weakKeyCost = Self("weakKeyCost")
+
+    /// The derivation of a slot, or that of all slots together, costs more than is allowed.
+    public static let excessiveKeyCost = Self("excessiveKeyCost")
+
+    /// The cryptographic provider has no such derivation, or refuses it for want of memory.
+    public static let unsupportedDerivation = Self("unsupportedDerivation")
+
+    /// A recovery code was mistyped.
+    public static let mistypedRecoveryCode = Self("mistypedRecoveryCode")
+
     // MARK: Changing the key
 
     /// The key was not changed: the former one opens the database.

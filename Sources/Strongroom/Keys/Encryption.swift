@@ -4,6 +4,8 @@ public struct Encryption: Sendable {
     public var settings: CipherSettings
     /// The readable header. Nil, the default, encrypts the file from its first byte to its last.
     public var plaintextHeader: PlaintextHeader?
+    /// The options for key slots. The secret of any slot opens a database that has them, with any options.
+    public var keySlots = KeySlotOptions()
 
     public init(key: DatabaseKey, settings: CipherSettings = .sqlcipher4, plaintextHeader: PlaintextHeader? = nil) {
         self.key = key

@@ -29,6 +29,7 @@ final class Keyring: @unchecked Sendable {
     private let loading = NSLock()
     private var derivations: [Derivation] = []
     private var replacements: [(old: [UInt8], new: DatabaseKey)] = []
+    private var slotDerivationCount = 0
 
     // MARK: Derivation
 
@@ -42,9 +43,14 @@ final class Keyring: @unchecked Sendable {
         return known.map { DerivedKey(key: $0, salt: salt, settings: settings) }
     }
 
-    /// The number of derivations that were made.
+    /// The number of derivations that were made, those of key slots included.
     var derivationCount: Int {
-        lock.withLock { derivations.reduce(0) { $0 + $1.runCount } }
+        lock.withLock { derivations.reduce(slotDerivationCount) { $0 + $1.runCount } }
+    }
+
+    /// Adds those that opened key slots.
+    func countDerivations(_ count: Int) {
+        lock.withLock { slotDerivationCount += count }
     }
 
     private func derivation(_ key: DatabaseKey, _ salt: Salt, _ settings: CipherSettings) -> Derivation {

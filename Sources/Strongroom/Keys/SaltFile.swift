@@ -67,16 +67,7 @@ struct SaltFile: Hashable {
 
     /// Without bytes if there is none.
     private static func content(_ role: Role, of database: String, settled: Bool) throws -> SaltText {
-        let path = path(role, of: database)
-        var buffer: [UInt8] = [], count: CInt = 0
-        for capacity in [4096, SaltText.largest + 1] where count == buffer.count {
-            buffer = [UInt8](repeating: 0, count: capacity)
-            count = strongroom_file_read(path, settled, &buffer, capacity)
-            // A name that is too long is nobody's.
-            if [ENOENT, ENOTDIR, ENAMETOOLONG].contains(-count) { return SaltText(bytes: []) }
-            guard count >= 0 else { throw failure("read", path, error: -count) }
-        }
-        let content = SaltText(bytes: Array(buffer.prefix(Int(count))))
+        let content = SaltText(bytes: try sidecar.read(path(role, of: database), settled: settled) ?? [])
         guard !content.isDamaged else { throw damage(role, of: database, content) }
         return content
     }
@@ -180,21 +171,10 @@ struct SaltFile: Hashable {
 // MARK: - Errors
 
 extension SaltFile {
+    private static let sidecar = Sidecar(noun: "salt file", largest: SaltText.largest, unfit: .unfitSaltFile)
+
     private static func failure(_ verb: String, _ path: String, error: CInt) -> DatabaseError {
-        let what = "can't \(verb) the salt file \(path): ", why = String(cString: strerror(error))
-        switch error {
-        case ENOSPC, EDQUOT: return DatabaseError(.SQLITE_FULL, refusing: what + why)
-        case EBUSY: return DatabaseError(.SQLITE_BUSY, refusing: what + "another process is writing it")
-        case EACCES, EPERM, EROFS:
-            return DatabaseError(
-                .SQLITE_IOERR, refusing: what + why, advice: "check its owner and mode", reason: .unfitSaltFile)
-        case CInt(STRONGROOM_NOT_A_FILE):
-            return DatabaseError(
-                .SQLITE_CANTOPEN,
-                refusing: what + "it is not a regular file, but a symbolic link, a folder, a pipe or a device",
-                advice: "move it away", reason: .unfitSaltFile)
-        default: return DatabaseError(.SQLITE_IOERR, refusing: what + why)
-        }
+        sidecar.failure(verb, path, error: error)
     }
 
     private static func damage(_ role: Role, of database: String, _ content: SaltText) -> DatabaseError {

@@ -10,6 +10,7 @@ struct Create: Reporting {
 
     static let examples = [
         (line: "strongroom create notes.db", what: "asks for a passphrase, twice"),
+        (line: "strongroom create notes.db --slots", what: "with key slots, for several passphrases"),
         (line: "strongroom keygen key && strongroom create notes.db --raw-key-file key",
          what: "with a random key instead"),
     ]
@@ -19,10 +20,14 @@ struct Create: Reporting {
 
     @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
     @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Slot options") var slot: SlotOptions
     @OptionGroup(title: "Output options") var output: OutputOptions
 
     @Flag(help: "Leave the first 32 bytes readable. The salt goes to FILE-salt, or is that of --salt-file.")
     var plaintextHeader = false
+
+    @Flag(help: "Create key slots: the database can have several passphrases, and changing one writes no page.")
+    var slots = false
 
     @Flag(help: "Replace FILE if it exists.")
     var force = false
@@ -33,6 +38,8 @@ struct Create: Reporting {
         guard plaintextHeader || format.saltFile == nil else {
             throw ValidationError("--salt-file goes with --plaintext-header: other databases make their own salt.")
         }
+        guard slots || !slot.isGiven else { throw ValidationError("--label, --derivation and --cost go with --slots.") }
+        guard format.keyHint == nil else { throw ValidationError("--key-hint goes with a database that exists.") }
     }
 
     func run() throws {
@@ -41,6 +48,7 @@ struct Create: Reporting {
         var configuration = Configuration()
         configuration.encryption = Encryption(key: try passphrase.new(for: file).key, settings: format.settings,
                                               plaintextHeader: header)
+        if slots { configuration.encryption?.keySlots.creating = slot.slot(try passphrase.source) }
         try Interruption.deferred { interruption in
             try out.make { partial in
                 try attributing(to: file) {
@@ -54,6 +62,6 @@ struct Create: Reporting {
                 try interruption.check()
             }
         }
-        try output.done(Self.self, file, text: "\(file): created.")
+        try output.done(Self.self, file, text: "\(file): created\(slots ? ", with a key slot" : "").")
     }
 }

@@ -38,7 +38,7 @@ struct Info: Reporting {
             if isOpening {
                 let own = target.isClear ? nil : secret
                 facts.add(try target.details(own), target.settings, isClear: target.isClear,
-                          isRawKey: own?.isUsedAsKey ?? false)
+                          isRawKey: own?.isUsedAsKey ?? false || target.inspection.hasKeyFile)
             }
             if !output.json { try Console.output((isFirst ? "" : "\n") + facts.description) }
             isFirst = false

@@ -12,6 +12,10 @@ struct Rotate: Reporting {
             After an interruption, run the same command again: it finishes the rotation or begins it anew. Files that \
             the new passphrase opens count as done.
 
+            A database with key slots gets the new passphrase in the slot of the old one, and no page is written. \
+            --data-key encrypts every page anew, for the slot of the passphrase and those of --keep-file. Other slots \
+            are dropped with --drop-other-slots only.
+
             Before the first change, the command opens each file, checks the free space (about the size of the largest \
             files, as many as there are jobs), and looks for programs that write to it. A file that fails keeps its \
             passphrase, and the others go on.
@@ -53,12 +57,28 @@ struct Rotate: Reporting {
     @Flag(help: "Wait for programs that still read pages of the old passphrase.")
     var wait = false
 
+    @Flag(help: "Renew the data key of a database with key slots. The passphrase stays.")
+    var dataKey = false
+
+    @Option(help: ArgumentHelp("With --data-key, also keep the slot whose secret is in this file.", valueName: "file"),
+            completion: .file())
+    var keepFile: [String] = []
+
+    @Flag(help: "With --data-key, drop the slots whose secrets were not given.")
+    var dropOtherSlots = false
+
     var database: String? { files.count == 1 ? files[0] : nil }
 
     func validate() throws {
         let sources = [try? passphrase.source, try? newPassphrase.source]
         guard sources.contains(where: { $0?.isStandardInput != true }) else {
             throw ValidationError("Standard input holds one key: take the other from elsewhere.")
+        }
+        guard dataKey || keepFile.isEmpty && !dropOtherSlots else {
+            throw ValidationError("--keep-file and --drop-other-slots go with --data-key.")
+        }
+        guard !dataKey || files.count == 1 && !newPassphrase.isGiven && !dryRun else {
+            throw ValidationError("--data-key goes with one database, without a new passphrase and without --dry-run.")
         }
         guard (1...256).contains(jobs) else { throw ValidationError("--jobs is a number from 1 to 256.") }
         guard files.count == 1 || format.saltFile == nil else {
@@ -67,6 +87,7 @@ struct Rotate: Reporting {
     }
 
     func run() throws {
+        if dataKey { return try renewDataKey() }
         var run = RotationRun(files, format, jobs: jobs)
         guard run.hasFound else { return try end(run, nil, isTold: false) }
         let current = try check(&run)

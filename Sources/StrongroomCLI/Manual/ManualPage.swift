@@ -100,7 +100,9 @@ struct ManualPage {
         SQLite's files beside a database in use. They belong to it.
         .It Pa FILE\\-salt
         The salt of a database with a plaintext header. Back it up with the database: without it no passphrase opens it.
-        .It Pa FILE\\-salt\\-next
+        .It Pa FILE\\-keys
+        The key slots of a database. Back it up with the database: without it only the exported data key opens it.
+        .It Pa FILE\\-salt\\-next , FILE\\-keys\\-next
         A rotation is running, or was interrupted. The same command, run again, finishes it.
         .It Pa .strongroom\\-*
         A folder in which a copy is written. The next command that makes a copy in the same folder removes what a killed

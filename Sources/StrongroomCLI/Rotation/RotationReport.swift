@@ -15,6 +15,8 @@ struct RotationReport {
     /// The outcome in words; nil for a failure.
     var text: String? {
         switch step.state {
+        case .rotated where hasSlots:
+            "\(step.file): the slot of the old \(old) has the new \(new); no page was written."
         case .rotated(let outcome): "\(step.file): \(undone)rotated and checked. \(words(outcome))"
         case .finished where isDry:
             "\(step.file): \(interrupted); it would be finished, and checked.\(readers) Nothing was changed."
@@ -27,6 +29,10 @@ struct RotationReport {
         case .found, .failed, .skipped: nil
         }
     }
+
+    private var change: JSON { .text(hasSlots ? "passphrase" : "pages") }
+
+    private var hasSlots: Bool { step.target?.inspection.hasKeyFile ?? false }
 
     private var interrupted: String { "an earlier rotation was interrupted when the new \(new) had taken over" }
 
@@ -56,6 +62,9 @@ struct RotationReport {
     }
 
     private func words(_ plan: RotationPlan) -> String {
+        guard !hasSlots else {
+            return "the \(old) opens it; its slot would be changed, and no page. Nothing was changed."
+        }
         var text = "the \(old) opens it; \(bytes) bytes would be encrypted anew"
         if let seconds = seconds(plan) { text += " in about \(duration(seconds))" }
         text += ", with \(megabytes(plan.room.needed)) of room beside it (there are \(megabytes(plan.room.available)))."
@@ -84,8 +93,8 @@ struct RotationReport {
     /// After the file and the status.
     var members: [(String, JSON)] {
         switch step.state {
-        case .rotated: [("outcome", .text("rotated")), ("bytes", .integer(bytes)),
-                        ("undoneBefore", .bool(step.wasPending)), remains]
+        case .rotated: [("outcome", .text("rotated")), ("changed", change),
+                        ("bytes", .integer(bytes)), ("undoneBefore", .bool(step.wasPending)), remains]
         case .finished: [("outcome", .text("finished")), ("bytes", .integer(bytes)), remains] + dryness
         case .already: [("outcome", .text("already")), ("bytes", .integer(bytes))] + dryness
         case .checked(let plan): members(plan)
@@ -100,7 +109,7 @@ struct RotationReport {
 
     private func members(_ plan: RotationPlan) -> [(String, JSON)] {
         [
-            ("outcome", .text("planned")), ("dryRun", .bool(true)), ("bytes", .integer(bytes)),
+            ("outcome", .text("planned")), ("dryRun", .bool(true)), ("changes", change), ("bytes", .integer(bytes)),
             ("neededBytes", .integer(plan.room.needed)), ("availableBytes", .integer(plan.room.available)),
             ("seconds", seconds(plan).map { .real(($0 * 10).rounded() / 10) } ?? .null),
             ("isRotationPending", .bool(step.wasPending)), remains,

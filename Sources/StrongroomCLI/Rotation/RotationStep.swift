@@ -161,7 +161,8 @@ extension Target {
                           remedy: "Nothing was changed. Check the owner and mode of that file")
         }
         let room = Room(for: self)
-        try room.require(for: name)
+        // The passphrase of a slot changes, and no page.
+        if !inspection.hasKeyFile { try room.require(for: name) }
         return room
     }
 
@@ -175,6 +176,11 @@ extension Target {
         do {
             return try attributing(to: name) {
                 let queue = try plan.queue ?? self.queue(keys.old)
+                if inspection.hasKeyFile {
+                    try changeSlot(of: queue, keys)
+                    try queue.close()
+                    return .complete
+                }
                 var outcome = try queue.rotateKey(to: keys.new!) { done in
                     try interruption.check()
                     display.show(name, done)
@@ -188,6 +194,15 @@ extension Target {
             failure.addRemedy(holder(keys))
             throw failure
         }
+    }
+
+    private func changeSlot(of queue: DatabaseQueue, _ keys: RotationKeys) throws {
+        let slots = try queue.keySlots()
+        guard let slot = slots.opened else {
+            throw Failure(.other, file: name, "the data key was given, which is in no slot; nothing was changed",
+                          remedy: "Give the passphrase of a slot, or renew the data key with --data-key")
+        }
+        try slots.change(slot.id, to: keys.new!)
     }
 
     /// Finishes an earlier run on a database that the old key does not open. Does nothing if that run has completed.

@@ -114,7 +114,9 @@ struct CopyTests {
         #expect(error?.resultCode == .SQLITE_CANTOPEN)
     }
 
-    @Test("beside a file that would be taken for a part of it is refused", arguments: ["-wal", "-journal", "-shm", "-salt", "-salt-new", "-salt-next"])
+    @Test("beside a file that would be taken for a part of it is refused", arguments: [
+        "-wal", "-journal", "-shm", "-salt", "-salt-new", "-salt-next", "-keys", "-keys-new", "-keys-next",
+    ])
     func companion(_ ending: String) throws {
         let folder = try TemporaryFolder(), clear = folder.path("clear.sqlite"), copy = folder.path("copy.sqlite")
         try create(clear)

@@ -1,0 +1,175 @@
+import CStrongroom
+
+// A database with key slots has a random key, which the key file beside it holds once for each secret. The secret that
+// a connection was given opens one of the slots first; from then on the connection has a raw key like any other.
+
+extension Database {
+    /// Returns the key slots of the database, to list and change them.
+    ///
+    /// - throws: `SQLITE_MISUSE` with the reason `unfitKeySlots` where the database has none; the errors of
+    ///   the key file.
+    public func keySlots() throws -> KeySlots {
+        requireAccess()
+        try keySetup.settlePendingKey()
+        guard isFileStored, let derived = cipher.derived else { throw DatabaseError.noKeySlots(path) }
+        let files = KeyFiles(database: filePath)
+        guard let file = try files.read(.current) else { throw DatabaseError.noKeySlots(path) }
+        guard file.salt == derived.salt else { throw DatabaseError.foreignKeyFile(files.path(.current)) }
+        return try KeySlots(files, file, dataKey: derived.key, opened: cipher.openedSlot)
+    }
+}
+
+extension KeySetup {
+    /// Runs `establish` with the key that was given, or with the data key that it unlocks.
+    func unlockingKeySlots(_ requested: PlaintextHeader?, _ establish: () throws -> Void) throws {
+        guard let given = cipher.key, given.source.form == .passphrase else { return try establish() }
+        let files = KeyFiles(database: database.filePath), isEmpty = try database.fileSize() == 0
+        let creating = isEmpty && !configuration.readonly ? slotOptions.creating : nil
+        guard creating != nil || files.exists(.current) || files.exists(.rotation) else { return try establish() }
+        try given.source.withSecret { secret in
+            // A provider may spell the data key itself.
+            guard try KeySource.spelledKey(secret) == nil else { return try establish() }
+            let unlocking = KeyUnlocking(database: database, files: files, given: given, secret: secret)
+            defer { cipher.keyring.countDerivations(unlocking.deriver.runCount) }
+            if isEmpty {
+                try unlocking.useForCreation(creating)
+                try establish()
+            } else if SaltFile.exists(.rotation, of: database.filePath) || files.exists(.rotation) {
+                try unlocking.useWhicheverReads(establish)
+            } else {
+                try unlocking.use(requireOwnKeyFile(files, requested))
+                try establish()
+            }
+        }
+    }
+
+    private var slotOptions: KeySlotOptions { configuration.encryption?.keySlots ?? KeySlotOptions() }
+
+    /// Returns the key file. Throws if its salt is not the database's.
+    private func requireOwnKeyFile(_ files: KeyFiles, _ requested: PlaintextHeader?) throws -> KeyFile {
+        guard let file = try files.read(.current) else { throw DatabaseError.noKeySlots(database.path) }
+        let header = try database.fileHeader()
+        var salts = header.salt.map { [$0] } ?? []
+        if header.hasPlaintextHeader {
+            let provided = try (requested?.salt.provided).map { try Salt($0) }
+            salts = try provided.map { [$0] } ?? SaltFile.readAll(.permanent, of: database.filePath).map(\.salt)
+        }
+        guard salts.isEmpty || salts.contains(file.salt) else {
+            throw DatabaseError.foreignKeyFile(files.path(.current))
+        }
+        return file
+    }
+}
+
+// MARK: - Copies
+
+extension Database {
+    /// Writes a key file with the slots of this database beside a copy that has its data key.
+    func giveKeySlots(to copy: String, _ encryption: Encryption) throws {
+        guard isFileStored, let key = cipher.key, key.source.form == .raw, let derived = cipher.derived,
+              encryption.key.source.identity == key.source.identity,
+              let file = try KeyFiles(database: filePath).read(.current), file.salt == derived.salt,
+              try file.isAuthentic(with: derived.key)
+        else { return }
+        let salt = try DatabaseFile.withDatabase(copy, encryption) { $0.cipher.derived?.salt }
+        guard let salt else { return }
+        let copied = try KeyFile(salt: salt, epoch: file.epoch, entries: file.entries, dataKey: derived.key)
+        try KeyFiles(database: copy).changing { try $0.write(copied, as: .current) }
+    }
+}
+
+/// The unlocking of a key file for a connection.
+private struct KeyUnlocking {
+    let database: Database
+    let files: KeyFiles
+    /// The key that the connection was given.
+    let given: DatabaseKey
+    let secret: SecretBytes
+    let deriver = KeySlotDeriver()
+
+    private var options: KeySlotOptions { database.configuration.encryption?.keySlots ?? KeySlotOptions() }
+
+    // MARK: Using
+
+    /// Gives this connection, and those that share its keys, the data key.
+    func use(_ file: KeyFile) throws {
+        let key = try unlock(file)
+        database.cipher.keyring.replace(given, by: key)
+        database.cipher.key = key
+    }
+
+    private func unlock(_ file: KeyFile) throws -> DatabaseKey {
+        if let least = options.leastEpoch, file.epoch < least { throw DatabaseError.olderKeyFile(file.epoch, least) }
+        let (dataKey, slot) = try file.unlock(secret, preferred: options.preferred, deriver)
+        database.cipher.openedSlot = slot
+        return DatabaseKey(source: KeySource(raw: dataKey, salt: nil))
+    }
+
+    /// Uses the salt and the data key of the key file for a new database. The key file is made before the database.
+    func useForCreation(_ new: NewKeySlot?) throws {
+        try SaltFile.requireName(of: files.database)
+        let file = try files.read(.current) ?? new.map { new in
+            try files.changing { try files.read(.current) ?? create(new, $0) }
+        }
+        guard let file else { return }
+        try use(file)
+        database.cipher.creationSalt = file.salt
+    }
+
+    private func create(_ new: NewKeySlot, _ change: KeyFiles.Change) throws -> KeyFile {
+        let dataKey = try SecretBytes(randomCount: KeySource.rawCount)
+        let draft = try KeyFileDraft(salt: .random(), dataKey: dataKey, deriver: deriver)
+        return try draft.adding(new, secret).publish(change, as: .current)
+    }
+
+    // MARK: While the key is being changed
+
+    /// Uses the key that reads the database, of those that the secret gives. The key that a rotation brings in is tried
+    /// first.
+    func useWhicheverReads(_ establish: () throws -> Void) throws {
+        var failure: (any Error)?
+        let hasFile = files.exists(.current)
+        let unlocked = [KeyFiles.Role.rotation, .current].map { role in { try files.read(role).map(unlock) } }
+        for candidate in unlocked + [{ given }] {
+            do {
+                guard let key = try candidate() else { continue }
+                database.cipher.key = key
+                try establish()
+                guard try database.rotation.canRead() else { continue }
+                if key.source.form == .raw { database.cipher.keyring.replace(given, by: key) }
+                return
+            } catch let error as DatabaseError where error.isAboutKeys {
+                failure = failure ?? error
+            }
+        }
+        if hasFile, let failure { throw failure }
+        // Of the key that was given, the first read says what is wrong.
+    }
+}
+
+extension DatabaseError {
+    /// True if another key may open the database.
+    fileprivate var isAboutKeys: Bool {
+        resultCode == .SQLITE_NOTADB || resultCode == .SQLITE_CORRUPT || reason == .weakKeyCost
+            || reason == .excessiveKeyCost || reason == .forgedKeyFile
+    }
+
+    static func noKeySlots(_ path: String) -> DatabaseError {
+        DatabaseError(
+            refusing: "\(path) has no key slots", advice: "create databases with KeySlotOptions.creating",
+            reason: .unfitKeySlots)
+    }
+
+    static func foreignKeyFile(_ path: String) -> DatabaseError {
+        DatabaseError(
+            .SQLITE_NOTADB, .foreignKeyFile,
+            "\(path) belongs to another database, or to this one before its data key was renewed",
+            advice: "restore the key file that was beside the database")
+    }
+
+    static func olderKeyFile(_ epoch: Int, _ least: Int) -> DatabaseError {
+        DatabaseError(
+            .SQLITE_AUTH, .olderKeyFile, "the key file is an older copy: its epoch is \(epoch), and \(least) was seen",
+            advice: "restore the latest key file")
+    }
+}

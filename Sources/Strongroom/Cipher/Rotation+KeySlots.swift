@@ -1,0 +1,125 @@
+import CStrongroom
+
+// The key file while the data key changes. The next one stands beside the present one before a page changes, and takes
+// its place when no page of the former key is left: in between, the database tells which of them counts.
+
+extension Rotation {
+    /// Changes the data key, or gives or removes the slots. See ``KeySlotRotation``.
+    func rotateKey(
+        _ change: KeySlotRotation, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome
+    {
+        let deriver = KeySlotDeriver()
+        switch change {
+        case .keeping(let keys, let droppingOthers):
+            let former = try authenticKeyFile(), kept = try former.entries(openedBy: keys, deriver)
+            let dropped = former.slots.filter { slot in !kept.contains { $0.slot == slot } }
+            guard droppingOthers || dropped.isEmpty else { throw DatabaseError.dropping(dropped) }
+            return try rotateKey(to: .random(), .replacing(former: former) { draft in
+                try kept.reduce(draft) { try $0.keeping($1.slot, $1.secret) }
+            }, progress: progress)
+        case .creating(let slot, let secret):
+            try slot.validate()
+            return try secret.withSlotSecret { secret in
+                let keyFile = KeyFileChange.replacing(former: nil) { try $0.adding(slot, secret) }
+                return try rotateKey(to: .random(), keyFile, progress: progress)
+            }
+        case .removing(let key):
+            _ = try authenticKeyFile()
+            return try rotateKey(to: key, .removing, progress: progress)
+        }
+    }
+
+    private func authenticKeyFile() throws -> KeyFile {
+        let slots = try database.keySlots()
+        let file = try KeyFiles(database: database.filePath).read(.current)
+        guard let file, try file.isAuthentic(with: slots.dataKey) else { throw DatabaseError.forgedKeyFile }
+        return file
+    }
+
+    /// Throws if the key file does not allow the change.
+    func requireChangeable(_ change: KeyFileChange) throws {
+        let files = KeyFiles(database: database.filePath), hasFile = files.exists(.current)
+        switch change {
+        case .none:
+            guard hasFile else { return }
+            throw DatabaseError(
+                refusing: "\(database.path) has key slots",
+                advice: "change the secret of a slot with keySlots().change(_:to:), or the data key with rotateKey(_:)",
+                reason: .unfitKeySlots)
+        case .removing: break
+        case .replacing(let former, _):
+            guard cipher.saltOrigin != .caller else {
+                throw DatabaseError(
+                    refusing: "the data key of \(database.path) can't change while its salt is provided",
+                    advice: "open it with its salt in the file beside it", reason: .unfitKeySlots)
+            }
+            guard hasFile == (former != nil) else {
+                throw DatabaseError(refusing: "\(database.path) has key slots already", reason: .unfitKeySlots)
+            }
+        }
+    }
+
+    /// Writes the next key file, under the write lock.
+    func announce(_ change: KeyFileChange, _ new: DerivedKey) throws {
+        guard case .replacing(let former, let entries) = change else { return }
+        let files = KeyFiles(database: database.filePath)
+        let draft = KeyFileDraft(
+            salt: new.salt, dataKey: new.key, deriver: KeySlotDeriver(), epoch: former?.epoch ?? 0)
+        let next = try entries(draft)
+        try files.changing { change in
+            guard try files.read(.current) == former else {
+                throw DatabaseError(
+                    .SQLITE_BUSY, refusing: "the key slots of \(database.path) were changed meanwhile",
+                    advice: "try again")
+            }
+            _ = try next.publish(change, as: .rotation)
+        }
+    }
+
+    /// Writes the salt of a rotation whose next key file is there without it, as in a partial copy of the files. With
+    /// the salt, the rotation is finished.
+    func announceForKeyFile() throws {
+        let files = KeyFiles(database: database.filePath)
+        guard files.exists(.rotation), !SaltFile.exists(.rotation, of: database.filePath), let derived = cipher.derived
+        else { return }
+        try SaltFile(salt: derived.salt, header: cipher.header).write(.rotation, of: database.filePath)
+    }
+
+    /// Keeps the key file with the salt of the database, and removes the other one. Runs under the write lock, when all
+    /// pages have one key.
+    func settleKeyFiles(hasCommitted: Bool, salt: Salt) throws {
+        let files = KeyFiles(database: database.filePath)
+        guard files.exists(.rotation) || hasCommitted && files.exists(.current) else { return }
+        if hasCommitted { try promoteKeyFile(files, salt) }
+        guard files.exists(.rotation) else { return }
+        try files.changing { try $0.remove(.rotation) }
+    }
+
+    private func promoteKeyFile(_ files: KeyFiles, _ salt: Salt) throws {
+        try files.changing { change in
+            let current = try files.read(.current)
+            // Promoted before, and changed since.
+            guard current?.salt != salt else { return }
+            if let next = try files.read(.rotation), next.salt == salt {
+                try change.write(next, as: .current)
+            } else if current != nil {
+                try change.remove(.current)
+            }
+        }
+    }
+}
+
+extension KeyFile {
+    fileprivate func isAuthentic(with key: DatabaseKey) throws -> Bool {
+        try key.source.withSecret { try isAuthentic(with: $0) }
+    }
+}
+
+extension DatabaseError {
+    fileprivate static func dropping(_ slots: [KeySlot]) -> DatabaseError {
+        let names = slots.map { "\($0.id) (\($0.label))" }.joined(separator: ", ")
+        return DatabaseError(
+            refusing: "without their secrets, these key slots would be dropped: \(names)",
+            advice: "give their secrets, or allow it", reason: .droppedKeySlots)
+    }
+}

@@ -1,0 +1,92 @@
+import CStrongroom
+import Foundation
+
+/// The key files of a database: they have its owner and mode, are beside the real file, and are replaced as a whole.
+///
+/// A change locks and writes the scratch file, and renames it: readers find the content from before or from after the
+/// change. A process that is killed leaves at most a scratch file, and the next change takes it over.
+struct KeyFiles {
+    enum Role: String, CaseIterable {
+        /// The slots of the data key that the database has.
+        case current = "-keys"
+        /// The slots of the data key that a rotation in progress is bringing in.
+        case rotation = "-keys-next"
+        /// The next content of either.
+        case scratch = "-keys-new"
+    }
+
+    private static let sidecar = Sidecar(noun: "key file", largest: KeyFile.largestSize, unfit: .unfitKeyFile)
+
+    /// The path of the database, symbolic links resolved.
+    let database: String
+
+    func path(_ role: Role) -> String { database + role.rawValue }
+
+    // MARK: Reading
+
+    /// Returns true if there is anything with the name.
+    func exists(_ role: Role) -> Bool { strongroom_file_exists(path(role)) }
+
+    /// Returns the content of a key file; nil if there is none.
+    func read(_ role: Role) throws -> KeyFile? { try KeyFiles.read(path(role)) }
+
+    /// Returns the content of the key file with any path; nil if there is none.
+    static func read(_ path: String) throws -> KeyFile? {
+        guard let bytes = try sidecar.read(path, settled: false) else { return nil }
+        do {
+            return try KeyFile(text: bytes)
+        } catch let error as DatabaseError {
+            throw DatabaseError(
+                error.extendedResultCode, error.reason ?? .damagedKeyFile,
+                "\(path): \(error.failureReason ?? "the key file is damaged")", advice: error.recoverySuggestion)
+        }
+    }
+
+    // MARK: Changing
+
+    /// Runs `body` while no other thread or process changes the key files.
+    func changing<T>(_ body: (Change) throws -> T) throws -> T {
+        let scratch = path(.scratch), descriptor = strongroom_scratch_open(scratch)
+        guard descriptor >= 0 else { throw KeyFiles.sidecar.failure("write", scratch, error: -descriptor) }
+        defer { strongroom_scratch_close(descriptor, scratch) }
+        return try body(Change(files: self, descriptor: descriptor))
+    }
+
+    /// Removes the key file of a database that doesn't exist, whole or begun, if it is that of `copy`: the process that
+    /// was to give `copy` the name of the database was killed in between.
+    func removeKeys(madeFor copy: KeyFiles) throws {
+        guard let own = try copy.read(.current) else { return }
+        try changing { change in
+            if try read(.current) == own { try change.remove(.current) }
+        }
+    }
+
+    /// The right to change the key files. One of them can be written, as the last step.
+    struct Change {
+        let files: KeyFiles
+        fileprivate let descriptor: CInt
+
+        /// Replaces a key file. The new content is on the disk when this returns; after an error, the file has the
+        /// former content or the new one, as a whole.
+        ///
+        /// - parameter model: the file whose owner and mode the key file gets. Default: the database.
+        /// - parameter replacesDamaged: true to replace also a file that is no key file. Links and folders are never
+        ///   replaced.
+        func write(_ file: KeyFile, as role: Role, like model: String? = nil, replacesDamaged: Bool = false) throws {
+            let path = files.path(role), text = file.text
+            if replacesDamaged { _ = try KeyFiles.sidecar.read(path, settled: false) } else { _ = try files.read(role) }
+            let error = strongroom_scratch_publish(
+                descriptor, files.path(.scratch), path, model ?? files.database, text, text.count)
+            guard error == 0 else { throw KeyFiles.sidecar.failure("write", path, error: error) }
+            guard try files.read(role) == file else {
+                throw DatabaseError(.SQLITE_IOERR, refusing: "\(path) was written, and reads otherwise")
+            }
+        }
+
+        /// Removes a file, if there is one.
+        func remove(_ role: Role) throws {
+            let path = files.path(role), error = strongroom_file_remove(path)
+            guard error == 0 || error == ENOENT else { throw KeyFiles.sidecar.failure("remove", path, error: error) }
+        }
+    }
+}

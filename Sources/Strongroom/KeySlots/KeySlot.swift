@@ -1,0 +1,86 @@
+import Foundation
+
+/// A slot of a key file, without its secret: the description of one of the secrets that open the database.
+public struct KeySlot: Hashable, Sendable, Identifiable {
+    public typealias Kind = NewKeySlot.Kind
+
+    /// The identifier: eight hexadecimal digits, unique in the file.
+    public let id: String
+    /// The label, which has a meaning for people only.
+    public let label: String
+    /// The time when the slot got its secret, in whole seconds.
+    public let created: Date
+    /// The kind of the secret.
+    public let kind: Kind
+    /// The function that derives the key of the slot from the secret, and its cost.
+    public let derivation: KeyDerivation
+
+    /// A slot with its salt and the wrapped data key.
+    struct Entry: Hashable {
+        static let saltCount = 32
+
+        let slot: KeySlot
+        /// The salt, unique to the slot: a derivation tries a guess on one slot only.
+        let salt: [UInt8]
+        /// The data key, wrapped by AES-256 key wrap.
+        let wrapped: [UInt8]
+    }
+}
+
+extension NewKeySlot {
+    init(of slot: KeySlot) { self.init(label: slot.label, kind: slot.kind, derivation: slot.derivation) }
+}
+
+// MARK: - Wrapping
+
+extension KeySlot.Entry {
+    /// Wraps the data key with a key that is derived from `secret`, with a fresh salt.
+    init(
+        _ new: NewKeySlot, id: String, secret: SecretBytes, dataKey: SecretBytes, _ deriver: KeySlotDeriver
+    ) throws {
+        try new.validate()
+        let seconds = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
+        let slot = KeySlot(
+            id: id, label: new.label, created: seconds, kind: new.kind, derivation: new.derivation)
+        try self.init(slot, secret: secret, dataKey: dataKey, deriver)
+    }
+
+    init(_ slot: KeySlot, secret: SecretBytes, dataKey: SecretBytes, _ deriver: KeySlotDeriver) throws {
+        guard secret.count > 0 else { throw DatabaseError.emptyKey }
+        var salt = [UInt8](repeating: 0, count: Self.saltCount)
+        try salt.withUnsafeMutableBytes { try fillWithRandomBytes($0) }
+        let wrapping = try deriver.key(slot.derivation, salt, secret)
+        (self.slot, self.salt, wrapped) = (slot, salt, try wrapping.wrap(dataKey))
+    }
+
+    /// Returns the data key; nil if the slot has another secret.
+    func unlock(_ secret: SecretBytes, _ deriver: KeySlotDeriver) throws -> SecretBytes? {
+        try deriver.key(slot.derivation, salt, secret).unwrap(wrapped)
+    }
+}
+
+/// The derivations of the keys of slots. Each runs once, so that a slot that was just written is unlocked without
+/// another derivation.
+///
+/// Unchecked: `lock` guards every variable.
+final class KeySlotDeriver: @unchecked Sendable {
+    private let lock = NSLock()
+    private var derived: [(derivation: KeyDerivation, salt: [UInt8], secret: SecretBytes, key: SecretBytes)] = []
+    private var runs = 0
+
+    /// The number of derivations that have run.
+    var runCount: Int { lock.withLock { runs } }
+
+    func key(_ derivation: KeyDerivation, _ salt: [UInt8], _ secret: SecretBytes) throws -> SecretBytes {
+        try lock.withLock {
+            let known = derived.first {
+                $0.derivation == derivation && $0.salt == salt && $0.secret.isEqual(to: secret)
+            }
+            if let known { return known.key }
+            runs += 1
+            let key = try derivation.key(from: secret, salt: salt)
+            derived.append((derivation, salt, secret, key))
+            return key
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import CStrongroom
+import Foundation
+
+/// The key slots of a database: the secrets that open it. A change costs a derivation and writes no page, whatever the
+/// size of the database.
+///
+///     let slots = try pool.keySlots()
+///     try slots.add(.passphrase("open sesame"), NewKeySlot(label: "laptop"))
+///
+/// Each change replaces the key file as a whole: whatever is killed or fails, the secrets from before it open the
+/// database, or those from after it.
+///
+/// Unchecked: `lock` guards the variable.
+public final class KeySlots: @unchecked Sendable {
+    /// The slot that the connection was opened with; nil where another connection, or the data key itself, opened it.
+    public let opened: KeySlot?
+
+    private let files: KeyFiles
+    private let salt: Salt
+    private let secretKey: SecretBytes
+    private let lock = NSLock()
+    private var seenEpoch: Int
+
+    init(_ files: KeyFiles, _ file: KeyFile, dataKey: SecretBytes, opened: KeySlot?) throws {
+        guard try file.isAuthentic(with: dataKey) else { throw DatabaseError.forgedKeyFile }
+        (self.files, salt, secretKey, seenEpoch, self.opened) = (files, file.salt, dataKey, file.epoch, opened)
+    }
+
+    // MARK: - Looking
+
+    /// The slots, oldest first.
+    ///
+    /// - throws: what the key file says.
+    public var slots: [KeySlot] {
+        get throws { try present().slots }
+    }
+
+    /// A number that grows with each change of the slots. A key file with a lower one is an older copy. To detect it,
+    /// keep the number, for example in a table of the database, and compare.
+    public var epoch: Int {
+        get throws { try present().epoch }
+    }
+
+    /// The data key with its salt, which opens the database without a slot, here and in the `sqlcipher` shell,
+    /// until the data key is renewed.
+    public var dataKey: DatabaseKey { DatabaseKey(source: KeySource(raw: secretKey, salt: salt)) }
+
+    /// Returns the slot with an identifier, or with a label that no other slot has.
+    ///
+    /// - throws: `SQLITE_MISUSE` with the reason `missingKeySlot`.
+    public func slot(named name: String) throws -> KeySlot {
+        let file = try present()
+        return file.slots[try file.index(of: name)]
+    }
+
+    /// Shows the data key, 32 bytes, and its salt, 16 bytes. Don't let the pointer escape.
+    public func withDataKeyAndSalt<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
+        let bytes = try SecretBytes(count: secretKey.count + Salt.count) { out in
+            secretKey.withBytes { out.copyBytes(from: $0) }
+            UnsafeMutableRawBufferPointer(rebasing: out[secretKey.count...]).copyBytes(from: salt.bytes)
+        }
+        return try bytes.withBytes(body)
+    }
+
+    /// Returns the slots that none of these keys opens: a rotation with these keys would drop them.
+    ///
+    /// - throws: `SQLITE_NOTADB` for a key that opens none.
+    public func slots(notOpenedBy keys: [DatabaseKey]) throws -> [KeySlot] {
+        let file = try present()
+        let opened = try file.entries(openedBy: keys, KeySlotDeriver()).map(\.slot)
+        return file.slots.filter { !opened.contains($0) }
+    }
+
+    /// Returns the text of the key file, as a backup. It opens the database with the present secrets of the slots.
+    public func backup() throws -> [UInt8] { try present().text }
+
+    private func present() throws -> KeyFile {
+        guard let file = try files.read(.current) else {
+            throw DatabaseError(
+                .SQLITE_CANTOPEN, refusing: "the key file \(files.path(.current)) is gone",
+                advice: "restore it from a backup", reason: .unfitKeySlots)
+        }
+        guard file.salt == salt else {
+            throw DatabaseError(
+                .SQLITE_NOTADB, .foreignKeyFile, "the data key was renewed meanwhile",
+                advice: "open the database anew")
+        }
+        guard try file.isAuthentic(with: secretKey) else { throw DatabaseError.forgedKeyFile }
+        try lock.withLock {
+            guard file.epoch >= seenEpoch else { throw DatabaseError.olderKeyFile(file.epoch, seenEpoch) }
+            seenEpoch = file.epoch
+        }
+        return file
+    }
+
+    // MARK: - Changing
+
+    /// Adds a slot, after its secret has unlocked it.
+    ///
+    /// - throws: `SQLITE_MISUSE` for an empty secret, for a label or a derivation that can't be, and with 32 slots;
+    ///   `SQLITE_BUSY` while the data key is being renewed, and while another process changes slots for longer than
+    ///   five seconds.
+    @discardableResult
+    public func add(_ key: DatabaseKey, _ slot: NewKeySlot) throws -> KeySlot {
+        guard slot.kind != .recoveryCode else {
+            throw DatabaseError(
+                refusing: "a recovery code is made, not given", advice: "use addRecoveryCode(label:)",
+                reason: .unfitKeySlot)
+        }
+        return try key.withSlotSecret { secret in
+            try change { try $0.adding(slot, secret) }.slots.last!
+        }
+    }
+
+    /// Adds a slot for a new code, which a person keeps on paper.
+    public func addRecoveryCode(label: String = "recovery code") throws -> RecoveryCode {
+        let code = try RecoveryCode()
+        let slot = NewKeySlot(label: label, kind: .recoveryCode, derivation: .hkdf)
+        _ = try change { try $0.adding(slot, code.secret) }
+        return code
+    }
+
+    /// Replaces the secret of a slot, in one step: the former one opens the database until the new one does.
+    ///
+    /// - parameter name: the identifier of the slot, or its label if no other slot has it.
+    /// - parameter kind: by default that of the former secret, or a passphrase after a recovery code.
+    /// - parameter derivation: by default that of the former secret, or the standard one after a recovery code.
+    @discardableResult
+    public func change(
+        _ name: String, to key: DatabaseKey, kind: KeySlot.Kind? = nil, derivation: KeyDerivation? = nil
+    ) throws -> KeySlot {
+        try key.withSlotSecret { secret in
+            let file = try change { draft in
+                try draft.changing(name, to: { slot in
+                    let own = slot.kind == .recoveryCode ? NewKeySlot(label: slot.label) : NewKeySlot(of: slot)
+                    return NewKeySlot(
+                        label: slot.label, kind: kind ?? own.kind, derivation: derivation ?? own.derivation)
+                }, secret)
+            }
+            return file.slots[try file.index(of: name)]
+        }
+    }
+
+    /// Removes a slot. Its secret still opens older copies of the key file, and with them the database, until the data
+    /// key is renewed: see ``KeySlotRotation``.
+    ///
+    /// - throws: `SQLITE_MISUSE` with the reason `lastKeySlot` for the last one.
+    public func remove(_ name: String) throws {
+        _ = try change { try $0.removing(name) }
+    }
+
+    private func change(_ body: (KeyFileDraft) throws -> KeyFileDraft) throws -> KeyFile {
+        try files.changing { change in
+            guard !files.exists(.rotation) else {
+                throw DatabaseError(
+                    .SQLITE_BUSY, refusing: "the data key is being renewed", advice: "try again when that is finished",
+                    reason: .checkpointPending)
+            }
+            let draft = KeyFileDraft(of: try present(), dataKey: secretKey, deriver: KeySlotDeriver())
+            let file = try body(draft).publish(change, as: .current)
+            lock.withLock { seenEpoch = max(seenEpoch, file.epoch) }
+            return file
+        }
+    }
+}
+
+extension DatabaseKey {
+    /// Shows the bytes of a secret for a slot.
+    ///
+    /// - throws: `SQLITE_MISUSE` for a raw key, and for one that is empty.
+    func withSlotSecret<R>(_ body: (SecretBytes) throws -> R) throws -> R {
+        try source.withSecret { secret in
+            guard source.form == .passphrase, try KeySource.spelledKey(secret) == nil else {
+                throw DatabaseError(
+                    refusing: "a raw key is no secret for a slot",
+                    advice: "give a passphrase, or the bytes of a file as one", reason: .unfitKeySlot)
+            }
+            guard secret.count > 0 else { throw DatabaseError.emptyKey }
+            return try body(secret)
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import CStrongroom
+
+/// The function that derives the key of a slot from its secret, and its cost.
+///
+/// A derivation outside of its bounds is refused, in a key file as in a program: below, guessing would be cheap; above,
+/// opening would take minutes, or all the memory.
+public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
+    /// scrypt with 2 to the power of `logN` blocks of 128 × `r` bytes, `p` times.
+    /// <https://www.rfc-editor.org/rfc/rfc7914>
+    case scrypt(logN: Int, r: Int, p: Int)
+    /// Argon2id with `memory` KiB, gone over `passes` times in `lanes` lanes. Needs libcrypto 3.2 or newer.
+    /// <https://www.rfc-editor.org/rfc/rfc9106>
+    case argon2id(memory: Int, passes: Int, lanes: Int)
+    /// PBKDF2 with HMAC-SHA-512, where it is required: it takes no memory, and guesses cost least.
+    case pbkdf2(rounds: Int)
+    /// HKDF with HMAC-SHA-256, for recovery codes only: they are random and can't be guessed.
+    /// <https://www.rfc-editor.org/rfc/rfc5869>
+    case hkdf
+
+    /// scrypt with 128 MiB, about a third of a second; PBKDF2 on Apple's platforms, where the provider has no scrypt.
+    public static var standard: KeyDerivation {
+        providesScrypt ? .scrypt(logN: 17, r: 8, p: 1) : .pbkdf2(rounds: 600_000)
+    }
+
+    private static let providesScrypt: Bool = {
+        var out: UInt8 = 0
+        return strongroom_scrypt("", 0, [], 0, 2, 1, 1, &out, 1) != STRONGROOM_UNSUPPORTED
+    }()
+
+    /// The work in units of scrypt's work on 1 KiB. Its sum bounds the cost of a key file.
+    var work: Int {
+        switch self {
+        case .scrypt(let logN, let r, let p): (1 << logN) * r * p
+        case .argon2id(let memory, let passes, _): memory * passes
+        case .pbkdf2(let rounds): rounds
+        case .hkdf: 0
+        }
+    }
+
+    /// The greatest work of all slots of a key file together: that of 64 standard ones.
+    static let mostWork = 1 << 26
+
+    /// Throws `SQLITE_MISUSE` with the reason `weakKeyCost` or `excessiveKeyCost` if the cost is out of bounds.
+    func validate() throws {
+        switch self {
+        case .scrypt(let logN, let r, let p):
+            try require("logN", logN, 14...23)
+            try require("r", r, 8...32)
+            try require("p", p, 1...16)
+        case .argon2id(let memory, let passes, let lanes):
+            try require("memory", memory, 19_456...1 << 20)
+            try require("passes", passes, 1...64)
+            try require("lanes", lanes, 1...16)
+        case .pbkdf2(let rounds): try require("rounds", rounds, 210_000...1 << 24)
+        case .hkdf: break
+        }
+        // A gigabyte, and some seconds.
+        guard work <= 1 << 24, memory <= 1 << 20 else { throw excess("\(self)") }
+    }
+
+    /// The memory in KiB.
+    private var memory: Int {
+        switch self {
+        case .scrypt(let logN, let r, _): (1 << logN) * r / 8
+        case .argon2id(let memory, _, _): memory
+        case .pbkdf2, .hkdf: 0
+        }
+    }
+
+    private func require(_ name: String, _ value: Int, _ bounds: ClosedRange<Int>) throws {
+        if value < bounds.lowerBound {
+            throw DatabaseError(
+                refusing: "\(name) of a key slot's derivation is \(value), and at least \(bounds.lowerBound)",
+                reason: .weakKeyCost)
+        }
+        if value > bounds.upperBound { throw excess("\(name) = \(value)") }
+    }
+
+    private func excess(_ what: String) -> DatabaseError {
+        DatabaseError(refusing: "the derivation of a key slot costs too much (\(what))", reason: .excessiveKeyCost)
+    }
+}
+
+// MARK: - Deriving
+
+extension KeyDerivation {
+    /// Returns the key that wraps the data key.
+    func key(from secret: SecretBytes, salt: [UInt8]) throws -> SecretBytes {
+        try SecretBytes(count: KeySource.rawCount) { out in
+            let result = try secret.withBytes { try derive($0, salt, into: out) }
+            guard result != STRONGROOM_UNSUPPORTED else {
+                throw DatabaseError(
+                    refusing: "the cryptographic provider has no \(name)", advice: "use another derivation",
+                    reason: .unsupportedDerivation)
+            }
+            guard result == 0 else {
+                throw DatabaseError(
+                    .SQLITE_NOMEM, refusing: "the cryptographic provider refused \(name)",
+                    advice: "make \(memory / 1024) MiB of memory available", reason: .unsupportedDerivation)
+            }
+        }
+    }
+
+    private func derive(
+        _ secret: UnsafeRawBufferPointer, _ salt: [UInt8], into out: UnsafeMutableRawBufferPointer
+    ) throws -> Int {
+        let key = out.bindMemory(to: UInt8.self).baseAddress, size = out.count
+        let result: CInt = switch self {
+        case .scrypt(let logN, let r, let p):
+            strongroom_scrypt(
+                secret.baseAddress, secret.count, salt, salt.count, 1 << UInt64(logN), UInt32(r), UInt32(p), key, size)
+        case .argon2id(let memory, let passes, let lanes):
+            strongroom_argon2id(
+                secret.baseAddress, secret.count, salt, salt.count, UInt32(passes), UInt32(memory), UInt32(lanes),
+                key, size)
+        case .pbkdf2(let rounds):
+            strongroom_pbkdf2(
+                STRONGROOM_SHA512, secret.baseAddress, secret.count, salt, salt.count, UInt32(rounds), key, size)
+        case .hkdf: expand(secret, salt, into: key)
+        }
+        return Int(result)
+    }
+
+    private func expand(
+        _ secret: UnsafeRawBufferPointer, _ salt: [UInt8], into key: UnsafeMutablePointer<UInt8>?
+    ) -> CInt {
+        guard let extracted = try? SecretBytes(count: 32, fill: { out in
+            let digest = out.bindMemory(to: UInt8.self).baseAddress
+            let result = strongroom_hmac(STRONGROOM_SHA256, salt, salt.count, secret.baseAddress, secret.count, digest)
+            if result != 0 { throw DatabaseError(resultCode: .SQLITE_ERROR) }
+        }) else { return 1 }
+        let counter: [UInt8] = [1]
+        return extracted.withBytes {
+            strongroom_hmac(STRONGROOM_SHA256, $0.baseAddress, $0.count, counter, counter.count, key)
+        }
+    }
+
+    /// The algorithm and its numbers, as a key file has them.
+    public var description: String { text }
+
+    /// The algorithm, as a key file names it.
+    public var name: String {
+        switch self {
+        case .scrypt: "scrypt"
+        case .argon2id: "argon2id"
+        case .pbkdf2: "pbkdf2-sha512"
+        case .hkdf: "hkdf-sha256"
+        }
+    }
+}
+
+// MARK: - Text
+
+extension KeyDerivation {
+    /// The algorithm and its numbers.
+    var text: String {
+        switch self {
+        case .scrypt(let logN, let r, let p): "\(name) \(logN) \(r) \(p)"
+        case .argon2id(let memory, let passes, let lanes): "\(name) \(memory) \(passes) \(lanes)"
+        case .pbkdf2(let rounds): "\(name) \(rounds)"
+        case .hkdf: name
+        }
+    }
+
+    init?(text: Substring) {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        let numbers = words.dropFirst().compactMap { Int($0) }
+        guard numbers.count == words.count - 1 else { return nil }
+        switch (words.first, numbers.count) {
+        case ("scrypt", 3): self = .scrypt(logN: numbers[0], r: numbers[1], p: numbers[2])
+        case ("argon2id", 3): self = .argon2id(memory: numbers[0], passes: numbers[1], lanes: numbers[2])
+        case ("pbkdf2-sha512", 1): self = .pbkdf2(rounds: numbers[0])
+        case ("hkdf-sha256", 0): self = .hkdf
+        default: return nil
+        }
+    }
+}

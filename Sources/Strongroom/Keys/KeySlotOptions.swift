@@ -1,0 +1,55 @@
+/// The options for key slots at opening. See ``Encryption/keySlots``.
+public struct KeySlotOptions: Sendable {
+    /// The first slot of a database that does not exist yet. Nil, the default, creates a database without slots.
+    public var creating: NewKeySlot?
+    /// The identifier or the label of the slot that is tried first. The others are tried after it, each at the cost of
+    /// a derivation.
+    public var preferred: String?
+    /// The least ``KeySlots/epoch`` of the key file; an older copy is refused. Nil, the default, accepts any.
+    public var leastEpoch: Int?
+
+    public init(creating: NewKeySlot? = nil, preferred: String? = nil, leastEpoch: Int? = nil) {
+        (self.creating, self.preferred, self.leastEpoch) = (creating, preferred, leastEpoch)
+    }
+}
+
+/// The description of a slot to be added, without its secret.
+public struct NewKeySlot: Hashable, Sendable {
+    /// The kind of a slot's secret. It has a meaning for people only, except for recovery codes.
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        case passphrase, keyFile, command, credential
+        /// A code that ``KeySlots/addRecoveryCode(label:)`` made.
+        case recoveryCode
+    }
+
+    /// The label: 1 to 64 bytes of text without control characters.
+    public var label: String
+    /// The kind of the secret.
+    public var kind: Kind
+    /// The function that derives the key of the slot from the secret, and its cost.
+    public var derivation: KeyDerivation
+
+    public init(label: String, kind: Kind = .passphrase, derivation: KeyDerivation = .standard) {
+        (self.label, self.kind, self.derivation) = (label, kind, derivation)
+    }
+
+    func validate() throws {
+        guard NewKeySlot.isValid(label: label) else {
+            throw DatabaseError(
+                refusing: "the label of a key slot is not 1 to 64 bytes of text", advice: "use another label",
+                reason: .unfitKeySlot)
+        }
+        guard (derivation == .hkdf) == (kind == .recoveryCode) else {
+            throw DatabaseError(
+                refusing: "\(derivation.name) is no derivation for a slot of the kind \(kind.rawValue)",
+                advice: "use KeyDerivation.standard", reason: .unfitKeySlot)
+        }
+        try derivation.validate()
+    }
+
+    static func isValid(label: String) -> Bool {
+        (1...64).contains(label.utf8.count) && label.unicodeScalars.allSatisfy {
+            ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Strongroom
+
+/// The options for a new key slot.
+struct SlotOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The label of the slot. Default: its kind.", valueName: "text"))
+    var label: String?
+
+    @Option(help: ArgumentHelp("""
+        The derivation of the slot: scrypt, argon2id where libcrypto has it, or pbkdf2. Default: scrypt.
+        """, valueName: "name"))
+    var derivation: Algorithm?
+
+    @Option(help: ArgumentHelp("""
+        The cost of the derivation: the logarithm of the number of blocks for scrypt, the passes for argon2id, the \
+        rounds for pbkdf2. Default: 17, 3 and 600000.
+        """, valueName: "n"))
+    var cost: Int?
+
+    enum Algorithm: String, ExpressibleByArgument, CaseIterable {
+        case scrypt, argon2id, pbkdf2
+    }
+
+    /// True if an option gives something of a slot.
+    var isGiven: Bool { label != nil || derivation != nil || cost != nil }
+
+    /// The derivation that the options give; nil without one.
+    var given: KeyDerivation? { derivation == nil && cost == nil ? nil : chosen }
+
+    private var chosen: KeyDerivation {
+        switch (derivation, KeyDerivation.standard) {
+        case (nil, .pbkdf2), (.pbkdf2, _): .pbkdf2(rounds: cost ?? 600_000)
+        case (nil, _), (.scrypt, _): .scrypt(logN: cost ?? 17, r: 8, p: 1)
+        case (.argon2id, _): .argon2id(memory: 65_536, passes: cost ?? 3, lanes: 4)
+        }
+    }
+
+    /// Returns the slot for a secret that comes from `source`.
+    func slot(_ source: SecretSource) -> NewKeySlot {
+        NewKeySlot(label: label ?? source.slotKind.rawValue, kind: source.slotKind, derivation: chosen)
+    }
+
+    func recoveryLabel() -> String { label ?? "recovery code" }
+}
+
+extension SecretSource {
+    /// The kind of a slot for a secret from this source.
+    var slotKind: KeySlot.Kind {
+        switch self {
+        case .file, .rawKeyFile: .keyFile
+        case .command: .command
+        case .credential: .credential
+        case .descriptor, .environment, .terminal: .passphrase
+        }
+    }
+}

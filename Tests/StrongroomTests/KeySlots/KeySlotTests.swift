@@ -1,0 +1,202 @@
+import CStrongroom
+import CStrongroomFaults
+import Foundation
+@testable import Strongroom
+import Testing
+
+@Suite("A database with key slots")
+struct KeySlotTests {
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("db.sqlite")
+    }
+
+    private func reason(_ body: () throws -> Void) -> DatabaseError.Reason? {
+        #expect(throws: DatabaseError.self) { try body() }?.reason
+    }
+
+    @Test("is created with one, and opened by its secret alone")
+    func creation() throws {
+        try makeSlots(path, "first").close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["db.sqlite", "db.sqlite-keys"])
+        #expect(try value(path, "first") == 1)
+        let error = #expect(throws: DatabaseError.self) { try value(path, "second") }
+        #expect(error?.reason == .wrongKey && error?.isWrongKeyError == true)
+        #expect(try KeySlots.open(path: path, encryption: Encryption(key: .passphrase("first"))).slots.map(\.label) == ["first"])
+    }
+
+    @Test("opens by usePassphrase, too, and keeps a plaintext header")
+    func header() throws {
+        var configuration = Configuration.slots("first", creating: true)
+        configuration.encryption?.plaintextHeader = PlaintextHeader()
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+        try queue.close()
+        #expect(try DatabaseFile.inspect(path: path).kind == .plaintextHeader)
+        var plain = Configuration()
+        plain.prepareDatabase { db in
+            try db.usePassphrase("first")
+            try db.usePassphrase("first")
+        }
+        #expect(try DatabaseQueue(path: path, configuration: plain).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+    }
+
+    @Test("that is created by several at once has one data key")
+    func race() async throws {
+        let path = path
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<4 {
+                group.addTask {
+                    var configuration = Configuration.slots("first", creating: true)
+                    configuration.busyMode = .timeout(20)
+                    let queue = try DatabaseQueue(path: path, configuration: configuration)
+                    try await queue.write { try $0.execute(sql: "CREATE TABLE t\(number)(a)") }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let queue = try DatabaseQueue(path: path, configuration: .slots("first"))
+        #expect(try await queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") } == 4)
+        #expect(try queue.keySlots().slots.count == 1)
+    }
+
+    @Test("costs one derivation for a pool, its readers and its snapshots; with a preferred slot whatever stands before it")
+    func derivations() throws {
+        let pool = try makeSlots(path, "first")
+        try pool.keySlots().add(.passphrase("second"), NewKeySlot(label: "second", derivation: .cheap))
+        try pool.close()
+        var configuration = Configuration.slots("second")
+        configuration.encryption?.keySlots.preferred = "second"
+        for (configuration, count) in [(.slots("first"), 1), (configuration, 1), (.slots("second"), 2)] {
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            DispatchQueue.concurrentPerform(iterations: 5) { _ in
+                _ = try? pool.read { try Int.fetchOne($0, sql: "SELECT a FROM t") }
+            }
+            _ = try pool.makeSnapshot().read { try Int.fetchOne($0, sql: "SELECT a FROM t") }
+            #expect(try #require(pool.configuration.keyring).derivationCount == count)
+        }
+    }
+
+    @Test("changes a passphrase while it is in use, and only the new one opens it")
+    func change() throws {
+        let pool = try makeSlots(path, "first"), slots = try pool.keySlots()
+        let before = try slots.slots[0]
+        let after = try slots.change("first", to: .passphrase("second"))
+        #expect(after.id == before.id && after.label == before.label && after.derivation == before.derivation)
+        #expect(try pool.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+        #expect(try value(path, "second") == 1)
+        #expect(reason { _ = try value(path, "first") } == .wrongKey)
+        #expect(try slots.epoch == 2)
+    }
+
+    @Test("writes as many bytes for a change of passphrase, whatever its size", arguments: [10, 200])
+    func independentOfSize(megabytes: Int) throws {
+        strongroom_faults_install()
+        let queue = try DatabaseQueue(path: path, configuration: .slots("first", creating: true))
+        try queue.write { db in
+            try db.execute(sql: "CREATE TABLE t(a)")
+            for _ in 0..<megabytes / 10 { try db.execute(sql: "INSERT INTO t VALUES (zeroblob(10000000))") }
+        }
+        let before = strongroom_faults_bytes_written(), size = strongroom_size_of_file(path)
+        #expect(size > Int64(megabytes) * 900_000)
+        try queue.keySlots().change("first", to: .passphrase("second"))
+        #expect(strongroom_faults_bytes_written() == before)
+        #expect(strongroom_size_of_file(path + "-keys") == 393)
+    }
+
+    @Test("takes a change of passphrase of two derivations, the opening included")
+    func derivationsOfChange() throws {
+        try makeSlots(path, "first").close()
+        let deriver = KeySlotDeriver(), files = KeyFiles(database: path)
+        let old = try SecretBytes(copying: Array("first".utf8)), new = try SecretBytes(copying: Array("second".utf8))
+        let file = try #require(try files.read(.current)), dataKey = try file.unlock(old, preferred: nil, deriver).dataKey
+        let draft = try KeyFileDraft(of: file, dataKey: dataKey, deriver: deriver)
+            .changing("first", to: { NewKeySlot(label: $0.label, derivation: .cheap) }, new)
+        _ = try files.changing { try draft.publish($0, as: .current) }
+        #expect(deriver.runCount == 2)
+        #expect(try value(path, "second") == 1)
+    }
+
+    @Test("adds slots up to 32, and loses all but the last")
+    func addAndRemove() throws {
+        let pool = try makeSlots(path, "first"), slots = try pool.keySlots()
+        for number in 2...32 { try slots.add(.passphrase("\(number)"), NewKeySlot(label: "\(number)", derivation: .cheap)) }
+        let next = NewKeySlot(label: "33", derivation: .cheap)
+        #expect(reason { try slots.add(.passphrase("33"), next) } == .unfitKeySlot)
+        #expect(reason { try slots.remove("none") } == .missingKeySlot)
+        for slot in try slots.slots.dropLast() { try slots.remove(slot.id) }
+        #expect(reason { try slots.remove("32") } == .lastKeySlot)
+        #expect(try value(path, "32") == 1)
+        #expect(reason { _ = try value(path, "first") } == .wrongKey)
+    }
+
+    @Test("opens by a recovery code, however it is typed")
+    func recoveryCode() throws {
+        let pool = try makeSlots(path, "first")
+        let text = try pool.keySlots().addRecoveryCode().withText { String(decoding: $0, as: UTF8.self) }
+        #expect(text.count == 41 && text.split(separator: "-").count == 7)
+        for typed in [text, text.lowercased(), text.replacing("-", with: ""), text.replacing("-", with: " ").replacing("0", with: "o")] {
+            #expect(try value(path, typed) == 1)
+        }
+        var slip = Array(text)
+        slip[3] = slip[3] == "A" ? "B" : "A"
+        let error = #expect(throws: DatabaseError.self) { try value(path, String(slip)) }
+        #expect(error?.reason == .mistypedRecoveryCode && error?.isWrongKeyError == true)
+        let passphrase = "AAAAA-BBBBB-CCCCC-DDDDD-EEEEE-FFFFF-GGGGG"
+        try pool.keySlots().add(.passphrase(passphrase), NewKeySlot(label: "like a code", derivation: .cheap))
+        #expect(try value(path, passphrase) == 1)
+    }
+
+    @Test("opens in the stock shell with the exported data key, which opens it here, too")
+    func export() throws {
+        let pool = try makeSlots(path, "first"), slots = try pool.keySlots()
+        let digits = try slots.withDataKeyAndSalt { hexadecimal($0) }
+        #expect(try stockShell(path, key: "x'\(digits)'", setUp: "", "SELECT a FROM t;") == ["1"])
+        var configuration = Configuration()
+        configuration.encryption = Encryption(key: slots.dataKey)
+        #expect(try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+    }
+
+    @Test("refuses an empty secret, a raw key as one, unfit labels, and derivations outside of their bounds")
+    func unfit() throws {
+        let slots = try makeSlots(path, "first").keySlots()
+        func add(_ key: DatabaseKey, _ slot: NewKeySlot) -> DatabaseError.Reason? { reason { try slots.add(key, slot) } }
+        #expect(add(.passphrase(""), NewKeySlot(label: "a", derivation: .cheap)) == .emptyKey)
+        #expect(try add(.random(), NewKeySlot(label: "a", derivation: .cheap)) == .unfitKeySlot)
+        for label in ["", "a\nb", "\u{202e}a", String(repeating: "a", count: 65)] {
+            #expect(add(.passphrase("a"), NewKeySlot(label: label, derivation: .cheap)) == .unfitKeySlot)
+        }
+        for derivation in [KeyDerivation.hkdf, .scrypt(logN: 13, r: 8, p: 1), .pbkdf2(rounds: 1000)] {
+            let expected: DatabaseError.Reason = derivation == .hkdf ? .unfitKeySlot : .weakKeyCost
+            #expect(add(.passphrase("a"), NewKeySlot(label: "a", derivation: derivation)) == expected)
+        }
+        for derivation in [KeyDerivation.scrypt(logN: 23, r: 8, p: 1), .scrypt(logN: 60, r: 8, p: 1), .pbkdf2(rounds: 1 << 40)] {
+            #expect(add(.passphrase("a"), NewKeySlot(label: "a", derivation: derivation)) == .excessiveKeyCost)
+        }
+        #expect(try slots.slots.count == 1)
+    }
+
+    @Test("has slots of PBKDF2 where that is asked for")
+    func pbkdf2() throws {
+        let slots = try makeSlots(path, "first").keySlots()
+        try slots.add(.passphrase("second"), NewKeySlot(label: "second", derivation: .pbkdf2(rounds: 210_000)))
+        #expect(try value(path, "second") == 1)
+    }
+}
+
+/// A pool with a slot for `passphrase`, and a table `t` with a row 1.
+func makeSlots(_ path: String, _ passphrase: String) throws -> DatabasePool {
+    let pool = try DatabasePool(path: path, configuration: .slots(passphrase, creating: true))
+    try pool.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+    return pool
+}
+
+/// What is in that table, opened by `passphrase`.
+func value(_ path: String, _ passphrase: String) throws -> Int? {
+    let queue = try DatabaseQueue(path: path, configuration: .slots(passphrase))
+    defer { try? queue.close() }
+    return try queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") }
+}
