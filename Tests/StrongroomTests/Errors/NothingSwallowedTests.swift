@@ -113,6 +113,15 @@ struct NothingSwallowedTests {
         return statements
     }
 
+    /// True for the only expression of a case, if the switch is an expression.
+    private static func isValueOfCase(_ lines: [String], _ index: Int) -> Bool {
+        guard index > 0 else { return false }
+        let label: String = lines[index - 1]
+        guard label.hasPrefix("case "), label.hasSuffix(":") else { return false }
+        let head: String? = lines[..<index].last(where: { (line: String) -> Bool in line.contains("switch ") })
+        return head?.contains("= switch ") ?? false
+    }
+
     /// Lines that call a function which answers with a result code, and do nothing with it.
     private static func droppedResults(inSource source: String, of shim: Set<String> = []) -> [String] {
         let lines = statements(in: source)
@@ -126,7 +135,8 @@ struct NothingSwallowedTests {
             // The only expression of a function or closure is its value.
             let isAlone = index > 0 && (lines[index - 1].hasSuffix("{") || lines[index - 1].hasSuffix(" in"))
             let isOnly = isAlone && line.hasPrefix(name) && index + 1 < lines.count && lines[index + 1].hasPrefix("}")
-            return (isOnly || line.contains("{ \(name)")) && !line.contains(";") ? nil : line
+            let isCase = isValueOfCase(lines, index)
+            return (isOnly || isCase || line.contains("{ \(name)")) && !line.contains(";") ? nil : line
         }
     }
 
