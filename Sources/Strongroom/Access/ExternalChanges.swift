@@ -33,7 +33,8 @@ protocol ExternalChangeObserver: AnyObject, Sendable {
 /// committed between two of the steps is either in the later one, or has an event that comes after, and is looked at
 /// anew.
 ///
-/// Sendable because its variables are used under `lock`, and `version` with access to the connection that writes.
+/// Sendable because `state` has its own lock, and `writer` and `version` are used with access to the connection that
+/// writes, or before the object is shared.
 final class ExternalChanges: @unchecked Sendable {
     private enum Phase {
         case idle, scheduled, looking
@@ -52,63 +53,24 @@ final class ExternalChanges: @unchecked Sendable {
         weak var observer: (any ExternalChangeObserver)?
     }
 
-    private weak var writer: SerializedConnection?
-    private var version: Int?
+    private struct State {
+        var watch: (any FileWatch)?
+        var observers: [Entry] = []
+        var phase = Phase.idle
+        var latestEvent = DispatchTime.now()
 
-    private let lock = NSLock()
-    private var watch: (any FileWatch)?
-    private var observers: [Entry] = []
-    private var phase = Phase.idle
-    private var latestEvent = DispatchTime.now()
+        /// Tells the present wait from former ones.
+        var waitNumber = 0
 
-    /// Tells the present wait from former ones.
-    private var waitNumber = 0
+        /// True if the file that is open is no longer the one at its path: nothing will be seen any more.
+        var isFileGone = false
 
-    /// Whether the file that is open is no longer the one at its path: nothing will be seen any more.
-    private var isFileGone = false
-
-    /// Begins at once; nil where the configuration doesn't ask for it, and for a database that has no file.
-    init?(of writer: SerializedConnection) throws {
-        guard let watchFiles = writer.configuration.fileWatching else { return nil }
-        self.writer = writer
-        let path = try writer.sync { db in
-            _ = try db.openConnection
-            return db.isFileStored ? db.filePath : nil
-        }
-        guard let path else { return nil }
-        // In this order: what is committed after the version was read has an event.
-        watch = try watchFiles(path) { [weak self] in self?.filesDidChange() }
-        try writer.sync { db in version = try db.untraced { try db.dataVersion } }
-    }
-
-    deinit {
-        watch?.cancel()
-    }
-
-    /// The database is closed.
-    func stop() {
-        let former = lock.withLock { watch.take() }
-        former?.cancel()
-    }
-
-    /// Tells an observer of what can be seen from now on, as long as it lives.
-    func add(_ observer: any ExternalChangeObserver) {
-        let isTooLate = lock.withLock {
+        mutating func remove(_ observer: any ExternalChangeObserver) {
             observers.removeAll { $0.observer == nil || $0.observer === observer }
-            observers.append(Entry(observer: observer))
-            return isFileGone
         }
-        if isTooLate { filesDidChange() }
-    }
 
-    func remove(_ observer: any ExternalChangeObserver) {
-        lock.withLock { observers.removeAll { $0.observer == nil || $0.observer === observer } }
-    }
-
-    // MARK: - When to look
-
-    private func filesDidChange() {
-        let mustSchedule = lock.withLock {
+        /// Notes an event. Returns true if the caller must schedule a look.
+        mutating func noteEvent() -> Bool {
             latestEvent = .now()
             switch phase {
             case .idle, .unsettled:
@@ -121,6 +83,80 @@ final class ExternalChanges: @unchecked Sendable {
                 return false
             }
         }
+
+        /// Ends a look. Returns the next step.
+        mutating func endLook(isSettled: Bool) -> NextLook? {
+            let isOutdated = phase == .outdated
+            phase = isOutdated ? .scheduled : isSettled ? .idle : .unsettled
+            waitNumber += 1
+            if isOutdated { return .now }
+            if isSettled { return nil }
+            let passed = DispatchTime.now().uptimeNanoseconds - latestEvent.uptimeNanoseconds
+            return .later(nanoseconds: max(passed / 2, shortestWait), number: waitNumber)
+        }
+
+        /// Ends the wait of that number. Returns true if the caller must schedule a look.
+        mutating func endWait(_ number: Int) -> Bool {
+            guard phase == .unsettled, waitNumber == number else { return false }
+            phase = .scheduled
+            return true
+        }
+    }
+
+    private enum NextLook {
+        case now
+        case later(nanoseconds: UInt64, number: Int)
+    }
+
+    private static let shortestWait: UInt64 = 1_000_000
+
+    private weak var writer: SerializedConnection?
+    private var version: Int?
+    private let state = Mutex(State())
+
+    /// Begins at once; nil where the configuration doesn't ask for it, and for a database that has no file.
+    init?(of writer: SerializedConnection) throws {
+        guard let watchFiles = writer.configuration.fileWatching else { return nil }
+        self.writer = writer
+        let path = try writer.sync { db in
+            _ = try db.openConnection
+            return db.isFileStored ? db.filePath : nil
+        }
+        guard let path else { return nil }
+        // In this order: what is committed after the version was read has an event.
+        let watch = try watchFiles(path) { [weak self] in self?.filesDidChange() }
+        state.withLock { $0.watch = watch }
+        try writer.sync { db in version = try db.untraced { try db.dataVersion } }
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// The database is closed.
+    func stop() {
+        let watch = state.withLock { $0.watch.take() }
+        watch?.cancel()
+    }
+
+    /// Notifies an observer of the changes that can be seen from now on, as long as it lives.
+    func add(_ observer: any ExternalChangeObserver) {
+        let isTooLate = state.withLock {
+            $0.remove(observer)
+            $0.observers.append(Entry(observer: observer))
+            return $0.isFileGone
+        }
+        if isTooLate { filesDidChange() }
+    }
+
+    func remove(_ observer: any ExternalChangeObserver) {
+        state.withLock { $0.remove(observer) }
+    }
+
+    // MARK: - When to look
+
+    private func filesDidChange() {
+        let mustSchedule = state.withLock { $0.noteEvent() }
         if mustSchedule { schedule() }
     }
 
@@ -129,11 +165,11 @@ final class ExternalChanges: @unchecked Sendable {
     }
 
     private func look(_ db: Database) {
-        lock.withLock { phase = .looking }
+        state.withLock { $0.phase = .looking }
         guard db.sqliteConnection != nil else { return }
         let finding = db.stops.notifying {
             let finding = find(db)
-            db.outsideOfBlocks { tell(finding, db) }
+            db.outsideOfBlocks { notify(of: finding, db) }
             return finding
         }
         switch finding {
@@ -144,36 +180,26 @@ final class ExternalChanges: @unchecked Sendable {
     }
 
     private func conclude(isSettled: Bool) {
-        let (mustSchedule, delay, number) = lock.withLock {
-            let isOutdated = phase == .outdated
-            phase = isOutdated ? .scheduled : isSettled ? .idle : .unsettled
-            waitNumber += 1
-            let passed = DispatchTime.now().uptimeNanoseconds - latestEvent.uptimeNanoseconds
-            return (isOutdated, max(passed / 2, Self.shortestWait), waitNumber)
-        }
-        if mustSchedule { return schedule() }
-        if isSettled { return }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay))) { [weak self] in
-            self?.lookAgain(number)
+        switch state.withLock({ $0.endLook(isSettled: isSettled) }) {
+        case .now: schedule()
+        case .later(let delay, let number):
+            DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay))) { [weak self] in
+                self?.lookAgain(number)
+            }
+        case nil: break
         }
     }
 
-    private static let shortestWait: UInt64 = 1_000_000
-
     private func lookAgain(_ number: Int) {
-        let mustSchedule = lock.withLock {
-            guard phase == .unsettled, waitNumber == number else { return false }
-            phase = .scheduled
-            return true
-        }
+        let mustSchedule = state.withLock { $0.endWait(number) }
         if mustSchedule { schedule() }
     }
 
     private func waitForResumption() {
-        lock.withLock { phase = .suspended }
+        state.withLock { $0.phase = .suspended }
         writer?.whenResumed { [weak self] in
             guard let self else { return }
-            lock.withLock { phase = .scheduled }
+            state.withLock { $0.phase = .scheduled }
             schedule()
         }
     }
@@ -195,7 +221,7 @@ final class ExternalChanges: @unchecked Sendable {
         if db.isInsideTransaction { return .locked }
         do {
             if try db.isFileGone {
-                lock.withLock { isFileGone = true }
+                state.withLock { $0.isFileGone = true }
                 return .failure(DatabaseError.fileGone(db.filePath))
             }
             let log = strongroom_look_at_log(db.connection)
@@ -217,20 +243,20 @@ final class ExternalChanges: @unchecked Sendable {
         }
     }
 
-    private func tell(_ finding: Finding, _ db: Database) {
-        let news: Result<Database, any Error>
+    private func notify(of finding: Finding, _ db: Database) {
+        let change: Result<Database, any Error>
         switch finding {
         case .version(let found, _):
             if found == version { return }
             version = found
-            news = .success(db)
+            change = .success(db)
         case .failure(let error):
-            news = .failure(error)
+            change = .failure(error)
         case .locked, .suspended:
             return
         }
-        let told = lock.withLock { observers.compactMap(\.observer) }
-        for observer in told { observer.databaseDidChangeElsewhere(news) }
+        let observers = state.withLock { $0.observers.compactMap(\.observer) }
+        for observer in observers { observer.databaseDidChangeElsewhere(change) }
     }
 }
 
