@@ -176,7 +176,7 @@ private struct InotifyWatches {
         /// Watches the files that exist under the names: those that were replaced have another descriptor now.
         mutating func addFiles(_ instance: CInt) {
             for path in [files.database, files.log] {
-                let descriptor = inotify_add_watch(instance, path, UInt32(IN_MODIFY) | isShared)
+                let descriptor = inotify_add_watch(instance, path, UInt32(IN_MODIFY) | InotifyWatches.isShared)
                 if descriptor >= 0 { descriptors.insert(descriptor) }
             }
         }

@@ -4,8 +4,8 @@ import Foundation
 struct SourceLayers {
     /// From the bottom: a layer refers to itself, and to those before it.
     static let order = [
-        "Errors", "Keys", "KeySlots", "Core", "Cipher", "Schema", "Records", "Query", "FullText", "Access",
-        "Observation", "Migrations", "Dump", "Platform", "Sharing",
+        "Synchronization", "Errors", "Keys", "KeySlots", "Core", "Cipher", "Schema", "Records", "Query", "FullText",
+        "Access", "Observation", "Migrations", "Dump", "Platform", "Sharing",
     ]
 
     struct File {
