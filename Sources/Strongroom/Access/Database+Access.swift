@@ -43,7 +43,7 @@ extension Database {
 
     /// Runs `value` in the state that is held, and lets go of it.
     func endIsolation(_ value: (Database) -> Void) {
-        insideTransactionBlock { value(self) }
+        transactions.insideBlock { value(self) }
         // There is nothing to lose, whatever becomes of the commit.
         do { try commit() } catch { rollbackAfterError() }
         setReadOnly(false)
@@ -59,16 +59,16 @@ extension Database {
 
     /// Begins a transaction that lasts until the connection is closed.
     func holdStateForGood() throws {
-        readOnlyDepth += 1
+        transactions.readOnlyDepth += 1
         try beginTransaction(.deferred)
         // From now on a statement fails when the transaction is gone.
-        transactionBlockDepth += 1
+        transactions.blockDepth += 1
         try holdState()
     }
 
     /// A deferred transaction sees the state that its first read finds: this is the smallest one.
     func holdState() throws {
-        try untraced { try transactionStatements.statement(for: .holdState, of: self).run() }
+        try untraced { try transactions.statements.statement(for: .holdState, of: self).run() }
     }
 
     /// Creates the files of the write-ahead log: a connection that only reads, without write access to the folder,
@@ -86,7 +86,7 @@ extension Database {
         try setResets(false)
         try erasure.get()
         try execute(sql: "PRAGMA user_version = 0; PRAGMA application_id = 0")
-        removeCachedStatements()
+        statements.removeAll()
         try contentWasReplaced()
     }
 }

@@ -14,7 +14,7 @@ extension Database {
         case .default: break
         case .wal: wantsWAL = true
         }
-        if configuration.persistentWAL, !configuration.readonly { try keepLog() }
+        if configuration.persistentWAL, !configuration.readonly { try log.makePersistent() }
         if wantsWAL, !configuration.readonly {
             let mode = try String.fetchOne(self, sql: "PRAGMA main.journal_mode = WAL") ?? ""
             guard mode == "wal" else {

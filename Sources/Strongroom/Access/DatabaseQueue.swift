@@ -25,7 +25,7 @@ public final class DatabaseQueue: DatabaseWriter {
     public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
         var configuration = configuration
         configuration.readonly = false
-        try self.init(opening: name.map { Database.sharedMemoryURI(named: $0) } ?? ":memory:", configuration)
+        try self.init(opening: name.map { SQLiteURI.sharedMemory(named: $0) } ?? ":memory:", configuration)
     }
 
     private init(opening path: String, _ configuration: Configuration) throws {

@@ -169,7 +169,7 @@ final class ExternalChanges: @unchecked Sendable {
         guard db.sqliteConnection != nil else { return }
         let finding = db.stops.notifying {
             let finding = find(db)
-            db.outsideOfBlocks { notify(of: finding, db) }
+            db.transactions.outsideBlocks { notify(of: finding, db) }
             return finding
         }
         switch finding {

@@ -41,7 +41,7 @@ extension Database {
         }
         try requireSingleName()
         // In a write-ahead log the first page would be in one format and the file in another.
-        let wasWAL = try isWAL
+        let wasWAL = try log.isUsed
         if wasWAL { try requireJournalMode("delete") }
         try stops.check()
         try Task.checkCancellation()

@@ -71,7 +71,7 @@ struct FormatControl {
     func holdFormat(for statement: Statement) throws {
         if mayGiveKey(statement) { try FormatControl.holdDefaults() }
         // A wrong key closes the database again, and must not change its files.
-        if statement.compilation.attaches { database.leaveLogAtClosing() }
+        if statement.compilation.attaches { database.log.setCheckpointsAtClose(false) }
         guard let source = statement.compilation.vacuumedSchema.flatMap(database.path(of:)) else { return }
         // A copy gets no more than the mode of the original. Nobody reads it in between: SQLite takes an empty file
         // as it is.
@@ -86,7 +86,7 @@ struct FormatControl {
             refusal = refuseForeignVFS(of: schema)
             if refusal == nil { try? deriveBeforeFirstPage(of: schema) }
         }
-        if statement.compilation.attaches { database.leaveLogAtClosing(false) }
+        if statement.compilation.attaches { database.log.setCheckpointsAtClose(true) }
         if mayGiveKey(statement) { strongroom_defaults_release() }
         return refusal
     }

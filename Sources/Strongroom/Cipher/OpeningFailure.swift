@@ -69,7 +69,7 @@ extension Database {
         do {
             try body()
         } catch {
-            leaveLogAtClosing()
+            log.setCheckpointsAtClose(false)
             throw error
         }
     }

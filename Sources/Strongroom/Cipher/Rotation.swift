@@ -167,7 +167,7 @@ struct Rotation {
         if mode == "persist" { _ = try database.answer(to: "PRAGMA main.journal_mode = delete") }
         if mode != "wal" {
             try database.runUnseen("PRAGMA main.journal_mode = wal")
-            guard try database.isWAL else {
+            guard try database.log.isUsed else {
                 throw DatabaseError(
                     refusing: "the key of \(database.path) can't be changed where there can be no write-ahead log")
             }

@@ -258,7 +258,7 @@ final class ObserverList: ConnectionPart {
     }
 
     private func notifyOfEnd(isCommitted: Bool, in db: Database) {
-        db.stops.notifying { db.outsideOfBlocks { notifyOfEnd(isCommitted: isCommitted, db) } }
+        db.stops.notifying { db.transactions.outsideBlocks { notifyOfEnd(isCommitted: isCommitted, db) } }
     }
 
     private func notifyOfEnd(isCommitted: Bool, _ db: Database) {

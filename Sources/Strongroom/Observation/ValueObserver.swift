@@ -210,7 +210,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     private func fetchInTransaction(_ db: Database) throws -> (Fetched, DatabaseRegion?) {
         // An immediate start from inside a transaction.
         if db.isInsideTransaction {
-            return try db.insideTransactionBlock {
+            return try db.transactions.insideBlock {
                 try requiresWriteAccess ? fetchRecording(db) : db.readOnly { try fetchRecording(db) }
             }
         }

@@ -97,10 +97,11 @@ struct SourceLayers {
         return lowest
     }
 
-    /// Each mention of a member of `Database` that nothing but higher layers declares.
+    /// Each mention of a member of `Database` that nothing but higher layers declares. The layers below the core have no
+    /// connection, and nothing of theirs is its member.
     func memberReferencesUpwards() -> [Reference] {
         let members = connectionMembers()
-        return files.flatMap { file in
+        return files.filter { Self.rank($0.layer) >= Self.rank("Core") }.flatMap { file in
             file.code.matches(of: Self.word).compactMap { match in
                 guard let layer = members[String(match.0)], Self.rank(layer) > Self.rank(file.layer) else { return nil }
                 return Reference(file: file.path, name: String(match.0), from: file.layer, to: layer)

@@ -37,11 +37,14 @@ struct SourceSizes {
             let folder = String(file.path[..<(file.path.lastIndex(of: "/") ?? file.path.startIndex)])
             var type: String?
             for line in SourceLayers.code(in: file.text).split(separator: "\n") {
-                if let match = line.prefixMatch(of: Self.type) {
+                // What is indented further stands inside of a member.
+                if line.hasPrefix("     ") || line.hasPrefix("    }") || line.hasPrefix("}") { continue }
+                if line.hasPrefix(" ") {
+                    guard let type, line.prefixMatch(of: Self.member) != nil else { continue }
+                    counts[type, default: [:]][folder, default: 0] += 1
+                } else if let match = line.prefixMatch(of: Self.type) {
                     type = String(match.2)
                     if match.1 != "extension" { folders[String(match.2)] = folders[String(match.2)] ?? folder }
-                } else if let type, line.prefixMatch(of: Self.member) != nil {
-                    counts[type, default: [:]][folder, default: 0] += 1
                 }
             }
         }

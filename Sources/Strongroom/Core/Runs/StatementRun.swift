@@ -107,7 +107,7 @@ public final class StatementRun {
         fail(DatabaseError(
             resultCode: .SQLITE_MISUSE,
             message: "the statement of this cursor was run again, or got other arguments: use a statement for each cursor",
-            sql: statement.database.showable(statement)))
+            sql: statement.showableSQL))
     }
 
     /// Ends the run of a cursor that was interrupted: it throws when it is asked for more.

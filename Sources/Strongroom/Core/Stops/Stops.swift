@@ -106,7 +106,7 @@ struct Stops {
     }
 
     private func refuseLocks(_ statement: Statement) throws {
-        let isAborted = database.transactionBlockDepth > 0 && database.isAutocommit
+        let isAborted = database.transactions.blockDepth > 0 && database.isAutocommit
         let isHeld = releaseLock()
         if isHeld || statement.takesWriteLock || takesReadLock(statement) {
             throw met(statement.error(isAborted ? .aborted : .suspended))

@@ -18,6 +18,14 @@ final class TransactionHooks {
 
     // Unchecked exclusivity: see the article *Layers*.
 
+    /// The number of enclosing blocks that allow only reads.
+    @exclusivity(unchecked) var readOnlyDepth = 0
+
+    /// The number of enclosing blocks that rely on the transaction that they began.
+    @exclusivity(unchecked) var blockDepth = 0
+
+    let statements = TransactionStatements()
+
     /// The callbacks for the end of the transaction.
     @exclusivity(unchecked) var completions: [Completion] = []
 
@@ -78,6 +86,26 @@ final class TransactionHooks {
         sqlite3_commit_hook(connection, nil, nil)
         sqlite3_rollback_hook(connection, nil, nil)
     }
+
+    // MARK: - Blocks
+
+    /// Runs the block of a transaction: its statements fail once the transaction is gone.
+    func insideBlock<T>(_ operations: () throws -> T) rethrows -> T {
+        blockDepth += 1
+        defer { blockDepth -= 1 }
+        return try operations()
+    }
+
+    /// Runs callbacks at the end of a transaction, which may use the connection, even when the block around it is not
+    /// over.
+    func outsideBlocks(_ callbacks: () -> Void) {
+        let depth = blockDepth
+        blockDepth = 0
+        defer { blockDepth = depth }
+        callbacks()
+    }
+
+    // MARK: - Beginning and end
 
     /// Updates the state after a statement, and returns what happened to the transaction.
     ///
