@@ -19,14 +19,6 @@ extension Database {
         return statement
     }
 
-    /// A new prepared statement, with the arguments of the literal. Without any, it is to be given its arguments.
-    public func makeStatement(literal sqlLiteral: SQL) throws -> Statement {
-        let (sql, arguments) = try sqlLiteral.build(self)
-        let statement = try makeStatement(sql: sql)
-        if !arguments.isEmpty { try statement.setArguments(arguments) }
-        return statement
-    }
-
     /// The prepared statement of that SQL, one and the same for each call.
     ///
     /// Don't use it for two cursors at once.
@@ -35,14 +27,6 @@ extension Database {
         if let statement = statements.exposed.statement(sql) { return statement }
         let statement = try makeStatement(sql: sql)
         if statement.isReusable { statements.exposed.insert(statement, for: sql) }
-        return statement
-    }
-
-    /// The prepared statement of that literal's SQL, with its arguments. Without any, it is to be given its arguments.
-    public func cachedStatement(literal sqlLiteral: SQL) throws -> Statement {
-        let (sql, arguments) = try sqlLiteral.build(self)
-        let statement = try cachedStatement(sql: sql)
-        if !arguments.isEmpty { try statement.setArguments(arguments) }
         return statement
     }
 
@@ -87,24 +71,11 @@ extension Database {
         }
     }
 
-    /// Runs the statements of a literal.
-    public func execute(literal sqlLiteral: SQL) throws {
-        let (sql, arguments) = try sqlLiteral.build(self)
-        try execute(sql: sql, arguments: arguments)
-    }
-
     /// A cursor on the statements of `sql`, each compiled when it is asked for, with its share of the arguments.
     ///
     /// Without arguments, the statements are to be given theirs.
     public func allStatements(sql: String, arguments: StatementArguments? = nil) throws -> SQLStatementCursor {
         requireAccess()
         return SQLStatementCursor(self, sql: sql, arguments: arguments)
-    }
-
-    /// A cursor on the statements of a literal, with their arguments. Without any, the statements are to be given
-    /// theirs.
-    public func allStatements(literal sqlLiteral: SQL) throws -> SQLStatementCursor {
-        let (sql, arguments) = try sqlLiteral.build(self)
-        return try allStatements(sql: sql, arguments: arguments.isEmpty ? nil : arguments)
     }
 }
