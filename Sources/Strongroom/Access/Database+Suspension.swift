@@ -23,7 +23,7 @@ extension Database {
             // Durable against crashes of the program, and of the system up to the last checkpoint; never corrupt.
             try execute(sql: "PRAGMA synchronous = NORMAL")
             // The first read makes the log and its index, which a program that only reads may not be able to make.
-            try holdState()
+            try takeSnapshot()
         }
     }
 }

@@ -37,7 +37,7 @@ protocol ExternalChangeObserver: AnyObject, Sendable {
 /// writes, or before the object is shared.
 final class ExternalChanges: @unchecked Sendable {
     private enum Phase {
-        case idle, scheduled, looking
+        case idle, scheduled, checking
 
         /// There was an event during the look.
         case outdated
@@ -76,7 +76,7 @@ final class ExternalChanges: @unchecked Sendable {
             case .idle, .unsettled:
                 phase = .scheduled
                 return true
-            case .looking:
+            case .checking:
                 phase = .outdated
                 return false
             case .scheduled, .outdated, .suspended:
@@ -85,7 +85,7 @@ final class ExternalChanges: @unchecked Sendable {
         }
 
         /// Ends a look. Returns the next step.
-        mutating func endLook(isSettled: Bool) -> NextLook? {
+        mutating func endCheck(isSettled: Bool) -> NextCheck? {
             let isOutdated = phase == .outdated
             phase = isOutdated ? .scheduled : isSettled ? .idle : .unsettled
             waitNumber += 1
@@ -103,7 +103,7 @@ final class ExternalChanges: @unchecked Sendable {
         }
     }
 
-    private enum NextLook {
+    private enum NextCheck {
         case now
         case later(nanoseconds: UInt64, number: Int)
     }
@@ -161,11 +161,11 @@ final class ExternalChanges: @unchecked Sendable {
     }
 
     private func schedule() {
-        writer?.async { [weak self] db in self?.look(db) }
+        writer?.async { [weak self] db in self?.check(db) }
     }
 
-    private func look(_ db: Database) {
-        state.withLock { $0.phase = .looking }
+    private func check(_ db: Database) {
+        state.withLock { $0.phase = .checking }
         guard db.sqliteConnection != nil else { return }
         let finding = db.stops.notifying {
             let finding = find(db)
@@ -180,17 +180,17 @@ final class ExternalChanges: @unchecked Sendable {
     }
 
     private func conclude(isSettled: Bool) {
-        switch state.withLock({ $0.endLook(isSettled: isSettled) }) {
+        switch state.withLock({ $0.endCheck(isSettled: isSettled) }) {
         case .now: schedule()
         case .later(let delay, let number):
             DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay))) { [weak self] in
-                self?.lookAgain(number)
+                self?.checkAgain(number)
             }
         case nil: break
         }
     }
 
-    private func lookAgain(_ number: Int) {
+    private func checkAgain(_ number: Int) {
         let mustSchedule = state.withLock { $0.endWait(number) }
         if mustSchedule { schedule() }
     }
@@ -224,12 +224,12 @@ final class ExternalChanges: @unchecked Sendable {
                 state.withLock { $0.isFileGone = true }
                 return .failure(DatabaseError.fileGone(db.filePath))
             }
-            let log = strongroom_look_at_log(db.connection)
+            let log = strongroom_check_log(db.connection)
             // The program did not ask for it: its trace is not to show it.
             let version = try db.untraced { try db.withoutWaiting { try db.dataVersion } }
             // Reading opens a log that the database has got since.
             let isSettled = log == STRONGROOM_LOG_SETTLED
-                || log == STRONGROOM_LOG_ABSENT && strongroom_look_at_log(db.connection) == STRONGROOM_LOG_ABSENT
+                || log == STRONGROOM_LOG_ABSENT && strongroom_check_log(db.connection) == STRONGROOM_LOG_ABSENT
             return .version(version, isSettled: isSettled)
         } catch let error as DatabaseError where error.isInterruptionError {
             return .suspended

@@ -58,14 +58,14 @@ extension Database {
     /// Runs the end of opening; its failures say what is wrong with the file or the key.
     func explainingFailures(_ body: () throws -> Void) throws {
         do {
-            try leavingLog(body)
+            try keepingLog(body)
         } catch let error as DatabaseError where error.isUnexplained {
             throw try explanation(of: error)
         }
     }
 
     /// A connection that doesn't open leaves the write-ahead log to those that do.
-    private func leavingLog(_ body: () throws -> Void) throws {
+    private func keepingLog(_ body: () throws -> Void) throws {
         do {
             try body()
         } catch {

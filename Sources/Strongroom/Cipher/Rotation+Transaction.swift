@@ -23,7 +23,7 @@ extension Rotation {
             try database.untraced { try database.beginTransaction(database.transactions.kind) }
             database.transactions.date = date
         } catch {
-            database.transactionDidEnd(isTold: true, isCommitted: false)
+            database.transactionDidEnd(notifiesObservers: true, isCommitted: false)
             _ = try outcome.get()
             throw DatabaseError(
                 (error as? DatabaseError)?.extendedResultCode ?? .SQLITE_ABORT, .keyChanged,

@@ -168,7 +168,7 @@ extension DatabaseKey {
     /// - throws: `SQLITE_MISUSE` for a raw key, and for one that is empty.
     func withSlotSecret<R>(_ body: (SecretBytes) throws -> R) throws -> R {
         try source.withSecret { secret in
-            guard source.form == .passphrase, try KeySource.spelledKey(secret) == nil else {
+            guard source.form == .passphrase, try KeySource.specifiedKey(secret) == nil else {
                 throw DatabaseError(
                     refusing: "a raw key is no secret for a slot",
                     advice: "give a passphrase, or the bytes of a file as one", reason: .unfitKeySlot)

@@ -15,7 +15,7 @@ final class DerivedKey: Sendable {
 
     /// Shows `x'<64 hex key><32 hex salt>'`.
     func withSpec<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
-        try KeySource.spelling(key, salt).withBytes(body)
+        try KeySource.specification(key, salt).withBytes(body)
     }
 }
 
@@ -152,7 +152,7 @@ private final class Derivation: Sendable {
         try key.source.withSecret { secret in
             if key.source.form == .raw { return secret }
             guard secret.count > 0 else { throw DatabaseError.emptyKey }
-            if let spelled = try KeySource.spelledKey(secret) { return try spelledKey(spelled) }
+            if let spelled = try KeySource.specifiedKey(secret) { return try specifiedKey(spelled) }
             runs += 1
             return try pbkdf2(
                 secret, salt: salt.bytes, rounds: settings.kdfIterations, algorithm: settings.kdfAlgorithm,
@@ -163,7 +163,7 @@ private final class Derivation: Sendable {
 
 extension Derivation {
     /// The raw key that a provider has spelled. Text that is there at once was understood before.
-    private func spelledKey(_ spelled: (key: SecretBytes, salt: Salt?)) throws -> SecretBytes {
+    private func specifiedKey(_ spelled: (key: SecretBytes, salt: Salt?)) throws -> SecretBytes {
         guard spelled.salt == nil || spelled.salt == salt else {
             throw DatabaseError(
                 refusing: "the salt of the raw key is not the database's", advice: "use DatabaseKey.rawKey(_:salt:)",

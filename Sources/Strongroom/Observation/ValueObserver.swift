@@ -252,7 +252,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
                 // In this order: what is committed from now on counts as missed.
                 state.withLock { $0.fetchState = .running }
                 commitCount = pool.writer.commitCount
-                return try db.isolatedNow(fetchRecording)
+                return try db.withCurrentSnapshot(fetchRecording)
             }
         }
         if case .success((_, let region?)) = result, state.withLock({ $0.updateRegion(region) }) {

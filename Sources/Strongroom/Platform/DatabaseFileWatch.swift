@@ -25,7 +25,7 @@ private struct WatchedFiles {
 
 /// Hears of nothing for an instant: what happens meanwhile is told as one event, and costs those who write no waking
 /// up of this process.
-private func rest(_ source: any DispatchSourceProtocol, on queue: DispatchQueue) {
+private func pause(_ source: any DispatchSourceProtocol, on queue: DispatchQueue) {
     source.suspend()
     // Keeps the source alive: one that goes away while it is suspended stops the program. Sources can be used on any
     // thread.
@@ -90,7 +90,7 @@ final class DatabaseFileWatch: FileWatch, @unchecked Sendable {
             source.cancel()
             sources[path] = nil
         } else {
-            rest(source, on: queue)
+            pause(source, on: queue)
         }
         watchFiles()
         onEvent()
@@ -156,7 +156,7 @@ private final class InotifyQueue: Sendable {
         let changed = watches.withLock { watches -> [DatabaseFileWatch] in
             // An instance that was closed meanwhile may have been replaced: its events are of no watch that is left.
             guard let source = watches.source, instance == watches.instance else { return [] }
-            rest(source, on: queue)
+            pause(source, on: queue)
             return watches.changed(by: InotifyEvent.all(of: instance))
         }
         for watch in changed { watch.onEvent() }

@@ -75,8 +75,8 @@ extension Statement {
         for part in database.parts.all {
             do { try part.didRun(self, isDone: isDone, in: database) } catch { refusal = refusal ?? error }
         }
-        if isDone, let transaction = compilation.transaction { database.transactions.followSavepoint(transaction) }
-        database.followTransaction()
+        if isDone, let transaction = compilation.transaction { database.transactions.updateSavepoints(transaction) }
+        database.updateTransactionState()
         return refusal
     }
 }

@@ -78,7 +78,7 @@ public final class StatementRun {
         do {
             code = try statement.begin()
         } catch {
-            leave()
+            detach()
             fail(error)
             throw error
         }
@@ -90,7 +90,7 @@ public final class StatementRun {
 
     @usableFromInline
     func lastStep(_ code: CInt) throws -> Bool {
-        leave()
+        detach()
         do {
             try statement.end(code)
         } catch {
@@ -125,9 +125,9 @@ public final class StatementRun {
     func finish() {
         switch phase {
         case .stepping:
-            leave()
+            detach()
             statement.abandon()
-        case .ready: leave()
+        case .ready: detach()
         case .done, .failed: break
         }
     }
@@ -141,7 +141,7 @@ public final class StatementRun {
     }
 
     /// The statement is free for another run.
-    private func leave() {
+    private func detach() {
         phase = .done
         statement.currentRun = nil
         statement.database.runs.remove(self)

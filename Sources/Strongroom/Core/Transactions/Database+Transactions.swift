@@ -150,7 +150,7 @@ extension Database {
     private func rollBackByInterruption() {
         guard stops.wereMet, sqliteConnection != nil else { return }
         stops.undoing { interruptWrite() }
-        followTransaction()
+        updateTransactionState()
     }
 
     private func run(_ command: TransactionStatements.Command) throws {
@@ -197,7 +197,7 @@ extension Database {
     }
 
     /// Called after each statement that may have begun or ended a transaction.
-    func followTransaction() {
+    func updateTransactionState() {
         switch transactions.statementDidEnd(inTransaction: !isAutocommit) {
         case nil:
             break
@@ -212,11 +212,11 @@ extension Database {
             if !transactions.didWrite, parts.concerns.contains(.transactions), !isReadOnlyNow {
                 // SQLite calls no hook for a transaction that changed nothing: observers hear of it all the same, and
                 // may refuse it, with nothing to roll back.
-                transactions.outsideBlocks { isRefused = !transactions.askForCommit() }
+                transactions.outsideBlocks { isRefused = !transactions.allowsCommit() }
             }
-            transactionDidEnd(isTold: hasChanges || !isReadOnlyNow, isCommitted: !isRefused)
+            transactionDidEnd(notifiesObservers: hasChanges || !isReadOnlyNow, isCommitted: !isRefused)
         case .rollback:
-            transactionDidEnd(isTold: !isReadOnlyNow, isCommitted: false)
+            transactionDidEnd(notifiesObservers: !isReadOnlyNow, isCommitted: false)
         case .failure:
             for part in parts.all { part.changesWereUndone(in: self) }
         }
@@ -225,13 +225,15 @@ extension Database {
     /// True if the connection, or the block around, allows nothing but reads. Of their transactions nobody is told.
     private var isReadOnlyNow: Bool { configuration.readonly || transactions.readOnlyDepth > 0 }
 
-    /// - parameter isTold: whether somebody is to be told.
-    func transactionDidEnd(isTold: Bool, isCommitted: Bool) {
+    /// - parameter notifiesObservers: true if observers are notified.
+    func transactionDidEnd(notifiesObservers: Bool, isCommitted: Bool) {
         transactions.date = nil
         // Those that the callbacks register wait for the transaction after.
         let completions = transactions.completions
         if !completions.isEmpty { transactions.completions = [] }
-        for part in parts.all { part.transactionDidEnd(isCommitted: isCommitted, isTold: isTold, in: self) }
+        for part in parts.all {
+            part.transactionDidEnd(isCommitted: isCommitted, notifiesObservers: notifiesObservers, in: self)
+        }
         guard !completions.isEmpty else { return }
         stops.notifying {
             for completion in completions { isCommitted ? completion.onCommit(self) : completion.onRollback(self) }
@@ -242,7 +244,7 @@ extension Database {
 extension Database {
     /// Leaves nothing open when an access ends: no cursor, and no transaction unless the configuration allows it.
     func endAccess() {
-        if stops.undoWhatWasStopped() { reportUndoing() }
+        if stops.rollBackStoppedTransaction() { logRollback() }
         if !runs.isEmpty { finishRuns() }
         strongroom_connection_end_stops(connection)
         if !configuration.allowsUnsafeTransactions, !isAutocommit {
@@ -253,7 +255,7 @@ extension Database {
         }
     }
 
-    private func reportUndoing() {
+    private func logRollback() {
         Logger(label: "Strongroom").warning(
             "\(description): an access that was stopped has left a transaction open, which is rolled back")
     }

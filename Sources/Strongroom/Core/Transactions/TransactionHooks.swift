@@ -131,13 +131,13 @@ final class TransactionHooks {
     fileprivate func willCommit() -> CInt {
         didCallCommitHook = true
         endings &+= 1
-        if parts.concerns.contains(.transactions), !askForCommit() { return 1 }
+        if parts.concerns.contains(.transactions), !allowsCommit() { return 1 }
         strongroom_commit_begins(connection)
         return 0
     }
 
     /// Returns true if all parts agree to a commit.
-    func askForCommit() -> Bool {
+    func allowsCommit() -> Bool {
         do {
             for part in parts.all { try part.willCommit() }
             return true
@@ -154,7 +154,7 @@ final class TransactionHooks {
         return refusal
     }
 
-    func followSavepoint(_ transaction: StatementCompilation.Transaction) {
+    func updateSavepoints(_ transaction: StatementCompilation.Transaction) {
         switch transaction {
         case .beginSavepoint(let name):
             savepoints.append(name.foldedSQLName)

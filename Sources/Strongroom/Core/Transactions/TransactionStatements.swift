@@ -3,7 +3,7 @@ final class TransactionStatements {
     enum Command: Int, CaseIterable {
         case beginDeferred, beginImmediate, beginExclusive, commit, rollback
         case savepoint, release, rollbackToSavepoint
-        case holdState
+        case takeSnapshot
 
         // Programs that look at the SQL of their transactions find what GRDB writes, the name of savepoints included.
         var sql: String {
@@ -16,7 +16,7 @@ final class TransactionStatements {
             case .savepoint: "SAVEPOINT grdb"
             case .release: "RELEASE SAVEPOINT grdb"
             case .rollbackToSavepoint: "ROLLBACK TRANSACTION TO SAVEPOINT grdb"
-            case .holdState: "PRAGMA main.data_version"
+            case .takeSnapshot: "PRAGMA main.data_version"
             }
         }
     }
