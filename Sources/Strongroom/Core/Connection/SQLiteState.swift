@@ -4,7 +4,7 @@ import CStrongroom
 // The state of a connection and its few switches, in Swift's words: the files that need them speak no C.
 
 extension Database {
-    /// Returns true if the next `VACUUM` empties the database.
+    /// Decides whether the next `VACUUM` empties the database.
     /// <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigresetdatabase>
     func setResets(_ resets: Bool) throws {
         try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_RESET_DATABASE, resets ? 1 : 0, nil))
