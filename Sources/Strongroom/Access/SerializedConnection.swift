@@ -205,7 +205,7 @@ final class SerializedConnection: @unchecked Sendable {
         strongroom_connection_suspend(database.connection, true)
         // Accesses that run stop by themselves. This one finds what a former access has left open.
         if database.configuration.allowsUnsafeTransactions {
-            async { $0.stops.releaseLeftLock() }
+            async { $0.stops.releaseAbandonedLock() }
         }
     }
 

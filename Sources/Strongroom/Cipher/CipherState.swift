@@ -32,7 +32,7 @@ final class CipherState: ConnectionPart {
     /// Opening has come to its end: nothing can change the format any more.
     var isSetUp = false
     /// True while the library itself says the format, which needs no permission.
-    var isSayingFormat = false
+    var isSettingFormat = false
     /// True if SQLCipher's defaults are held for this connection until it is set up.
     var holdsDefaults = false
     /// The error that keeps the connection from going on.

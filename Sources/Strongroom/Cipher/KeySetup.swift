@@ -222,7 +222,8 @@ struct KeySetup {
         // Later connections of an access find beside the file, or among its keys, what the first one found in the log.
         let isFirst = cipher.keyring.knownKey(for: cipher.key!, salt: location.salt, settings: settings) == nil
         try attach(derivedKey(salt: location.salt, settings: settings), header: location.header)
-        try database.rotation.followOtherSalts(others, looksIntoLog: location.header == 0 && (isFirst || configuration.readonly))
+        let searchesLog = location.header == 0 && (isFirst || configuration.readonly)
+        try database.rotation.followOtherSalts(others, searchesLog: searchesLog)
         try database.keyProof.proveKey()
     }
 

@@ -8,7 +8,7 @@ struct PragmaPolicy {
 
     /// Called by SQLite's compiler for each pragma, before SQLCipher gets to see it.
     func verdict(on pragma: Pragma) -> PragmaVerdict {
-        guard !cipher.isSayingFormat, let value = pragma.value else {
+        guard !cipher.isSettingFormat, let value = pragma.value else {
             return pragma.name == "cipher_migrate" ? verdictOnMigration : .run
         }
         switch pragma.name {

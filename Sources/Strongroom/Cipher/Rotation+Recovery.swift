@@ -30,9 +30,9 @@ extension Rotation {
 
     /// Tries `others` and, without their help, what the log says, where the key doesn't fit the salt that the file
     /// shows.
-    func followOtherSalts(_ others: [SaltFile], looksIntoLog: Bool) throws {
-        let looksIntoLog = looksIntoLog && strongroom_size_of_file(database.filePath + "-wal") > 0
-        guard let shown = cipher.derived, !others.isEmpty || looksIntoLog, try !canRead() else { return }
+    func followOtherSalts(_ others: [SaltFile], searchesLog: Bool) throws {
+        let searchesLog = searchesLog && strongroom_size_of_file(database.filePath + "-wal") > 0
+        guard let shown = cipher.derived, !others.isEmpty || searchesLog, try !canRead() else { return }
         let header = cipher.header
         for other in others {
             try database.keySetup.attach(database.keySetup.derivedKey(salt: other.salt, settings: shown.settings), header: other.header)
@@ -40,7 +40,7 @@ extension Rotation {
         }
         // Of the key that the file shows, what follows says what is wrong.
         try database.keySetup.attach(shown, header: header)
-        guard looksIntoLog, let salt = saltInLog, salt != shown.salt else { return }
+        guard searchesLog, let salt = saltInLog, salt != shown.salt else { return }
         try database.keySetup.attach(database.keySetup.derivedKey(salt: salt, settings: shown.settings), header: 0)
         guard try canRead() else { return try database.keySetup.attach(shown, header: header) }
         // The copy came without it; with it, everybody finds the salt, and the rotation is finished.

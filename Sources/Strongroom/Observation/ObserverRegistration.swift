@@ -3,8 +3,8 @@ import CStrongroom
 /// One observer of one connection. Used with access to the connection only.
 final class ObserverRegistration {
     let extent: Database.TransactionObservationExtent
-    private weak var livingObserver: (any TransactionObserver)?
-    private var keptObserver: (any TransactionObserver)?
+    private weak var weakObserver: (any TransactionObserver)?
+    private var strongObserver: (any TransactionObserver)?
 
     /// A Boolean value that indicates whether the observer observes a region: its answers change only when it says so.
     let isOfRegion: Bool
@@ -21,18 +21,18 @@ final class ObserverRegistration {
     {
         self.extent = extent
         self.connection = connection
-        livingObserver = observer
-        keptObserver = extent == .observerLifetime ? nil : observer
+        weakObserver = observer
+        strongObserver = extent == .observerLifetime ? nil : observer
         isOfRegion = observer is RegionObserver
     }
 
-    var observer: (any TransactionObserver)? { keptObserver ?? livingObserver }
+    var observer: (any TransactionObserver)? { strongObserver ?? weakObserver }
 
     /// Releases the observer. Statements may keep the registration for longer.
     func end() {
-        DeferredReleases.keep(keptObserver)
-        keptObserver = nil
-        livingObserver = nil
+        DeferredReleases.keep(strongObserver)
+        strongObserver = nil
+        weakObserver = nil
     }
 
     /// Notifies the observer of an event.

@@ -41,10 +41,10 @@ extension Statement {
 
     /// Moves a cursor that keeps no run of its own to the next row; false when there is none.
     func stepAsBound() throws -> Bool {
-        let run = try keptRun ?? StatementRun(asBound: self)
-        keptRun = nil
+        let run = try cursorRun ?? StatementRun(asBound: self)
+        cursorRun = nil
         guard try run.step() else { return false }
-        keptRun = run
+        cursorRun = run
         return true
     }
 

@@ -103,7 +103,7 @@ public final class StatementRun {
     /// Ends the run because another one begins on the same statement, or because the statement gets other arguments.
     func invalidate() {
         finish()
-        statement.keptRun = nil
+        statement.cursorRun = nil
         fail(DatabaseError(
             resultCode: .SQLITE_MISUSE,
             message: "the statement of this cursor was run again, or got other arguments: use a statement for each cursor",
@@ -189,7 +189,7 @@ extension Database {
     func finishRuns() {
         while let run = runs.first {
             run.finish()
-            run.statement.keptRun = nil
+            run.statement.cursorRun = nil
         }
     }
 

@@ -53,7 +53,7 @@ struct StatementCompilation {
     }
 
     /// True if the statement is a `PRAGMA` that only asks, whatever `sqlite3_stmt_readonly` says.
-    var onlyAsks = false
+    var onlyQueries = false
 
     var transaction: Transaction?
 

@@ -148,7 +148,7 @@ extension Database {
     /// FTS5 keeps a statement alive until the transaction ends. SQLite forgets no interruption meanwhile, not even for
     /// a `ROLLBACK`; but it rolls back when it interrupts a write.
     private func rollBackByInterruption() {
-        guard stops.wereMet, sqliteConnection != nil else { return }
+        guard stops.wasAccessStopped, sqliteConnection != nil else { return }
         stops.undoing { interruptWrite() }
         updateTransactionState()
     }

@@ -12,13 +12,13 @@ public struct DefaultTransactionClock: TransactionClock {
 
 /// A clock made of a function.
 public struct CustomTransactionClock: TransactionClock {
-    private let tell: @Sendable (Database) throws -> Date
+    private let clock: @Sendable (Database) throws -> Date
 
     public init(_ now: @escaping @Sendable (Database) throws -> Date) {
-        tell = now
+        clock = now
     }
 
-    public func now(_ db: Database) throws -> Date { try tell(db) }
+    public func now(_ db: Database) throws -> Date { try clock(db) }
 }
 
 extension TransactionClock where Self == DefaultTransactionClock {
