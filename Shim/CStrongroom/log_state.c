@@ -54,7 +54,7 @@ static bool commit_follows(strongroom_file *log, uint32_t last_frame) {
     return true;
 }
 
-strongroom_log_state strongroom_look_at_log(strongroom_connection *connection) {
+strongroom_log_state strongroom_check_log(strongroom_connection *connection) {
     strongroom_file *database = main_database(connection);
     if (database == NULL || database->log == NULL || database->index == NULL) return STRONGROOM_LOG_ABSENT;
     uint32_t last_frame;

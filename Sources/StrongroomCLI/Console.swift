@@ -28,7 +28,7 @@ enum Console {
             let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
             if count < 0 {
                 // The reader has closed the pipe, as `head` does: that is no failure to report.
-                if errno == EPIPE { throw Told(status: .other) }
+                if errno == EPIPE { throw ReportedError(status: .other) }
                 guard errno == EINTR else { throw Failure(errno: errno, file: name, doing: "writing") }
                 continue
             }

@@ -136,7 +136,7 @@ extension Failure {
 }
 
 /// Ends a command that has already printed its failures.
-struct Told: Error {
+struct ReportedError: Error {
     var status: Status
 }
 

@@ -38,13 +38,13 @@ enum Main {
 
     /// Returns true for failures that were printed, and for wrong usages that only `run` finds.
     private static func isParsers(_ error: any Error) -> Bool {
-        error is Told || error is ValidationError
+        error is ReportedError || error is ValidationError
     }
 
     /// Prints the end of the program, on standard output if it was requested (help, completions), otherwise on standard
     /// error.
     private static func report(_ error: any Error) -> Status {
-        if let told = error as? Told { return told.status }
+        if let reported = error as? ReportedError { return reported.status }
         if let failure = error as? Failure {
             Console.message("strongroom: \(failure)")
             // Nothing was parsed.

@@ -19,67 +19,72 @@ struct ProgressOptions: ParsableArguments {
 }
 
 /// A display of the progress of one or several files, for any thread.
-///
-/// Unchecked: `lock` guards every variable.
-final class ProgressDisplay: @unchecked Sendable {
-    private let label: String
+final class ProgressDisplay: Sendable {
     private let form: ProgressForm
-    private let size: Int64
-    /// The time at which the phase began.
-    private var started = DispatchTime.now().uptimeNanoseconds
-    private var phase = EncryptionProgress.Phase.writing
-    private let lock = NSLock()
-    /// The size of each file, and the percentage that is done.
-    private var parts: [String: (size: Int64, percentage: Int)] = [:]
-    private var shown = ""
+    private let bar: Mutex<LiveProgressBar>
 
     /// - parameter files: the files, and the weight of each.
     init(_ label: String, files: [(path: String, size: Int64)], _ options: ProgressOptions, quiet: Bool) {
-        self.label = label
         let isTerminal = isatty(STDERR_FILENO) == 1
         form = options.progress == .bar && (quiet || !isTerminal) ? .none : options.progress
-        for file in files { parts[file.path] = (max(1, file.size), -1) }
-        size = parts.values.reduce(0) { $0 + $1.size }
+        bar = Mutex(LiveProgressBar(label, files: files))
     }
 
     func show(_ file: String, _ done: EncryptionProgress) {
         guard form != .none, done.totalPageCount > 0 else { return }
         let percentage = min(100, done.completedPageCount * 100 / done.totalPageCount)
-        lock.withLock {
-            guard let part = parts[file], part.percentage != percentage || phase != done.phase else { return }
-            begin(done.phase)
-            parts[file] = (part.size, percentage)
-            if form == .json { tell(file, done, percentage) } else { draw() }
+        bar.withLock { bar in
+            guard bar.advance(file, to: percentage, of: done.phase) else { return }
+            if form == .json { report(file, done, percentage) } else { bar.draw() }
         }
-    }
-
-    /// Begins a phase. Each phase has its own bar and its own estimate.
-    private func begin(_ new: EncryptionProgress.Phase) {
-        guard new != phase else { return }
-        phase = new
-        started = DispatchTime.now().uptimeNanoseconds
     }
 
     /// Prints a message. The bar returns with the next step.
     func say(_ text: String) {
-        lock.withLock {
-            erase()
+        bar.withLock { bar in
+            bar.erase()
             Console.message(text)
         }
     }
 
     /// Clears the line for the next message.
-    func clear() { lock.withLock { erase() } }
+    func clear() { bar.withLock { $0.erase() } }
 
-    private func tell(_ file: String, _ done: EncryptionProgress, _ percentage: Int) {
+    private func report(_ file: String, _ done: EncryptionProgress, _ percentage: Int) {
         Console.message(JSON.object([
             ("event", .text("progress")), ("file", .text(file)), ("phase",
                 .text(done.phase.rawValue)), ("completedPages", .count(done.completedPageCount)),
             ("totalPages", .count(done.totalPageCount)), ("percent", .count(percentage)),
         ]).line)
     }
+}
 
-    private func draw() {
+/// The progress of all files, and the line that shows it on the terminal.
+private struct LiveProgressBar {
+    private let label: String
+    private let size: Int64
+    /// The time at which the phase began.
+    private var started = DispatchTime.now().uptimeNanoseconds
+    private var phase = EncryptionProgress.Phase.writing
+    /// The size of each file, and the percentage that is done.
+    private var parts: [String: (size: Int64, percentage: Int)] = [:]
+    private var shown = ""
+
+    init(_ label: String, files: [(path: String, size: Int64)]) {
+        self.label = label
+        for file in files { parts[file.path] = (max(1, file.size), -1) }
+        size = parts.values.reduce(0) { $0 + $1.size }
+    }
+
+    /// Returns true if there is something new to show. Each phase has its own bar and its own estimate.
+    mutating func advance(_ file: String, to percentage: Int, of phase: EncryptionProgress.Phase) -> Bool {
+        guard let part = parts[file], part.percentage != percentage || phase != self.phase else { return false }
+        if phase != self.phase { (self.phase, started) = (phase, DispatchTime.now().uptimeNanoseconds) }
+        parts[file] = (part.size, percentage)
+        return true
+    }
+
+    mutating func draw() {
         let done = parts.values.reduce(Int64(0)) { $0 + $1.size / 100 * Int64(max(0, $1.percentage)) }
         let percentage = parts.count == 1 ? parts.values.first!.percentage : Int(min(100, done * 100 / size))
         let elapsed = Double(DispatchTime.now().uptimeNanoseconds - started) / 1e9
@@ -91,7 +96,7 @@ final class ProgressDisplay: @unchecked Sendable {
         shown = line
     }
 
-    private func erase() {
+    mutating func erase() {
         guard !shown.isEmpty else { return }
         try? Console.write("\r\u{1B}[K", to: STDERR_FILENO)
         shown = ""

@@ -52,8 +52,8 @@ struct SeveralFiles {
             var report: FileReport
             do {
                 report = try body(target.get(), secret)
-            } catch let told as Told {
-                throw told
+            } catch let reported as ReportedError {
+                throw reported
             } catch {
                 report = FileReport(file: name, failure: Failure(any: error, file: name))
             }
@@ -108,6 +108,6 @@ extension OutputOptions {
         } else if !quiet {
             Console.message(counted(reports.count, "database") + ": " + summary(reports.count - failed, failed) + ".")
         }
-        if status != .done { throw Told(status: status) }
+        if status != .done { throw ReportedError(status: status) }
     }
 }

@@ -148,12 +148,10 @@ extension Interruption {
     }
 }
 
-/// Unchecked: `lock` guards the variable.
-private final class Flag: @unchecked Sendable {
-    private let lock = NSLock()
-    private var value = false
+private final class Flag: Sendable {
+    private let value = Mutex(false)
     let finished = DispatchSemaphore(value: 0)
 
-    var isSet: Bool { lock.withLock { value } }
-    func set() { lock.withLock { value = true } }
+    var isSet: Bool { value.withLock { $0 } }
+    func set() { value.withLock { $0 = true } }
 }

@@ -12,6 +12,6 @@ typedef enum {
 } strongroom_log_state;
 
 /// Compares the log of the main database with its index. The calling thread has access, outside of any transaction.
-strongroom_log_state strongroom_look_at_log(strongroom_connection *connection);
+strongroom_log_state strongroom_check_log(strongroom_connection *connection);
 
 #endif

@@ -17,7 +17,7 @@ enum {
 enum {
     STRONGROOM_REACH_ALL = 0x0707,          ///< The user's block.
     /// Those who are told of a transaction: they may hold no lock of a suspended database.
-    STRONGROOM_REACH_TOLD = 0x0101,
+    STRONGROOM_REACH_NOTIFIED = 0x0101,
     STRONGROOM_REACH_WAITS = 0x0700,        ///< Compiling, BEGIN and COMMIT: done or not done, and never halfway.
     STRONGROOM_REACH_CLOSING = 0x0100,      ///< Closing: a suspended database leaves its log where it is.
     STRONGROOM_REACH_NOTHING = 0,           ///< Undoing.

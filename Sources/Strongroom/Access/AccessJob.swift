@@ -100,7 +100,7 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     nonisolated func perform(on database: Database) -> AccessJob? {
         guard let turn = beginTurn(with: database) else { return nil }
         turn.runSynchronously(on: unownedExecutor)
-        let isUndone = database.stops.undoWhatWasStopped()
+        let isUndone = database.stops.rollBackStoppedTransaction()
         let (result, isCancelled) = state.withLock { state in
             state.phase = .done
             return (state.result, state.isCancelled)

@@ -2,22 +2,22 @@ import CStrongroom
 
 extension Database {
     /// Runs `value` as ``isolated(_:)`` does, in the state that the file has at the beginning.
-    func isolatedNow<T>(_ value: (Database) throws -> T) throws -> T {
+    func withCurrentSnapshot<T>(_ value: (Database) throws -> T) throws -> T {
         try isolated { db in
-            try db.holdState()
+            try db.takeSnapshot()
             return try value(db)
         }
     }
 
-    /// Gives `value` one state of the database.
+    /// Calls `value` with one state of the database.
     ///
-    /// - parameter isNow: whether it is the state of the beginning, and not that of the first statement.
-    /// - throws: what kept the read from beginning. `value` is not called then.
-    func giveState(isNow: Bool, to value: (Result<Database, any Error>) -> Void) throws {
+    /// - parameter isCurrent: true for the state of the beginning, false for that of the first statement.
+    /// - throws: the error that kept the read from beginning. `value` is not called then.
+    func passSnapshot(isCurrent: Bool, to value: (Result<Database, any Error>) -> Void) throws {
         var hasBegun = false
         do {
             try isolated { db in
-                if isNow { try db.holdState() }
+                if isCurrent { try db.takeSnapshot() }
                 hasBegun = true
                 value(.success(db))
             }
@@ -27,13 +27,13 @@ extension Database {
         }
     }
 
-    /// Begins a read of the state that the file has now. ``endIsolation(_:)`` goes on with it, in another access of
+    /// Begins a read of the state that the file has now. ``endSnapshot(_:)`` goes on with it, in another access of
     /// another thread.
-    func beginIsolation() throws {
+    func beginSnapshot() throws {
         setReadOnly(true)
         do {
             try beginTransaction(.deferred)
-            try holdState()
+            try takeSnapshot()
         } catch {
             try? rollback()
             setReadOnly(false)
@@ -42,8 +42,8 @@ extension Database {
     }
 
     /// Runs `value` in the state that is held, and lets go of it.
-    func endIsolation(_ value: (Database) -> Void) {
-        insideTransactionBlock { value(self) }
+    func endSnapshot(_ value: (Database) -> Void) {
+        transactions.insideBlock { value(self) }
         // There is nothing to lose, whatever becomes of the commit.
         do { try commit() } catch { rollbackAfterError() }
         setReadOnly(false)
@@ -52,29 +52,29 @@ extension Database {
     /// Runs `value` with the connection.
     ///
     /// - throws: the error that it is closed.
-    func giveIfOpen(to value: (Result<Database, any Error>) -> Void) throws {
+    func passConnection(to value: (Result<Database, any Error>) -> Void) throws {
         _ = try openConnection
         value(.success(self))
     }
 
     /// Begins a transaction that lasts until the connection is closed.
-    func holdStateForGood() throws {
-        readOnlyDepth += 1
+    func holdSnapshotUntilClosing() throws {
+        transactions.readOnlyDepth += 1
         try beginTransaction(.deferred)
         // From now on a statement fails when the transaction is gone.
-        transactionBlockDepth += 1
-        try holdState()
+        transactions.blockDepth += 1
+        try takeSnapshot()
     }
 
     /// A deferred transaction sees the state that its first read finds: this is the smallest one.
-    func holdState() throws {
-        try untraced { try transactionStatements.statement(for: .holdState, of: self).run() }
+    func takeSnapshot() throws {
+        try untraced { try transactions.statements.statement(for: .takeSnapshot, of: self).run() }
     }
 
     /// Creates the files of the write-ahead log: a connection that only reads, without write access to the folder,
     /// can't.
     func openLog() throws {
-        try holdState()
+        try takeSnapshot()
     }
 
     /// Empties the database by way of SQLite's own reset, which needs no valid schema.
@@ -86,7 +86,7 @@ extension Database {
         try setResets(false)
         try erasure.get()
         try execute(sql: "PRAGMA user_version = 0; PRAGMA application_id = 0")
-        removeCachedStatements()
+        statements.removeAll()
         try contentWasReplaced()
     }
 }

@@ -14,7 +14,7 @@ extension Database {
         case .default: break
         case .wal: wantsWAL = true
         }
-        if configuration.persistentWAL, !configuration.readonly { try keepLog() }
+        if configuration.persistentWAL, !configuration.readonly { try log.makePersistent() }
         if wantsWAL, !configuration.readonly {
             let mode = try String.fetchOne(self, sql: "PRAGMA main.journal_mode = WAL") ?? ""
             guard mode == "wal" else {
@@ -23,7 +23,7 @@ extension Database {
             // Durable against crashes of the program, and of the system up to the last checkpoint; never corrupt.
             try execute(sql: "PRAGMA synchronous = NORMAL")
             // The first read makes the log and its index, which a program that only reads may not be able to make.
-            try holdState()
+            try takeSnapshot()
         }
     }
 }

@@ -10,15 +10,15 @@ extension DatabasePool {
     }
 
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
-        try readers.sync(rank) { try $0.isolatedNow(value) }
+        try readers.sync(rank) { try $0.withCurrentSnapshot(value) }
     }
 
     public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess({ try $0.isolatedNow(value) }, schedule: readers.async)
+        try await awaitAccess({ try $0.withCurrentSnapshot(value) }, schedule: readers.async)
     }
 
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        readers.async({ try $0.giveState(isNow: true, to: value) }, orElse: { value(.failure($0)) })
+        readers.async({ try $0.passSnapshot(isCurrent: true, to: value) }, orElse: { value(.failure($0)) })
     }
 
     public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
@@ -52,6 +52,6 @@ extension DatabasePool {
     public func asyncConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         writer.requireWriteOutsideOfTransaction("asyncConcurrentRead")
         // Without SQLITE_ENABLE_SNAPSHOT, a state is named by holding it: no write may come in between.
-        readers.asyncInPresentState(rank, value)
+        readers.asyncInCurrentSnapshot(rank, value)
     }
 }

@@ -25,7 +25,7 @@ public final class DatabaseQueue: DatabaseWriter {
     public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
         var configuration = configuration
         configuration.readonly = false
-        try self.init(opening: name.map { Database.sharedMemoryURI(named: $0) } ?? ":memory:", configuration)
+        try self.init(opening: name.map { SQLiteURI.sharedMemory(named: $0) } ?? ":memory:", configuration)
     }
 
     private init(opening path: String, _ configuration: Configuration) throws {
@@ -81,7 +81,7 @@ extension DatabaseQueue {
     }
 
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        writer.async({ try $0.giveState(isNow: false, to: value) }, orElse: { value(.failure($0)) })
+        writer.async({ try $0.passSnapshot(isCurrent: false, to: value) }, orElse: { value(.failure($0)) })
     }
 
     public func unsafeRead<T>(_ value: (Database) throws -> T) rethrows -> T {
@@ -93,7 +93,7 @@ extension DatabaseQueue {
     }
 
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        writer.async({ try $0.giveIfOpen(to: value) }, orElse: { value(.failure($0)) })
+        writer.async({ try $0.passConnection(to: value) }, orElse: { value(.failure($0)) })
     }
 
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) rethrows -> T {
@@ -104,7 +104,7 @@ extension DatabaseQueue {
     public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         let db = writer.requireWriteOutsideOfTransaction("spawnConcurrentRead")
         do {
-            try db.giveState(isNow: false, to: value)
+            try db.passSnapshot(isCurrent: false, to: value)
         } catch {
             value(.failure(error))
         }
@@ -142,7 +142,7 @@ extension DatabaseQueue {
     public func asyncBarrierWriteWithoutTransaction(
         _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void)
     {
-        writer.async({ try $0.giveIfOpen(to: updates) }, orElse: { updates(.failure($0)) })
+        writer.async({ try $0.passConnection(to: updates) }, orElse: { updates(.failure($0)) })
     }
 
     public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) rethrows -> T {

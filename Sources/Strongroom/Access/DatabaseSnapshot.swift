@@ -26,7 +26,7 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
             target: target,
             prepare: { db in
                 try setup(db)
-                try db.holdStateForGood()
+                try db.holdSnapshotUntilClosing()
             })
     }
 
@@ -48,7 +48,7 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
     }
 
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        reader.async({ try $0.giveIfOpen(to: value) }, orElse: { value(.failure($0)) })
+        reader.async({ try $0.passConnection(to: value) }, orElse: { value(.failure($0)) })
     }
 
     public func unsafeRead<T>(_ value: (Database) throws -> T) rethrows -> T {
@@ -60,7 +60,7 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
     }
 
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        reader.async({ try $0.giveIfOpen(to: value) }, orElse: { value(.failure($0)) })
+        reader.async({ try $0.passConnection(to: value) }, orElse: { value(.failure($0)) })
     }
 
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {

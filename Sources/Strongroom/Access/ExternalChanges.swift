@@ -33,10 +33,11 @@ protocol ExternalChangeObserver: AnyObject, Sendable {
 /// committed between two of the steps is either in the later one, or has an event that comes after, and is looked at
 /// anew.
 ///
-/// Sendable because its variables are used under `lock`, and `version` with access to the connection that writes.
+/// Sendable because `state` has its own lock, and `writer` and `version` are used with access to the connection that
+/// writes, or before the object is shared.
 final class ExternalChanges: @unchecked Sendable {
     private enum Phase {
-        case idle, scheduled, looking
+        case idle, scheduled, checking
 
         /// There was an event during the look.
         case outdated
@@ -52,20 +53,66 @@ final class ExternalChanges: @unchecked Sendable {
         weak var observer: (any ExternalChangeObserver)?
     }
 
+    private struct State {
+        var watch: (any FileWatch)?
+        var observers: [Entry] = []
+        var phase = Phase.idle
+        var latestEvent = DispatchTime.now()
+
+        /// Tells the present wait from former ones.
+        var waitNumber = 0
+
+        /// True if the file that is open is no longer the one at its path: nothing will be seen any more.
+        var isFileGone = false
+
+        mutating func remove(_ observer: any ExternalChangeObserver) {
+            observers.removeAll { $0.observer == nil || $0.observer === observer }
+        }
+
+        /// Notes an event. Returns true if the caller must schedule a look.
+        mutating func noteEvent() -> Bool {
+            latestEvent = .now()
+            switch phase {
+            case .idle, .unsettled:
+                phase = .scheduled
+                return true
+            case .checking:
+                phase = .outdated
+                return false
+            case .scheduled, .outdated, .suspended:
+                return false
+            }
+        }
+
+        /// Ends a look. Returns the next step.
+        mutating func endCheck(isSettled: Bool) -> NextCheck? {
+            let isOutdated = phase == .outdated
+            phase = isOutdated ? .scheduled : isSettled ? .idle : .unsettled
+            waitNumber += 1
+            if isOutdated { return .now }
+            if isSettled { return nil }
+            let passed = DispatchTime.now().uptimeNanoseconds - latestEvent.uptimeNanoseconds
+            return .later(nanoseconds: max(passed / 2, shortestWait), number: waitNumber)
+        }
+
+        /// Ends the wait of that number. Returns true if the caller must schedule a look.
+        mutating func endWait(_ number: Int) -> Bool {
+            guard phase == .unsettled, waitNumber == number else { return false }
+            phase = .scheduled
+            return true
+        }
+    }
+
+    private enum NextCheck {
+        case now
+        case later(nanoseconds: UInt64, number: Int)
+    }
+
+    private static let shortestWait: UInt64 = 1_000_000
+
     private weak var writer: SerializedConnection?
     private var version: Int?
-
-    private let lock = NSLock()
-    private var watch: (any FileWatch)?
-    private var observers: [Entry] = []
-    private var phase = Phase.idle
-    private var latestEvent = DispatchTime.now()
-
-    /// Tells the present wait from former ones.
-    private var waitNumber = 0
-
-    /// Whether the file that is open is no longer the one at its path: nothing will be seen any more.
-    private var isFileGone = false
+    private let state = Mutex(State())
 
     /// Begins at once; nil where the configuration doesn't ask for it, and for a database that has no file.
     init?(of writer: SerializedConnection) throws {
@@ -77,63 +124,52 @@ final class ExternalChanges: @unchecked Sendable {
         }
         guard let path else { return nil }
         // In this order: what is committed after the version was read has an event.
-        watch = try watchFiles(path) { [weak self] in self?.filesDidChange() }
+        let watch = try watchFiles(path) { [weak self] in self?.filesDidChange() }
+        state.withLock { $0.watch = watch }
         try writer.sync { db in version = try db.untraced { try db.dataVersion } }
     }
 
     deinit {
-        watch?.cancel()
+        stop()
     }
 
     /// The database is closed.
     func stop() {
-        let former = lock.withLock { watch.take() }
-        former?.cancel()
+        let watch = state.withLock { $0.watch.take() }
+        watch?.cancel()
     }
 
-    /// Tells an observer of what can be seen from now on, as long as it lives.
+    /// Notifies an observer of the changes that can be seen from now on, as long as it lives.
     func add(_ observer: any ExternalChangeObserver) {
-        let isTooLate = lock.withLock {
-            observers.removeAll { $0.observer == nil || $0.observer === observer }
-            observers.append(Entry(observer: observer))
-            return isFileGone
+        let isTooLate = state.withLock {
+            $0.remove(observer)
+            $0.observers.append(Entry(observer: observer))
+            return $0.isFileGone
         }
         if isTooLate { filesDidChange() }
     }
 
     func remove(_ observer: any ExternalChangeObserver) {
-        lock.withLock { observers.removeAll { $0.observer == nil || $0.observer === observer } }
+        state.withLock { $0.remove(observer) }
     }
 
     // MARK: - When to look
 
     private func filesDidChange() {
-        let mustSchedule = lock.withLock {
-            latestEvent = .now()
-            switch phase {
-            case .idle, .unsettled:
-                phase = .scheduled
-                return true
-            case .looking:
-                phase = .outdated
-                return false
-            case .scheduled, .outdated, .suspended:
-                return false
-            }
-        }
+        let mustSchedule = state.withLock { $0.noteEvent() }
         if mustSchedule { schedule() }
     }
 
     private func schedule() {
-        writer?.async { [weak self] db in self?.look(db) }
+        writer?.async { [weak self] db in self?.check(db) }
     }
 
-    private func look(_ db: Database) {
-        lock.withLock { phase = .looking }
+    private func check(_ db: Database) {
+        state.withLock { $0.phase = .checking }
         guard db.sqliteConnection != nil else { return }
         let finding = db.stops.notifying {
             let finding = find(db)
-            db.outsideOfBlocks { tell(finding, db) }
+            db.transactions.outsideBlocks { notify(of: finding, db) }
             return finding
         }
         switch finding {
@@ -144,36 +180,26 @@ final class ExternalChanges: @unchecked Sendable {
     }
 
     private func conclude(isSettled: Bool) {
-        let (mustSchedule, delay, number) = lock.withLock {
-            let isOutdated = phase == .outdated
-            phase = isOutdated ? .scheduled : isSettled ? .idle : .unsettled
-            waitNumber += 1
-            let passed = DispatchTime.now().uptimeNanoseconds - latestEvent.uptimeNanoseconds
-            return (isOutdated, max(passed / 2, Self.shortestWait), waitNumber)
-        }
-        if mustSchedule { return schedule() }
-        if isSettled { return }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay))) { [weak self] in
-            self?.lookAgain(number)
+        switch state.withLock({ $0.endCheck(isSettled: isSettled) }) {
+        case .now: schedule()
+        case .later(let delay, let number):
+            DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: delay))) { [weak self] in
+                self?.checkAgain(number)
+            }
+        case nil: break
         }
     }
 
-    private static let shortestWait: UInt64 = 1_000_000
-
-    private func lookAgain(_ number: Int) {
-        let mustSchedule = lock.withLock {
-            guard phase == .unsettled, waitNumber == number else { return false }
-            phase = .scheduled
-            return true
-        }
+    private func checkAgain(_ number: Int) {
+        let mustSchedule = state.withLock { $0.endWait(number) }
         if mustSchedule { schedule() }
     }
 
     private func waitForResumption() {
-        lock.withLock { phase = .suspended }
+        state.withLock { $0.phase = .suspended }
         writer?.whenResumed { [weak self] in
             guard let self else { return }
-            lock.withLock { phase = .scheduled }
+            state.withLock { $0.phase = .scheduled }
             schedule()
         }
     }
@@ -195,15 +221,15 @@ final class ExternalChanges: @unchecked Sendable {
         if db.isInsideTransaction { return .locked }
         do {
             if try db.isFileGone {
-                lock.withLock { isFileGone = true }
+                state.withLock { $0.isFileGone = true }
                 return .failure(DatabaseError.fileGone(db.filePath))
             }
-            let log = strongroom_look_at_log(db.connection)
+            let log = strongroom_check_log(db.connection)
             // The program did not ask for it: its trace is not to show it.
             let version = try db.untraced { try db.withoutWaiting { try db.dataVersion } }
             // Reading opens a log that the database has got since.
             let isSettled = log == STRONGROOM_LOG_SETTLED
-                || log == STRONGROOM_LOG_ABSENT && strongroom_look_at_log(db.connection) == STRONGROOM_LOG_ABSENT
+                || log == STRONGROOM_LOG_ABSENT && strongroom_check_log(db.connection) == STRONGROOM_LOG_ABSENT
             return .version(version, isSettled: isSettled)
         } catch let error as DatabaseError where error.isInterruptionError {
             return .suspended
@@ -217,20 +243,20 @@ final class ExternalChanges: @unchecked Sendable {
         }
     }
 
-    private func tell(_ finding: Finding, _ db: Database) {
-        let news: Result<Database, any Error>
+    private func notify(of finding: Finding, _ db: Database) {
+        let change: Result<Database, any Error>
         switch finding {
         case .version(let found, _):
             if found == version { return }
             version = found
-            news = .success(db)
+            change = .success(db)
         case .failure(let error):
-            news = .failure(error)
+            change = .failure(error)
         case .locked, .suspended:
             return
         }
-        let told = lock.withLock { observers.compactMap(\.observer) }
-        for observer in told { observer.databaseDidChangeElsewhere(news) }
+        let observers = state.withLock { $0.observers.compactMap(\.observer) }
+        for observer in observers { observer.databaseDidChangeElsewhere(change) }
     }
 }
 

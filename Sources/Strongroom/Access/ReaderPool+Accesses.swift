@@ -51,14 +51,16 @@ extension ReaderPool {
     ///
     /// The state is taken on the calling thread, which has the writer: nothing that the reader does can have to wait
     /// for it.
-    func asyncInPresentState(_ rank: VisitorRank, _ block: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+    func asyncInCurrentSnapshot(
+        _ rank: VisitorRank, _ block: @escaping @Sendable (Result<Database, any Error>) -> Void)
+    {
         do {
             let reader = try checkOut(rank)
             do {
                 let connection = try connection(of: reader, by: .direct)
-                try connection.leavingOpen(by: .direct) { try $0.beginIsolation() }
+                try connection.leavingOpen(by: .direct) { try $0.beginSnapshot() }
                 reader.queue.async {
-                    connection.sync(by: .onQueue) { $0.endIsolation { block(.success($0)) } }
+                    connection.sync(by: .onQueue) { $0.endSnapshot { block(.success($0)) } }
                     self.checkIn(reader)
                 }
             } catch {

@@ -92,9 +92,9 @@ final class ReaderPool: Sendable {
             case .mustWait:
                 let handover = Handover<Result<Reader, any Error>>()
                 if rank == .ordinary {
-                    _ = state.turnstile.append(.reader(handover.give))
+                    _ = state.turnstile.append(.reader(handover.put))
                 } else {
-                    state.turnstile.append(owner: .reader(handover.give))
+                    state.turnstile.append(owner: .reader(handover.put))
                 }
                 turn = handover
                 return nil
@@ -236,7 +236,7 @@ final class ReaderPool: Sendable {
     /// - parameter withdrawal: gets the function that ends the wait.
     func raiseBarrier(withdrawal: (@escaping @Sendable () -> Void) -> Void = { _ in }) -> BarrierOutcome {
         let turn = Handover<BarrierOutcome>()
-        let ticket = change { $0.turnstile.append(barrier: .barrier(turn.give)) }
+        let ticket = change { $0.turnstile.append(barrier: .barrier(turn.put)) }
         withdrawal { self.withdraw(ticket) }
         return turn.take { target?.requireConcurrency() }
     }

@@ -50,7 +50,7 @@ final class SerializedConnection: @unchecked Sendable {
     {
         database = try Database(path: path, description: queue.label, configuration: configuration)
         database.connection.pointee.group = group
-        database.leastBusyTimeout = minimumBusyTimeout
+        database.busy.minimumTimeout = minimumBusyTimeout
         self.queue = queue
         self.target = target
         turn = group == 0 ? Mutex(()) : nil

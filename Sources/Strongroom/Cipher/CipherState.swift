@@ -89,7 +89,7 @@ extension CipherState {
         if statement.makesDatabases, let refusal = db.formatControl.releaseFormat(after: statement) { throw refusal }
     }
 
-    func transactionDidEnd(isCommitted: Bool, isTold: Bool, in db: Database) {
+    func transactionDidEnd(isCommitted: Bool, notifiesObservers: Bool, in db: Database) {
         if isCommitted, isCreating { db.saltSearch.endCreation() }
     }
 

@@ -74,7 +74,7 @@ struct CopyStaging {
     }
 
     /// Gives the finished copy no more than the mode of its source, and its owner and group where that is permitted.
-    func takeMode(of source: String?) throws {
+    func copyMode(of source: String?) throws {
         guard let source else { return }
         let error = strongroom_copy_take_mode(path, source)
         guard error == 0 else { throw CopyStaging.failure("give a copy the mode of \(source)", error) }

@@ -52,7 +52,7 @@ extension Database {
         } else {
             try repaged(for: destDb, progress) { try $0.copyPages(to: destDb, pagesPerStep, progress) }
         }
-        destDb.removeCachedStatements()
+        destDb.statements.removeAll()
         try destDb.requireOpensFromFiles()
         try destDb.contentWasReplaced()
     }

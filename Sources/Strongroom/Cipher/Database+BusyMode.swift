@@ -3,9 +3,9 @@ extension Database {
     func withoutWaiting<T>(_ body: () throws -> T) throws -> T {
         // A timeout that `PRAGMA busy_timeout` has set takes precedence over the configuration's.
         let timeout = try answer(to: "PRAGMA busy_timeout") ?? "0"
-        try setBusyHandler(nil, context: nil)
+        try busy.remove(from: self)
         let result = Result { try body() }
-        if timeout == "0" { try setUpBusyMode() } else { try runCipherPragma("busy_timeout = \(timeout)") }
+        if timeout == "0" { try busy.install(on: self) } else { try runCipherPragma("busy_timeout = \(timeout)") }
         return try result.get()
     }
 }

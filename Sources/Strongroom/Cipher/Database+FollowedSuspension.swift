@@ -13,14 +13,13 @@ extension Database {
 
 /// Suspends a connection that is known to this object and its owner only.
 ///
-/// Sendable because `connection` is used under `lock`.
+/// Sendable because `connection` has its own lock, and its owner alone uses `tokens`.
 private final class FollowedSuspension: @unchecked Sendable {
-    private let lock = NSLock()
-    private var connection: UnsafeMutablePointer<strongroom_connection>?
+    private let connection: Mutex<UnsafeMutablePointer<strongroom_connection>?>
     private var tokens: [any NSObjectProtocol] = []
 
     init(_ connection: UnsafeMutablePointer<strongroom_connection>) {
-        self.connection = connection
+        self.connection = Mutex(connection)
         follow(Database.suspendNotification) { strongroom_connection_suspend($0, true) }
         follow(Database.resumeNotification) { strongroom_connection_resume($0) }
     }
@@ -29,8 +28,7 @@ private final class FollowedSuspension: @unchecked Sendable {
         _ name: Notification.Name, _ react: @escaping @Sendable (UnsafeMutablePointer<strongroom_connection>) -> Void)
     {
         tokens.append(NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { [weak self] _ in
-            guard let self else { return }
-            lock.withLock {
+            self?.connection.withLock { connection in
                 if let connection { react(connection) }
             }
         })
@@ -39,6 +37,6 @@ private final class FollowedSuspension: @unchecked Sendable {
     /// A notification that is on its way meets nothing.
     func end() {
         for token in tokens { NotificationCenter.default.removeObserver(token) }
-        lock.withLock { connection = nil }
+        connection.withLock { $0 = nil }
     }
 }

@@ -35,7 +35,7 @@ extension Database {
     /// The set-up of a connection that is not the application's.
     func setUpPlainly(derived: DerivedKey?, header: Int) throws {
         try check(authorizer.install(on: openConnection))
-        try setUpBusyMode()
+        try busy.install(on: self)
         defer { formatControl.releaseDefaults() }
         try keySetup.setUpEncryption()
         if let derived {

@@ -21,7 +21,7 @@ struct DatabaseCopy {
     }
 
     private func copyAll() throws -> [String: Int] {
-        let isWAL = try source.isWAL
+        let isWAL = try source.log.isUsed
         for pragma in ["encoding", "auto_vacuum"] { try carry(pragma) }
         if !target.cipher.isKeyed { try carry("page_size") }
         var counts: [String: Int] = [:]

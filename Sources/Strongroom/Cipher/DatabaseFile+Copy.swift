@@ -73,12 +73,12 @@ extension DatabaseFile {
         let original = source.isFileStored ? source.filePath : nil
         try staging.create(like: original)
         let counts = try write(staging.path)
-        if let encryption { try source.giveKeySlots(to: staging.path, encryption) }
+        if let encryption { try source.addKeySlots(to: staging.path, encryption) }
         try withDatabase(staging.path, encryption) { copy in
             try copy.stopping(by: progress) { try verify(copy, counts, progress) }
         }
         try progress.complete()
-        try staging.takeMode(of: original)
+        try staging.copyMode(of: original)
         try rename(staging.path, to: destination)
     }
 

@@ -69,9 +69,9 @@ struct FormatControl {
 
     /// Prepares for a `VACUUM` or `ATTACH`: SQLCipher sets a key for the database that it opens.
     func holdFormat(for statement: Statement) throws {
-        if mayGiveKey(statement) { try FormatControl.holdDefaults() }
+        if maySetKey(statement) { try FormatControl.holdDefaults() }
         // A wrong key closes the database again, and must not change its files.
-        if statement.compilation.attaches { database.leaveLogAtClosing() }
+        if statement.compilation.attaches { database.log.setCheckpointsAtClose(false) }
         guard let source = statement.compilation.vacuumedSchema.flatMap(database.path(of:)) else { return }
         // A copy gets no more than the mode of the original. Nobody reads it in between: SQLite takes an empty file
         // as it is.
@@ -86,8 +86,8 @@ struct FormatControl {
             refusal = refuseForeignVFS(of: schema)
             if refusal == nil { try? deriveBeforeFirstPage(of: schema) }
         }
-        if statement.compilation.attaches { database.leaveLogAtClosing(false) }
-        if mayGiveKey(statement) { strongroom_defaults_release() }
+        if statement.compilation.attaches { database.log.setCheckpointsAtClose(true) }
+        if maySetKey(statement) { strongroom_defaults_release() }
         return refusal
     }
 
@@ -105,7 +105,7 @@ struct FormatControl {
     }
 
     /// A clear database has no key to hand on.
-    private func mayGiveKey(_ statement: Statement) -> Bool {
+    private func maySetKey(_ statement: Statement) -> Bool {
         statement.compilation.attaches || cipher.isKeyed
     }
 }

@@ -28,14 +28,14 @@ extension KeySetup {
         guard creating != nil || files.exists(.current) || files.exists(.rotation) else { return try establish() }
         try given.source.withSecret { secret in
             // A provider may spell the data key itself.
-            guard try KeySource.spelledKey(secret) == nil else { return try establish() }
+            guard try KeySource.specifiedKey(secret) == nil else { return try establish() }
             let unlocking = KeyUnlocking(database: database, files: files, given: given, secret: secret)
             defer { cipher.keyring.countDerivations(unlocking.deriver.runCount) }
             if isEmpty {
                 try unlocking.useForCreation(creating)
                 try establish()
             } else if SaltFile.exists(.rotation, of: database.filePath) || files.exists(.rotation) {
-                try unlocking.useWhicheverReads(establish)
+                try unlocking.useFirstReadable(establish)
             } else {
                 try unlocking.use(requireOwnKeyFile(files, requested))
                 try establish()
@@ -65,7 +65,7 @@ extension KeySetup {
 
 extension Database {
     /// Writes a key file with the slots of this database beside a copy that has its data key.
-    func giveKeySlots(to copy: String, _ encryption: Encryption) throws {
+    func addKeySlots(to copy: String, _ encryption: Encryption) throws {
         guard isFileStored, let key = cipher.key, key.source.form == .raw, let derived = cipher.derived,
               encryption.key.source.identity == key.source.identity,
               let file = try KeyFiles(database: filePath).read(.current), file.salt == derived.salt,
@@ -126,7 +126,7 @@ private struct KeyUnlocking {
 
     /// Uses the key that reads the database, of those that the secret gives. The key that a rotation brings in is tried
     /// first.
-    func useWhicheverReads(_ establish: () throws -> Void) throws {
+    func useFirstReadable(_ establish: () throws -> Void) throws {
         var failure: (any Error)?
         let hasFile = files.exists(.current)
         let unlocked = [KeyFiles.Role.rotation, .current].map { role in { try files.read(role).map(unlock) } }

@@ -58,26 +58,35 @@ extension Database {
     /// Runs the end of opening; its failures say what is wrong with the file or the key.
     func explainingFailures(_ body: () throws -> Void) throws {
         do {
-            try leavingLog(body)
+            try keepingLog(body)
         } catch let error as DatabaseError where error.isUnexplained {
-            throw try explanation(of: error)
+            throw try OpeningFailure(database: self).explanation(of: error)
         }
     }
 
     /// A connection that doesn't open leaves the write-ahead log to those that do.
-    private func leavingLog(_ body: () throws -> Void) throws {
+    private func keepingLog(_ body: () throws -> Void) throws {
         do {
             try body()
         } catch {
-            leaveLogAtClosing()
+            log.setCheckpointsAtClose(false)
             throw error
         }
     }
+}
 
-    private func explanation(of error: DatabaseError) throws -> DatabaseError {
-        let header = try fileHeader()
+/// The search for the reason why a database does not open.
+private struct OpeningFailure {
+    let database: Database
+
+    private var path: String { database.path }
+    private var cipher: CipherState { database.cipher }
+
+    /// Returns the error to throw for SQLite's.
+    func explanation(of error: DatabaseError) throws -> DatabaseError {
+        let header = try database.fileHeader()
         guard header.fileSize > 0 else { return error }
-        guard let derived = cipher.derived else { return explanationWithoutKey(error, header) }
+        guard let derived = cipher.derived else { return withoutKey(error, header) }
         if header.isClear { return .clearText(path) }
         if header.looksLikeText { return .notDatabase(path, "it begins like a text") }
         if header.fileSize < 512 { return .notDatabase(path, "it has only \(header.fileSize) bytes") }
@@ -85,15 +94,15 @@ extension Database {
             return DatabaseError(
                 .SQLITE_CORRUPT, .damaged, "the header of \(path) shows no size that pages can have", damagedPage: 1)
         }
-        let pages = PageReader(self, pageSize: derived.settings.pageSize, fileSize: header.fileSize)
+        let pages = PageReader(database, pageSize: derived.settings.pageSize, fileSize: header.fileSize)
         let format = try PageFormat(derived, header: cipher.header)
-        if let damage = try explanationOfDamage(error, pages, format) { return damage }
-        if let older = try explanationOfFormat(header, derived) { return older }
+        if let damage = try self.damage(error, pages, format) { return damage }
+        if let other = try otherFormat(header, derived) { return other }
         let salt = cipher.isSaltProvided ? " or wrong salt" : ""
         return DatabaseError(.SQLITE_NOTADB, .wrongKey, "wrong key\(salt), or not a database: \(path)")
     }
 
-    private func explanationWithoutKey(_ error: DatabaseError, _ header: FileHeader) -> DatabaseError {
+    private func withoutKey(_ error: DatabaseError, _ header: FileHeader) -> DatabaseError {
         if header.isClear { return error }
         if header.looksLikeText { return .notDatabase(path, "it begins like a text") }
         if header.fileSize < 512 { return .notDatabase(path, "it has only \(header.fileSize) bytes") }
@@ -103,12 +112,12 @@ extension Database {
     }
 
     /// The right key, which some page proves, on a file that is damaged.
-    private func explanationOfDamage(
+    private func damage(
         _ error: DatabaseError, _ pages: PageReader, _ format: PageFormat) throws -> DatabaseError?
     {
         if try pages.isAuthentic(1, format) {
             // With NOTADB, the write-ahead log already holds the pages of another key. A readable header hides that.
-            guard error.resultCode != .SQLITE_NOTADB, !keyProof.hasOtherKeyInLog(than: format) else { return nil }
+            guard error.resultCode != .SQLITE_NOTADB, !database.keyProof.hasOtherKeyInLog(than: format) else { return nil }
             return DatabaseError(.SQLITE_CORRUPT, .damaged, "\(path) is damaged or truncated: the key fits page 1")
         }
         if format.authenticates, try pages.sample().contains(where: { try pages.isAuthentic($0, format) }) {
@@ -122,12 +131,12 @@ extension Database {
     }
 
     /// Tries older formats on page 1.
-    private func explanationOfFormat(_ header: FileHeader, _ derived: DerivedKey) throws -> DatabaseError? {
+    private func otherFormat(_ header: FileHeader, _ derived: DerivedKey) throws -> DatabaseError? {
         guard let salt = header.salt, cipher.header == 0 else { return nil }
         for (version, settings) in CipherSettings.formats where settings != derived.settings {
             let candidate = try PageFormat(
                 Keyring().derivedKey(for: cipher.key!, salt: salt, settings: settings), header: 0)
-            let pages = PageReader(self, pageSize: settings.pageSize, fileSize: header.fileSize)
+            let pages = PageReader(database, pageSize: settings.pageSize, fileSize: header.fileSize)
             if try pages.isAuthentic(1, candidate) { return .otherFormat(path, version: version) }
         }
         return nil

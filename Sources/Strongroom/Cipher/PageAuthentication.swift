@@ -12,7 +12,7 @@ struct PageAuthentication {
     init(_ database: Database) throws {
         self.database = database
         format = try PageFormat(database.cipher.derived!, header: database.cipher.header)
-        isWAL = try database.isWAL
+        isWAL = try database.log.isUsed
     }
 
     /// The numbers of the pages that aren't what SQLCipher wrote under the key, in order.

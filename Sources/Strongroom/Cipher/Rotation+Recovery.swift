@@ -133,12 +133,12 @@ extension Rotation {
     /// Moves all pages of the write-ahead log into the file and empties it, if nobody is in the way: of the pages that
     /// were replaced, none is left then.
     private func emptyLog(waits: Bool) throws -> Bool {
-        guard try database.isWAL else { return true }
+        guard try database.log.isUsed else { return true }
         guard waits else {
-            return try database.withoutWaiting { (try? database.moveLog(.truncate, of: "main")) != nil }
+            return try database.withoutWaiting { (try? database.log.checkpoint(.truncate)) != nil }
         }
         do {
-            _ = try database.moveLog(.truncate, of: "main")
+            _ = try database.log.checkpoint(.truncate)
             return true
         } catch let error as DatabaseError where error.resultCode.isLock {
             return false

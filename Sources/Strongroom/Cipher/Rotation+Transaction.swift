@@ -7,15 +7,15 @@ extension Rotation {
     /// - throws: what `rotation` throws; `SQLITE_MISUSE` inside of any other transaction.
     func outsideOfUntouchedTransaction<T>(_ rotation: () throws -> T) throws -> T {
         guard database.isInsideTransaction else { return try rotation() }
-        guard database.transactionBlockDepth > 0, database.transactions.isUntouched else {
+        guard database.transactions.blockDepth > 0, database.transactions.isUntouched else {
             throw DatabaseError(
                 refusing: "a key can't be changed inside a transaction that has begun its work",
                 advice: "make it the first thing in the transaction, or use writeWithoutTransaction")
         }
         // Statements fail in a block that relies on a transaction which is gone.
-        let depth = database.transactionBlockDepth, date = database.transactions.date
-        database.transactionBlockDepth = 0
-        defer { database.transactionBlockDepth = depth }
+        let depth = database.transactions.blockDepth, date = database.transactions.date
+        database.transactions.blockDepth = 0
+        defer { database.transactions.blockDepth = depth }
         try database.withoutObservers { try database.untraced { try database.runUnseen("COMMIT") } }
         database.transactions.didPause()
         let outcome = Result { try rotation() }
@@ -23,7 +23,7 @@ extension Rotation {
             try database.untraced { try database.beginTransaction(database.transactions.kind) }
             database.transactions.date = date
         } catch {
-            database.transactionDidEnd(isTold: true, isCommitted: false)
+            database.transactionDidEnd(notifiesObservers: true, isCommitted: false)
             _ = try outcome.get()
             throw DatabaseError(
                 (error as? DatabaseError)?.extendedResultCode ?? .SQLITE_ABORT, .keyChanged,

@@ -144,7 +144,7 @@ struct Rotation {
         let oldFormat = try PageFormat(old, header: cipher.header)
         let newFormat = try PageFormat(new, header: cipher.header)
         return try database.formatControl.holdingDefaults {
-            try stops.asking { check in
+            try stops.checking { check in
                 try attempt.run(check) { context, callBack in
                     try old.withPageKey(oldFormat) { oldKey in
                         try new.withPageKey(newFormat) { newKey in
@@ -167,7 +167,7 @@ struct Rotation {
         if mode == "persist" { _ = try database.answer(to: "PRAGMA main.journal_mode = delete") }
         if mode != "wal" {
             try database.runUnseen("PRAGMA main.journal_mode = wal")
-            guard try database.isWAL else {
+            guard try database.log.isUsed else {
                 throw DatabaseError(
                     refusing: "the key of \(database.path) can't be changed where there can be no write-ahead log")
             }
@@ -352,7 +352,7 @@ private final class RotationAttempt {
         guard stopped == nil, count < totalPageCount else { return 0 }
         do {
             try check?()
-            try tell(count)
+            try notifyProgress(count)
             return 0
         } catch {
             stopped = error
@@ -362,10 +362,10 @@ private final class RotationAttempt {
 
     /// Nothing stops what has happened.
     func complete() {
-        try? tell(totalPageCount)
+        try? notifyProgress(totalPageCount)
     }
 
-    private func tell(_ count: Int) throws {
+    private func notifyProgress(_ count: Int) throws {
         // Half of the pages have the other key.
         try database.barred(in: "the progress function of rotateKey") {
             try progress?(EncryptionProgress(completedPageCount: count, totalPageCount: totalPageCount))

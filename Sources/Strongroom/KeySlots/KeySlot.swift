@@ -61,25 +61,26 @@ extension KeySlot.Entry {
 
 /// The derivations of the keys of slots. Each runs once, so that a slot that was just written is unlocked without
 /// another derivation.
-///
-/// Unchecked: `lock` guards every variable.
-final class KeySlotDeriver: @unchecked Sendable {
-    private let lock = NSLock()
-    private var derived: [(derivation: KeyDerivation, salt: [UInt8], secret: SecretBytes, key: SecretBytes)] = []
-    private var runs = 0
+final class KeySlotDeriver: Sendable {
+    private struct State {
+        var derived: [(derivation: KeyDerivation, salt: [UInt8], secret: SecretBytes, key: SecretBytes)] = []
+        var runs = 0
+    }
+
+    private let state = Mutex(State())
 
     /// The number of derivations that have run.
-    var runCount: Int { lock.withLock { runs } }
+    var runCount: Int { state.withLock { $0.runs } }
 
     func key(_ derivation: KeyDerivation, _ salt: [UInt8], _ secret: SecretBytes) throws -> SecretBytes {
-        try lock.withLock {
-            let known = derived.first {
+        try state.withLock { state in
+            let known = state.derived.first {
                 $0.derivation == derivation && $0.salt == salt && $0.secret.isEqual(to: secret)
             }
             if let known { return known.key }
-            runs += 1
+            state.runs += 1
             let key = try derivation.key(from: secret, salt: salt)
-            derived.append((derivation, salt, secret, key))
+            state.derived.append((derivation, salt, secret, key))
             return key
         }
     }

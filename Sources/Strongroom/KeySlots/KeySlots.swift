@@ -9,21 +9,19 @@ import Foundation
 ///
 /// Each change replaces the key file as a whole: whatever is killed or fails, the secrets from before it open the
 /// database, or those from after it.
-///
-/// Unchecked: `lock` guards the variable.
-public final class KeySlots: @unchecked Sendable {
+public final class KeySlots: Sendable {
     /// The slot that the connection was opened with; nil where another connection, or the data key itself, opened it.
     public let opened: KeySlot?
 
     private let files: KeyFiles
     private let salt: Salt
     private let secretKey: SecretBytes
-    private let lock = NSLock()
-    private var seenEpoch: Int
+    private let seenEpoch: Mutex<Int>
 
     init(_ files: KeyFiles, _ file: KeyFile, dataKey: SecretBytes, opened: KeySlot?) throws {
         guard try file.isAuthentic(with: dataKey) else { throw DatabaseError.forgedKeyFile }
-        (self.files, salt, secretKey, seenEpoch, self.opened) = (files, file.salt, dataKey, file.epoch, opened)
+        (self.files, salt, secretKey, self.opened) = (files, file.salt, dataKey, opened)
+        seenEpoch = Mutex(file.epoch)
     }
 
     // MARK: - Looking
@@ -86,7 +84,7 @@ public final class KeySlots: @unchecked Sendable {
                 advice: "open the database anew")
         }
         guard try file.isAuthentic(with: secretKey) else { throw DatabaseError.forgedKeyFile }
-        try lock.withLock {
+        try seenEpoch.withLock { seenEpoch in
             guard file.epoch >= seenEpoch else { throw DatabaseError.olderKeyFile(file.epoch, seenEpoch) }
             seenEpoch = file.epoch
         }
@@ -158,7 +156,7 @@ public final class KeySlots: @unchecked Sendable {
             }
             let draft = KeyFileDraft(of: try present(), dataKey: secretKey, deriver: KeySlotDeriver())
             let file = try body(draft).publish(change, as: .current)
-            lock.withLock { seenEpoch = max(seenEpoch, file.epoch) }
+            seenEpoch.withLock { $0 = max($0, file.epoch) }
             return file
         }
     }
@@ -170,7 +168,7 @@ extension DatabaseKey {
     /// - throws: `SQLITE_MISUSE` for a raw key, and for one that is empty.
     func withSlotSecret<R>(_ body: (SecretBytes) throws -> R) throws -> R {
         try source.withSecret { secret in
-            guard source.form == .passphrase, try KeySource.spelledKey(secret) == nil else {
+            guard source.form == .passphrase, try KeySource.specifiedKey(secret) == nil else {
                 throw DatabaseError(
                     refusing: "a raw key is no secret for a slot",
                     advice: "give a passphrase, or the bytes of a file as one", reason: .unfitKeySlot)

@@ -141,7 +141,7 @@ final class KeySource: @unchecked Sendable {
             var secret: SecretBytes?
             try read { secret = try SecretBytes(copying: $0) }
             let bytes = secret!
-            if let spelled = try KeySource.spelledKey(bytes) {
+            if let spelled = try KeySource.specifiedKey(bytes) {
                 (storage, form, salt) = (.bytes(spelled.key), .raw, spelled.salt)
                 identity = KeySource.fingerprint(spelled.key, form: .raw)
             } else {
@@ -167,7 +167,7 @@ final class KeySource: @unchecked Sendable {
 
     /// `x'<64 or 96 hexadecimal digits>'`. Anything else between `x'` and `'` would silently be a passphrase to
     /// SQLCipher.
-    static func spelledKey(_ bytes: SecretBytes) throws -> (key: SecretBytes, salt: Salt?)? {
+    static func specifiedKey(_ bytes: SecretBytes) throws -> (key: SecretBytes, salt: Salt?)? {
         try bytes.withBytes { text in
             guard text.count >= 3, text[0] | 0x20 == UInt8(ascii: "x"), text[1] == UInt8(ascii: "'"), text[text.count - 1] == UInt8(ascii: "'")
             else { return nil }
@@ -187,7 +187,7 @@ final class KeySource: @unchecked Sendable {
     }
 
     /// `x'<64 hex key><32 hex salt>'`, or without the salt.
-    static func spelling(_ key: SecretBytes, _ salt: Salt?) throws -> SecretBytes {
+    static func specification(_ key: SecretBytes, _ salt: Salt?) throws -> SecretBytes {
         try SecretBytes(count: 3 + 2 * (key.count + (salt == nil ? 0 : Salt.count))) { text in
             text[0] = UInt8(ascii: "x")
             text[1] = UInt8(ascii: "'")

@@ -15,21 +15,27 @@ final class DerivedKey: Sendable {
 
     /// Shows `x'<64 hex key><32 hex salt>'`.
     func withSpec<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
-        try KeySource.spelling(key, salt).withBytes(body)
+        try KeySource.specification(key, salt).withBytes(body)
     }
 }
 
 /// The derived keys of one access (a queue, or a pool with its readers and snapshots): each derivation runs once,
 /// whoever asks second waits for the first.
-///
-/// Unchecked: `lock` guards every variable.
-final class Keyring: @unchecked Sendable {
-    private let lock = NSLock()
+final class Keyring: Sendable {
+    private struct State {
+        var derivations: [Derivation] = []
+        var replacements: [(old: [UInt8], new: DatabaseKey)] = []
+        var slotDerivationCount = 0
+
+        func derivation(_ key: DatabaseKey, _ salt: Salt, _ settings: CipherSettings) -> Derivation? {
+            derivations.first { $0.matches(key, salt, settings) }
+        }
+    }
+
+    private let state = Mutex(State())
+
     /// Held while a store is asked.
-    private let loading = NSLock()
-    private var derivations: [Derivation] = []
-    private var replacements: [(old: [UInt8], new: DatabaseKey)] = []
-    private var slotDerivationCount = 0
+    private let loading = Mutex(())
 
     // MARK: Derivation
 
@@ -39,25 +45,25 @@ final class Keyring: @unchecked Sendable {
 
     /// The same, if it costs nothing.
     func knownKey(for key: DatabaseKey, salt: Salt, settings: CipherSettings) -> DerivedKey? {
-        let known = lock.withLock { derivations.first { $0.matches(key, salt, settings) } }?.known
+        let known = state.withLock { $0.derivation(key, salt, settings) }?.known
         return known.map { DerivedKey(key: $0, salt: salt, settings: settings) }
     }
 
     /// The number of derivations that were made, those of key slots included.
     var derivationCount: Int {
-        lock.withLock { derivations.reduce(slotDerivationCount) { $0 + $1.runCount } }
+        state.withLock { $0.derivations.reduce($0.slotDerivationCount) { $0 + $1.runCount } }
     }
 
     /// Adds those that opened key slots.
     func countDerivations(_ count: Int) {
-        lock.withLock { slotDerivationCount += count }
+        state.withLock { $0.slotDerivationCount += count }
     }
 
     private func derivation(_ key: DatabaseKey, _ salt: Salt, _ settings: CipherSettings) -> Derivation {
-        lock.withLock {
-            if let known = derivations.first(where: { $0.matches(key, salt, settings) }) { return known }
+        state.withLock { state in
+            if let known = state.derivation(key, salt, settings) { return known }
             let new = Derivation(key: key, salt: salt, settings: settings)
-            derivations.append(new)
+            state.derivations.append(new)
             return new
         }
     }
@@ -67,14 +73,14 @@ final class Keyring: @unchecked Sendable {
     /// From now on connections that ask for `old` get `new`: the access goes on although its configuration names the
     /// old key.
     func replace(_ old: DatabaseKey, by new: DatabaseKey) {
-        lock.withLock {
+        state.withLock { state in
             let oldest = old.source.identity
-            replacements = replacements.filter { !isEqual($0.old, new.source.identity) }.map { entry in
+            state.replacements = state.replacements.filter { !isEqual($0.old, new.source.identity) }.map { entry in
                 isEqual(entry.new.source.identity, oldest) ? (entry.old, new) : entry
             }
-            replacements.removeAll { isEqual($0.old, oldest) }
-            replacements.append((oldest, new))
-            derivations.removeAll { isEqual($0.key.source.identity, oldest) }
+            state.replacements.removeAll { isEqual($0.old, oldest) }
+            state.replacements.append((oldest, new))
+            state.derivations.removeAll { isEqual($0.key.source.identity, oldest) }
         }
     }
 
@@ -83,14 +89,14 @@ final class Keyring: @unchecked Sendable {
     }
 
     private func replacement(of key: DatabaseKey) -> DatabaseKey? {
-        lock.withLock { replacements.first { isEqual($0.old, key.source.identity) }?.new }
+        state.withLock { $0.replacements.first { isEqual($0.old, key.source.identity) }?.new }
     }
 
     // MARK: Loading
 
     /// What `key` stands for: `load` is called once, unless it throws; others wait for it.
     func current(_ key: DatabaseKey, loading load: () throws -> DatabaseKey) throws -> DatabaseKey {
-        try loading.withLock {
+        try loading.withLock { _ in
             if let known = replacement(of: key) { return known }
             let loaded = try load()
             replace(key, by: loaded)
@@ -104,18 +110,19 @@ private func isEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
     a.count == b.count && strongroom_equal(a, b, a.count)
 }
 
-/// One derivation: run by who comes first, waited for by the others.
-///
-/// Unchecked: `lock` guards every variable.
-private final class Derivation: @unchecked Sendable {
+/// One derivation: the first caller runs it, and the others wait for its result.
+private final class Derivation: Sendable {
+    private struct State {
+        var derived: SecretBytes?
+        var runs = 0
+    }
+
     let key: DatabaseKey
     private let salt: Salt
     private let settings: CipherSettings
-    private let lock = NSLock()
-    private var derived: SecretBytes?
-    private var runs = 0
+    private let state = Mutex(State())
 
-    var runCount: Int { lock.withLock { runs } }
+    var runCount: Int { state.withLock { $0.runs } }
 
     init(key: DatabaseKey, salt: Salt, settings: CipherSettings) {
         self.key = key
@@ -130,22 +137,22 @@ private final class Derivation: @unchecked Sendable {
                 self.key.source.identity, key.source.identity)
     }
 
-    var known: SecretBytes? { lock.withLock { derived } }
+    var known: SecretBytes? { state.withLock { $0.derived } }
 
     func result() throws -> SecretBytes {
-        try lock.withLock {
-            if let derived { return derived }
-            let derived = try bytes()
-            self.derived = derived
+        try state.withLock { state in
+            if let derived = state.derived { return derived }
+            let derived = try bytes(&state.runs)
+            state.derived = derived
             return derived
         }
     }
 
-    private func bytes() throws -> SecretBytes {
+    private func bytes(_ runs: inout Int) throws -> SecretBytes {
         try key.source.withSecret { secret in
             if key.source.form == .raw { return secret }
             guard secret.count > 0 else { throw DatabaseError.emptyKey }
-            if let spelled = try KeySource.spelledKey(secret) { return try spelledKey(spelled) }
+            if let spelled = try KeySource.specifiedKey(secret) { return try specifiedKey(spelled) }
             runs += 1
             return try pbkdf2(
                 secret, salt: salt.bytes, rounds: settings.kdfIterations, algorithm: settings.kdfAlgorithm,
@@ -156,7 +163,7 @@ private final class Derivation: @unchecked Sendable {
 
 extension Derivation {
     /// The raw key that a provider has spelled. Text that is there at once was understood before.
-    private func spelledKey(_ spelled: (key: SecretBytes, salt: Salt?)) throws -> SecretBytes {
+    private func specifiedKey(_ spelled: (key: SecretBytes, salt: Salt?)) throws -> SecretBytes {
         guard spelled.salt == nil || spelled.salt == salt else {
             throw DatabaseError(
                 refusing: "the salt of the raw key is not the database's", advice: "use DatabaseKey.rawKey(_:salt:)",

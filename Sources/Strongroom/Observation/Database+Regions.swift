@@ -11,7 +11,7 @@ extension Database {
     /// - throws: what the region throws.
     public func notifyChanges(in region: some DatabaseRegionConvertible) throws {
         requireAccess()
-        if configuration.readonly || readOnlyDepth > 0 { return }
+        if configuration.readonly || transactions.readOnlyDepth > 0 { return }
         guard isInsideTransaction else {
             return try inTransaction(.immediate) {
                 try notifyChanges(in: region)

@@ -102,7 +102,7 @@ final class ObserverList: ConnectionPart {
 
     func didRun(_ statement: Statement, isDone: Bool, in db: Database) {
         if state.isActive { concludeRun(of: statement, isDone: isDone, in: db) }
-        if isDone { followSavepoint(statement.compilation.transaction) }
+        if isDone { updateSavepoints(statement.compilation.transaction) }
     }
 
     private func concludeRun(of statement: Statement, isDone: Bool, in db: Database) {
@@ -214,7 +214,7 @@ final class ObserverList: ConnectionPart {
 
     // MARK: - Transactions
 
-    func followSavepoint(_ transaction: StatementCompilation.Transaction?) {
+    func updateSavepoints(_ transaction: StatementCompilation.Transaction?) {
         switch transaction {
         case .beginSavepoint(let name):
             state.savepoints.begin(name)
@@ -242,8 +242,10 @@ final class ObserverList: ConnectionPart {
         for registration in registrations { try registration.observer?.databaseWillCommit() }
     }
 
-    func transactionDidEnd(isCommitted: Bool, isTold: Bool, in db: Database) {
-        if isTold, state.isActive || hasUnseenChanges { return notifyOfEnd(isCommitted: isCommitted, in: db) }
+    func transactionDidEnd(isCommitted: Bool, notifiesObservers: Bool, in db: Database) {
+        if notifiesObservers, state.isActive || hasUnseenChanges {
+            return notifyOfEnd(isCommitted: isCommitted, in: db)
+        }
         state.hasNotified = false
         state.savepoints.removeAll()
     }
@@ -258,7 +260,7 @@ final class ObserverList: ConnectionPart {
     }
 
     private func notifyOfEnd(isCommitted: Bool, in db: Database) {
-        db.stops.notifying { db.outsideOfBlocks { notifyOfEnd(isCommitted: isCommitted, db) } }
+        db.stops.notifying { db.transactions.outsideBlocks { notifyOfEnd(isCommitted: isCommitted, db) } }
     }
 
     private func notifyOfEnd(isCommitted: Bool, _ db: Database) {

@@ -19,31 +19,57 @@ public enum SharedValueObservationExtent: Sendable {
 /// It starts with its first subscriber. An error goes to all subscribers. The next one starts it again, unless the
 /// observation has ended for good with ``SharedValueObservationExtent/observationLifetime``: then it gets the same
 /// error.
-///
-/// Sendable because its variables are used under `lock` only.
-public final class SharedValueObservation<Element: Sendable>: @unchecked Sendable {
+public final class SharedValueObservation<Element: Sendable>: Sendable {
     private struct Client: Sendable {
         let onError: @Sendable (any Error) -> Void
         let onChange: @Sendable (Element) -> Void
         var hasValue = false
     }
 
+    private enum Replay {
+        case value(Element, Client)
+        case failure(any Error, Client)
+    }
+
+    private struct State {
+        typealias Stopped = (cancellable: AnyDatabaseCancellable?, latest: Element?)
+
+        var clients: [Int: Client] = [:]
+        var clientNumber = 0
+
+        /// Tells the present observation from former ones, whose last values may still be on their way.
+        var session = 0
+        var isObserving = false
+        var cancellable: AnyDatabaseCancellable?
+        var latest: Element?
+
+        /// The error that ended the observation for good.
+        var failure: (any Error)?
+
+        func isCurrent(_ session: Int) -> Bool { isObserving && session == self.session }
+
+        /// Adds a client. Returns its number, and the number of the session to start for it, if there is one.
+        mutating func add(_ client: Client) -> (number: Int, newSession: Int?) {
+            clientNumber += 1
+            clients[clientNumber] = client
+            guard !isObserving, failure == nil else { return (clientNumber, nil) }
+            isObserving = true
+            session += 1
+            return (clientNumber, session)
+        }
+
+        /// Ends the session. The caller cancels and releases what this returns outside the lock: the program's objects
+        /// may go with it, and use the observation in their deinitializers.
+        mutating func stop() -> Stopped {
+            isObserving = false
+            return (cancellable.take(), latest.take())
+        }
+    }
+
     private let scheduler: any ValueObservationScheduler
     private let extent: SharedValueObservationExtent
     private let startObservation: AsyncValueObservation<Element>.Start
-
-    private let lock = NSLock()
-    private var clients: [Int: Client] = [:]
-    private var clientNumber = 0
-
-    /// Tells the present observation from former ones, whose last values may still be on their way.
-    private var session = 0
-    private var isObserving = false
-    private var cancellable: AnyDatabaseCancellable?
-    private var latest: Element?
-
-    /// The error that ended the observation for good.
-    private var failure: (any Error)?
+    private let state = Mutex(State())
 
     init(
         scheduler: any ValueObservationScheduler, extent: SharedValueObservationExtent,
@@ -63,20 +89,9 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
         onChange: @escaping @Sendable (Element) -> Void) -> AnyDatabaseCancellable
     {
         let isImmediate = scheduler.immediateInitialValue()
-        lock.lock()
-        clientNumber += 1
-        let number = clientNumber
-        clients[number] = Client(onError: onError, onChange: onChange)
-        let mustStart = !isObserving && failure == nil
-        if mustStart {
-            isObserving = true
-            session += 1
-        }
-        let session = session
-        lock.unlock()
-
-        if mustStart {
-            startSession(session)
+        let (number, newSession) = state.withLock { $0.add(Client(onError: onError, onChange: onChange)) }
+        if let newSession {
+            startSession(newSession)
         } else if isImmediate {
             replay(to: number)
         } else {
@@ -100,70 +115,66 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
         let cancellable = startObservation(
             { [weak self] error in self?.end(session, with: error) },
             { [weak self] value in self?.receive(value, session) })
-        lock.lock()
-        let isCurrent = isObserving && self.session == session
-        if isCurrent { self.cancellable = cancellable }
-        lock.unlock()
-        // Everybody went while it started.
+        let isCurrent = state.withLock { state in
+            if state.isCurrent(session) { state.cancellable = cancellable }
+            return state.isCurrent(session)
+        }
+        // All subscribers left while it started.
         if !isCurrent { cancellable.cancel() }
     }
 
     private func receive(_ value: Element, _ session: Int) {
-        lock.lock()
-        guard isObserving, self.session == session else { return lock.unlock() }
-        let former = latest
-        latest = value
-        for number in clients.keys { clients[number]?.hasValue = true }
-        let numbers = clients.keys.sorted()
-        lock.unlock()
-        withExtendedLifetime(former) {}
-        for number in numbers { client(number)?.onChange(value) }
+        let received = state.withLock { state -> (numbers: [Int], former: Element?)? in
+            guard state.isCurrent(session) else { return nil }
+            let former = state.latest
+            state.latest = value
+            for number in state.clients.keys { state.clients[number]?.hasValue = true }
+            return (state.clients.keys.sorted(), former)
+        }
+        // The former value is released outside the lock, because its deinitializer may do anything.
+        guard let received else { return }
+        for number in received.numbers { client(number)?.onChange(value) }
     }
 
     private func end(_ session: Int, with error: any Error) {
-        lock.lock()
-        guard isObserving, self.session == session else { return lock.unlock() }
-        let failed = clients.sorted { $0.key < $1.key }
-        clients = [:]
-        if extent == .observationLifetime { failure = error }
-        let stopped = stop()
-        lock.unlock()
-        stopped.cancellable?.cancel()
-        for (_, client) in failed { client.onError(error) }
+        let (failed, stopped) = state.withLock { state -> ([Int: Client], State.Stopped?) in
+            guard state.isCurrent(session) else { return ([:], nil) }
+            if extent == .observationLifetime { state.failure = error }
+            let failed = state.clients
+            state.clients = [:]
+            return (failed, state.stop())
+        }
+        stopped?.cancellable?.cancel()
+        for (_, client) in failed.sorted(by: { $0.key < $1.key }) { client.onError(error) }
     }
 
     /// Notifies a new subscriber of the latest value, or of the error that ended the observation.
     private func replay(to number: Int) {
-        lock.lock()
-        if let failure {
-            let client = clients.removeValue(forKey: number)
-            lock.unlock()
-            client?.onError(failure)
-            return
+        let replay = state.withLock { state -> Replay? in
+            if let failure = state.failure {
+                return state.clients.removeValue(forKey: number).map { .failure(failure, $0) }
+            }
+            guard let client = state.clients[number], !client.hasValue, let latest = state.latest else { return nil }
+            state.clients[number]?.hasValue = true
+            return .value(latest, client)
         }
-        guard let client = clients[number], !client.hasValue, let latest else { return lock.unlock() }
-        clients[number]?.hasValue = true
-        lock.unlock()
-        client.onChange(latest)
+        switch replay {
+        case .value(let value, let client): client.onChange(value)
+        case .failure(let error, let client): client.onError(error)
+        case nil: break
+        }
     }
 
     private func client(_ number: Int) -> Client? {
-        lock.withLock { clients[number] }
+        state.withLock { $0.clients[number] }
     }
 
     private func remove(_ number: Int) {
-        lock.lock()
-        let former = clients.removeValue(forKey: number)
-        let stopped = clients.isEmpty && extent == .whileObserved ? stop() : nil
-        lock.unlock()
+        let (former, stopped) = state.withLock { state -> (Client?, State.Stopped?) in
+            let former = state.clients.removeValue(forKey: number)
+            return (former, state.clients.isEmpty && extent == .whileObserved ? state.stop() : nil)
+        }
         stopped?.cancellable?.cancel()
         withExtendedLifetime(former) {}
-    }
-
-    /// To be called under the lock. What it returns is to be cancelled, and let go, outside of it: the program's
-    /// objects may go with it, and use the observation when they go.
-    private func stop() -> (cancellable: AnyDatabaseCancellable?, latest: Element?) {
-        isObserving = false
-        return (cancellable.take(), latest.take())
     }
 }

@@ -6,8 +6,8 @@ import Foundation
 /// A value is fetched with a connection, reduced on a thread of Dispatch, and notified by the scheduler: in order, one
 /// at a time.
 ///
-/// Sendable because its variables are used under `lock`, but for `reducer`, used by the one thread that reduces, and
-/// for `regionObserver` and `isFetchingInWriter`, used with access to the connection that writes.
+/// Sendable because `state` has its own lock, `reducer` is used by the one thread that reduces, and `regionObserver` and
+/// `isFetchingInWriter` are used with access to the connection that writes.
 final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     typealias Fetched = Reducer.Fetched
 
@@ -22,14 +22,6 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         case constant(any DatabaseReader)
     }
 
-    /// The fetch by a reader of a pool: one at a time.
-    private enum FetchState {
-        case idle, scheduled, running
-
-        /// The fetch that runs may have missed a change.
-        case outdated
-    }
-
     private let source: Source
     private let tracking: ValueObservation<Reducer>.Tracking
     private let events: ObservationEvents
@@ -38,19 +30,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     private var reducer: Reducer
     private let reducesPromptly: Bool
 
-    private let lock = NSLock()
-    private var sink: ValueSink<Reducer.Value>?
-    private var hasFailed = false
-    private var fetchState = FetchState.scheduled
-
-    /// A Boolean value that indicates whether a thread reduces, or is about to. What is fetched meanwhile waits for
-    /// it.
-    private var isReducing = false
-    private var fetched: [Result<Fetched, any Error>] = []
-
-    /// The region that the latest fetch has read, or the first one where the region is constant.
-    private var region: DatabaseRegion?
-
+    private let state: Mutex<ValueObserverState<Reducer>>
     private var regionObserver: RegionObserver?
     private var isFetchingInWriter = false
 
@@ -62,7 +42,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         reducer = observation.makeReducer()
         fetch = reducer._makeFetch()
         reducesPromptly = (reducer as? any PromptReducer)?.isPrompt == true
-        self.sink = sink
+        state = Mutex(ValueObserverState(sink: sink))
     }
 
     private static func source(_ reader: any DatabaseReader, requiresWriteAccess: Bool) -> Source {
@@ -92,7 +72,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     /// suspension.
     private func startNow() {
         // The first value is the first to be reduced, whatever is written as soon as it is fetched.
-        isReducing = true
+        state.withLock { $0.isReducing = true }
         var result = fetchNow()
         while case .failure(is StoppedFetch) = result, !reader.isSuspended { result = fetchNow() }
         emitNow(result.mapError { ($0 as? StoppedFetch)?.error ?? $0 })
@@ -146,12 +126,8 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     }
 
     func cancel() {
-        lock.lock()
-        let wasActive = sink != nil && !hasFailed
+        let (wasActive, former) = state.withLock { ($0.isActive, $0.sink.take()) }
         // What the program's functions hold may go with them, and use the database when it goes: not under the lock.
-        let former = sink
-        sink = nil
-        lock.unlock()
         withExtendedLifetime(former) {}
         guard wasActive else { return }
         stopObserving()
@@ -160,11 +136,11 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     /// Whether the first fetch is still to come, and sees all that others have changed until then.
     var awaitsFirstFetch: Bool {
-        if case .writer = source { lock.withLock { region } == nil } else { false }
+        if case .writer = source { state.withLock { $0.region } == nil } else { false }
     }
 
     private var isActive: Bool {
-        lock.withLock { sink != nil && !hasFailed }
+        state.withLock { $0.isActive }
     }
 
     // MARK: - Region
@@ -175,18 +151,9 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         case .everyFetch:
             try db.recordingRegion { try fetch(db) }
         case .firstFetch:
-            lock.withLock({ region }) == nil ? try db.recordingRegion { try fetch(db) } : (try fetch(db), nil)
+            state.withLock({ $0.region }) == nil ? try db.recordingRegion { try fetch(db) } : (try fetch(db), nil)
         case .regions(let regions):
-            (try fetch(db), lock.withLock({ region }) == nil ? try DatabaseRegion.union(of: regions, db) : nil)
-        }
-    }
-
-    /// Stores the region of the latest fetch. Returns false when it is the former one.
-    private func updateRegion(_ newRegion: DatabaseRegion?) -> Bool {
-        lock.withLock {
-            guard let newRegion, newRegion != region else { return false }
-            region = newRegion
-            return true
+            (try fetch(db), state.withLock({ $0.region }) == nil ? try DatabaseRegion.union(of: regions, db) : nil)
         }
     }
 
@@ -235,7 +202,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         return Result {
             _ = try db.openConnection
             let (fetched, region) = try db.markingStops { try fetchInTransaction(db) }
-            if let region, updateRegion(region) { observe(region, on: db) }
+            if let region, state.withLock({ $0.updateRegion(region) }) { observe(region, on: db) }
             return fetched
         }
     }
@@ -243,7 +210,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     private func fetchInTransaction(_ db: Database) throws -> (Fetched, DatabaseRegion?) {
         // An immediate start from inside a transaction.
         if db.isInsideTransaction {
-            return try db.insideTransactionBlock {
+            return try db.transactions.insideBlock {
                 try requiresWriteAccess ? fetchRecording(db) : db.readOnly { try fetchRecording(db) }
             }
         }
@@ -258,14 +225,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     /// Makes a fetch begin after this.
     private func requestFetch(in pool: DatabasePool) {
-        lock.lock()
-        let mustSchedule = fetchState == .idle
-        switch fetchState {
-        case .idle: fetchState = .scheduled
-        case .running: fetchState = .outdated
-        case .scheduled, .outdated: break
-        }
-        lock.unlock()
+        let mustSchedule = state.withLock { $0.requestFetch() }
         if mustSchedule { scheduleFetch(in: pool) }
     }
 
@@ -290,15 +250,15 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         let result = Result {
             try read { db in
                 // In this order: what is committed from now on counts as missed.
-                lock.withLock { fetchState = .running }
+                state.withLock { $0.fetchState = .running }
                 commitCount = pool.writer.commitCount
-                return try db.isolatedNow(fetchRecording)
+                return try db.withCurrentSnapshot(fetchRecording)
             }
         }
-        if case .success((_, let region?)) = result, updateRegion(region) {
+        if case .success((_, let region?)) = result, state.withLock({ $0.updateRegion(region) }) {
             observe(region, readAt: commitCount, in: pool)
         }
-        if case .failure(is StoppedFetch) = result { lock.withLock { fetchState = .scheduled } }
+        if case .failure(is StoppedFetch) = result { state.withLock { $0.fetchState = .scheduled } }
         return result.map(\.0)
     }
 
@@ -311,21 +271,17 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     }
 
     private func didFetch(in pool: DatabasePool) {
-        lock.lock()
-        let isOutdated = fetchState == .outdated
-        fetchState = isOutdated ? .scheduled : .idle
-        lock.unlock()
-        if isOutdated { scheduleFetch(in: pool) }
+        let mustSchedule = state.withLock { $0.finishFetch() }
+        if mustSchedule { scheduleFetch(in: pool) }
     }
 
     // MARK: - Values
 
     @Sendable func emit(_ result: Result<Fetched, any Error>) {
         if case .failure(is StoppedFetch) = result { return repeatFetch() }
-        let mustReduce = lock.withLock {
-            fetched.append(result)
-            defer { isReducing = true }
-            return !isReducing
+        let mustReduce = state.withLock {
+            $0.fetched.append(result)
+            return $0.beginReducing()
         }
         if mustReduce { DispatchQueue.global().async(execute: reduceAll) }
     }
@@ -335,7 +291,9 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     /// Called before the next access of the connection that writes, which may change the region: then
     /// ``ValueObservation/print(_:to:)`` shows the value before the change.
     @Sendable private func emitInOrder(_ result: Result<Fetched, any Error>) {
-        guard case .success = result, reducesPromptly, beginReducing() else { return emit(result) }
+        guard case .success = result, reducesPromptly, state.withLock({ $0.beginReducing() }) else {
+            return emit(result)
+        }
         let value = reduce(result)
         DispatchQueue.global().async {
             if let value { self.schedule(value) }
@@ -343,40 +301,22 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
-    /// True if the calling thread is the one to reduce from now on.
-    private func beginReducing() -> Bool {
-        lock.withLock {
-            defer { isReducing = true }
-            return !isReducing
-        }
-    }
-
     /// Emits the first value, for which `isReducing` was set.
     private func emitNow(_ result: Result<Fetched, any Error>) {
         if let value = reduce(result) { notify(value) }
-        let isOver = lock.withLock {
-            isReducing = !fetched.isEmpty
-            return fetched.isEmpty
-        }
-        if !isOver { DispatchQueue.global().async(execute: reduceAll) }
+        let mustReduce = state.withLock { $0.continueReducing() }
+        if mustReduce { DispatchQueue.global().async(execute: reduceAll) }
     }
 
     @Sendable private func reduceAll() {
-        while let next = nextFetched() {
+        while let next = state.withLock({ $0.nextFetched() }) {
             if let value = reduce(next) { schedule(value) }
         }
     }
 
     private func schedule(_ value: Result<Reducer.Value, any Error>) {
-        let sink = lock.withLock { self.sink }
+        let sink = state.withLock { $0.sink }
         sink?.schedule { self.notify(value) }
-    }
-
-    private func nextFetched() -> Result<Fetched, any Error>? {
-        lock.withLock {
-            isReducing = !fetched.isEmpty
-            return fetched.isEmpty ? nil : fetched.removeFirst()
-        }
     }
 
     /// Returns the value or the error to notify; nil for none.
@@ -385,7 +325,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         do {
             return try reducer._value(fetched.get()).map { .success($0) }
         } catch {
-            lock.withLock { hasFailed = true }
+            state.withLock { $0.hasFailed = true }
             stopObserving()
             for didFail in events.didFail { didFail(error) }
             return .failure(error)
@@ -393,10 +333,10 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     }
 
     private func notify(_ result: Result<Reducer.Value, any Error>) {
-        lock.lock()
-        let sink = sink
-        if case .failure = result { self.sink = nil }
-        lock.unlock()
+        let sink = state.withLock { state in
+            guard case .failure = result else { return state.sink }
+            return state.sink.take()
+        }
         sink?.notify(result)
     }
 }

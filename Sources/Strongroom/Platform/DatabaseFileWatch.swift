@@ -25,7 +25,7 @@ private struct WatchedFiles {
 
 /// Hears of nothing for an instant: what happens meanwhile is told as one event, and costs those who write no waking
 /// up of this process.
-private func rest(_ source: any DispatchSourceProtocol, on queue: DispatchQueue) {
+private func pause(_ source: any DispatchSourceProtocol, on queue: DispatchQueue) {
     source.suspend()
     // Keeps the source alive: one that goes away while it is suspended stops the program. Sources can be used on any
     // thread.
@@ -90,7 +90,7 @@ final class DatabaseFileWatch: FileWatch, @unchecked Sendable {
             source.cancel()
             sources[path] = nil
         } else {
-            rest(source, on: queue)
+            pause(source, on: queue)
         }
         watchFiles()
         onEvent()
@@ -121,11 +121,50 @@ final class DatabaseFileWatch: FileWatch {
 }
 
 /// The events of all watches of this process, from one inotify instance that is there as long as there are watches.
-///
-/// Sendable because its variables are used under `lock`.
-private final class InotifyQueue: @unchecked Sendable {
+private final class InotifyQueue: Sendable {
     static let shared = InotifyQueue()
 
+    private let queue = DispatchQueue(label: "Strongroom.InotifyQueue", qos: .userInitiated)
+    private let watches = Mutex(InotifyWatches())
+
+    // MARK: - Watches
+
+    func begin(_ watch: DatabaseFileWatch, _ files: WatchedFiles) throws {
+        try watches.withLock { watches in
+            if watches.source == nil { try open(files, &watches) }
+            try watches.add(watch, files)
+        }
+    }
+
+    func end(_ watch: ObjectIdentifier) {
+        watches.withLock { $0.remove(watch) }
+    }
+
+    private func open(_ files: WatchedFiles, _ watches: inout InotifyWatches) throws {
+        let instance = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
+        guard instance >= 0 else { throw files.failure(errno) }
+        let source = DispatchSource.makeReadSource(fileDescriptor: instance, queue: queue)
+        source.setEventHandler { self.readEvents(from: instance) }
+        source.setCancelHandler { Foundation.close(instance) }
+        (watches.instance, watches.source) = (instance, source)
+        source.activate()
+    }
+
+    // MARK: - Events
+
+    private func readEvents(from instance: CInt) {
+        let changed = watches.withLock { watches -> [DatabaseFileWatch] in
+            // An instance that was closed meanwhile may have been replaced: its events are of no watch that is left.
+            guard let source = watches.source, instance == watches.instance else { return [] }
+            pause(source, on: queue)
+            return watches.changed(by: InotifyEvent.all(of: instance))
+        }
+        for watch in changed { watch.onEvent() }
+    }
+}
+
+/// The watches that share one inotify instance, under the lock of ``InotifyQueue``.
+private struct InotifyWatches {
     private struct Entry {
         weak var watch: DatabaseFileWatch?
         let files: WatchedFiles
@@ -133,109 +172,85 @@ private final class InotifyQueue: @unchecked Sendable {
         /// The kernel's descriptors of the folder and of the files that exist. Several databases may share one.
         var folder: CInt
         var descriptors: Set<CInt> = []
-    }
 
-    private let queue = DispatchQueue(label: "Strongroom.InotifyQueue", qos: .userInitiated)
-    private let lock = NSLock()
-    private var source: (any DispatchSourceRead)?
-    private var instance: CInt = -1
-    private var entries: [ObjectIdentifier: Entry] = [:]
-
-    // MARK: - Watches
-
-    func begin(_ watch: DatabaseFileWatch, _ files: WatchedFiles) throws {
-        try lock.withLock {
-            if source == nil { try open(files) }
-            let changes = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO) | UInt32(IN_ONLYDIR)
-            let folder = inotify_add_watch(instance, files.folder, changes | Self.isShared)
-            guard folder >= 0 else {
-                let number = errno
-                if entries.isEmpty { close() }
-                throw files.failure(number)
+        /// Watches the files that exist under the names: those that were replaced have another descriptor now.
+        mutating func addFiles(_ instance: CInt) {
+            for path in [files.database, files.log] {
+                let descriptor = inotify_add_watch(instance, path, UInt32(IN_MODIFY) | InotifyWatches.isShared)
+                if descriptor >= 0 { descriptors.insert(descriptor) }
             }
-            var entry = Entry(watch: watch, files: files, names: files.names, folder: folder)
-            addFiles(of: &entry)
-            entries[ObjectIdentifier(watch)] = entry
         }
-    }
 
-    func end(_ watch: ObjectIdentifier) {
-        lock.withLock {
-            guard let entry = entries.removeValue(forKey: watch) else { return }
-            for descriptor in entry.descriptors.union([entry.folder]) where !isUsed(descriptor) {
-                inotify_rm_watch(instance, descriptor)
-            }
-            if entries.isEmpty { close() }
+        func isConcerned(by event: InotifyEvent) -> Bool {
+            if event.mask & UInt32(IN_Q_OVERFLOW) != 0 || descriptors.contains(event.descriptor) { return true }
+            let isOver = event.mask & UInt32(IN_IGNORED) != 0
+            return event.descriptor == folder && (isOver || names.contains(event.name))
         }
     }
 
     /// Two databases in one folder, and two connections to one file, have a watch in common: each adds to it.
     private static let isShared = UInt32(IN_MASK_ADD)
 
+    var source: (any DispatchSourceRead)?
+    var instance: CInt = -1
+    private var entries: [ObjectIdentifier: Entry] = [:]
+
+    mutating func add(_ watch: DatabaseFileWatch, _ files: WatchedFiles) throws {
+        let changes = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO) | UInt32(IN_ONLYDIR)
+        let folder = inotify_add_watch(instance, files.folder, changes | Self.isShared)
+        guard folder >= 0 else {
+            let number = errno
+            if entries.isEmpty { close() }
+            throw files.failure(number)
+        }
+        var entry = Entry(watch: watch, files: files, names: files.names, folder: folder)
+        entry.addFiles(instance)
+        entries[ObjectIdentifier(watch)] = entry
+    }
+
+    mutating func remove(_ watch: ObjectIdentifier) {
+        guard let entry = entries.removeValue(forKey: watch) else { return }
+        for descriptor in entry.descriptors.union([entry.folder]) where !isUsed(descriptor) {
+            inotify_rm_watch(instance, descriptor)
+        }
+        if entries.isEmpty { close() }
+    }
+
     private func isUsed(_ descriptor: CInt) -> Bool {
         entries.values.contains { $0.folder == descriptor || $0.descriptors.contains(descriptor) }
     }
 
-    /// Watches the files that exist under the names: those that were replaced have another descriptor now.
-    private func addFiles(of entry: inout Entry) {
-        for path in [entry.files.database, entry.files.log] {
-            let descriptor = inotify_add_watch(instance, path, UInt32(IN_MODIFY) | Self.isShared)
-            if descriptor >= 0 { entry.descriptors.insert(descriptor) }
-        }
-    }
-
-    private func open(_ files: WatchedFiles) throws {
-        let instance = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
-        guard instance >= 0 else { throw files.failure(errno) }
-        let source = DispatchSource.makeReadSource(fileDescriptor: instance, queue: queue)
-        source.setEventHandler { self.readEvents(from: instance) }
-        source.setCancelHandler { Foundation.close(instance) }
-        self.instance = instance
-        self.source = source
-        source.activate()
-    }
-
-    private func close() {
+    private mutating func close() {
         source?.cancel()
         source = nil
         instance = -1
     }
 
-    // MARK: - Events
-
-    private struct Event {
-        let descriptor: CInt
-        let mask: UInt32
-        let name: String
-    }
-
-    private func readEvents(from instance: CInt) {
-        var told: [DatabaseFileWatch] = []
-        lock.withLock {
-            // An instance that was closed meanwhile may have been replaced: its events are of no watch that is left.
-            guard let source, instance == self.instance else { return }
-            rest(source, on: queue)
-            let events = Self.events(of: instance)
-            for (identifier, entry) in entries where events.contains(where: { Self.concerns($0, entry) }) {
-                for event in events where event.mask & UInt32(IN_IGNORED) != 0 {
-                    entries[identifier]?.descriptors.remove(event.descriptor)
-                }
-                addFiles(of: &entries[identifier]!)
-                if let watch = entry.watch { told.append(watch) }
+    /// Returns the watches that the events concern, and follows files that were replaced.
+    mutating func changed(by events: [InotifyEvent]) -> [DatabaseFileWatch] {
+        var changed: [DatabaseFileWatch] = []
+        for (identifier, entry) in entries where events.contains(where: entry.isConcerned) {
+            var entry = entry
+            for event in events where event.mask & UInt32(IN_IGNORED) != 0 {
+                entry.descriptors.remove(event.descriptor)
             }
+            entry.addFiles(instance)
+            entries[identifier] = entry
+            if let watch = entry.watch { changed.append(watch) }
         }
-        for watch in told { watch.onEvent() }
+        return changed
     }
+}
 
-    private static func concerns(_ event: Event, _ entry: Entry) -> Bool {
-        if event.mask & UInt32(IN_Q_OVERFLOW) != 0 || entry.descriptors.contains(event.descriptor) { return true }
-        let isOver = event.mask & UInt32(IN_IGNORED) != 0
-        return event.descriptor == entry.folder && (isOver || entry.names.contains(event.name))
-    }
+/// An event of an inotify instance.
+private struct InotifyEvent {
+    let descriptor: CInt
+    let mask: UInt32
+    let name: String
 
-    /// All events that wait.
-    private static func events(of instance: CInt) -> [Event] {
-        var events: [Event] = []
+    /// Reads all events that wait.
+    static func all(of instance: CInt) -> [InotifyEvent] {
+        var events: [InotifyEvent] = []
         withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
             while case let count = read(instance, buffer.baseAddress, buffer.count), count > 0 {
                 append(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: &events)
@@ -244,14 +259,14 @@ private final class InotifyQueue: @unchecked Sendable {
         return events
     }
 
-    private static func append(_ bytes: UnsafeRawBufferPointer, to events: inout [Event]) {
+    private static func append(_ bytes: UnsafeRawBufferPointer, to events: inout [InotifyEvent]) {
         var offset = 0
         while offset < bytes.count {
             let header = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
             let start = offset + MemoryLayout<inotify_event>.size
             offset = start + Int(header.len)
             let name = String(decoding: bytes[start..<offset].prefix { $0 != 0 }, as: UTF8.self)
-            events.append(Event(descriptor: header.wd, mask: header.mask, name: name))
+            events.append(InotifyEvent(descriptor: header.wd, mask: header.mask, name: name))
         }
     }
 }

@@ -157,24 +157,27 @@ private struct OnceOnDemand<Output, Context: DatabaseScheduler>: Publisher {
         subscriber.receive(subscription: Delivery(to: subscriber, of: self))
     }
 
-    /// Sendable because `subscriber` and `isStarted` are read and written under `lock` only.
+    /// Sendable because `state` has its own lock, and `publisher` never changes.
     private final class Delivery<S: Subscriber>: Subscription, @unchecked Sendable
     where S.Input == Output, S.Failure == any Error
     {
-        private let lock = NSLock()
-        private var subscriber: S?
-        private var isStarted = false
+        private struct State {
+            var subscriber: S?
+            var isStarted = false
+        }
+
+        private let state: Mutex<State>
         private let publisher: OnceOnDemand
 
         init(to subscriber: S, of publisher: OnceOnDemand) {
-            self.subscriber = subscriber
+            state = Mutex(State(subscriber: subscriber))
             self.publisher = publisher
         }
 
         func request(_ demand: Subscribers.Demand) {
-            let starts = lock.withLock {
-                defer { isStarted = isStarted || demand > .none }
-                return !isStarted && demand > .none
+            let starts = state.withLock { state in
+                defer { state.isStarted = state.isStarted || demand > .none }
+                return !state.isStarted && demand > .none
             }
             if starts {
                 publisher.work(Promise { result in self.publisher.scheduler.schedule { self.deliver(result) } })
@@ -197,10 +200,7 @@ private struct OnceOnDemand<Output, Context: DatabaseScheduler>: Publisher {
         }
 
         private func takeSubscriber() -> S? {
-            lock.withLock {
-                defer { subscriber = nil }
-                return subscriber
-            }
+            state.withLock { $0.subscriber.take() }
         }
     }
 }

@@ -72,7 +72,7 @@ extension DatabaseRegionObservation {
     }
 }
 
-/// The subscription to values. Sendable because its variables are used under `lock` only.
+/// The subscription to values. Sendable because `state` has its own lock.
 private final class LatestValueSubscription<S: Subscriber>: Subscription, @unchecked Sendable
     where S.Input: Sendable, S.Failure == any Error
 {
@@ -81,81 +81,21 @@ private final class LatestValueSubscription<S: Subscriber>: Subscription, @unche
         case failure(any Error)
     }
 
-    private let lock = NSLock()
-    private var subscriber: S?
-    private var start: AsyncValueObservation<S.Input>.Start?
-    private var cancellable: AnyDatabaseCancellable?
-    private var demand = Subscribers.Demand.none
+    private struct State {
+        var subscriber: S?
+        var start: AsyncValueObservation<S.Input>.Start?
+        var cancellable: AnyDatabaseCancellable?
+        var demand = Subscribers.Demand.none
 
-    /// The latest value, if it was not delivered yet.
-    private var waitingValue: S.Input?
-    private var failure: (any Error)?
+        /// The latest value, if it was not delivered yet.
+        var waitingValue: S.Input?
+        var failure: (any Error)?
 
-    /// True while a thread delivers to the subscriber, which receives one value at a time.
-    private var isDelivering = false
+        /// True while a thread delivers to the subscriber, which receives one value at a time.
+        var isDelivering = false
 
-    init(_ subscriber: S, _ start: @escaping AsyncValueObservation<S.Input>.Start) {
-        self.subscriber = subscriber
-        self.start = start
-    }
-
-    func request(_ more: Subscribers.Demand) {
-        lock.lock()
-        demand += more
-        let start = start.take()
-        lock.unlock()
-        if let start { begin(start) } else { deliver() }
-    }
-
-    private func begin(_ start: AsyncValueObservation<S.Input>.Start) {
-        let callbacks = Callbacks(fail: { [weak self] in self?.fail($0) },
-            receive: { [weak self] in self?.receive($0) })
-        let cancellable = start({ callbacks.fail($0) }, { callbacks.receive($0) })
-        lock.lock()
-        let isCancelled = subscriber == nil
-        if !isCancelled { self.cancellable = cancellable }
-        lock.unlock()
-        if isCancelled { cancellable.cancel() }
-    }
-
-    func cancel() {
-        _ = end()
-    }
-
-    private func receive(_ value: S.Input) {
-        let former = lock.withLock {
-            defer { waitingValue = value }
-            return waitingValue
-        }
-        // Released outside the lock, because its deinitializer may do anything.
-        withExtendedLifetime(former) {}
-        deliver()
-    }
-
-    private func fail(_ error: any Error) {
-        lock.withLock { failure = error }
-        deliver()
-    }
-
-    /// Gives the subscriber what there is, as long as it wants it. What comes meanwhile is left to the thread that is
-    /// at it.
-    private func deliver() {
-        while let (subscriber, event) = next() {
-            switch event {
-            case .value(let value):
-                let more = subscriber.receive(value)
-                lock.withLock {
-                    demand += more
-                    isDelivering = false
-                }
-            case .failure(let error):
-                end()?.receive(completion: .failure(error))
-            }
-        }
-    }
-
-    private func next() -> (S, Event)? {
-        lock.withLock {
+        /// Returns the next event to deliver; nil for none, and while another thread delivers.
+        mutating func next() -> (S, Event)? {
             guard !isDelivering, let subscriber else { return nil }
             if demand > .none, let value = waitingValue.take() {
                 demand -= 1
@@ -168,47 +108,115 @@ private final class LatestValueSubscription<S: Subscriber>: Subscription, @unche
         }
     }
 
+    private let state: Mutex<State>
+
+    init(_ subscriber: S, _ start: @escaping AsyncValueObservation<S.Input>.Start) {
+        state = Mutex(State(subscriber: subscriber, start: start))
+    }
+
+    func request(_ more: Subscribers.Demand) {
+        let start = state.withLock { state in
+            state.demand += more
+            return state.start.take()
+        }
+        if let start { begin(start) } else { deliver() }
+    }
+
+    private func begin(_ start: AsyncValueObservation<S.Input>.Start) {
+        let callbacks = Callbacks(fail: { [weak self] in self?.fail($0) },
+            receive: { [weak self] in self?.receive($0) })
+        let cancellable = start({ callbacks.fail($0) }, { callbacks.receive($0) })
+        let isCancelled = state.withLock { state in
+            if state.subscriber != nil { state.cancellable = cancellable }
+            return state.subscriber == nil
+        }
+        if isCancelled { cancellable.cancel() }
+    }
+
+    func cancel() {
+        _ = end()
+    }
+
+    private func receive(_ value: S.Input) {
+        let former = state.withLock { state in
+            defer { state.waitingValue = value }
+            return state.waitingValue
+        }
+        // Released outside the lock, because its deinitializer may do anything.
+        withExtendedLifetime(former) {}
+        deliver()
+    }
+
+    private func fail(_ error: any Error) {
+        state.withLock { $0.failure = error }
+        deliver()
+    }
+
+    /// Gives the subscriber what there is, as long as it wants it. What comes meanwhile is left to the thread that is
+    /// at it.
+    private func deliver() {
+        while let (subscriber, event) = state.withLock({ $0.next() }) {
+            switch event {
+            case .value(let value):
+                let more = subscriber.receive(value)
+                state.withLock { state in
+                    state.demand += more
+                    state.isDelivering = false
+                }
+            case .failure(let error):
+                end()?.receive(completion: .failure(error))
+            }
+        }
+    }
+
     private func end() -> S? {
-        lock.lock()
-        let (subscriber, cancellable) = (subscriber.take(), cancellable.take())
-        let rest = (start.take(), waitingValue.take())
-        lock.unlock()
-        withExtendedLifetime(rest) {}
-        cancellable?.cancel()
-        return subscriber
+        // What the state held is released outside the lock, because its deinitializers may do anything.
+        let former = state.withLock { state in
+            defer { state = State(subscriber: nil, start: nil) }
+            return state
+        }
+        former.cancellable?.cancel()
+        return former.subscriber
     }
 }
 
-/// The changes of a region for one subscriber. Sendable because its variables are used under `lock` only.
+/// The changes of a region for one subscriber. Sendable because `state` has its own lock.
 private final class ChangeSubscription<S: Subscriber>: Subscription, @unchecked Sendable
     where S.Input == Database, S.Failure == any Error
 {
-    private let lock = NSRecursiveLock()
+    private struct State {
+        var subscriber: S?
+        var hasStarted = false
+        var cancellable: AnyDatabaseCancellable?
+        var demand = Subscribers.Demand.none
+    }
+
     private let observation: DatabaseRegionObservation
     private let writer: any DatabaseWriter
-    private var subscriber: S?
-    private var hasStarted = false
-    private var cancellable: AnyDatabaseCancellable?
-    private var demand = Subscribers.Demand.none
+    private let state: Mutex<State>
 
     init(_ subscriber: S, _ observation: DatabaseRegionObservation, _ writer: any DatabaseWriter) {
-        self.subscriber = subscriber
+        state = Mutex(State(subscriber: subscriber))
         self.observation = observation
         self.writer = writer
     }
 
     func request(_ more: Subscribers.Demand) {
-        lock.lock()
-        demand += more
-        let mustStart = !hasStarted && subscriber != nil
-        hasStarted = true
-        lock.unlock()
+        let mustStart = state.withLock { state in
+            state.demand += more
+            defer { state.hasStarted = true }
+            return !state.hasStarted && state.subscriber != nil
+        }
         guard mustStart else { return }
         let callbacks = Callbacks(fail: { [weak self] in self?.fail($0) },
             receive: { [weak self] in self?.receive($0) })
         let cancellable = observation.start(
             in: writer, onError: { callbacks.fail($0) }, onChange: { callbacks.receive($0) })
-        lock.withLock { self.cancellable = subscriber == nil ? nil : cancellable }
+        let isCancelled = state.withLock { state in
+            if state.subscriber != nil { state.cancellable = cancellable }
+            return state.subscriber == nil
+        }
+        if isCancelled { cancellable.cancel() }
     }
 
     func cancel() {
@@ -216,12 +224,13 @@ private final class ChangeSubscription<S: Subscriber>: Subscription, @unchecked 
     }
 
     private func receive(_ db: Database) {
-        lock.lock()
-        guard let subscriber, demand > .none else { return lock.unlock() }
-        demand -= 1
-        lock.unlock()
-        let more = subscriber.receive(db)
-        lock.withLock { demand += more }
+        let subscriber = state.withLock { state -> S? in
+            guard let subscriber = state.subscriber, state.demand > .none else { return nil }
+            state.demand -= 1
+            return subscriber
+        }
+        guard let more = subscriber?.receive(db) else { return }
+        state.withLock { $0.demand += more }
     }
 
     private func fail(_ error: any Error) {
@@ -229,12 +238,7 @@ private final class ChangeSubscription<S: Subscriber>: Subscription, @unchecked 
     }
 
     private func end() -> S? {
-        lock.lock()
-        let subscriber = subscriber
-        let cancellable = cancellable
-        self.subscriber = nil
-        self.cancellable = nil
-        lock.unlock()
+        let (subscriber, cancellable) = state.withLock { ($0.subscriber.take(), $0.cancellable.take()) }
         cancellable?.cancel()
         return subscriber
     }
@@ -242,7 +246,7 @@ private final class ChangeSubscription<S: Subscriber>: Subscription, @unchecked 
 
 /// The two ends of a subscription, without the type of its subscriber, which may not go to another thread.
 ///
-/// Sendable because subscriptions are: they take their lock before they look at anything.
+/// Sendable because subscriptions are: their state has its own lock.
 private struct Callbacks<Value>: @unchecked Sendable {
     let fail: (any Error) -> Void
     let receive: (Value) -> Void

@@ -30,12 +30,12 @@ extension Row {
 
     /// The record of a scope. It is a fatal error if there is no such scope, or if all its values are NULL.
     public subscript<Record: FetchableRecord>(_ scope: String) -> Record {
-        orStop { try decode(Record.self, forKey: scope) }
+        orFatalError { try decode(Record.self, forKey: scope) }
     }
 
     /// The record of a scope; nil if there is no such scope, or if all its values are NULL.
     public subscript<Record: FetchableRecord>(_ scope: String) -> Record? {
-        orStop { try decodeIfPresent(Record.self, forKey: scope) }
+        orFatalError { try decodeIfPresent(Record.self, forKey: scope) }
     }
 
     // MARK: - Collections of records
@@ -67,12 +67,12 @@ extension Row {
     public subscript<Records: RangeReplaceableCollection>(
         _ key: String) -> Records where Records.Element: FetchableRecord
     {
-        orStop { try decode(Records.self, forKey: key) }
+        orFatalError { try decode(Records.self, forKey: key) }
     }
 
     /// The distinct records of the prefetched rows with this key. It is a fatal error if no such rows were prefetched.
     public subscript<Record: FetchableRecord & Hashable>(_ key: String) -> Set<Record> {
-        orStop { try decode(Set<Record>.self, forKey: key) }
+        orFatalError { try decode(Set<Record>.self, forKey: key) }
     }
 
     private func prefetchedRows(forKey key: String) throws -> [Row] {

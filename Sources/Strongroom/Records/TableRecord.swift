@@ -33,7 +33,7 @@ public protocol TableRecord: SendableMetatype {
 
 extension TableRecord {
     /// The name of the type, its first letters in lowercase.
-    public static var databaseTableName: String { TableNames.shared.name(of: Self.self) }
+    public static var databaseTableName: String { TableNames.name(of: Self.self) }
 
     /// All columns.
     public static var databaseSelection: [any SQLSelectable] { [AllColumns()] }
@@ -64,16 +64,13 @@ extension TableRecord {
 public typealias GRDBSendableMetatype = SendableMetatype
 
 /// The default names of tables, computed once for each type, because that takes longer than an insertion.
-private final class TableNames: @unchecked Sendable {
-    static let shared = TableNames()
+private enum TableNames {
+    private static let names = Mutex<[ObjectIdentifier: String]>([:])
 
-    private let lock = NSLock()
-    private var names: [ObjectIdentifier: String] = [:]
-
-    func name(of type: Any.Type) -> String {
-        lock.withLock {
+    static func name(of type: Any.Type) -> String {
+        names.withLock { names in
             if let name = names[ObjectIdentifier(type)] { return name }
-            let name = Self.defaultName(String(describing: type))
+            let name = defaultName(String(describing: type))
             names[ObjectIdentifier(type)] = name
             return name
         }

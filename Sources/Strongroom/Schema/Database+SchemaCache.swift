@@ -45,7 +45,7 @@ extension Database {
     public func clearSchemaCache() {
         requireAccess()
         schemaCache.removeAll()
-        removeCachedStatements()
+        statements.removeAll()
     }
 
     /// Drops the cache unless it describes what the next statement will see.

@@ -28,7 +28,7 @@ extension ForeignKeyViolation {
 extension ForeignKeyViolation: CustomStringConvertible {
     /// The tables and the rowid; the rows' contents stay out.
     public var description: String {
-        sentence(from: originTable, to: destinationTable, in: rowIDWords)
+        message(from: originTable, to: destinationTable, in: rowIDWords)
     }
 
     /// Tables, columns, and the row with all its values. They may be secrets: keep them out of logs.
@@ -37,7 +37,7 @@ extension ForeignKeyViolation: CustomStringConvertible {
     ///
     /// - throws: `SQLITE_ERROR` when a foreign key without column names refers to a table that does not exist.
     public func failureDescription(_ db: Database) throws -> String {
-        try sentence(db, row: originRow(db)?.description)
+        try message(db, row: originRow(db)?.description)
     }
 
     /// An error with the code `SQLITE_CONSTRAINT_FOREIGNKEY`, whose message names tables, columns and rowid.
@@ -48,22 +48,22 @@ extension ForeignKeyViolation: CustomStringConvertible {
         // The violation counts, not that its description could not be had.
         let message = db.configuration.publicStatementArguments
             ? try? failureDescription(db)
-            : try? sentence(db, row: nil)
+            : try? message(db, row: nil)
         return DatabaseError(resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY, message: message ?? description)
     }
 
-    private func sentence(_ db: Database, row: String?) throws -> String {
+    private func message(_ db: Database, row: String?) throws -> String {
         let words = row ?? rowIDWords
         guard let foreignKey = try foreignKey(db) else {
-            return sentence(from: originTable, to: destinationTable, in: words)
+            return message(from: originTable, to: destinationTable, in: words)
         }
-        return sentence(
+        return message(
             from: "\(originTable)(\(foreignKey.originColumns.joined(separator: ", ")))",
             to: "\(destinationTable)(\(foreignKey.destinationColumns.joined(separator: ", ")))",
             in: words)
     }
 
-    private func sentence(from origin: String, to destination: String, in row: String?) -> String {
+    private func message(from origin: String, to destination: String, in row: String?) -> String {
         "FOREIGN KEY constraint violation - from \(origin) to \(destination)" + (row.map { ", in \($0)" } ?? "")
     }
 

@@ -89,13 +89,13 @@ struct Rotate: Reporting {
     func run() throws {
         if dataKey { return try renewDataKey() }
         var run = RotationRun(files, format, jobs: jobs)
-        guard run.hasFound else { return try end(run, nil, isTold: false) }
+        guard run.hasFound else { return try end(run, nil, isReported: false) }
         let current = try check(&run)
         var keys = try RotationKeys(old: current)
         // A wrong passphrase is reported before the new one is typed, unless the new one may already apply.
         let isNewAsked = run.hasUnopenedPending || newPassphrase.isKnown && (run.hasUnopened || run.hasChecked)
         guard isNewAsked || run.hasChecked && !dryRun, run.status != .interrupted else { return try end(run, keys,
-            isTold: false) }
+            isReported: false) }
         let secret = try newPassphrase.new(for: run.name)
         guard !secret.hasSameBytes(as: current) else {
             throw Failure(.other, file: run.isSingle ? run.name : nil,
@@ -109,7 +109,7 @@ struct Rotate: Reporting {
             warn(run, keys)
             try rotate(&run, keys)
         }
-        try end(run, keys, isTold: !dryRun)
+        try end(run, keys, isReported: !dryRun)
     }
 
     /// Asks for the key and checks the databases with it. A typed key that opens none may be typed again, unless the
@@ -135,10 +135,10 @@ struct Rotate: Reporting {
             run.isSingle ? "rotating" : "rotating \(run.name)",
             files: run.steps.filter { $0.plan != nil }.map { ($0.file,
                 $0.target!.inspection.size) }, progress, quiet: output.quiet)
-        let isTold = !run.isSingle && !output.json, isQuiet = output.quiet
+        let isReported = !run.isSingle && !output.json, isQuiet = output.quiet
         try Interruption.deferred { interruption in
             run.rotate(keys, waits: wait, interruption, display) { step in
-                guard isTold else { return }
+                guard isReported else { return }
                 if let failure = step.failure {
                     display.say("strongroom: \(failure)")
                 } else if let text = RotationReport(step: step, keys: keys).text, !isQuiet || step.status != .done {
@@ -152,7 +152,7 @@ struct Rotate: Reporting {
     // MARK: - The outcome
 
     /// - parameter isTold: true if each of several files was reported when it was done.
-    private func end(_ run: RotationRun, _ keys: RotationKeys?, isTold: Bool) throws {
+    private func end(_ run: RotationRun, _ keys: RotationKeys?, isReported: Bool) throws {
         // The estimate is optional in a dry run.
         let estimate = dryRun ? try? estimate(run) : nil
         let reports = run.steps.map { RotationReport(step: $0, keys: keys, estimate: estimate, isDry: dryRun) }
@@ -164,9 +164,9 @@ struct Rotate: Reporting {
                     .count(run.steps.count { $0.failure != nil })),
             ]).line)
         } else {
-            tell(reports, keys, isTold: isTold)
+            report(reports, keys, isReported: isReported)
         }
-        if run.status != .done { throw Told(status: run.status) }
+        if run.status != .done { throw ReportedError(status: run.status) }
     }
 
     private func end(_ report: RotationReport) throws {
@@ -175,12 +175,12 @@ struct Rotate: Reporting {
         try output.done(Self.self, report.step.file, report.members, status: status, text: report.text ?? "")
         guard status != .done else { return }
         if output.quiet { Console.message(report.text ?? "") }
-        throw Told(status: status)
+        throw ReportedError(status: status)
     }
 
     /// Prints the outcomes that were not printed before, and the totals.
-    private func tell(_ reports: [RotationReport], _ keys: RotationKeys?, isTold: Bool) {
-        for report in reports where !isTold {
+    private func report(_ reports: [RotationReport], _ keys: RotationKeys?, isReported: Bool) {
+        for report in reports where !isReported {
             if let failure = report.step.failure { Console.message("strongroom: \(failure)") }
             else if let text = report.text, !output.quiet || report.step.status != .done { Console.message(text) }
         }

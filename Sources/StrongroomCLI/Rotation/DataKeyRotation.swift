@@ -23,7 +23,7 @@ extension Rotate {
         try output.done(Self.self, file, members, status: status, text: """
             \(file): every page has a new key, and was checked.\(words(dropped)) \(words(outcome))
             """)
-        if status != .done { throw Told(status: status) }
+        if status != .done { throw ReportedError(status: status) }
     }
 
     private func rotate(_ target: Target, _ secret: Secret, _ kept: [DatabaseKey]) throws -> RotationOutcome {

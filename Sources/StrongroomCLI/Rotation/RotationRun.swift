@@ -103,25 +103,30 @@ func concurrently<Element: Sendable, Answer: Sendable>(
     return work.answers
 }
 
-/// Unchecked: `lock` guards every variable.
-private final class Worklist<Element: Sendable, Answer: Sendable>: @unchecked Sendable {
-    private let lock = NSLock()
+/// The elements, and the answers so far.
+private final class Worklist<Element: Sendable, Answer: Sendable>: Sendable {
+    private struct State {
+        var begun = 0
+        var finished: [Int: Answer] = [:]
+    }
+
     private let elements: [Element]
-    private var begun = 0
-    private var finished: [Int: Answer] = [:]
+    private let state = Mutex(State())
 
     init(_ elements: [Element]) { self.elements = elements }
 
     func next() -> (Int, Element)? {
-        lock.withLock {
-            guard begun < elements.count else { return nil }
-            defer { begun += 1 }
-            return (begun, elements[begun])
+        state.withLock { state in
+            guard state.begun < elements.count else { return nil }
+            defer { state.begun += 1 }
+            return (state.begun, elements[state.begun])
         }
     }
 
-    func finish(_ index: Int, _ answer: Answer) { lock.withLock { finished[index] = answer } }
+    func finish(_ index: Int, _ answer: Answer) { state.withLock { $0.finished[index] = answer } }
 
     /// The results, after all are finished.
-    var answers: [Answer] { lock.withLock { elements.indices.map { finished[$0]! } } }
+    var answers: [Answer] {
+        state.withLock { state in elements.indices.map { state.finished[$0]! } }
+    }
 }

@@ -18,7 +18,7 @@ struct ShellSession {
         var statement = ""
         while !isOver, let line = try nextLine(isContinued: !statement.isEmpty) {
             if statement.isEmpty, line.hasPrefix(".") {
-                try telling { try $0.obey(line, db) }
+                try reportingErrors { try $0.obey(line, db) }
                 continue
             }
             statement += statement.isEmpty ? line : "\n" + line
@@ -26,9 +26,9 @@ struct ShellSession {
             guard SQLText.isComplete(statement) else { continue }
             let sql = statement
             statement = ""
-            try telling { try $0.execute(sql, db) }
+            try reportingErrors { try $0.execute(sql, db) }
         }
-        if !statement.isEmpty { try telling { try $0.execute(statement, db) } }
+        if !statement.isEmpty { try reportingErrors { try $0.execute(statement, db) } }
         if db.isInsideTransaction {
             throw Failure(.other, file: file, "the last transaction was not committed, and is undone",
                           remedy: "End it with COMMIT")
@@ -66,7 +66,7 @@ struct ShellSession {
     }
 
     /// Runs `body`. After an error, an interactive session continues, and others end.
-    private mutating func telling(_ body: (inout ShellSession) throws -> Void) throws {
+    private mutating func reportingErrors(_ body: (inout ShellSession) throws -> Void) throws {
         do {
             try body(&self)
         } catch {

@@ -85,6 +85,31 @@ func start(_ body: @escaping @Sendable () -> Void) -> Gate {
     return isDone
 }
 
+/// An access on a thread of its own, which keeps its connection until it is ended.
+struct HeldAccess {
+    private let mayEnd: Gate
+    private let hasEnded: Gate
+
+    /// Starts `access`. Returns when it has called its argument, which blocks until `end()`.
+    init(_ access: @escaping @Sendable (_ hold: () -> Void) throws -> Void) async throws {
+        let hasBegun = Gate(), mayEnd = Gate()
+        hasEnded = start {
+            try! access {
+                hasBegun.open()
+                mayEnd.pass()
+            }
+        }
+        self.mayEnd = mayEnd
+        try await onThread { hasBegun.pass() }
+    }
+
+    /// Returns when the access has ended.
+    func end() async throws {
+        mayEnd.open()
+        try await onThread { hasEnded.pass() }
+    }
+}
+
 extension TemporaryFolder {
     private static let kept: Shared<[TemporaryFolder]> = {
         atexit { TemporaryFolder.kept.update { $0 = [] } }

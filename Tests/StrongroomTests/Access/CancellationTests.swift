@@ -28,20 +28,16 @@ struct CancellationTests {
     @Test("A task that waits for its turn is cancelled at once", arguments: WriterKind.allCases)
     func cancelledWhileWaiting(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
-        let isWriting = Gate(), mayFinish = Gate()
-        let first = start {
-            try! writer.write { db in
+        let first = try await HeldAccess { hold in
+            try writer.write { db in
                 try db.insertWine()
-                isWriting.open()
-                mayFinish.pass()
+                hold()
             }
         }
-        try await onThread { isWriting.pass() }
         let second = Task { try await writer.write { try $0.insertWine() } }
         second.cancel()
         await #expect(throws: CancellationError.self) { try await second.value }
-        mayFinish.open()
-        try await onThread { first.pass() }
+        try await first.end()
         #expect(try await writer.read { try $0.countWines() } == 1)
         _ = folder
     }
@@ -51,19 +47,15 @@ struct CancellationTests {
         var configuration = Configuration.encrypted()
         configuration.maximumReaderCount = 1
         let fixture = try PoolFixture(configuration)
-        let isReading = Gate(), mayFinish = Gate()
-        let first = start {
-            try! fixture.pool.read { _ in
-                isReading.open()
-                mayFinish.pass()
+        let first = try await HeldAccess { hold in
+            try fixture.pool.read { _ in
+                hold()
             }
         }
-        try await onThread { isReading.pass() }
         let tasks = (0..<2000).map { _ in Task { try await fixture.pool.read { try $0.countWines() } } }
         for task in tasks { task.cancel() }
         for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
-        mayFinish.open()
-        try await onThread { first.pass() }
+        try await first.end()
         #expect(try await fixture.pool.read { try $0.countWines() } == 0)
     }
 
@@ -184,15 +176,12 @@ struct CancellationTests {
         configuration.busyMode = .timeout(60)
         let fixture = try PoolFixture(configuration)
         let other = try DatabasePool(path: fixture.path, configuration: .encrypted())
-        let isLocked = Gate(), mayUnlock = Gate()
-        let lock = start {
-            try! other.write { db in
+        let lock = try await HeldAccess { hold in
+            try other.write { db in
                 try db.insertWine()
-                isLocked.open()
-                mayUnlock.pass()
+                hold()
             }
         }
-        try await onThread { isLocked.pass() }
         let wait = LockWait()
         let task = Task {
             try await fixture.pool.writeWithoutTransaction { db in
@@ -202,8 +191,7 @@ struct CancellationTests {
         try await onThread { wait.pass() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        mayUnlock.open()
-        try await onThread { lock.pass() }
+        try await lock.end()
     }
 
     @Test("The cancellation of one access does not reach another")

@@ -28,7 +28,7 @@ struct DocumentationTests {
     @Test("The documentation of the sources is counted in all folders")
     func table() throws {
         let counts = Dictionary(grouping: try Self.sources.get().publicDeclarations, by: \.folder)
-        #expect(counts.count >= SourceLayers.order.count)
+        #expect(Set(SourceLayers.order).subtracting(counts.keys) == ["Synchronization"], "that has nothing public")
         for (folder, declarations) in counts.sorted(by: { $0.key < $1.key }) {
             let count = declarations.count(where: \.isDocumented)
             print("\(folder): \(count) of \(declarations.count), \(count * 100 / declarations.count) %")

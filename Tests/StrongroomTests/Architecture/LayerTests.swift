@@ -25,6 +25,15 @@ struct LayerTests {
         #expect(upwards.isEmpty, "\(upwards.map(\.description).joined(separator: "\n"))")
     }
 
+    @Test("In the core, connections and statements refer to no type of rows and SQL expressions, and cursors to neither")
+    func core() throws {
+        let sources = try Self.sources.get()
+        let folders = Set(sources.files.compactMap(\.coreFolder))
+        #expect(folders == SourceLayers.coreOrder.reduce(["Values"]) { $0.union($1) })
+        let upwards = sources.coreReferencesUpwards()
+        #expect(upwards.isEmpty, "\(upwards.map(\.description).joined(separator: "\n"))")
+    }
+
     @Test("No layer uses what a higher one adds to the connection")
     func members() throws {
         let upwards = try Self.sources.get().memberReferencesUpwards()
@@ -49,7 +58,10 @@ struct LayerTests {
             """)
         try write("Access/High.swift",
             "public struct High {\n    let low: Low\n}\n\nextension Database {\n    func addedAbove() {}\n}\n")
+        try write("Core/Statements/Run.swift", "struct Run {\n    let row: Line\n}\n")
+        try write("Core/Rows/Line.swift", "struct Line {\n    let run: Run?\n}\n")
         let sources = try SourceLayers(URL(fileURLWithPath: folder.path))
+        #expect(sources.coreReferencesUpwards().map(\.name) == ["Line"])
         #expect(sources.typeReferences().map(\.name).sorted() == ["High", "Low"])
         #expect(sources.memberReferencesUpwards().map(\.name) == ["addedAbove"])
     }

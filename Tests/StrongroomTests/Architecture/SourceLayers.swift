@@ -4,13 +4,28 @@ import Foundation
 struct SourceLayers {
     /// From the bottom: a layer refers to itself, and to those before it.
     static let order = [
-        "Errors", "Keys", "KeySlots", "Core", "Cipher", "Schema", "Records", "Query", "FullText", "Access",
-        "Observation", "Migrations", "Dump", "Platform", "Sharing",
+        "Synchronization", "Errors", "Keys", "KeySlots", "Core", "Cipher", "Schema", "Records", "Query", "FullText",
+        "Access", "Observation", "Migrations", "Dump", "Platform", "Sharing",
+    ]
+
+    /// From the bottom: the folders of the core whose order is clear. Values are not among them: statements bind them,
+    /// and rows and expressions are made of them.
+    static let coreOrder: [Set] = [
+        ["Cursors"],
+        ["Connection", "Files", "Functions", "Regions", "Runs", "Statements", "Stops", "Tracing", "Transactions"],
+        ["Rows", "SQL"],
     ]
 
     struct File {
         let path: String
         let layer: String
+
+        /// The folder of the core that the file belongs to.
+        var coreFolder: String? {
+            let folders = path.split(separator: "/")
+            return folders[0] == "Core" ? String(folders[1]) : nil
+        }
+
         /// Without comments, and without the text of literals.
         let code: String
     }
@@ -42,7 +57,9 @@ struct SourceLayers {
     // MARK: - Types
 
     /// The layer of each type that stands at the top level of a file.
-    func types() -> [String: String] {
+    func types() -> [String: String] { types(\.layer) }
+
+    private func types(_ place: (File) -> String?) -> [String: String] {
         let declaration = #/
             (?m)^(?:@\w+(?:\([^)\n]*\))?\s+)*(?:(?:public|package|open|final|indirect)\x20+)*
             (?:class|struct|enum|protocol|actor|typealias)\x20+(\w+)
@@ -50,7 +67,7 @@ struct SourceLayers {
         var types: [String: String] = [:]
         for file in files {
             for match in file.code.matches(of: declaration) {
-                types[String(match.1)] = types[String(match.1)] ?? file.layer
+                types[String(match.1)] = types[String(match.1)] ?? place(file)
             }
         }
         return types
@@ -63,6 +80,19 @@ struct SourceLayers {
             file.code.matches(of: Self.word).compactMap { match in
                 guard let layer = types[String(match.0)], layer != file.layer else { return nil }
                 return Reference(file: file.path, name: String(match.0), from: file.layer, to: layer)
+            }
+        }
+    }
+
+    /// Each mention, in a folder of the core, of a type of a higher one.
+    func coreReferencesUpwards() -> [Reference] {
+        let types = types(\.coreFolder)
+        func rank(_ folder: String?) -> Int? { Self.coreOrder.firstIndex { $0.contains(folder ?? "") } }
+        return files.filter { rank($0.coreFolder) != nil }.flatMap { file in
+            file.code.matches(of: Self.word).compactMap { match in
+                guard let from = file.coreFolder, let to = types[String(match.0)], let rank = rank(to) else { return nil }
+                guard rank > Self.coreOrder.firstIndex(where: { $0.contains(from) })! else { return nil }
+                return Reference(file: file.path, name: String(match.0), from: from, to: to)
             }
         }
     }
@@ -97,10 +127,11 @@ struct SourceLayers {
         return lowest
     }
 
-    /// Each mention of a member of `Database` that nothing but higher layers declares.
+    /// Each mention of a member of `Database` that nothing but higher layers declares. The layers below the core have no
+    /// connection, and nothing of theirs is its member.
     func memberReferencesUpwards() -> [Reference] {
         let members = connectionMembers()
-        return files.flatMap { file in
+        return files.filter { Self.rank($0.layer) >= Self.rank("Core") }.flatMap { file in
             file.code.matches(of: Self.word).compactMap { match in
                 guard let layer = members[String(match.0)], Self.rank(layer) > Self.rank(file.layer) else { return nil }
                 return Reference(file: file.path, name: String(match.0), from: file.layer, to: layer)

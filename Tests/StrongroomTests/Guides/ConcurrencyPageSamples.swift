@@ -4,6 +4,8 @@ import Strongroom
 import Testing
 
 // The samples of the shorter page on concurrency, one connection or several. `...` and placeholders are filled in.
+// Those that it shares with the guide, on accesses that block, nested accesses and accesses with `await`, are in
+// ConcurrencyGuideSamples.
 
 @Suite("Samples of the page on concurrency", .timeLimit(.minutes(2)))
 struct ConcurrencyPageSamples {
@@ -91,54 +93,8 @@ struct ConcurrencyPageSamples {
         #expect(try dbPool.read(Player.fetchCount) == 0)
     }
 
-    @Test("Synchronous accesses")
-    func synchronousAccesses() throws {
-        let dbQueue = try SampleDatabase.queue()
 
-        // Read access
-        let playerCount = try dbQueue.read { db in
-            try Player.fetchCount(db)
-        }
 
-        // Write access
-        let newPlayerCount = try dbQueue.write { db -> Int in
-            try Player(name: "Alice").insert(db)
-            return try Player.fetchCount(db)
-        }
-        #expect(playerCount == 0)
-        #expect(newPlayerCount == 1)
-    }
-
-    @Test("Nested accesses")
-    func nested() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let dbQueue = try SampleDatabase.queue()
-            try await dbQueue.write { db in
-                // Fatal Error: Database methods are not reentrant
-                try dbQueue.write { db in _ = db }
-            }
-        }
-        let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(words.contains("Database methods are not reentrant"))
-    }
-
-    @Test("Asynchronous accesses")
-    func asynchronousAccesses() async throws {
-        let dbQueue = try SampleDatabase.queue()
-
-        // Async read
-        let playerCount = try await dbQueue.read { db in
-            try Player.fetchCount(db)
-        }
-
-        // Async write
-        let newPlayerCount = try await dbQueue.write { db -> Int in
-            try Player(name: "Alice").insert(db)
-            return try Player.fetchCount(db)
-        }
-        #expect(playerCount == 0)
-        #expect(newPlayerCount == 1)
-    }
 
     @Test("Completion handlers")
     func completionHandlers() throws {

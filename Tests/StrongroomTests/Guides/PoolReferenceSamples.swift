@@ -74,53 +74,37 @@ struct PoolReferenceSamples {
     func unsafeRead() throws {
         let dbPool = try SampleDatabase.pool()
         addWine(to: dbPool)
-
-        try dbPool.unsafeRead { db in
-            // Those two values may be different because some other thread
-            // may have inserted or deleted a wine between the two requests:
-            let count1 = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM wine")!
-            addWine(to: dbPool)
-            let count2 = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM wine")!
-            #expect((count1, count2) == (1, 2))
-        }
-
-        try dbPool.unsafeRead { db in
-            // No concurrent update can mess with this iteration:
-            let rows = try Row.fetchCursor(db, sql: "SELECT * FROM wine")
-            var count = 0
-            while let row = try rows.next() {
-                #expect(row["name"] == "Chinon")
-                count += 1
-                addWine(to: dbPool)
-            }
-            #expect(count == 2)
-        }
+        try dbPool.unsafeRead { db in try expectChanges(in: db, of: dbPool) }
+        try dbPool.unsafeRead { db in try expectUnchangedCursor(in: db, of: dbPool) }
     }
 
     @Test("Reentrant unsafe reads do, too")
     func unsafeReentrantRead() throws {
         let dbPool = try SampleDatabase.pool()
+        addWine(to: dbPool)
+        try dbPool.unsafeReentrantRead { db in try expectChanges(in: db, of: dbPool) }
+        try dbPool.unsafeReentrantRead { db in try expectUnchangedCursor(in: db, of: dbPool) }
+    }
 
-        try dbPool.unsafeReentrantRead { db in
-            // Those two values may be different because some other thread
-            // may have inserted or deleted a wine between the two requests:
-            let count1 = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM wine")!
+    private func expectChanges(in db: Database, of dbPool: DatabasePool) throws {
+        // Those two values may be different because some other thread
+        // may have inserted or deleted a wine between the two requests:
+        let count1 = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM wine")!
+        addWine(to: dbPool)
+        let count2 = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM wine")!
+        #expect((count1, count2) == (1, 2))
+    }
+
+    private func expectUnchangedCursor(in db: Database, of dbPool: DatabasePool) throws {
+        // No concurrent update can mess with this iteration:
+        let rows = try Row.fetchCursor(db, sql: "SELECT * FROM wine")
+        var count = 0
+        while let row = try rows.next() {
+            #expect(row["name"] == "Chinon")
+            count += 1
             addWine(to: dbPool)
-            let count2 = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM wine")!
-            #expect((count1, count2) == (0, 1))
         }
-
-        try dbPool.unsafeReentrantRead { db in
-            // No concurrent update can mess with this iteration:
-            let rows = try Row.fetchCursor(db, sql: "SELECT * FROM wine")
-            var count = 0
-            while let row = try rows.next() {
-                #expect(row["name"] == "Chinon")
-                count += 1
-                addWine(to: dbPool)
-            }
-            #expect(count == 1)
-        }
+        #expect(count == 2)
     }
 
     @Test("Concurrent reads see the last committed state")

@@ -72,18 +72,10 @@ struct ObservationStopTests {
     @Test("the interruption of its first fetch, for which the caller waits", arguments: [WriterKind.queue, .pool])
     func interruptedImmediateStart(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
-        let isFirst = Shared(true)
         let notified = Notified<Int>()
-        let observation = ValueObservation.tracking { db in
-            if isFirst.update({ former in defer { former = false }; return former }) {
-                let cursor = try Int.fetchCursor(db, sql: "VALUES (1), (2)")
-                _ = try cursor.next()
-                writer.interrupt()
-                _ = try cursor.next()
-            }
-            return try db.countWines()
-        }.start(in: writer, scheduling: .immediate, onError: { Issue.record($0) }, onChange: notified.onChange)
+        let (observation, fetches) = startInterrupted(1, in: writer, notified)
         #expect(notified.values == [0])
+        #expect(fetches.value == 2)
         try await writer.write { try $0.insertWine() }
         try await notified.reaches(1)
         observation.cancel()
@@ -94,10 +86,23 @@ struct ObservationStopTests {
     @Test("any number of interruptions of its first fetch", arguments: [WriterKind.queue, .pool])
     func manyInterruptedImmediateStarts(kind: WriterKind) throws {
         let (writer, folder) = try kind.make()
-        let count = Shared(0)
         let notified = Notified<Int>()
+        let (observation, fetches) = startInterrupted(5000, in: writer, notified)
+        #expect(notified.values == [0])
+        #expect(fetches.value == 5001)
+        observation.cancel()
+        _ = folder
+    }
+
+    /// Starts an observation that notifies its first value at once, and interrupts that many of its fetches.
+    @MainActor
+    private func startInterrupted(
+        _ count: Int, in writer: any DatabaseWriter, _ notified: Notified<Int>)
+        -> (observation: AnyDatabaseCancellable, fetches: Shared<Int>)
+    {
+        let fetches = Shared(0)
         let observation = ValueObservation.tracking { db in
-            if count.update({ $0 += 1; return $0 }) <= 5000 {
+            if fetches.update({ $0 += 1; return $0 }) <= count {
                 let cursor = try Int.fetchCursor(db, sql: "VALUES (1), (2)")
                 _ = try cursor.next()
                 writer.interrupt()
@@ -105,10 +110,7 @@ struct ObservationStopTests {
             }
             return try db.countWines()
         }.start(in: writer, scheduling: .immediate, onError: { Issue.record($0) }, onChange: notified.onChange)
-        #expect(notified.values == [0])
-        #expect(count.value == 5001)
-        observation.cancel()
-        _ = folder
+        return (observation, fetches)
     }
 
     @Test("a suspension that comes while an observer is asked what it observes, and the write is refused as a whole")

@@ -11,22 +11,18 @@ struct LockWaitTests {
         let fixture = try QueueFixture(configuration)
         let queue = fixture.queue
         let other = try DatabaseQueue(path: fixture.folder.path("db.sqlite"), configuration: .encrypted())
-        let mayUnlock = Gate(), isLocked = Gate()
-        let lock = start {
-            try! other.inTransaction(.exclusive) { _ in
-                isLocked.open()
-                mayUnlock.pass()
+        let lock = try await HeldAccess { hold in
+            try other.inTransaction(.exclusive) { _ in
+                hold()
                 return .commit
             }
         }
-        try await onThread { isLocked.pass() }
         let lockWait = LockWait()
         let access = StoppableAccess(queue, wait)
         try await onThread { lockWait.pass() }
         access.stop(kind, queue)
         let error = try await access.error()
-        mayUnlock.open()
-        try await onThread { lock.pass() }
+        try await lock.end()
         queue.resume()
         try await queue.write { try $0.insertWine() }
         #expect(try await queue.read { try $0.countWines() } == 1)
@@ -62,15 +58,12 @@ struct LockWaitTests {
         let fixture = try QueueFixture(configuration)
         let queue = fixture.queue
         let other = try DatabaseQueue(path: fixture.folder.path("db.sqlite"), configuration: .encrypted())
-        let mayEnd = Gate(), isReading = Gate()
-        let read = start {
-            try! other.read { db in
+        let read = try await HeldAccess { hold in
+            try other.read { db in
                 _ = try db.countWines()
-                isReading.open()
-                mayEnd.pass()
+                hold()
             }
         }
-        try await onThread { isReading.pass() }
         let lockWait = LockWait()
         let access = StoppableAccess(queue) { db in
             try db.beginTransaction(.immediate)
@@ -82,8 +75,7 @@ struct LockWaitTests {
         let error = try await access.error()
         #expect(kind.matches(error), "\(String(describing: error))")
         #expect(try Locks.exclusive(on: fixture.folder.path("db.sqlite")).isEmpty)
-        mayEnd.open()
-        try await onThread { read.pass() }
+        try await read.end()
         queue.resume()
         #expect(try await queue.read { try $0.countWines() } == 0)
     }

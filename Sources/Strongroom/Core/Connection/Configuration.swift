@@ -129,22 +129,3 @@ public struct Configuration: Sendable {
         case wal
     }
 }
-
-extension Database {
-    /// The reaction of a connection to a lock that another one holds.
-    public enum BusyMode: Sendable {
-        /// Throws `SQLITE_BUSY` at once; in a pool, the writer waits a tenth of a second, which its own readers may
-        /// take.
-        case immediateError
-
-        /// Throws `SQLITE_BUSY` after so many seconds of trying. <https://www.sqlite.org/c3ref/busy_timeout.html>
-        case timeout(TimeInterval)
-
-        /// Asks the function, which gets the number of tries so far, whether to try again.
-        /// <https://www.sqlite.org/c3ref/busy_handler.html>
-        case callback(BusyCallback)
-    }
-
-    /// Returns whether to try again, after so many tries.
-    public typealias BusyCallback = @Sendable (_ numberOfTries: Int) -> Bool
-}

@@ -45,8 +45,8 @@ protocol ConnectionPart: AnyObject {
     /// A transaction is about to be committed: called inside of SQLite. What is thrown rolls it back.
     func willCommit() throws
 
-    /// - parameter isTold: whether somebody is to be told, which is not so for transactions that only read.
-    func transactionDidEnd(isCommitted: Bool, isTold: Bool, in db: Database)
+    /// - parameter notifiesObservers: true if observers are notified; false after transactions that only read.
+    func transactionDidEnd(isCommitted: Bool, notifiesObservers: Bool, in db: Database)
 
     /// A statement outside of transactions has failed, and its changes were undone.
     func changesWereUndone(in db: Database)
@@ -91,7 +91,7 @@ extension ConnectionPart {
     func didRun(_ statement: Statement, isDone: Bool, in db: Database) throws {}
     func isConcerned(by statement: Statement) -> Bool { false }
     func willCommit() throws {}
-    func transactionDidEnd(isCommitted: Bool, isTold: Bool, in db: Database) {}
+    func transactionDidEnd(isCommitted: Bool, notifiesObservers: Bool, in db: Database) {}
     func changesWereUndone(in db: Database) {}
     func contentWasReplaced(in db: Database) throws {}
     func willClose(_ db: Database) {}

@@ -28,22 +28,12 @@ public final class Database {
     /// The parts of the connection, which belong to the layers above.
     let parts = ConnectionParts()
 
-    /// The statements of convenience calls, and apart from them those that the program has in its own hands.
-    @exclusivity(unchecked) var statements = StatementCache()
-    var lentStatements = StatementCache()
+    @exclusivity(unchecked) var statements = StatementCaches()
 
     @exclusivity(unchecked) var runs = StatementRuns()
 
     /// The source of facts that the schema doesn't tell. By default that of the configuration.
     public internal(set) var schemaSource: (any DatabaseSchemaSource)?
-
-    let transactionStatements = TransactionStatements()
-
-    /// The number of enclosing blocks that allow only reads.
-    @exclusivity(unchecked) var readOnlyDepth = 0
-
-    /// The number of enclosing blocks that rely on the transaction that they began.
-    @exclusivity(unchecked) var transactionBlockDepth = 0
 
     /// The state of the connection's transaction.
     let transactions: TransactionHooks
@@ -51,11 +41,8 @@ public final class Database {
     /// Gets what SQLite does, while it does it; nil when nobody wants to know.
     var tracer: Tracer?
 
-    /// Milliseconds to wait for a lock where the configuration wants no waiting at all.
-    var leastBusyTimeout: CInt = 0
-
-    /// The busy function, kept alive as long as SQLite may call it.
-    var busyCallback: BusyCallback?
+    /// The wait for the locks of other connections.
+    let busy = BusyHandler()
 
     /// Opens a connection. It is not set up before `setUp()`, which needs access.
     ///
@@ -69,7 +56,7 @@ public final class Database {
         ErrorLog.connect()
         let uri = SQLiteURI(path: path)
         if uri?.carriesKey == true { throw DatabaseError.keyInURI }
-        try Self.requireCreatable(path, configuration)
+        try configuration.requireCreatable(path)
         let (name, flags) = configuration.opening(path)
         var opened: UnsafeMutablePointer<strongroom_connection>?
         var message: UnsafeMutablePointer<CChar>?
@@ -96,21 +83,9 @@ public final class Database {
     /// Sets up all that doesn't depend on the content of the database.
     func setUpConnection() throws {
         try check(authorizer.install(on: openConnection))
-        try setUpBusyMode()
+        try busy.install(on: self)
         try setUpSwitches()
         try setUpTrace()
-    }
-
-    /// The URI of a database in memory that all connections of this process share under that name.
-    static func sharedMemoryURI(named name: String) -> String {
-        let safe = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~ "))
-        return "file:\(name.addingPercentEncoding(withAllowedCharacters: safe) ?? name)?mode=memory&cache=shared"
-    }
-
-    /// A database that is created needs a name that leaves room for those of its companions.
-    private static func requireCreatable(_ path: String, _ configuration: Configuration) throws {
-        guard configuration.encryption != nil, !configuration.readonly, !path.hasPrefix("file:") else { return }
-        if !strongroom_file_exists(path) { try SaltFile.requireName(of: path) }
     }
 
     private func setUpSwitches() throws {
@@ -165,8 +140,8 @@ public final class Database {
     private func forgetStatements() {
         for part in parts.all { part.willClose(self) }
         finishRuns()
-        removeCachedStatements()
-        transactionStatements.removeAll()
+        statements.removeAll()
+        transactions.statements.removeAll()
     }
 
     /// The raw connection, or the error that it is closed.
@@ -256,6 +231,20 @@ public final class Database {
     /// The maximum number of arguments of a statement. <https://www.sqlite.org/limits.html#max_variable_number>
     public var maximumStatementArgumentCount: Int {
         Int(sqlite3_limit(sqliteConnection, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
+    }
+
+    /// Frees as much memory as possible: cached pages and statements.
+    ///
+    /// <https://www.sqlite.org/c3ref/db_release_memory.html>
+    public func releaseMemory() {
+        requireAccess()
+        statements.removeAll()
+        if let sqliteConnection { sqlite3_db_release_memory(sqliteConnection) }
+    }
+
+    /// A number that changes with the schema. <https://www.sqlite.org/pragma.html#pragma_schema_version>
+    public func schemaVersion() throws -> Int32 {
+        try Int32.fetchOne(self, sql: "PRAGMA main.schema_version") ?? 0
     }
 
     /// The version of SQLite inside SQLCipher, such as 3046001. <https://www.sqlite.org/c3ref/libversion.html>

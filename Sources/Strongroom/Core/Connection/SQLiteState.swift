@@ -4,44 +4,10 @@ import CStrongroom
 // The state of a connection and its few switches, in Swift's words: the files that need them speak no C.
 
 extension Database {
-    /// The lock that the connection's transaction holds on a database.
-    enum TransactionState {
-        case none, read, write
-    }
-
-    /// Of the schema of that name; of all, the most, with nil. <https://www.sqlite.org/c3ref/txn_state.html>
-    func transactionState(of schemaName: String? = nil) throws -> TransactionState {
-        switch sqlite3_txn_state(try openConnection, schemaName) {
-        case SQLITE_TXN_WRITE: .write
-        case SQLITE_TXN_READ: .read
-        default: .none
-        }
-    }
-
-    /// True if each statement is a transaction of its own. <https://www.sqlite.org/c3ref/get_autocommit.html>
-    var isAutocommit: Bool {
-        sqliteConnection == nil || sqlite3_get_autocommit(sqliteConnection) != 0
-    }
-
-    /// <https://www.sqlite.org/c3ref/busy_handler.html>
-    func setBusyHandler(
-        _ handler: (@convention(c) (UnsafeMutableRawPointer?, CInt) -> CInt)?, context: UnsafeMutableRawPointer?) throws
-    {
-        try check(sqlite3_busy_handler(openConnection, handler, context))
-    }
-
-    /// Returns true if the next `VACUUM` empties the database.
+    /// Decides whether the next `VACUUM` empties the database.
     /// <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigresetdatabase>
     func setResets(_ resets: Bool) throws {
         try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_RESET_DATABASE, resets ? 1 : 0, nil))
-    }
-
-    /// Returns true if closing, or a failed `ATTACH`, leaves the write-ahead log as it is.
-    /// <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfignockptonclose>
-    func leaveLogAtClosing(_ leaves: Bool = true) {
-        if let sqliteConnection {
-            _ = strongroom_db_config(sqliteConnection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leaves ? 1 : 0, nil)
-        }
     }
 
     /// The database that was attached last. <https://www.sqlite.org/c3ref/db_name.html>
@@ -59,34 +25,12 @@ extension Database {
         }
     }
 
-    /// The frames in the log, and how many of them are in the file.
-    /// <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>
-    func moveLog(_ kind: CheckpointMode, of schemaName: String?) throws -> (frames: CInt, moved: CInt) {
-        var frames: CInt = -1
-        var moved: CInt = -1
-        try check(sqlite3_wal_checkpoint_v2(openConnection, schemaName, kind.rawValue, &frames, &moved))
-        return (frames, moved)
-    }
-
-    /// Keeps the write-ahead log and its index when the last connection closes. A database in memory has none.
-    /// <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlpersistwal>
-    func keepLog() throws {
-        var keeps: CInt = 1
-        let code = sqlite3_file_control(try openConnection, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
-        if code != SQLITE_NOTFOUND { try check(code) }
-    }
-
     /// A number that changes when another connection commits.
     /// <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>
     func dataVersion(of schemaName: String) throws -> UInt32 {
         var version: UInt32 = 0
         try check(sqlite3_file_control(openConnection, schemaName, SQLITE_FCNTL_DATA_VERSION, &version))
         return version
-    }
-
-    /// True if the main database has a write-ahead log.
-    var isWAL: Bool {
-        get throws { try answer(to: "PRAGMA main.journal_mode") == "wal" }
     }
 
     /// The number of pages of the main database.
@@ -112,19 +56,6 @@ extension Database {
         let finalized = sqlite3_finalize(statement)
         try check(finalized != SQLITE_OK ? finalized : code)
         return text
-    }
-
-    /// Begins a write that meets the pending interruption, so that SQLite rolls the transaction back.
-    func interruptWrite() {
-        // A handle on a row is a statement that writes, and nothing has to be compiled for it.
-        var row: OpaquePointer?
-        let code = sqlite3_blob_open(sqliteConnection, "main", "sqlite_master", "sql", 1, 1, &row)
-        if code == SQLITE_OK { sqlite3_blob_close(row) }
-    }
-
-    /// <https://www.sqlite.org/c3ref/db_release_memory.html>
-    func freeMemory() {
-        if let sqliteConnection { sqlite3_db_release_memory(sqliteConnection) }
     }
 }
 

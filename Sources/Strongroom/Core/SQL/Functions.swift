@@ -210,3 +210,10 @@ extension SQLSpecificExpressible {
         forKey(key.stringValue)
     }
 }
+
+extension DatabaseFunction {
+    /// The call of the function in an expression of SQL.
+    public func callAsFunction(_ arguments: any SQLExpressible...) -> SQLExpression {
+        isAggregate ? .aggregate(name, arguments) : .function(name, arguments)
+    }
+}

@@ -48,7 +48,7 @@ public class SQLStatementCursor: Cursor {
             let end = characters.count - 1
             var rest = UnsafeBufferPointer(rebasing: characters[offset..<end])
             offset = end
-            guard let statement = try database.compileNext(&rest) else { return nil }
+            guard let statement = try database.compiler.next(&rest) else { return nil }
             offset = end - rest.count
             return (statement, SQLText.isBlank(rest))
         }

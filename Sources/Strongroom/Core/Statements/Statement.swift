@@ -115,7 +115,7 @@ public final class Statement {
     /// SQLite recompiles statements when the schema has changed: what they read may have changed as well.
     private var upToDateCompilation: StatementCompilation {
         let count = sqlite3_stmt_status(sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0)
-        if count != observedReprepareCount, let renewed = database.compilation(of: sql) {
+        if count != observedReprepareCount, let renewed = database.compiler.compilation(of: sql) {
             observedReprepareCount = count
             renewedCompilation = renewed
         }
@@ -245,7 +245,7 @@ public final class Statement {
 
     /// The error that arguments don't fit. It has none of them: they are not the statement's.
     private func misuse(_ error: DatabaseError) -> DatabaseError {
-        error.executing(database.showable(self))
+        error.executing(showableSQL)
     }
 
     /// A run that has not ended ends here: its rows depend on the former arguments.
@@ -332,10 +332,16 @@ public final class Statement {
         // SQLite names the file that it can't attach by its URI, which may have a key in it.
         let hidesMessage = hidesArguments && error.message.map(SQLText.containsKey) == true
         return error.executing(
-            database.showable(self),
+            showableSQL,
             arguments: hidesArguments ? nil : arguments ?? boundArguments,
             publicStatementArguments: database.configuration.publicStatementArguments,
             hidesMessage: hidesMessage)
+    }
+
+    /// The SQL as errors and traces may show it: without keys.
+    var showableSQL: String {
+        let shown = SQLText.showable(sql)
+        return compilation.carriesKey && shown == sql ? "PRAGMA key = '…'" : shown
     }
 
     /// Stops a program that uses the statement outside of its database access.
@@ -351,5 +357,5 @@ public final class Statement {
 }
 
 extension Statement: CustomStringConvertible {
-    public var description: String { database.showable(self) }
+    public var description: String { showableSQL }
 }

@@ -1,3 +1,17 @@
+/// The statements that a connection keeps.
+struct StatementCaches {
+    /// The statements of convenience calls.
+    var own = StatementCache()
+
+    /// The statements of ``Database/cachedStatement(sql:)``, which programs hold.
+    var exposed = StatementCache()
+
+    mutating func removeAll() {
+        own.removeAll()
+        exposed.removeAll()
+    }
+}
+
 /// Prepared statements by their SQL text, so that SQL is parsed once.
 ///
 /// Bounded: past the limit, the statements unused for longest go.

@@ -11,7 +11,7 @@ enum StoredText {
         do {
             guard key.source.form == .raw else { throw KeyStoreError.failed("only raw keys are stored") }
             return try key.source.withSecret { secret in
-                let spelling = try KeySource.spelling(secret, key.source.salt)
+                let spelling = try KeySource.specification(secret, key.source.salt)
                 return try SecretBytes(count: spelling.count + 1) { text in
                     spelling.withBytes { text.copyMemory(from: $0) }
                     text[spelling.count] = UInt8(ascii: "\n")
@@ -28,7 +28,7 @@ enum StoredText {
     static func key(_ text: SecretBytes, in place: String) throws(KeyStoreError) -> DatabaseKey {
         do {
             let line = try text.withBytes { try SecretBytes(copying: SecretFile.withoutNewline($0[...])) }
-            if let spelled = try KeySource.spelledKey(line) {
+            if let spelled = try KeySource.specifiedKey(line) {
                 return DatabaseKey(source: KeySource(raw: spelled.key, salt: spelled.salt))
             }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_NOMEM {

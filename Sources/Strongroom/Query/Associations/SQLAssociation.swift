@@ -11,7 +11,7 @@ public struct SQLAssociation: Sendable {
         var keyName: String { isToMany ? key.pluralName : key.singularName }
 
         /// Returns true if both lead to the same table by the same condition.
-        func isSameWay(as other: Step) -> Bool {
+        func hasSameSteps(as other: Step) -> Bool {
             condition.isSame(as: other.condition)
                 && query.relation.source.tableName == other.query.relation.source.tableName
         }
@@ -36,14 +36,14 @@ public struct SQLAssociation: Sendable {
     }
 
     /// Returns true if both associations lead to the same table in the same steps.
-    func isSameWay(as other: SQLAssociation) -> Bool {
-        steps.count == other.steps.count && zip(steps, other.steps).allSatisfy { $0.isSameWay(as: $1) }
+    func hasSameSteps(as other: SQLAssociation) -> Bool {
+        steps.count == other.steps.count && zip(steps, other.steps).allSatisfy { $0.hasSameSteps(as: $1) }
     }
 
     /// Returns true if both associations have the same steps and keys up to a step that is the last one of neither.
-    func sharesWay(with other: SQLAssociation, to step: Int) -> Bool {
+    func sharesSteps(with other: SQLAssociation, to step: Int) -> Bool {
         step < min(steps.count, other.steps.count) - 1 && zip(steps, other.steps).prefix(step + 1).allSatisfy {
-            $0.keyName == $1.keyName && $0.isSameWay(as: $1)
+            $0.keyName == $1.keyName && $0.hasSameSteps(as: $1)
         }
     }
 

@@ -133,7 +133,7 @@ extension SQLRelation {
     private mutating func sharePivots(with prefetch: inout SQLPrefetch) {
         for step in prefetch.pivotKeys.indices {
             let sharing = prefetches.indices.filter {
-                prefetches[$0].association.sharesWay(with: prefetch.association, to: step)
+                prefetches[$0].association.sharesSteps(with: prefetch.association, to: step)
             }
             guard let first = sharing.first else { return }
             var shared = prefetches[first].association.steps[step].query.relation

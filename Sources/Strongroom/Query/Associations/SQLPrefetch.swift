@@ -11,7 +11,7 @@ struct SQLPrefetch: Sendable {
 
     /// Returns a prefetch that fetches the rows of both; nil if their paths differ.
     func merged(with other: SQLPrefetch) -> SQLPrefetch? {
-        guard association.isSameWay(as: other.association) else { return nil }
+        guard association.hasSameSteps(as: other.association) else { return nil }
         var merged = self
         merged.association.destination.query.relation.merge(other.association.destination.query.relation)
         return merged
@@ -107,7 +107,7 @@ struct SQLPrefetch: Sendable {
     {
         let keys = Set(keys.compactMap { $0 }).sorted(by: Self.isOrdered)
         guard !keys.isEmpty else { return nil }
-        if columns.count > 1, let origin, try origin.givesSameRowsAgain(db) {
+        if columns.count > 1, let origin, try origin.returnsSameRows(db) {
             return query(forKeysOf: origin.selecting(columns.map(\.left)))
         }
         return query(for: keys)
@@ -191,7 +191,7 @@ extension SQLQuery {
 
     /// Returns true if the query certainly returns the same rows with another selection. A limit needs a unique
     /// order for that, and no condition may use a name that the selection defines.
-    fileprivate func givesSameRowsAgain(_ db: Database) throws -> Bool {
+    fileprivate func returnsSameRows(_ db: Database) throws -> Bool {
         guard grouping == nil, having.isEmpty, try relation.selectsColumnsOnly(db) else { return false }
         if limit == nil { return true }
         guard relation.joins.isEmpty, !isDistinct else { return false }

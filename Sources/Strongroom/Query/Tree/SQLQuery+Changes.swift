@@ -2,7 +2,7 @@ extension SQLQuery {
     /// `DELETE` of the query's rows. <https://www.sqlite.org/lang_delete.html>
     func writeDelete(returning selection: [SQLSelection] = [], to writer: inout SQLWriter) throws {
         try JoinedTables.write(relation.commonTables, to: &writer)
-        let isFiltered = tellsRowsByFilter(isReturning: !selection.isEmpty)
+        let isFiltered = identifiesRowsByFilter(isReturning: !selection.isEmpty)
         let table = changedTable(isFiltered: isFiltered)
         try writer.withTables([table]) { writer in
             writer.append("DELETE FROM ")
@@ -20,7 +20,7 @@ extension SQLQuery {
         to writer: inout SQLWriter) throws
     {
         try JoinedTables.write(relation.commonTables, to: &writer)
-        let isFiltered = tellsRowsByFilter(isReturning: !selection.isEmpty)
+        let isFiltered = identifiesRowsByFilter(isReturning: !selection.isEmpty)
         let table = changedTable(isFiltered: isFiltered)
         try writer.withTables([table]) { writer in
             writer.append("UPDATE ")
@@ -45,7 +45,7 @@ extension SQLQuery {
     }
 
     /// True if a filter, perhaps with a limit, determines the rows.
-    private func tellsRowsByFilter(isReturning: Bool) -> Bool {
+    private func identifiesRowsByFilter(isReturning: Bool) -> Bool {
         guard grouping == nil, having.isEmpty, relation.joins.isEmpty else { return false }
         // RETURNING would stand between the filter and the limit.
         return limit == nil || !isReturning && relation.source.name == nil && Self.canLimitChanges

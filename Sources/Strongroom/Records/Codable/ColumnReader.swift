@@ -25,7 +25,7 @@ class ColumnReader<T: Decodable>: AnyColumnReader {
             !strategy.isDefault {
             reader = StrategyReader<Data> { strategy.data($0) }
         } else if let type = T.self as? any (DatabaseValueConvertible & StatementColumnConvertible & Decodable).Type {
-            reader = straight(type)
+            reader = direct(type)
         } else if let type = T.self as? any (DatabaseValueConvertible & Decodable).Type {
             reader = converting(type)
         } else {
@@ -35,7 +35,7 @@ class ColumnReader<T: Decodable>: AnyColumnReader {
         return unsafeDowncast(reader, to: ColumnReader<T>.self)
     }
 
-    private static func straight<V: DatabaseValueConvertible & StatementColumnConvertible & Decodable>(
+    private static func direct<V: DatabaseValueConvertible & StatementColumnConvertible & Decodable>(
         _ type: V.Type) -> AnyColumnReader
     {
         StraightReader<V>()

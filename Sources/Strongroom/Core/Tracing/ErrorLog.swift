@@ -27,16 +27,19 @@ extension Database {
 
 /// The one log of the SQLite library in this process.
 enum ErrorLog {
-    private static let lock = NSLock()
-    nonisolated(unsafe) private static var storedFunction: Database.LogErrorFunction?
+    private struct Receiver {
+        var function: Database.LogErrorFunction?
+    }
+
+    private static let receiver = Mutex(Receiver())
 
     static var function: Database.LogErrorFunction? {
-        get { lock.withLock { storedFunction } }
+        get { receiver.withLock { $0.function } }
         set {
             // What the former function holds may go with it, and write to the log: not under the lock.
-            let former = lock.withLock {
-                defer { storedFunction = newValue }
-                return storedFunction
+            let former = receiver.withLock { receiver in
+                defer { receiver.function = newValue }
+                return receiver.function
             }
             withExtendedLifetime(former) {}
         }

@@ -49,6 +49,12 @@ extension Configuration {
         // SQLCipher takes names for URIs unasked.
         return (path.hasPrefix("file:") ? "./" + path : path, openingFlags)
     }
+
+    /// A database that is created needs a name that leaves room for those of its companions.
+    func requireCreatable(_ path: String) throws {
+        guard encryption != nil, !readonly, !path.hasPrefix("file:") else { return }
+        if !strongroom_file_exists(path) { try SaltFile.requireName(of: path) }
+    }
 }
 
 extension Database {
@@ -58,7 +64,7 @@ extension Database {
         try runUnseen("PRAGMA query_only = 1")
         guard trace == .alone else { return }
         try runUnseen("PRAGMA locking_mode = EXCLUSIVE")
-        try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nil))
+        log.setCheckpointsAtClose(false)
     }
 }
 

@@ -1,14 +1,14 @@
 import Dispatch
 
-/// A value that one thread gives to another one, which waits for it.
+/// A value that one thread puts, and another one waits for and takes.
 ///
 /// Sendable because the semaphore orders the one write before the one read.
 final class Handover<Value: Sendable>: @unchecked Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
     private var value: Value?
 
-    /// Gives the value. To be called once.
-    @Sendable func give(_ value: Value) {
+    /// Puts the value. To be called once.
+    @Sendable func put(_ value: Value) {
         self.value = value
         semaphore.signal()
     }

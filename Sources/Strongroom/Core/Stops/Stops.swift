@@ -24,7 +24,7 @@ struct Stops {
 
     /// Runs callbacks at the end of a transaction, which only a suspension reaches.
     func notifying<T>(_ body: () throws -> T) rethrows -> T {
-        try narrowing(STRONGROOM_REACH_TOLD) {
+        try narrowing(STRONGROOM_REACH_NOTIFIED) {
             forgetInterruption()
             return try body()
         }
@@ -106,7 +106,7 @@ struct Stops {
     }
 
     private func refuseLocks(_ statement: Statement) throws {
-        let isAborted = database.transactionBlockDepth > 0 && database.isAutocommit
+        let isAborted = database.transactions.blockDepth > 0 && database.isAutocommit
         let isHeld = releaseLock()
         if isHeld || statement.takesWriteLock || takesReadLock(statement) {
             throw met(statement.error(isAborted ? .aborted : .suspended))
@@ -132,10 +132,10 @@ struct Stops {
         }
         guard failure.resultCode == .SQLITE_BUSY, waitWasStopped || contains(STRONGROOM_SUSPENDED)
         else { throw failure }
-        throw endOfWait(of: statement)
+        throw waitError(of: statement)
     }
 
-    private func endOfWait(of statement: Statement) -> any Error {
+    private func waitError(of statement: Statement) -> any Error {
         let error = reason(beforehand: true)
         return (error as? DatabaseError).map { statement.error($0) } ?? error
     }
@@ -170,7 +170,7 @@ struct Stops {
 
     /// Runs what undoes by itself what is not finished. It asks `check` where it can be stopped, and nothing else
     /// stops it.
-    func asking<T>(_ body: (_ check: () throws -> Void) throws -> T) rethrows -> T {
+    func checking<T>(_ body: (_ check: () throws -> Void) throws -> T) rethrows -> T {
         let reach = connection.pointee.reach
         return try undoing { try body { try check(within: reach) } }
     }
@@ -242,7 +242,7 @@ struct Stops {
     // MARK: - The end of an access
 
     /// Rolls back what a stop has left open, so that nobody else has to. Returns whether there was anything.
-    func undoWhatWasStopped() -> Bool {
+    func rollBackStoppedTransaction() -> Bool {
         guard wereMet, !database.isAutocommit, !database.configuration.allowsUnsafeTransactions else { return false }
         database.interruptRuns()
         try? database.rollback()

@@ -70,13 +70,13 @@ extension Row {
 
     /// The value at `index`; a fatal error when it can't be converted.
     public subscript<Value: DatabaseValueConvertible>(_ index: Int) -> Value {
-        orStop { try decode(Value.self, atIndex: index) }
+        orFatalError { try decode(Value.self, atIndex: index) }
     }
 
     /// The value at `index`; a fatal error when it can't be converted.
     @inlinable
     public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ index: Int) -> Value {
-        orStop { try decode(Value.self, atIndex: index) }
+        orFatalError { try decode(Value.self, atIndex: index) }
     }
 
     /// The value of a column, as SQLite stores it; nil for NULL, and when there is no such column.
@@ -87,14 +87,14 @@ extension Row {
     /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such
     /// value.
     public subscript<Value: DatabaseValueConvertible>(_ columnName: String) -> Value {
-        orStop { try decode(Value.self, forColumn: columnName) }
+        orFatalError { try decode(Value.self, forColumn: columnName) }
     }
 
     /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such
     /// value.
     @inlinable
     public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ columnName: String) -> Value {
-        orStop { try decode(Value.self, forColumn: columnName) }
+        orFatalError { try decode(Value.self, forColumn: columnName) }
     }
 
     /// The value of a column, as SQLite stores it; nil for NULL, and when there is no such column.
@@ -105,7 +105,7 @@ extension Row {
     /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such
     /// value.
     public subscript<Value: DatabaseValueConvertible>(_ column: some ColumnExpression) -> Value {
-        orStop { try decode(Value.self, forColumn: column.name) }
+        orFatalError { try decode(Value.self, forColumn: column.name) }
     }
 
     /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such
@@ -114,7 +114,7 @@ extension Row {
     public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(
         _ column: some ColumnExpression) -> Value
     {
-        orStop { try decode(Value.self, forColumn: column.name) }
+        orFatalError { try decode(Value.self, forColumn: column.name) }
     }
 
     // MARK: - First of several
@@ -187,7 +187,7 @@ extension Row {
     }
 
     @inlinable
-    func orStop<Value>(_ decode: () throws -> Value) -> Value {
+    func orFatalError<Value>(_ decode: () throws -> Value) -> Value {
         do {
             return try decode()
         } catch {

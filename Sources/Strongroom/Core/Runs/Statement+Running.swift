@@ -62,7 +62,7 @@ extension Statement {
     /// Begins a run: asks for stops, calls the parts of the connection, and returns the result code of the first step.
     @usableFromInline
     func begin() throws -> CInt {
-        try database.willRun(self)
+        try willRun()
         return StatementStep.take(sqliteStatement)
     }
 
@@ -83,7 +83,7 @@ extension Statement {
         // Before the reset, which would drop the message.
         let failure = code == StatementStep.done ? nil : error(code)
         StatementStep.reset(sqliteStatement)
-        try database.didRun(self, failure: failure)
+        try didRun(failure: failure)
     }
 
     /// Ends a run that has not come to its last row. What a statement that writes did so far stays done.
@@ -92,7 +92,7 @@ extension Statement {
     /// ``StatementRun/complete()``.
     func abandon() {
         let code = StatementStep.reset(sqliteStatement)
-        if hasEffects { try? database.didRun(self, failure: code == SQLITE_OK ? nil : error(code)) }
+        if hasEffects { try? didRun(failure: code == SQLITE_OK ? nil : error(code)) }
     }
 }
 

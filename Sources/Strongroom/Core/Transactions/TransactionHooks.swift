@@ -18,6 +18,14 @@ final class TransactionHooks {
 
     // Unchecked exclusivity: see the article *Layers*.
 
+    /// The number of enclosing blocks that allow only reads.
+    @exclusivity(unchecked) var readOnlyDepth = 0
+
+    /// The number of enclosing blocks that rely on the transaction that they began.
+    @exclusivity(unchecked) var blockDepth = 0
+
+    let statements = TransactionStatements()
+
     /// The callbacks for the end of the transaction.
     @exclusivity(unchecked) var completions: [Completion] = []
 
@@ -79,6 +87,26 @@ final class TransactionHooks {
         sqlite3_rollback_hook(connection, nil, nil)
     }
 
+    // MARK: - Blocks
+
+    /// Runs the block of a transaction: its statements fail once the transaction is gone.
+    func insideBlock<T>(_ operations: () throws -> T) rethrows -> T {
+        blockDepth += 1
+        defer { blockDepth -= 1 }
+        return try operations()
+    }
+
+    /// Runs callbacks at the end of a transaction, which may use the connection, even when the block around it is not
+    /// over.
+    func outsideBlocks(_ callbacks: () -> Void) {
+        let depth = blockDepth
+        blockDepth = 0
+        defer { blockDepth = depth }
+        callbacks()
+    }
+
+    // MARK: - Beginning and end
+
     /// Updates the state after a statement, and returns what happened to the transaction.
     ///
     /// A statement outside of transactions that changes something is a transaction of its own, which counts when it
@@ -103,13 +131,13 @@ final class TransactionHooks {
     fileprivate func willCommit() -> CInt {
         didCallCommitHook = true
         endings &+= 1
-        if parts.concerns.contains(.transactions), !askForCommit() { return 1 }
+        if parts.concerns.contains(.transactions), !allowsCommit() { return 1 }
         strongroom_commit_begins(connection)
         return 0
     }
 
     /// Returns true if all parts agree to a commit.
-    func askForCommit() -> Bool {
+    func allowsCommit() -> Bool {
         do {
             for part in parts.all { try part.willCommit() }
             return true
@@ -126,7 +154,7 @@ final class TransactionHooks {
         return refusal
     }
 
-    func followSavepoint(_ transaction: StatementCompilation.Transaction) {
+    func updateSavepoints(_ transaction: StatementCompilation.Transaction) {
         switch transaction {
         case .beginSavepoint(let name):
             savepoints.append(name.foldedSQLName)

@@ -32,7 +32,7 @@ public struct RowDecodingError: Error, Sendable {
         self.row = row.description
         // Where an adapter has been at work, the SQL names other columns than the row does.
         let statement = row.layout == nil ? row.statement : nil
-        self.sql = statement.map { $0.database.showable($0).trimmingSQL() }
+        self.sql = statement.map { $0.showableSQL.trimmingSQL() }
         self.arguments = statement.flatMap(\.publicArguments)
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Synchronization's type of that name needs macOS 15. The value is reached under the lock only, by a pointer: Swift
 /// has no exclusive access to check. Lock and value are one allocation.
-struct Mutex<Value>: @unchecked Sendable {
+package struct Mutex<Value>: @unchecked Sendable {
     private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
         deinit {
             withUnsafeMutablePointerToElements { _ = pthread_mutex_destroy($0) }
@@ -15,7 +15,7 @@ struct Mutex<Value>: @unchecked Sendable {
     private let storage: ManagedBuffer<Value, pthread_mutex_t>
 
     /// Creates the lock around a value.
-    init(_ value: Value) {
+    package init(_ value: Value) {
         storage = Storage.create(minimumCapacity: 1) { buffer in
             buffer.withUnsafeMutablePointerToElements { _ = pthread_mutex_init($0, nil) }
             return value
@@ -24,7 +24,7 @@ struct Mutex<Value>: @unchecked Sendable {
 
     /// Runs `body` with the value while no other thread has it. Not reentrant.
     @inline(__always)
-    func withLock<T>(_ body: (inout Value) throws -> T) rethrows -> T {
+    package func withLock<T>(_ body: (inout Value) throws -> T) rethrows -> T {
         try storage.withUnsafeMutablePointers { value, lock in
             pthread_mutex_lock(lock)
             defer { pthread_mutex_unlock(lock) }

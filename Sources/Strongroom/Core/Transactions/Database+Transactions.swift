@@ -47,7 +47,7 @@ extension Database {
     {
         let completion: TransactionCompletion
         do {
-            completion = try insideTransactionBlock(operations)
+            completion = try transactions.insideBlock(operations)
             if completion == .commit {
                 try requireTransaction()
                 try commit()
@@ -69,14 +69,8 @@ extension Database {
 
     /// Begins or ends a block where writes are refused.
     func setReadOnly(_ isReadOnly: Bool) {
-        readOnlyDepth += isReadOnly ? 1 : -1
-        authorizer.isReadOnly = readOnlyDepth > 0
-    }
-
-    func insideTransactionBlock<T>(_ operations: () throws -> T) rethrows -> T {
-        transactionBlockDepth += 1
-        defer { transactionBlockDepth -= 1 }
-        return try operations()
+        transactions.readOnlyDepth += isReadOnly ? 1 : -1
+        authorizer.isReadOnly = transactions.readOnlyDepth > 0
     }
 
     /// A transaction that SQLite rolled back by itself can't be committed.
@@ -156,12 +150,12 @@ extension Database {
     private func rollBackByInterruption() {
         guard stops.wereMet, sqliteConnection != nil else { return }
         stops.undoing { interruptWrite() }
-        followTransaction()
+        updateTransactionState()
     }
 
     private func run(_ command: TransactionStatements.Command) throws {
         requireAccess()
-        try transactionStatements.statement(for: command, of: self).run()
+        try transactions.statements.statement(for: command, of: self).run()
     }
 
     /// Runs transactions that aren't the application's, and that nobody may veto.
@@ -175,7 +169,7 @@ extension Database {
 
     /// The prepared `ROLLBACK`, for functions of C.
     var rollbackStatement: SQLiteStatement {
-        get throws { try transactionStatements.statement(for: .rollback, of: self).sqliteStatement }
+        get throws { try transactions.statements.statement(for: .rollback, of: self).sqliteStatement }
     }
 
     // MARK: - What a transaction does
@@ -203,7 +197,7 @@ extension Database {
     }
 
     /// Called after each statement that may have begun or ended a transaction.
-    func followTransaction() {
+    func updateTransactionState() {
         switch transactions.statementDidEnd(inTransaction: !isAutocommit) {
         case nil:
             break
@@ -218,84 +212,39 @@ extension Database {
             if !transactions.didWrite, parts.concerns.contains(.transactions), !isReadOnlyNow {
                 // SQLite calls no hook for a transaction that changed nothing: observers hear of it all the same, and
                 // may refuse it, with nothing to roll back.
-                outsideOfBlocks { isRefused = !transactions.askForCommit() }
+                transactions.outsideBlocks { isRefused = !transactions.allowsCommit() }
             }
-            transactionDidEnd(isTold: hasChanges || !isReadOnlyNow, isCommitted: !isRefused)
+            transactionDidEnd(notifiesObservers: hasChanges || !isReadOnlyNow, isCommitted: !isRefused)
         case .rollback:
-            transactionDidEnd(isTold: !isReadOnlyNow, isCommitted: false)
+            transactionDidEnd(notifiesObservers: !isReadOnlyNow, isCommitted: false)
         case .failure:
             for part in parts.all { part.changesWereUndone(in: self) }
         }
     }
 
     /// True if the connection, or the block around, allows nothing but reads. Of their transactions nobody is told.
-    private var isReadOnlyNow: Bool { configuration.readonly || readOnlyDepth > 0 }
+    private var isReadOnlyNow: Bool { configuration.readonly || transactions.readOnlyDepth > 0 }
 
-    /// - parameter isTold: whether somebody is to be told.
-    func transactionDidEnd(isTold: Bool, isCommitted: Bool) {
+    /// - parameter notifiesObservers: true if observers are notified.
+    func transactionDidEnd(notifiesObservers: Bool, isCommitted: Bool) {
         transactions.date = nil
         // Those that the callbacks register wait for the transaction after.
         let completions = transactions.completions
         if !completions.isEmpty { transactions.completions = [] }
-        for part in parts.all { part.transactionDidEnd(isCommitted: isCommitted, isTold: isTold, in: self) }
+        for part in parts.all {
+            part.transactionDidEnd(isCommitted: isCommitted, notifiesObservers: notifiesObservers, in: self)
+        }
         guard !completions.isEmpty else { return }
         stops.notifying {
             for completion in completions { isCommitted ? completion.onCommit(self) : completion.onRollback(self) }
         }
-    }
-
-    /// Runs callbacks at the end of a transaction, which may use the connection, even when the block around it is not
-    /// over.
-    func outsideOfBlocks(_ tell: () -> Void) {
-        let depth = transactionBlockDepth
-        transactionBlockDepth = 0
-        defer { transactionBlockDepth = depth }
-        tell()
-    }
-}
-
-/// The statements that begin and end transactions, prepared once per connection.
-final class TransactionStatements {
-    enum Command: Int, CaseIterable {
-        case beginDeferred, beginImmediate, beginExclusive, commit, rollback
-        case savepoint, release, rollbackToSavepoint
-        case holdState
-
-        // Programs that look at the SQL of their transactions find what GRDB writes, the name of savepoints included.
-        var sql: String {
-            switch self {
-            case .beginDeferred: "BEGIN DEFERRED TRANSACTION"
-            case .beginImmediate: "BEGIN IMMEDIATE TRANSACTION"
-            case .beginExclusive: "BEGIN EXCLUSIVE TRANSACTION"
-            case .commit: "COMMIT TRANSACTION"
-            case .rollback: "ROLLBACK TRANSACTION"
-            case .savepoint: "SAVEPOINT grdb"
-            case .release: "RELEASE SAVEPOINT grdb"
-            case .rollbackToSavepoint: "ROLLBACK TRANSACTION TO SAVEPOINT grdb"
-            case .holdState: "PRAGMA main.data_version"
-            }
-        }
-    }
-
-    // Unchecked exclusivity: see the article *Layers*.
-    @exclusivity(unchecked) private var statements = [Statement?](repeating: nil, count: Command.allCases.count)
-
-    func statement(for command: Command, of database: Database) throws -> Statement {
-        if let statement = statements[command.rawValue] { return statement }
-        let statement = try database.makeStatement(sql: command.sql)
-        statements[command.rawValue] = statement
-        return statement
-    }
-
-    func removeAll() {
-        statements = statements.map { _ in nil }
     }
 }
 
 extension Database {
     /// Leaves nothing open when an access ends: no cursor, and no transaction unless the configuration allows it.
     func endAccess() {
-        if stops.undoWhatWasStopped() { reportUndoing() }
+        if stops.rollBackStoppedTransaction() { logRollback() }
         if !runs.isEmpty { finishRuns() }
         strongroom_connection_end_stops(connection)
         if !configuration.allowsUnsafeTransactions, !isAutocommit {
@@ -306,7 +255,7 @@ extension Database {
         }
     }
 
-    private func reportUndoing() {
+    private func logRollback() {
         Logger(label: "Strongroom").warning(
             "\(description): an access that was stopped has left a transaction open, which is rolled back")
     }
@@ -317,7 +266,7 @@ extension Database {
             try beginTransaction(.deferred)
             let result: T
             do {
-                result = try insideTransactionBlock { try value(self) }
+                result = try transactions.insideBlock { try value(self) }
             } catch {
                 rollbackAfterError()
                 throw error

@@ -78,7 +78,7 @@ public final class StatementRun {
         do {
             code = try statement.begin()
         } catch {
-            leave()
+            detach()
             fail(error)
             throw error
         }
@@ -90,7 +90,7 @@ public final class StatementRun {
 
     @usableFromInline
     func lastStep(_ code: CInt) throws -> Bool {
-        leave()
+        detach()
         do {
             try statement.end(code)
         } catch {
@@ -107,7 +107,7 @@ public final class StatementRun {
         fail(DatabaseError(
             resultCode: .SQLITE_MISUSE,
             message: "the statement of this cursor was run again, or got other arguments: use a statement for each cursor",
-            sql: statement.database.showable(statement)))
+            sql: statement.showableSQL))
     }
 
     /// Ends the run of a cursor that was interrupted: it throws when it is asked for more.
@@ -125,9 +125,9 @@ public final class StatementRun {
     func finish() {
         switch phase {
         case .stepping:
-            leave()
+            detach()
             statement.abandon()
-        case .ready: leave()
+        case .ready: detach()
         case .done, .failed: break
         }
     }
@@ -141,7 +141,7 @@ public final class StatementRun {
     }
 
     /// The statement is free for another run.
-    private func leave() {
+    private func detach() {
         phase = .done
         statement.currentRun = nil
         statement.database.runs.remove(self)

@@ -44,6 +44,12 @@ struct SQLiteURI {
         return "file://" + (absolute.addingPercentEncoding(withAllowedCharacters: safe) ?? absolute)
     }
 
+    /// The URI of a database in memory that all connections of this process share under that name.
+    static func sharedMemory(named name: String) -> String {
+        let safe = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~ "))
+        return "file:\(name.addingPercentEncoding(withAllowedCharacters: safe) ?? name)?mode=memory&cache=shared"
+    }
+
     /// The file that SQLite opens under a name.
     static func path(of name: String) -> String {
         SQLiteURI(name)?.path ?? name

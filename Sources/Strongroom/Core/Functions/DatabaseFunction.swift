@@ -32,6 +32,8 @@ public final class DatabaseFunction: Identifiable, Sendable {
 
     public var name: String { id.name }
 
+    var isAggregate: Bool { if case .aggregate = body { true } else { false } }
+
     private let isPure: Bool
     private let body: Body
 
@@ -59,12 +61,6 @@ public final class DatabaseFunction: Identifiable, Sendable {
         _ name: String, argumentCount: Int? = nil, pure: Bool = false, aggregate: Aggregate.Type)
     {
         self.init(name, argumentCount: argumentCount, pure: pure, body: .aggregate { Aggregate() })
-    }
-
-    /// The call of the function in an expression of SQL.
-    public func callAsFunction(_ arguments: any SQLExpressible...) -> SQLExpression {
-        if case .aggregate = body { return .aggregate(name, arguments) }
-        return .function(name, arguments)
     }
 
     // MARK: - In a connection

@@ -1,0 +1,79 @@
+import CSQLCipher
+import CStrongroom
+
+extension Database {
+    /// The extent of a checkpoint. <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>
+    public enum CheckpointMode: CInt, Sendable {
+        /// Nobody: moves what it can.
+        case passive = 0
+
+        /// The writer, and readers of older states: moves all.
+        case full = 1
+
+        /// As `full`, then all readers, so that the next writer starts the log anew.
+        case restart = 2
+
+        /// As `restart`, then empties the log.
+        case truncate = 3
+    }
+
+    /// Moves the write-ahead log into the database file.
+    ///
+    /// - parameter dbName: `main` by default; all attached databases when nil.
+    /// - returns: the frames in the log, and how many of them are in the file; -1 and -1 without a log.
+    /// - throws: `SQLITE_BUSY` when someone that the mode waits for goes on, `SQLITE_LOCKED` inside a transaction.
+    ///
+    /// <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>
+    @discardableResult
+    public func checkpoint(
+        _ kind: CheckpointMode = .passive, on dbName: String? = "main") throws
+        -> (walFrameCount: Int, checkpointedFrameCount: Int)
+    {
+        requireAccess()
+        try prepareToReadFile()
+        try stops.refuseLocks()
+        let result = try stops.waiting { try log.checkpoint(kind, of: dbName) }
+        return (Int(result.frames), Int(result.moved))
+    }
+
+    /// The write-ahead log of the connection's databases.
+    var log: WriteAheadLog { WriteAheadLog(database: self) }
+}
+
+/// The write-ahead log, as one connection sees it. <https://www.sqlite.org/wal.html>
+struct WriteAheadLog {
+    let database: Database
+
+    /// True if the main database has a write-ahead log.
+    var isUsed: Bool {
+        get throws { try database.answer(to: "PRAGMA main.journal_mode") == "wal" }
+    }
+
+    /// Moves pages into the database file. Returns the number of frames in the log, and how many of them are in the
+    /// file.
+    /// <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>
+    func checkpoint(
+        _ kind: Database.CheckpointMode, of schemaName: String? = "main") throws -> (frames: CInt, moved: CInt)
+    {
+        var frames: CInt = -1
+        var moved: CInt = -1
+        let connection = try database.openConnection
+        try database.check(sqlite3_wal_checkpoint_v2(connection, schemaName, kind.rawValue, &frames, &moved))
+        return (frames, moved)
+    }
+
+    /// Keeps the log and its index when the last connection closes. A database in memory has none.
+    /// <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlpersistwal>
+    func makePersistent() throws {
+        var isPersistent: CInt = 1
+        let code = sqlite3_file_control(try database.openConnection, "main", SQLITE_FCNTL_PERSIST_WAL, &isPersistent)
+        if code != SQLITE_NOTFOUND { try database.check(code) }
+    }
+
+    /// Decides whether closing, and an `ATTACH` that fails, run a checkpoint. By default they do.
+    /// <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfignockptonclose>
+    func setCheckpointsAtClose(_ isEnabled: Bool) {
+        guard let connection = database.sqliteConnection else { return }
+        _ = strongroom_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isEnabled ? 0 : 1, nil)
+    }
+}
