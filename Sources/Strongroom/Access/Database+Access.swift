@@ -1,7 +1,7 @@
 import CStrongroom
 
 extension Database {
-    /// Runs `value` as ``isolated(_:)`` does, in the state that the file has at the beginning.
+    /// Runs `value` as ``isolated(_:)`` does, in the state that the file has when it is called.
     func isolatedNow<T>(_ value: (Database) throws -> T) throws -> T {
         try isolated { db in
             try db.holdState()
@@ -9,10 +9,10 @@ extension Database {
         }
     }
 
-    /// Gives `value` one state of the database.
+    /// Calls `value` with one state of the database.
     ///
-    /// - parameter isNow: whether it is the state of the beginning, and not that of the first statement.
-    /// - throws: what kept the read from beginning. `value` is not called then.
+    /// - parameter isNow: true for the state at the call, false for the state at the first statement.
+    /// - throws: the error that kept the read from beginning. `value` is not called in this case.
     func giveState(isNow: Bool, to value: (Result<Database, any Error>) -> Void) throws {
         var hasBegun = false
         do {
@@ -22,13 +22,13 @@ extension Database {
                 value(.success(db))
             }
         } catch {
-            // `value` doesn't throw: what comes later is the end of a transaction that has nothing to lose.
+            // `value` doesn't throw. A later error is one of the transaction's end, which has nothing to lose.
             if !hasBegun { throw error }
         }
     }
 
-    /// Begins a read of the state that the file has now. ``endIsolation(_:)`` goes on with it, in another access of
-    /// another thread.
+    /// Begins a read of the state that the file has now. Another access continues it with ``endIsolation(_:)``, on any
+    /// thread.
     func beginIsolation() throws {
         setReadOnly(true)
         do {
@@ -41,17 +41,17 @@ extension Database {
         }
     }
 
-    /// Runs `value` in the state that is held, and lets go of it.
+    /// Runs `value` in the held state, and releases the state.
     func endIsolation(_ value: (Database) -> Void) {
         insideTransactionBlock { value(self) }
-        // There is nothing to lose, whatever becomes of the commit.
+        // A read has nothing to lose if its commit fails.
         do { try commit() } catch { rollbackAfterError() }
         setReadOnly(false)
     }
 
-    /// Runs `value` with the connection.
+    /// Calls `value` with the connection.
     ///
-    /// - throws: the error that it is closed.
+    /// - throws: the error that the connection is closed.
     func giveIfOpen(to value: (Result<Database, any Error>) -> Void) throws {
         _ = try openConnection
         value(.success(self))
@@ -61,23 +61,22 @@ extension Database {
     func holdStateForGood() throws {
         readOnlyDepth += 1
         try beginTransaction(.deferred)
-        // From now on a statement fails when the transaction is gone.
+        // From now on, a statement fails if the transaction has ended.
         transactionBlockDepth += 1
         try holdState()
     }
 
-    /// A deferred transaction sees the state that its first read finds: this is the smallest one.
+    /// Runs the smallest possible read: a deferred transaction takes its state at its first read.
     func holdState() throws {
         try untraced { try transactionStatements.statement(for: .holdState, of: self).run() }
     }
 
-    /// Creates the files of the write-ahead log: a connection that only reads, without write access to the folder,
-    /// can't.
+    /// Creates the files of the write-ahead log. A read-only connection without write access to the folder can't.
     func openLog() throws {
         try holdState()
     }
 
-    /// Empties the database by way of SQLite's own reset, which needs no valid schema.
+    /// Empties the database with SQLite's own reset, which doesn't need a valid schema.
     ///
     /// <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigresetdatabase>
     func erase() throws {

@@ -1,13 +1,13 @@
 import Dispatch
 
-/// A value that one thread gives to another one, which waits for it.
+/// A value that one thread passes to another thread, which waits for it.
 ///
 /// Sendable because the semaphore orders the one write before the one read.
 final class Handover<Value: Sendable>: @unchecked Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
     private var value: Value?
 
-    /// Gives the value. To be called once.
+    /// Passes the value. Called once.
     @Sendable func give(_ value: Value) {
         self.value = value
         semaphore.signal()
