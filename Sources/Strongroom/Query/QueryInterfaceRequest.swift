@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let request = Player.filter(Column("score") > 1000).order(Column("name"))
-/// // SELECT * FROM "player" WHERE "score" > 1000 ORDER BY "name"
+/// SELECT * FROM "player" WHERE "score" > 1000 ORDER BY "name"
 /// let players = try request.fetchAll(db)
 /// ```
 public struct QueryInterfaceRequest<RowDecoder>: Sendable {

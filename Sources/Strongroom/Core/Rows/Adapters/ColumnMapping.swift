@@ -1,7 +1,7 @@
 /// Shows some columns under other names.
 ///
 /// ```swift
-/// // [id:1 name:"Arthur"]
+/// [id:1 name:"Arthur"]
 /// let adapter = ColumnMapping(["id": "playerId", "name": "playerName"])
 /// try Row.fetchOne(db, sql: "SELECT 1 AS playerId, 'Arthur' AS playerName, 1000 AS score", adapter: adapter)
 /// ```

@@ -10,7 +10,7 @@ public struct EmptyRowAdapter: RowAdapter {
 /// Shows a range of the columns.
 ///
 /// ```swift
-/// // [b:2 c:3]
+/// [b:2 c:3]
 /// try Row.fetchOne(db, sql: "SELECT 1 AS a, 2 AS b, 3 AS c, 4 AS d", adapter: RangeRowAdapter(1..<3))
 /// ```
 ///
@@ -37,7 +37,7 @@ public struct RangeRowAdapter: RowAdapter {
 /// Shows the columns from one on.
 ///
 /// ```swift
-/// // [b:2 c:3]
+/// [b:2 c:3]
 /// try Row.fetchOne(db, sql: "SELECT 1 AS a, 2 AS b, 3 AS c", adapter: SuffixRowAdapter(fromIndex: 1))
 /// ```
 ///

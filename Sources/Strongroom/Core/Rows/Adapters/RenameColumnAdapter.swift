@@ -1,7 +1,7 @@
 /// Shows all columns under names that a function makes.
 ///
 /// ```swift
-/// // [ID:1 NAME:"Arthur"]
+/// [ID:1 NAME:"Arthur"]
 /// let adapter = RenameColumnAdapter { $0.uppercased() }
 /// try Row.fetchOne(db, sql: "SELECT 1 AS id, 'Arthur' AS name", adapter: adapter)
 /// ```

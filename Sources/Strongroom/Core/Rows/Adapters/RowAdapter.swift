@@ -8,7 +8,7 @@
 /// - ``ScopeAdapter`` hangs further rows on the row, by name.
 ///
 /// ```swift
-/// // [c:3]
+/// [c:3]
 /// try Row.fetchOne(db, sql: "SELECT 1 AS a, 2 AS b, 3 AS c", adapter: SuffixRowAdapter(fromIndex: 2))
 /// ```
 public protocol RowAdapter: Sendable {
@@ -26,7 +26,7 @@ extension RowAdapter {
 /// Adapters that cut a row into slices: one of each count, from left to right, and one for the columns that are left.
 ///
 /// ```swift
-/// // Columns 0 and 1; columns 2, 3 and 4; columns 5 and following
+/// Columns 0 and 1; columns 2, 3 and 4; columns 5 and following
 /// let adapters = splittingRowAdapters(columnCounts: [2, 3])
 /// ```
 public func splittingRowAdapters(columnCounts: [Int]) -> [any RowAdapter] {
