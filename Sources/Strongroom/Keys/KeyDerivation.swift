@@ -28,7 +28,7 @@ public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
         return strongroom_scrypt("", 0, [], 0, 2, 1, 1, &out, 1) != STRONGROOM_UNSUPPORTED
     }()
 
-    /// The work in units of scrypt's work on 1 KiB. Its sum bounds the cost of a key file.
+    /// The work, in units of scrypt's work on 1 KiB. Its sum limits the cost of a key file.
     var work: Int {
         switch self {
         case .scrypt(let logN, let r, let p): (1 << logN) * r * p

@@ -1,24 +1,23 @@
 import Foundation
 
-/// The extent of a ``SharedValueObservation``.
+/// The lifetime of a ``SharedValueObservation``.
 public enum SharedValueObservationExtent: Sendable {
-    /// From its first subscriber until the object goes away.
+    /// From the first subscriber until the object is released.
     case observationLifetime
 
-    /// While it has subscribers: the next one after the last starts it again.
+    /// While there are subscribers. A subscriber after the last one starts it again.
     case whileObserved
 }
 
-/// One observation for any number of subscribers: one fetch serves all, and a late subscriber gets the latest value.
+/// One observation for any number of subscribers. They share each fetch, and a later subscriber gets the latest value.
 ///
 /// ```swift
 /// let shared = ValueObservation.tracking { db in try Player.fetchAll(db) }.shared(in: dbPool)
 /// let cancellable = shared.start(onError: { _ in }, onChange: { players in print(players) })
 /// ```
 ///
-/// It starts with its first subscriber. An error goes to all subscribers. The next one starts it again, unless the
-/// observation has ended for good with ``SharedValueObservationExtent/observationLifetime``: then it gets the same
-/// error.
+/// The first subscriber starts it. An error is passed to all subscribers. The next subscriber starts it again, except
+/// with ``SharedValueObservationExtent/observationLifetime``: then it gets the same error.
 ///
 /// Sendable because its variables are used under `lock` only.
 public final class SharedValueObservation<Element: Sendable>: @unchecked Sendable {
@@ -36,13 +35,14 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
     private var clients: [Int: Client] = [:]
     private var clientNumber = 0
 
-    /// Tells the present observation from former ones, whose last values may still be on their way.
+    /// The number of the current observation, which distinguishes it from former ones, whose last values may still
+    /// arrive.
     private var session = 0
     private var isObserving = false
     private var cancellable: AnyDatabaseCancellable?
     private var latest: Element?
 
-    /// The error that ended the observation for good.
+    /// The error that ended the observation, if it is not started again.
     private var failure: (any Error)?
 
     init(
@@ -54,9 +54,9 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
         startObservation = start
     }
 
-    /// Calls `onChange` with the latest value, as soon as there is one, and with all that follow.
+    /// Calls `onChange` with the latest value, as soon as there is one, and with all later values.
     ///
-    /// The subscription ends when the returned object is cancelled or goes away.
+    /// The subscription ends when the returned object is cancelled or released.
     @preconcurrency
     public func start(
         onError: @escaping @Sendable (any Error) -> Void,
@@ -85,9 +85,9 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
         return AnyDatabaseCancellable { self.remove(number) }
     }
 
-    /// The values as an asynchronous sequence: each loop over it is a subscriber.
+    /// Returns the values as an asynchronous sequence. Each loop over it is a subscriber.
     ///
-    /// - parameter bufferingPolicy: what becomes of values while the loop is busy. Default: all are kept.
+    /// - parameter bufferingPolicy: the rule for values that arrive while the loop is busy. Default: all are buffered.
     public func values(
         bufferingPolicy: AsyncValueObservation<Element>.BufferingPolicy = .unbounded) -> AsyncValueObservation<Element>
     {
@@ -104,7 +104,7 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
         let isCurrent = isObserving && self.session == session
         if isCurrent { self.cancellable = cancellable }
         lock.unlock()
-        // Everybody went while it started.
+        // All subscribers have left while it started.
         if !isCurrent { cancellable.cancel() }
     }
 
@@ -160,8 +160,8 @@ public final class SharedValueObservation<Element: Sendable>: @unchecked Sendabl
         withExtendedLifetime(former) {}
     }
 
-    /// To be called under the lock. What it returns is to be cancelled, and let go, outside of it: the program's
-    /// objects may go with it, and use the observation when they go.
+    /// Stops the observation. Called under the lock. The caller cancels and releases the result outside of the lock:
+    /// releasing the program's objects may use the observation.
     private func stop() -> (cancellable: AnyDatabaseCancellable?, latest: Element?) {
         isObserving = false
         return (cancellable.take(), latest.take())
