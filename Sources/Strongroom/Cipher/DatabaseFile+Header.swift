@@ -1,21 +1,24 @@
 extension DatabaseFile {
-    /// Turns the readable header of an encrypted database on, or off with nil, or changes its size. Nothing else may
-    /// have the database open.
+    /// Adds a plaintext header to an encrypted database, removes it, or changes its size. No other connection may have
+    /// the database open.
     ///
-    /// The salt keeps its value: with `.sidecar` it goes to a file beside the database first, with `.provided` it must
-    /// be the one in the database, which ``inspect(path:)`` shows. Whatever is killed or fails, the database opens
-    /// with its key. The cancellation of the calling task and ``Database/suspendNotification`` stop the change as long
-    /// as nothing has changed.
+    /// The salt stays the same. With `.sidecar`, it is first written into a file beside the database. With `.provided`,
+    /// it must be that of the database, which ``inspect(path:)`` returns. Even if the process is killed or a step
+    /// fails, the database opens with its key. The cancellation of the calling task and
+    /// ``Database/suspendNotification`` stop the change as long as nothing has changed.
     ///
-    /// - parameter encryption: what opens the database as it is now.
-    /// - throws: `SQLITE_BUSY` when another connection has the database open; nothing has changed then.
-    ///   `SQLITE_MISUSE` for a file with several names.
+    /// - parameters:
+    ///   - header: the new header. Nil to remove the header.
+    ///   - path: the path of the database.
+    ///   - encryption: the encryption that opens the database now.
+    /// - throws: `SQLITE_BUSY` when another connection has the database open; nothing has changed. `SQLITE_MISUSE` for
+    ///   a file with several names.
     public static func setPlaintextHeader(_ header: PlaintextHeader?, path: String, encryption: Encryption) throws {
         if let header { try PlaintextHeader.validate(size: header.size) }
         do {
             try withHeaderConnection(path, encryption) { try $0.rewriteHeader(header) }
         } catch {
-            // Whichever header the file has now, opening finds it, and removes what a change that failed has left.
+            // Opening finds the header that the file has now, and removes what a failed change has left.
             try? withHeaderConnection(path, encryption) { try $0.removeUnusedSalt() }
             throw error
         }
@@ -40,14 +43,14 @@ extension Database {
             throw DatabaseError(refusing: "\(path) is not an encrypted database", reason: .notEncrypted)
         }
         try requireSingleName()
-        // In a write-ahead log the first page would be in one format and the file in another.
+        // With a write-ahead log, the first page in the log and the file would have different formats.
         let wasWAL = try isWAL
         if wasWAL { try requireJournalMode("delete") }
         try stops.check()
         try Task.checkCancellation()
         try announce(header, salt: derived.salt)
         try writeFirstPage(headerSize: header?.size ?? 0)
-        // Nothing stops what has happened.
+        // The change has happened: stops do not apply.
         try stops.closing {
             try settle(header, salt: derived.salt)
             try verify(header, key, derived)
@@ -56,7 +59,7 @@ extension Database {
     }
 
     private func verify(_ header: PlaintextHeader?, _ key: DatabaseKey, _ derived: DerivedKey) throws {
-        // A key that carries the salt needs a file for the size only.
+        // If the key contains the salt, the file is only needed for the size.
         let isProvided = header?.salt != .sidecar
         try requireOpening(Encryption(key: key, settings: derived.settings, plaintextHeader: isProvided ? header : nil)) { fresh in
             guard try PageAuthentication(fresh).badPages().isEmpty else {
@@ -66,14 +69,14 @@ extension Database {
         }
     }
 
-    /// Writes the coming header beside the file before the first page has it.
+    /// Writes the new header into the salt file before the first page has it.
     ///
-    /// Where a salt file tells of another header, that one stays: opening tries both.
+    /// If the salt file contains another header, that one stays in it: opening tries both.
     private func announce(_ header: PlaintextHeader?, salt: Salt) throws {
         guard let header else { return }
         if let bytes = header.salt.provided, bytes != salt.bytes {
             throw DatabaseError(
-                refusing: "the salt of \(path) is another one", advice: "change the key to change the salt",
+                refusing: "the salt of \(path) is different", advice: "change the key to change the salt",
                 reason: .wrongSalt)
         }
         let present = try SaltFile.read(.permanent, of: filePath), next = SaltFile(salt: salt, header: header.size)
@@ -85,7 +88,7 @@ extension Database {
         }
     }
 
-    /// Once the first page is written, the file beside it tells of that one only, or goes.
+    /// After the first page is written, makes its header the only one of the salt file, or removes the file.
     private func settle(_ header: PlaintextHeader?, salt: Salt) throws {
         if let header, header.salt == .sidecar {
             try SaltFile(salt: salt, header: header.size).write(.permanent, of: filePath)
@@ -95,14 +98,14 @@ extension Database {
         try SaltFile.remove(.rotation, of: filePath)
     }
 
-    /// Only a salt that stands somewhere else may go: former ones open backups of the time before, others other
+    /// Removes the salt file if its salt is stored elsewhere. Former salts in it open earlier backups or other
     /// databases.
     private func removeSaltFile() throws {
         guard let salt = cipher.derived?.salt else { return }
         try SaltFile(salt: salt, header: 0).remove(.permanent, of: filePath)
     }
 
-    /// After a change that failed: the salt of a file that is encrypted from its first byte stands in it.
+    /// Removes the salt file after a failed change: a file that is encrypted from its first byte contains its salt.
     fileprivate func removeUnusedSalt() throws {
         if cipher.header == 0, try fileSize() > 0 { try removeSaltFile() }
     }
@@ -110,7 +113,7 @@ extension Database {
     private func writeFirstPage(headerSize: Int) throws {
         try inTransaction(.exclusive) {
             let version = try Int.fetchOne(self, sql: "PRAGMA user_version") ?? 0
-            // Before the pragma, which would have it written beside the file at once.
+            // Before the pragma, which would write it into the salt file at once.
             cipher.header = headerSize
             try runCipherPragma("cipher_plaintext_header_size = \(headerSize)")
             try runUnseen("PRAGMA user_version = \(version)")
