@@ -18,7 +18,7 @@ extension Database {
     }
 }
 
-/// Runs on the thread that has access, while SQLite waits.
+/// SQLite's busy handler. It runs on the thread that has access.
 private func callBusyCallback(_ context: UnsafeMutableRawPointer?, _ tries: CInt) -> CInt {
     let database = Unmanaged<Database>.fromOpaque(context!).takeUnretainedValue()
     if strongroom_connection_stops_wait(database.connection, tries) { return 0 }

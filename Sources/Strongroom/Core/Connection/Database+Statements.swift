@@ -6,7 +6,7 @@ import CStrongroom
 extension Database {
     // MARK: - Compiling
 
-    /// A new prepared statement. Throws when `sql` has none, or more than one.
+    /// Returns a new prepared statement. Throws if `sql` contains no statement, or more than one.
     public func makeStatement(sql: String) throws -> Statement {
         let (statement, isWhole) = try compile(whole: sql)
         guard isWhole else {
@@ -19,7 +19,8 @@ extension Database {
         return statement
     }
 
-    /// A new prepared statement, with the arguments of the literal. Without any, it is to be given its arguments.
+    /// Returns a new prepared statement, with the arguments of the literal. If it has none, set them before the
+    /// statement runs.
     public func makeStatement(literal sqlLiteral: SQL) throws -> Statement {
         let (sql, arguments) = try sqlLiteral.build(self)
         let statement = try makeStatement(sql: sql)
@@ -27,9 +28,9 @@ extension Database {
         return statement
     }
 
-    /// The prepared statement of that SQL, one and the same for each call.
+    /// Returns the prepared statement for the SQL. Each call returns the same one.
     ///
-    /// Don't use it for two cursors at once.
+    /// Don't use it for two cursors at the same time.
     public func cachedStatement(sql: String) throws -> Statement {
         requireAccess()
         if let statement = lentStatements.statement(sql) { return statement }
@@ -38,7 +39,8 @@ extension Database {
         return statement
     }
 
-    /// The prepared statement of that literal's SQL, with its arguments. Without any, it is to be given its arguments.
+    /// Returns the prepared statement for the literal's SQL, with its arguments. If it has none, set them before the
+    /// statement runs.
     public func cachedStatement(literal sqlLiteral: SQL) throws -> Statement {
         let (sql, arguments) = try sqlLiteral.build(self)
         let statement = try cachedStatement(sql: sql)
@@ -46,13 +48,13 @@ extension Database {
         return statement
     }
 
-    /// A prepared statement that nobody else holds: from the cache if it can be.
+    /// Returns a prepared statement that is not in use elsewhere, from the cache if possible.
     @usableFromInline
     func reusableStatement(sql: String) throws -> Statement {
         requireAccess()
         if let statement = statements.idleStatement(sql) { return statement }
         let statement = try makeStatement(sql: sql)
-        // Takes the place of one that is in use, or that somebody keeps.
+        // It replaces a statement that is in use, or that the program keeps.
         remember(statement, for: sql)
         return statement
     }
@@ -61,7 +63,7 @@ extension Database {
         if statement.isReusable { statements.insert(statement, for: sql) }
     }
 
-    /// The first statement in `sql`, and whether nothing but space and comments follow.
+    /// Returns the first statement in `sql`, and true if only space and comments follow it.
     private func compile(whole sql: String) throws -> (statement: Statement, isWhole: Bool) {
         requireAccess()
         var text = sql
@@ -77,10 +79,10 @@ extension Database {
         }
     }
 
-    /// Compiles the first statement of `rest`, and moves past it; nil when there is none.
+    /// Compiles the first statement of `rest`, and moves past it. Nil if there is none.
     ///
-    /// SQLite gets to see that one statement only: given more, it would copy all that follows, for each statement
-    /// anew, and log it with its errors.
+    /// SQLite only gets that one statement. Given more, it would copy the rest for each statement, and log it with its
+    /// errors.
     func compileNext(_ rest: inout UnsafeBufferPointer<CChar>) throws -> Statement? {
         while !rest.isEmpty {
             let text = SQLText(first: rest)
@@ -105,7 +107,8 @@ extension Database {
         func prepare() { code = sqlite3_prepare_v3(connection, sql.baseAddress, CInt(sql.count), 0, &pointer, &tail) }
         var compilation = stops.compiling { authorizer.observing(prepare) }
         if code == SQLITE_INTERRUPT {
-            // So is the compiler while a cursor is alive that was interrupted. What undoes must compile.
+            // The compiler is interrupted too while an interrupted cursor is alive. A statement that undoes must
+            // compile.
             compilation = stops.undoing { authorizer.observing(prepare) }
             guard stops.passes(compilation.transaction) else {
                 sqlite3_finalize(pointer)
@@ -121,7 +124,7 @@ extension Database {
         return statement
     }
 
-    /// Returns the compiler's result for a statement now; nil when it doesn't compile any more.
+    /// Returns the compiler's current result for a statement. Nil if it doesn't compile any more.
     func compilation(of sql: String) -> StatementCompilation? {
         var sql = sql
         var pointer: SQLiteStatement?
@@ -137,7 +140,7 @@ extension Database {
         return code == SQLITE_OK ? compilation : nil
     }
 
-    /// Refuses text that SQLite would cut short, and text that it would refuse after a copy.
+    /// Refuses text that SQLite would truncate, and text that it would refuse after copying it.
     private func checkText(_ sql: UnsafeBufferPointer<CChar>) throws {
         if sql.count > Int(sqlite3_limit(sqliteConnection, SQLITE_LIMIT_SQL_LENGTH, -1)) {
             let start = String(decoding: sql.prefix(200).map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -156,7 +159,7 @@ extension Database {
     {
         let shown = SQLText.showable(sql)
         if compilation.carriesKey {
-            // The message repeats what stood near the error: forget it, in the connection as well.
+            // The message quotes the SQL near the error: the connection must forget it, too.
             sqlite3_exec(sqliteConnection, "", nil, nil, nil)
         }
         if let refusal = authorizer.refusal {
@@ -173,7 +176,7 @@ extension Database {
 
     /// Runs one or several statements, separated by semicolons.
     ///
-    /// Named arguments serve all statements, positional ones are used up from one statement to the next.
+    /// Named arguments apply to all statements. Each statement takes its positional arguments from those that are left.
     public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
         requireAccess()
         if let statement = statements.idleStatement(sql) {
@@ -201,16 +204,17 @@ extension Database {
         try execute(sql: sql, arguments: arguments)
     }
 
-    /// A cursor on the statements of `sql`, each compiled when it is asked for, with its share of the arguments.
+    /// Returns a cursor over the statements of `sql`. Each is compiled when the cursor reaches it, and gets its
+    /// arguments.
     ///
-    /// Without arguments, the statements are to be given theirs.
+    /// Without arguments, set those of each statement before it runs.
     public func allStatements(sql: String, arguments: StatementArguments? = nil) throws -> SQLStatementCursor {
         requireAccess()
         return SQLStatementCursor(self, sql: sql, arguments: arguments)
     }
 
-    /// A cursor on the statements of a literal, with their arguments. Without any, the statements are to be given
-    /// theirs.
+    /// Returns a cursor over the statements of a literal, with their arguments. If it has none, set those of each
+    /// statement before it runs.
     public func allStatements(literal sqlLiteral: SQL) throws -> SQLStatementCursor {
         let (sql, arguments) = try sqlLiteral.build(self)
         return try allStatements(sql: sql, arguments: arguments.isEmpty ? nil : arguments)
@@ -218,7 +222,7 @@ extension Database {
 
     // MARK: - Around each run
 
-    /// Refuses what the connection may not do now.
+    /// Refuses a statement that the connection may not run now.
     @inline(__always)
     func willRun(_ statement: Statement) throws {
         if strongroom_stops(connection) != 0 { try stops.refuse(statement) }
@@ -227,7 +231,7 @@ extension Database {
 
     private func checkRun(of statement: Statement) throws {
         if transactionBlockDepth > 0 {
-            // A program may end the transaction of a snapshot and begin another one, to see what is new.
+            // A program may end the transaction of a snapshot and begin another one, to read a newer state.
             if isAutocommit, !(configuration.readonly && statement.compilation.transaction == .begin) {
                 throw statement.error(.aborted)
             }
@@ -242,7 +246,7 @@ extension Database {
         if statement.compilation.attaches { strongroom_set_opening(connection) }
     }
 
-    /// Calls the parts. A query of theirs may meet a stop, which rolls back: the statement must not commit by itself
+    /// Calls the parts. A query of a part may meet a stop, which rolls back. The statement must not commit by itself
     /// then.
     private func announceRun(of statement: Statement) throws {
         let wasAutocommit = isAutocommit
@@ -252,16 +256,16 @@ extension Database {
 
     private func checkWrite(_ statement: Statement) throws {
         if readOnlyDepth > 0 { throw statement.error(.readOnly) }
-        // A transaction that has let go of its lock meanwhile may not count on what it has read.
+        // A transaction that has released its lock can't rely on its former reads.
         if transactions.isReader { throw statement.error(.aborted) }
-        // BEGIN IMMEDIATE changes nothing by itself.
+        // BEGIN IMMEDIATE by itself changes nothing.
         if statement.compilation.transaction == nil { transactions.mayHaveChanges = true }
     }
 
-    /// Updates the state of the connection after a run, and throws the failure of the run.
+    /// Updates the state of the connection after a statement, and throws the statement's failure.
     @inline(__always)
     func didRun(_ statement: Statement, failure: DatabaseError?) throws {
-        // Failures, those of reads included, may roll the transaction back.
+        // A failure, even of a read, may have rolled the transaction back.
         if failure != nil || statement.hasEffects && !isMereChange(statement) {
             let undone = drawConsequences(of: statement, isDone: failure == nil)
             if failure == nil, let refusal = undone ?? transactions.takeRefusal() { throw refusal }
@@ -272,13 +276,13 @@ extension Database {
         if let failure { throw transactions.takeRefusal() ?? failure }
     }
 
-    /// Returns true if the statement changed rows inside a transaction that goes on, and nobody wants to know.
+    /// Returns true if the statement only changed rows inside a transaction that goes on, and no part is concerned.
     private func isMereChange(_ statement: Statement) -> Bool {
         statement.changesRowsOnly && !isAutocommit
             && (!parts.concerns.contains(.effects) || !parts.all.contains { $0.isConcerned(by: statement) })
     }
 
-    /// Returns why a part has undone what the statement did.
+    /// Calls the parts. Returns the reason why one of them has undone the statement.
     private func drawConsequences(of statement: Statement, isDone: Bool) -> (any Error)? {
         strongroom_commit_ends(connection)
         if statement.compilation.transaction != nil { stops.end() }
@@ -299,9 +303,9 @@ extension Database {
         lentStatements.removeAll()
     }
 
-    // MARK: - What may be shown
+    // MARK: - SQL without secrets
 
-    /// The statement's SQL as errors and traces may show it: without keys.
+    /// Returns the statement's SQL for errors and traces: without keys.
     func showable(_ statement: Statement) -> String {
         let shown = SQLText.showable(statement.sql)
         return statement.compilation.carriesKey && shown == statement.sql ? "PRAGMA key = '…'" : shown

@@ -1,7 +1,7 @@
 import CSQLCipher
 import CStrongroom
 
-// The state of a connection and its few switches, in Swift's words: the files that need them speak no C.
+// The state and the settings of a connection in Swift, so that other files don't need the C interface.
 
 extension Database {
     /// The lock that the connection's transaction holds on a database.
@@ -9,7 +9,8 @@ extension Database {
         case none, read, write
     }
 
-    /// Of the schema of that name; of all, the most, with nil. <https://www.sqlite.org/c3ref/txn_state.html>
+    /// Returns the state for a schema. Nil for the strongest state of all schemas.
+    /// <https://www.sqlite.org/c3ref/txn_state.html>
     func transactionState(of schemaName: String? = nil) throws -> TransactionState {
         switch sqlite3_txn_state(try openConnection, schemaName) {
         case SQLITE_TXN_WRITE: .write
@@ -23,20 +24,20 @@ extension Database {
         sqliteConnection == nil || sqlite3_get_autocommit(sqliteConnection) != 0
     }
 
-    /// <https://www.sqlite.org/c3ref/busy_handler.html>
+    /// Sets or removes the busy handler. <https://www.sqlite.org/c3ref/busy_handler.html>
     func setBusyHandler(
         _ handler: (@convention(c) (UnsafeMutableRawPointer?, CInt) -> CInt)?, context: UnsafeMutableRawPointer?) throws
     {
         try check(sqlite3_busy_handler(openConnection, handler, context))
     }
 
-    /// Returns true if the next `VACUUM` empties the database.
+    /// Makes the next `VACUUM` empty the database, or ends that.
     /// <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigresetdatabase>
     func setResets(_ resets: Bool) throws {
         try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_RESET_DATABASE, resets ? 1 : 0, nil))
     }
 
-    /// Returns true if closing, or a failed `ATTACH`, leaves the write-ahead log as it is.
+    /// Makes closing, or a failed `ATTACH`, leave the write-ahead log as it is, or ends that.
     /// <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfignockptonclose>
     func leaveLogAtClosing(_ leaves: Bool = true) {
         if let sqliteConnection {
@@ -44,14 +45,14 @@ extension Database {
         }
     }
 
-    /// The database that was attached last. <https://www.sqlite.org/c3ref/db_name.html>
+    /// The name of the database that was attached last. <https://www.sqlite.org/c3ref/db_name.html>
     var latestSchemaName: String? {
         var name: String?, index: CInt = 2
         while let next = sqlite3_db_name(sqliteConnection, index) { (name, index) = (String(cString: next), index + 1) }
         return name
     }
 
-    /// Returns the path of an attached database's file; nil without one.
+    /// Returns the path of an attached database's file. Nil without a file.
     /// <https://www.sqlite.org/c3ref/db_filename.html>
     func path(of schemaName: String) -> String? {
         sqliteConnection.flatMap { sqlite3_db_filename($0, schemaName) }.flatMap {
@@ -59,7 +60,7 @@ extension Database {
         }
     }
 
-    /// The frames in the log, and how many of them are in the file.
+    /// Runs a checkpoint. Returns the number of frames in the log, and the number of them that are in the file.
     /// <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>
     func moveLog(_ kind: CheckpointMode, of schemaName: String?) throws -> (frames: CInt, moved: CInt) {
         var frames: CInt = -1
@@ -68,15 +69,15 @@ extension Database {
         return (frames, moved)
     }
 
-    /// Keeps the write-ahead log and its index when the last connection closes. A database in memory has none.
-    /// <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlpersistwal>
+    /// Keeps the write-ahead log and its index when the last connection is closed. Has no effect on databases in
+    /// memory. <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlpersistwal>
     func keepLog() throws {
         var keeps: CInt = 1
         let code = sqlite3_file_control(try openConnection, "main", SQLITE_FCNTL_PERSIST_WAL, &keeps)
         if code != SQLITE_NOTFOUND { try check(code) }
     }
 
-    /// A number that changes when another connection commits.
+    /// Returns a number that changes when another connection commits.
     /// <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>
     func dataVersion(of schemaName: String) throws -> UInt32 {
         var version: UInt32 = 0
@@ -94,13 +95,13 @@ extension Database {
         get throws { try answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0 }
     }
 
-    /// Runs SQL that the library's own statements must not see. <https://www.sqlite.org/c3ref/exec.html>
+    /// Runs SQL without the checks and calls of statements. <https://www.sqlite.org/c3ref/exec.html>
     func runUnseen(_ sql: String) throws {
         try check(sqlite3_exec(openConnection, sql, nil, nil, nil))
     }
 
-    /// The first value of the first row as text; nil for NULL, and without a row. No cache may keep it: SQLCipher runs
-    /// its pragmas while it compiles them.
+    /// Returns the first value of the first row as text. Nil for NULL, and without a row. The statement is not cached:
+    /// SQLCipher runs its pragmas while it compiles them.
     func answer(to pragma: String) throws -> String? {
         var statement: SQLiteStatement?
         try check(sqlite3_prepare_v2(openConnection, pragma, -1, &statement, nil))
@@ -114,22 +115,22 @@ extension Database {
         return text
     }
 
-    /// Begins a write that meets the pending interruption, so that SQLite rolls the transaction back.
+    /// Begins a write, which the pending interruption stops, so that SQLite rolls the transaction back.
     func interruptWrite() {
-        // A handle on a row is a statement that writes, and nothing has to be compiled for it.
+        // A blob handle is a statement that writes, and needs no SQL to be compiled.
         var row: OpaquePointer?
         let code = sqlite3_blob_open(sqliteConnection, "main", "sqlite_master", "sql", 1, 1, &row)
         if code == SQLITE_OK { sqlite3_blob_close(row) }
     }
 
-    /// <https://www.sqlite.org/c3ref/db_release_memory.html>
+    /// Releases cached memory. <https://www.sqlite.org/c3ref/db_release_memory.html>
     func freeMemory() {
         if let sqliteConnection { sqlite3_db_release_memory(sqliteConnection) }
     }
 }
 
 extension DatabaseError {
-    /// The error that a connection reports for `code`: the one place where SQLite's state becomes an error.
+    /// Creates the error of a connection for `code`. It is the only place that turns SQLite's state into an error.
     init(
         _ code: CInt,
         on connection: SQLiteConnection?,
@@ -147,7 +148,8 @@ extension DatabaseError {
 }
 
 extension Double {
-    /// Printed by SQLite, whose formats go further than C's. <https://www.sqlite.org/printf.html>
+    /// Returns the value as formatted by SQLite, whose formats include more than C's.
+    /// <https://www.sqlite.org/printf.html>
     func printedBySQLite(_ format: String) -> String {
         guard let text = withVaList([self], { sqlite3_vmprintf(format, $0) }) else { return description }
         defer { sqlite3_free(text) }

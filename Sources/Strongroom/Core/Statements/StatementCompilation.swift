@@ -1,17 +1,17 @@
 import CSQLCipher
 
-/// The result of SQLite's compiler for a statement: what it reads and changes, and whether it touches schema or
-/// transactions.
+/// SQLite's compilation of a statement: what it reads and changes, and whether it affects the schema or the
+/// transaction.
 ///
 /// Source: <https://www.sqlite.org/c3ref/set_authorizer.html>.
 struct StatementCompilation {
-    /// Columns read, by table. The empty name stands for all: the rows are counted, or read by their rowid.
+    /// The columns that are read, by table. The empty name means that rows are counted, or read by their rowid.
     var reads: [String: Set<String>] = [:]
 
-    /// Names by which tables are read that the statement itself doesn't name: those of views, and of named subqueries.
+    /// The names of tables that the statement doesn't contain: those of views, and of named subqueries.
     var views: Set<String> = []
 
-    /// Tables inserted into, deleted from, and updated (with the columns).
+    /// The tables that are inserted into, deleted from, and updated (with their columns).
     var insertions: Set<String> = []
     var deletions: Set<String> = []
     var updates: [String: Set<String>] = [:]
@@ -19,48 +19,47 @@ struct StatementCompilation {
     /// True if the statement creates, alters, drops, attaches or detaches.
     var changesSchema = false
 
-    /// True if the statement's text or arguments carry a key: it must not be cached, traced or shown in errors.
+    /// True if the statement's text or arguments contain a key: it must not be cached, traced or shown in errors.
     var carriesKey = false
 
-    /// True if the statement attaches a database: its arguments may have a key among them.
+    /// True if the statement attaches a database: its arguments may contain a key.
     var attaches = false
 
-    /// The database that the statement vacuums into a file, empty for one that it vacuums in place; nil for other
-    /// statements.
+    /// The database that the statement vacuums into a file. Empty if it vacuums in place, nil for other statements.
     var vacuumedSchema: String?
 
-    /// True if the statement is a pragma that SQLCipher runs, and answers, while it is compiled: it says the same
-    /// each time it runs.
+    /// True if the statement is a pragma that SQLCipher runs while it is compiled: it returns the same answer each time
+    /// it runs.
     var actsWhenCompiled = false
 
-    /// True if the statement writes although `sqlite3_stmt_readonly` doesn't know.
+    /// True if the statement writes, but `sqlite3_stmt_readonly` doesn't report it.
     var writesUnseen = false
 
-    /// True if the statement has a `MATCH`.
+    /// True if the statement contains `MATCH`.
     var matches = false
 
-    /// True if the statement reads a database that was attached.
+    /// True if the statement reads an attached database.
     var readsAttached = false
 
-    /// True if all rows that the statement changes are in temporary tables.
+    /// True if the statement only changes rows of temporary tables.
     var changesTemporaryRowsOnly: Bool { changesTemporaryRows && !changesOtherRows }
     private var changesTemporaryRows = false, changesOtherRows = false
 
-    /// Takes notice of a change of rows in that schema.
+    /// Records a change of rows in a schema.
     mutating func noteChange(in schema: UnsafePointer<CChar>?) {
         let isTemporary = schema.map { sqlite3_stricmp($0, "temp") == 0 } ?? false
         if isTemporary { changesTemporaryRows = true } else { changesOtherRows = true }
     }
 
-    /// True if the statement is a `PRAGMA` that only asks, whatever `sqlite3_stmt_readonly` says.
+    /// True if the statement is a `PRAGMA` that only returns a value, regardless of `sqlite3_stmt_readonly`.
     var onlyAsks = false
 
     var transaction: Transaction?
 
-    /// The part of the database that the statement reads.
+    /// The region of the database that the statement reads.
     var region: DatabaseRegion {
-        // With a column, SQLite tells the table's own name; without one, that in the statement. The first of them is
-        // shown.
+        // With a column, SQLite reports the table's own name. Without one, it reports the name in the statement. The
+        // first one is shown.
         let reads = reads.sorted { ($0.value == [""] ? 1 : 0, $0.key) < ($1.value == [""] ? 1 : 0, $1.key) }
         return reads.reduce(into: DatabaseRegion()) { region, read in
             region.formUnion(DatabaseRegion(table: read.key, columns: read.value.contains("") ? nil : read.value))
@@ -85,58 +84,58 @@ struct StatementCompilation {
     }
 }
 
-/// Listens to the compiler of one connection.
+/// The authorizer of one connection, which records what SQLite's compiler reports.
 ///
-/// Installed once and for good: SQLite recompiles every statement when an authorizer is set.
+/// It is installed once, because SQLite recompiles every statement when an authorizer is set.
 final class StatementAuthorizer {
     private(set) var compilation = StatementCompilation()
 
-    /// Decides on each pragma that is compiled.
+    /// Returns the decision on each pragma that is compiled.
     var verdict: (Pragma) -> PragmaVerdict = { _ in .run }
 
     /// Called with the name of the file that a running `VACUUM INTO` is about to create.
     var willCopy: ((_ filename: String) -> Void)?
 
-    /// True if a statement is being compiled for the library; statements of C are their caller's.
+    /// True if the library compiles a statement, and false for statements of the C interface.
     private(set) var isCompiling = false
 
-    /// The error for a statement that was just compiled and is not allowed.
+    /// The refusal of the statement that was compiled last.
     private(set) var refusal: DatabaseError?
 
-    /// The lowercase names of the tables that `DELETE` without `WHERE` empties row by row, because somebody is told of
-    /// the rows.
+    /// The lowercase names of the tables that `DELETE` without `WHERE` empties row by row, because their rows are
+    /// observed.
     private var watchedDeletions: Set<String> = []
 
-    /// The action before: dropping a table asks for its deletion as well.
+    /// The previous action: dropping a table also reports its deletion.
     private var formerAction: CInt = 0
 
-    /// True if nothing but reads is allowed now: some pragmas act while they are compiled.
+    /// True if only reads are allowed: some pragmas act while they are compiled.
     var isReadOnly = false
 
-    /// True if the program's statements may write to no file at all.
+    /// True if the program's statements must not write to any file.
     var writesNowhere = false
 
     func install(on connection: SQLiteConnection) -> CInt {
         sqlite3_set_authorizer(connection, authorize, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// From now on, all deletions in that table happen row by row.
+    /// Makes all deletions in a table happen row by row from now on.
     func watchDeletions(in table: String, on connection: SQLiteConnection?) {
         guard watchedDeletions.insert(table.lowercased()).inserted, let connection else { return }
         // Setting the authorizer makes SQLite recompile all statements before their next run.
         _ = install(on: connection)
     }
 
-    /// Nobody is told of deletions anymore: `DELETE` without `WHERE` may be fast.
+    /// Allows `DELETE` without `WHERE` to be fast again, when rows are no longer observed.
     func forgetWatchedDeletions(on connection: SQLiteConnection?) {
         guard !watchedDeletions.isEmpty, let connection else { return }
         watchedDeletions = []
         _ = install(on: connection)
     }
 
-    /// Runs the compiler, and gives what it said.
+    /// Runs the compiler, and returns its report.
     func observing(_ compile: () throws -> Void) rethrows -> StatementCompilation {
-        // The compiler may call out, to a tokenizer that wants to know something of the database.
+        // The compiler may call a tokenizer that queries the database.
         let outer = isCompiling ? (compilation, refusal, formerAction) : nil
         let wasCompiling = isCompiling
         defer {
@@ -171,8 +170,8 @@ final class StatementAuthorizer {
         case SQLITE_DELETE:
             guard let table = first.map(String.init(cString:)) else { break }
             compilation.deletions.insert(table)
-            // To ignore a deletion means to do it without SQLite's short cut, which tells nobody; to ignore a DROP
-            // TABLE, not to do it. <https://www.sqlite.org/c3ref/set_authorizer.html>
+            // Ignoring a deletion means to run it without SQLite's optimization, which doesn't report rows. Ignoring a
+            // DROP TABLE means not to run it. <https://www.sqlite.org/c3ref/set_authorizer.html>
             if !watchedDeletions.isEmpty, !Self.dropActions.contains(formerAction),
                watchedDeletions.contains(table.lowercased())
             {
@@ -196,7 +195,7 @@ final class StatementAuthorizer {
             if writesNowhere, isCompiling { return refuse(.readOnly) }
             if let willCopy, let first { willCopy(String(cString: first)) }
         case SQLITE_FUNCTION:
-            // It runs INSERT statements of its own.
+            // It runs INSERT statements itself.
             if second.map({ sqlite3_stricmp($0, "sqlcipher_export") == 0 }) == true { compilation.writesUnseen = true }
             if second.map({ sqlite3_stricmp($0, "match") == 0 }) == true { compilation.matches = true }
             guard writesNowhere, isCompiling, let name = second.map({ String(cString: $0).lowercased() }) else { break }
