@@ -100,7 +100,7 @@ final class ReaderPool: Sendable {
             }
         }
         if let reader { return reader }
-        guard let turn else { preconditionFailure("A visitor who was not admitted waits.") }
+        guard let turn else { preconditionFailure("A visitor that was not admitted waits.") }
         return try turn.take { target?.requireConcurrency() }.get()
     }
 

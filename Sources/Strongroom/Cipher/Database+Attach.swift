@@ -48,8 +48,9 @@ extension Database {
         strongroom_set_opening(connection)
         defer { strongroom_set_opening(nil) }
         try formatControl.holdingDefaults {
-            try check(
-                derived.withSpec { strongroom_attach(try openConnection, path, schemaName, $0.baseAddress, CInt($0.count)) })
+            try check(derived.withSpec {
+                strongroom_attach(try openConnection, path, schemaName, $0.baseAddress, CInt($0.count))
+            })
         }
     }
 }

@@ -61,7 +61,9 @@ extension Database {
     private func verify(_ header: PlaintextHeader?, _ key: DatabaseKey, _ derived: DerivedKey) throws {
         // If the key contains the salt, the file is only needed for the size.
         let isProvided = header?.salt != .sidecar
-        try requireOpening(Encryption(key: key, settings: derived.settings, plaintextHeader: isProvided ? header : nil)) { fresh in
+        let encryption = Encryption(
+            key: key, settings: derived.settings, plaintextHeader: isProvided ? header : nil)
+        try requireOpening(encryption) { fresh in
             guard try PageAuthentication(fresh).badPages().isEmpty else {
                 throw DatabaseError(
                     resultCode: .SQLITE_CORRUPT, message: "after the change of header, \(path) is damaged")

@@ -21,7 +21,9 @@ struct FormatControl {
         try database.untraced {
             for (pragma, value) in settings.pragmas(header: header) {
                 let pragma = "\(schema).\(pragma)"
-                if try database.answer(to: "PRAGMA " + pragma) != value { try database.runCipherPragma("\(pragma) = \(value)") }
+                if try database.answer(to: "PRAGMA " + pragma) != value {
+                    try database.runCipherPragma("\(pragma) = \(value)")
+                }
             }
         }
     }
@@ -61,7 +63,8 @@ struct FormatControl {
     private static func holdDefaults() throws {
         let code = ResultCode(rawValue: strongroom_defaults_hold())
         guard code == .SQLITE_OK else {
-            throw DatabaseError(resultCode: code, message: "SQLCipher's defaults can't be set, and the key can't be set without them")
+            throw DatabaseError(
+                resultCode: code, message: "SQLCipher's defaults can't be set, and the key can't be set without them")
         }
     }
 
@@ -92,7 +95,8 @@ struct FormatControl {
 
     /// Detaches a database whose URI names another VFS: its locks would be unknown, and its log not fenced.
     private func refuseForeignVFS(of schema: String) -> DatabaseError? {
-        guard let sqliteConnection = database.sqliteConnection, !strongroom_is_ours(sqliteConnection, schema) else { return nil }
+        guard let sqliteConnection = database.sqliteConnection, !strongroom_is_ours(sqliteConnection, schema)
+        else { return nil }
         do {
             try database.runUnseen("DETACH DATABASE \(quoted(schema))")
         } catch {

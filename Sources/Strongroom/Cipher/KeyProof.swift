@@ -86,7 +86,7 @@ struct KeyProof {
         else { return nil }
         return DatabaseError(
             .SQLITE_NOTADB, .wrongKey, "the key of \(database.path) has been changed",
-            advice: "open the database anew with the new key")
+            advice: "open the database again with the new key")
     }
 
     // MARK: - The gate

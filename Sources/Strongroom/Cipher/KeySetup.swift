@@ -138,7 +138,10 @@ struct KeySetup {
             try useRawKey(key, salt: key.source.salt ?? database.fileHeader().salt ?? .random())
         } else {
             try key.source.withSecret { secret in
-                try secret.withBytes { try database.formatControl.setKey($0, format: .sqlcipher4, header: 0, schema: "main", name: "main") }
+                try secret.withBytes {
+                    try database.formatControl.setKey(
+                        $0, format: .sqlcipher4, header: 0, schema: "main", name: "main")
+                }
             }
         }
     }
@@ -223,7 +226,8 @@ struct KeySetup {
         // its keys.
         let isFirst = cipher.keyring.knownKey(for: cipher.key!, salt: location.salt, settings: settings) == nil
         try attach(derivedKey(salt: location.salt, settings: settings), header: location.header)
-        try database.rotation.followOtherSalts(others, looksIntoLog: location.header == 0 && (isFirst || configuration.readonly))
+        try database.rotation.followOtherSalts(
+            others, looksIntoLog: location.header == 0 && (isFirst || configuration.readonly))
         try database.keyProof.proveKey()
     }
 
@@ -241,7 +245,10 @@ struct KeySetup {
     ///
     /// - parameter schema: the quoted name of the schema.
     func attach(_ derived: DerivedKey, header: Int, schema: String, key name: String) throws {
-        try derived.withSpec { try database.formatControl.setKey($0, format: derived.settings, header: header, schema: schema, name: name) }
+        try derived.withSpec {
+            try database.formatControl.setKey(
+                $0, format: derived.settings, header: header, schema: schema, name: name)
+        }
     }
 
     /// Sets a random key for a temporary database, which SQLite may write to the disk.
@@ -271,7 +278,8 @@ struct KeySetup {
 
     /// Refuses a path that Swift would repair into another one: the sidecars are named after it.
     private func requirePathInUTF8() throws {
-        guard let name = try sqlite3_db_filename(database.openConnection, "main"), String(validatingCString: name) == nil
+        guard let name = try sqlite3_db_filename(database.openConnection, "main"),
+              String(validatingCString: name) == nil
         else { return }
         throw DatabaseError(
             .SQLITE_CANTOPEN, refusing: "\(database.path) leads to a name that is not UTF-8",

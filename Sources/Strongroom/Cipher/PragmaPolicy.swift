@@ -127,7 +127,8 @@ extension Database {
 
 extension DatabaseError {
     static let malformedHexKey = DatabaseError(
-        refusing: "the key of PRAGMA hexkey is not a sequence of pairs of hexadecimal digits", advice: "give two for each byte")
+        refusing: "the key of PRAGMA hexkey is not a sequence of pairs of hexadecimal digits",
+        advice: "give two digits for each byte")
 
     fileprivate static let rekeyInSQL = DatabaseError(
         .SQLITE_AUTH, refusing: "PRAGMA rekey reports success whatever happens",

@@ -34,7 +34,8 @@ extension Rotation {
         guard let shown = cipher.derived, !others.isEmpty || looksIntoLog, try !canRead() else { return }
         let header = cipher.header
         for other in others {
-            try database.keySetup.attach(database.keySetup.derivedKey(salt: other.salt, settings: shown.settings), header: other.header)
+            let derived = try database.keySetup.derivedKey(salt: other.salt, settings: shown.settings)
+            try database.keySetup.attach(derived, header: other.header)
             if try canRead() { return }
         }
         // With the key for the salt in the file, a later step reports the error.
@@ -81,7 +82,8 @@ extension Rotation {
     /// - returns: true if nothing is left of the former key.
     @discardableResult
     func finishRotation(waits: Bool = false) throws -> Bool {
-        guard let derived = cipher.derived, let next = try SaltFile.read(.rotation, of: database.filePath) else { return true }
+        guard let derived = cipher.derived, let next = try SaltFile.read(.rotation, of: database.filePath)
+        else { return true }
         let present = SaltFile(salt: derived.salt, header: cipher.header), hasCommitted = next == present
         guard try hasCommitted ? emptyLog(waits: waits) : forgetFailure(derived, waits: waits) else { return false }
         // Under the write lock no other connection rotates.
@@ -127,7 +129,9 @@ extension Rotation {
     private func forgetFailure(_ derived: DerivedKey, waits: Bool) throws -> Bool {
         let format = try PageFormat(derived, header: cipher.header), rollback = try database.rollbackStatement
         return try isDone(
-            database.withoutObservers { format.withFormat { strongroom_rekey_forget(database.sqliteConnection, $0, rollback) } },
+            database.withoutObservers {
+                format.withFormat { strongroom_rekey_forget(database.sqliteConnection, $0, rollback) }
+            },
             waits: waits)
     }
 

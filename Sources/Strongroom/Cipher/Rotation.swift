@@ -167,7 +167,7 @@ struct Rotation {
             try database.runUnseen("PRAGMA main.journal_mode = wal")
             guard try database.isWAL else {
                 throw DatabaseError(
-                    refusing: "the key of \(database.path) can't be changed, because the database can't have a write-ahead log")
+                    refusing: "the key of \(database.path) can't be changed without a write-ahead log")
             }
         }
         defer {
@@ -264,7 +264,9 @@ struct Rotation {
         }
         let bad: [Int]
         do {
-            bad = try database.withPlainConnection(derived: new, header: cipher.header) { try PageAuthentication($0).badPages() }
+            bad = try database.withPlainConnection(derived: new, header: cipher.header) {
+                try PageAuthentication($0).badPages()
+            }
         } catch let error as DatabaseError {
             throw DatabaseError(
                 error.extendedResultCode, .keyChanged, "the key was changed, but its check could not be finished",

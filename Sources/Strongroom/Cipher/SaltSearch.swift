@@ -113,10 +113,12 @@ struct SaltSearch {
     /// Returns true if the file has another salt or header than before, and the key was set again: another process has
     /// created the database, or the first read has rolled back a change of header that was killed.
     func followChangedFile() throws -> Bool {
-        guard let derived = cipher.derived, !cipher.isSaltProvided, let location = try? locateSalt(requestedHeader: nil),
+        guard let derived = cipher.derived, !cipher.isSaltProvided,
+              let location = try? locateSalt(requestedHeader: nil),
               location.salt != derived.salt || location.header != cipher.header
         else { return false }
-        try database.keySetup.attach(database.keySetup.derivedKey(salt: location.salt, settings: derived.settings), header: location.header)
+        let followed = try database.keySetup.derivedKey(salt: location.salt, settings: derived.settings)
+        try database.keySetup.attach(followed, header: location.header)
         try database.keyProof.proveKey()
         return true
     }
@@ -126,7 +128,8 @@ struct SaltSearch {
     /// Removes the files of a creation or a rotation when the database doesn't need them any more. Files that this user
     /// can't remove are left to a later opening: the database opens with them.
     func removeLeftOvers() throws {
-        guard cipher.derived != nil, !configuration.readonly, database.isFileStored, try database.fileSize() > 0 else { return }
+        guard cipher.derived != nil, !configuration.readonly, database.isFileStored, try database.fileSize() > 0
+        else { return }
         do {
             try SaltFile.remove(.creation, of: database.filePath)
             cipher.isCreating = false

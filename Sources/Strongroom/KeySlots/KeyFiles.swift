@@ -79,7 +79,7 @@ struct KeyFiles {
                 descriptor, files.path(.scratch), path, model ?? files.database, text, text.count)
             guard error == 0 else { throw KeyFiles.sidecar.failure("write", path, error: error) }
             guard try files.read(role) == file else {
-                throw DatabaseError(.SQLITE_IOERR, refusing: "\(path) was written, and has other content when it is read")
+                throw DatabaseError(.SQLITE_IOERR, refusing: "\(path) does not have the content that was written")
             }
         }
 

@@ -83,7 +83,7 @@ public final class KeySlots: @unchecked Sendable {
         guard file.salt == salt else {
             throw DatabaseError(
                 .SQLITE_NOTADB, .foreignKeyFile, "the data key was renewed meanwhile",
-                advice: "open the database anew")
+                advice: "open the database again")
         }
         guard try file.isAuthentic(with: secretKey) else { throw DatabaseError.forgedKeyFile }
         try lock.withLock {

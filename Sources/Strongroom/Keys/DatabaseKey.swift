@@ -180,7 +180,8 @@ final class KeySource: @unchecked Sendable {
     /// and `'` as a passphrase.
     static func spelledKey(_ bytes: SecretBytes) throws -> (key: SecretBytes, salt: Salt?)? {
         try bytes.withBytes { text in
-            guard text.count >= 3, text[0] | 0x20 == UInt8(ascii: "x"), text[1] == UInt8(ascii: "'"), text[text.count - 1] == UInt8(ascii: "'")
+            guard text.count >= 3, text[0] | 0x20 == UInt8(ascii: "x"),
+                  text[1] == UInt8(ascii: "'"), text[text.count - 1] == UInt8(ascii: "'")
             else { return nil }
             let digits = UnsafeRawBufferPointer(rebasing: text[2..<text.count - 1])
             guard digits.count == 64 || digits.count == 96, digits.allSatisfy({ nibble(hexDigit: $0) != nil }) else {

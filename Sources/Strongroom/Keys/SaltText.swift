@@ -55,7 +55,7 @@ struct SaltText {
     private static func salt(_ lines: [String]) -> SaltFile? {
         guard let salt = value("salt", lines[0]).flatMap({ Salt(hex: $0) }),
               let header = value("header", lines[1]).flatMap({ Int($0) }),
-              // Anyone can compute the check, and the size is used later: it is validated.
+              // Any program can compute the check, and the size is used later: it is validated.
               header == 0 || PlaintextHeader.isValid(size: header),
               let check = value("check", lines[2])
         else { return nil }

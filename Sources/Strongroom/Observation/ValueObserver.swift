@@ -3,8 +3,7 @@ import Foundation
 
 /// One observation of a value, from its start until it is cancelled or fails.
 ///
-/// A connection fetches a value, a thread of Dispatch reduces it, and the scheduler notifies it: in order, one at a
-/// time.
+/// A connection fetches a value, a thread of Dispatch reduces it, and the scheduler notifies it, one at a time.
 ///
 /// Sendable because its variables are used under `lock`, except `reducer`, which one thread at a time uses to reduce,
 /// and `regionObserver` and `isFetchingInWriter`, which are used with access to the writer.
@@ -251,9 +250,8 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     // MARK: - Fetching with a reader
 
-    // The writer never waits for a reader. A fetch sees all commits before its beginning. It misses commits between its
-    // beginning and the moment when the writer observes the region that it has read. The number of commits reveals
-    // that, and one more fetch begins.
+    // The writer never waits for a reader. A fetch misses commits between its beginning and the moment when the writer
+    // observes the region that it has read. The number of commits reveals that, and one more fetch begins.
 
     /// Makes a fetch begin after this call.
     private func requestFetch(in pool: DatabasePool) {
@@ -279,9 +277,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
-    /// Fetches with a reader.
-    ///
-    /// - parameter read: runs its argument with a connection that holds no state yet.
+    /// Fetches with a reader. `read` runs its argument with a connection that holds no state yet.
     private func fetch(
         in pool: DatabasePool,
         read: (_ recorded: (Database) throws -> (Fetched, DatabaseRegion?)) throws -> (Fetched, DatabaseRegion?))

@@ -12,8 +12,8 @@ public struct FileKeyStore: KeyStore {
     /// The path of the file.
     public let path: String
 
-    /// Creates a store in a file. Keep it on another disk than the database, or out of the database's backups: whoever
-    /// has both can read the data.
+    /// Creates a store in a file. Keep it on another disk than the database, or out of the database's backups: the
+    /// two together give access to the data.
     public init(path: String) {
         self.path = path
     }
