@@ -102,7 +102,7 @@ final class SerializedConnection: @unchecked Sendable {
     /// - precondition: the calling thread has no access yet.
     func sync<T>(by path: AccessPath = .queue, _ block: (Database) throws -> T) rethrows -> T {
         if isAccessed { reentrancyError(database.description) }
-        return waits(path) ? try queue.sync { try access(by: path, block) } : try access(by: path, block)
+        return waits(path) ? try queue.wait(for: { try access(by: path, block) }) : try access(by: path, block)
     }
 
     /// Runs `block` with access, between two functions that run in the same turn without access.
@@ -113,7 +113,7 @@ final class SerializedConnection: @unchecked Sendable {
             defer { end() }
             return try access(by: .onQueue, block)
         }
-        return waits(.queue) ? try queue.sync(execute: run) : try run()
+        return waits(.queue) ? try queue.wait(for: run) : try run()
     }
 
     /// Returns true if the access waits in the queue. The accesses there may wait for the target queue, which may be

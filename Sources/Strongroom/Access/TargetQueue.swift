@@ -29,7 +29,7 @@ final class TargetQueue: Sendable {
 
     /// Runs `block` on the queue.
     func sync<T>(_ block: () throws -> T) rethrows -> T {
-        isCurrent ? try block() : try queue.sync(execute: block)
+        isCurrent ? try block() : try queue.wait(for: block)
     }
 
     /// Stops a program that is about to wait on a serial queue for accesses that wait for the same queue.

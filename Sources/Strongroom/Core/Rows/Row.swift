@@ -19,7 +19,7 @@ public final class Row {
     /// Pointers to memory that `statement`, `columns` and `layout` own: reading a value must not count references.
     @usableFromInline let sqliteStatement: SQLiteStatement?
     @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>?
-    @usableFromInline let names: UnsafePointer<String>
+    @usableFromInline @exclusivity(unchecked) var names: UnsafePointer<String>
 
     /// The position of each column in the statement or in `values`. Nil if all positions are the same.
     @usableFromInline let mapping: UnsafePointer<Int>?
@@ -31,6 +31,11 @@ public final class Row {
     let layout: RowLayout?
 
     // Unchecked exclusivity: see <doc:Layers>.
+
+    /// The names, each replaced by the equal string that the program has passed. Nil for a copy, and at first.
+    ///
+    /// A literal equals itself by its address. Strings at different addresses are compared byte by byte, for each row.
+    @exclusivity(unchecked) private var spellings: UnsafeMutablePointer<String>?
 
     /// The position where the next column is expected: columns are mostly read in their order.
     @usableFromInline @exclusivity(unchecked) var expectation: Int
@@ -60,6 +65,11 @@ public final class Row {
         self.layout = layout
         self.mapping = layout.map { UnsafePointer($0.storage) }
         self.expectation = columns.areUnique ? 0 : Int.max
+    }
+
+    deinit {
+        spellings?.deinitialize(count: count)
+        spellings?.deallocate()
     }
 
     /// Creates the current row of a statement, as the adapter shows it.
@@ -127,7 +137,7 @@ public final class Row {
     @inlinable @inline(__always)
     func index(of name: String) -> Int? {
         let expected = expectation
-        if expected < count, names[expected] == name {
+        if expected < count, names[expected].isSame(as: name) {
             expectation = expected + 1 == count ? 0 : expected + 1
             return expected
         }
@@ -136,9 +146,23 @@ public final class Row {
 
     @usableFromInline
     func search(for name: String) -> Int? {
-        guard let index = columns.index(of: name) else { return nil }
+        let expected = expectation
+        let isExpected = expected < count && names[expected] == name
+        guard let index = isExpected ? expected : columns.index(of: name) else { return nil }
         if columns.areUnique { expectation = index + 1 == count ? 0 : index + 1 }
+        if isExpected, statement != nil { adopt(name, at: index) }
         return index
+    }
+
+    private func adopt(_ spelling: String, at index: Int) {
+        let spellings = self.spellings ?? {
+            let copy = UnsafeMutablePointer<String>.allocate(capacity: count)
+            copy.initialize(from: names, count: count)
+            names = UnsafePointer(copy)
+            return copy
+        }()
+        self.spellings = spellings
+        spellings[index] = spelling
     }
 
     /// Returns the position of a valid index in the statement or in `values`.
@@ -227,5 +251,16 @@ extension Statement {
             // Until the first step, the columns may be those of a former schema. A new statement has the current ones.
             _ = try database.makeStatement(sql: sql).layout(adapter)
         }
+    }
+}
+
+extension String {
+    /// Returns true if both are the same string by its address, or equal strings of up to 15 bytes.
+    @inlinable @inline(__always)
+    func isSame(as other: String) -> Bool {
+        typealias Bits = (UInt, UInt)
+        guard MemoryLayout<String>.size == MemoryLayout<Bits>.size else { return self == other }
+        let (bits, others) = (unsafeBitCast(self, to: Bits.self), unsafeBitCast(other, to: Bits.self))
+        return bits == others
     }
 }
