@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The URI with our VFS: of two that are named, SQLite takes the last.
+/// Returns the URI with this library's VFS: if a URI names two, SQLite uses the last.
 static char *with_vfs(const char *uri, const char *vfs) {
     int length = (int)strcspn(uri, "#");
     return sqlite3_mprintf("%.*s&vfs=%s%s", length, uri, vfs, uri + length);
@@ -13,7 +13,7 @@ static int open_database(strongroom_connection *connection, const char *path, in
     const char *ours = NULL;
     int code = strongroom_vfs(vfs, &ours);
     if (code != SQLITE_OK) return code;
-    // What VFS there is not, SQLite says.
+    // SQLite reports a VFS that doesn't exist.
     char *name = vfs && ours ? with_vfs(path, ours) : sqlite3_mprintf("%s", path);
     if (!name) return SQLITE_NOMEM;
     strongroom_set_opening(connection);
@@ -32,7 +32,7 @@ int strongroom_connection_open(
     if (connection == NULL) return SQLITE_NOMEM;
     int code = open_database(connection, path, flags, vfs);
     if (code != SQLITE_OK) {
-        // Even a failed open leaves a connection behind, with the reason in it.
+        // A failed open returns a connection, too, which has the error.
         if (connection->db != NULL) {
             *message = sqlite3_mprintf("%s", sqlite3_errmsg(connection->db));
             code = sqlite3_extended_errcode(connection->db);
@@ -50,8 +50,8 @@ int strongroom_connection_open(
     return SQLITE_OK;
 }
 
-// What SQLite frees with a statement or a connection may be the program's, and call anything: none of it happens
-// under the lock.
+// Objects that SQLite frees with a statement or a connection may be the program's, and call anything: they are freed
+// outside of the lock.
 
 static void finalize_orphans(strongroom_connection *connection) {
     pthread_mutex_lock(&connection->lock);
@@ -98,7 +98,7 @@ void strongroom_connection_abandon(strongroom_connection *connection) {
 int strongroom_connection_first_read(strongroom_connection *connection) {
     if (!strongroom_can_take_key()) return SQLITE_NOMEM;
     int result = sqlite3_exec(connection->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
-    // A key that was derived and could not be copied has one and the same specification on both sides.
+    // A derived key that could not be copied has the same specification on both sides.
     if (result == SQLITE_NOMEM) connection->unfreeable = true;
     return result;
 }
@@ -110,7 +110,7 @@ void strongroom_connection_free(strongroom_connection *connection) {
     free(connection);
 }
 
-/// Under the lock.
+/// Called under the lock.
 static void add_orphan(strongroom_connection *connection, sqlite3_stmt *statement) {
     if (connection->orphan_count == connection->orphan_capacity) {
         int capacity = connection->orphan_capacity == 0 ? 8 : 2 * connection->orphan_capacity;
@@ -123,7 +123,7 @@ static void add_orphan(strongroom_connection *connection, sqlite3_stmt *statemen
     __atomic_store_n(&connection->orphan_count, connection->orphan_count + 1, __ATOMIC_RELAXED);
 }
 
-/// False when the connection is abandoned.
+/// Returns false if the connection is abandoned.
 static bool keep_orphan(strongroom_connection *connection, sqlite3_stmt *statement) {
     pthread_mutex_lock(&connection->lock);
     bool is_kept = !connection->zombie;
@@ -136,7 +136,7 @@ void strongroom_statement_release(strongroom_connection *connection, sqlite3_stm
     if (strongroom_has_access(connection)) {
         sqlite3_finalize(statement);
     } else if (!keep_orphan(connection, statement)) {
-        // Nobody has access to an abandoned connection: the lock alone orders its last statements.
+        // An abandoned connection has no access: the lock alone orders its last statements.
         pthread_mutex_lock(&connection->last);
         sqlite3_finalize(statement);
         pthread_mutex_unlock(&connection->last);

@@ -1,4 +1,4 @@
-// The provider under SQLCipher, and memory for secrets.
+// The crypto provider of SQLCipher, and memory for secrets.
 
 #if __linux__
 #define _GNU_SOURCE 1
@@ -55,8 +55,8 @@ void strongroom_wipe(void *bytes, size_t size) { memset_s(bytes, size, 0, size);
 
 #else
 
-// When a program exits, OpenSSL frees what it works with, although other threads may still use databases: they would
-// crash, or take intact pages for damaged ones. Whoever uses it first decides, so this comes before everything.
+// When a program exits, OpenSSL frees its state, although other threads may still use databases: they would crash, or
+// report intact pages as damaged. The first initialization of OpenSSL decides, so this comes before any other use.
 #ifdef OPENSSL_INIT_NO_ATEXIT
 __attribute__((constructor)) static void keep_provider(void) {
     (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
@@ -101,7 +101,7 @@ void *strongroom_secret_allocate(size_t size) {
     size_t length = whole_pages(size ? size : 1);
     void *bytes = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (bytes == MAP_FAILED) return NULL;
-    // RLIMIT_MEMLOCK may refuse: a key that can be swapped out is still better than a database that can't be opened.
+    // RLIMIT_MEMLOCK may refuse. A key that can be swapped is better than a database that can't be opened.
     (void)mlock(bytes, length);
 #ifdef MADV_DONTDUMP
     (void)madvise(bytes, length, MADV_DONTDUMP);
@@ -121,7 +121,7 @@ int strongroom_prevent_core_dumps(void) {
     struct rlimit none = { 0, 0 };
     if (setrlimit(RLIMIT_CORE, &none) != 0) return errno;
 #if __linux__
-    // A program that the system hands dumps to gets them whatever the limit says.
+    // A program that the system pipes dumps to gets them regardless of the limit.
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno;
 #endif
     return 0;

@@ -1,4 +1,4 @@
-// What the shim asks of its own descriptors.
+// Operations on the shim's own descriptors.
 
 #ifndef descriptors_h
 #define descriptors_h
@@ -8,10 +8,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// Reads up to `size` bytes: the count, fewer at the end of the file, or a negated errno.
+/// Reads up to `size` bytes. Returns their number, fewer at the end of the file, or a negated errno.
 ssize_t strongroom_read_at(int descriptor, void *bytes, size_t size, int64_t offset);
 
-/// Whether the file still has its name: another process may have removed it meanwhile.
+/// Returns true if the file still has its name: another process may have removed it meanwhile.
 bool strongroom_has_name(int descriptor, const char *path);
 
 #endif

@@ -1,16 +1,15 @@
-// SQLite 3.7.0 to 3.51.2 loses transactions when one connection moves the log into the file while another one commits
-// and begins the log anew: the first counts frames of the old log as moved that stand in the new one.
-// <https://www.sqlite.org/wal.html#walresetbug>
-//
-// With such a library, whoever takes the lock of a checkpoint takes that of the writer, too, before SQLite reads where
-// the log ends: nobody begins the log anew meanwhile.
+// SQLite 3.7.0 to 3.51.2 loses transactions when one connection checkpoints while another one commits and restarts the
+// log: the first one counts frames of the old log as moved that are in the new one.
+// <https://www.sqlite.org/wal.html#walresetbug> // With such a library, a connection that takes the checkpoint lock
+// takes the writer lock, too, before SQLite reads where the log ends, so that no other connection restarts the log
+// meanwhile.
 
 #include "vfs.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-// MARK: Which libraries
+// MARK: Affected libraries
 
 bool strongroom_has_wal_reset_bug(int sqlite, const char *sqlcipher) {
     char *rest;
@@ -29,7 +28,7 @@ static void look_at_library(void) {
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
     has_bug = strongroom_has_wal_reset_bug(number, NULL);
-    // A SQLCipher may have the fix and the number of a SQLite without it.
+    // A build of SQLCipher may have the fix and the number of a SQLite without it.
     if (!has_bug) return;
     bool is_open = sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK;
     if (is_open && sqlite3_prepare_v2(db, "PRAGMA cipher_version", -1, &statement, NULL) == SQLITE_OK
@@ -78,8 +77,8 @@ static int lock_writer(strongroom_file *file, bool locks) {
     return locks ? result : give_write_lock(file);
 }
 
-/// Beside a writer the checkpoint has its lock alone. If it waits for writers, SQLite asks for theirs next. If it
-/// doesn't, it moves nothing: see `lock_readers`.
+/// While there is a writer, the checkpoint only has its own lock. If it waits for writers, SQLite takes their lock
+/// next. If it doesn't, it moves nothing: see `lock_readers`.
 static int begin_checkpoint(strongroom_file *file, int count, int flags) {
     int result = set_lock(file, checkpoint_lock, count, flags);
     if (result != SQLITE_OK) return result;
@@ -94,8 +93,8 @@ static int end_checkpoint(strongroom_file *file, int count, int flags) {
     return unlocked != SQLITE_OK ? unlocked : given;
 }
 
-/// A checkpoint locks readers out before it changes anything. Told that there are some, it leaves the frames to the
-/// next one.
+/// A checkpoint excludes readers before it changes anything. If this returns that there are readers, it leaves the
+/// frames to the next checkpoint.
 static int lock_readers(strongroom_file *file, int lock, int count, int flags) {
     bool is_beside_writer = file->fence.checkpoints && !file->fence.has_writer;
     return flags & SQLITE_SHM_LOCK && is_beside_writer ? SQLITE_BUSY : set_lock(file, lock, count, flags);
@@ -107,6 +106,6 @@ int strongroom_fence_lock(strongroom_file *file, int lock, int count, int flags)
     if (lock == write_lock) return lock_writer(file, locks);
     if (lock >= first_read_lock) return lock_readers(file, lock, count, flags);
     if (lock != checkpoint_lock) return set_lock(file, lock, count, flags);
-    // Recovery takes it with the one that follows, and has that of the writer.
+    // Recovery takes it together with the next one, and has the writer lock.
     return locks ? begin_checkpoint(file, count, flags) : end_checkpoint(file, count, flags);
 }

@@ -1,5 +1,5 @@
-// Small files beside a database, which processes and users share: regular files only, waited for within bounds, with
-// the owner and the mode of the database, and on the disk when they say so.
+// Sidecars, which processes and users share: regular files only, with bounded waits, with the owner and the mode of the
+// database, and synced before a function returns.
 
 #if __linux__
 #define _GNU_SOURCE 1
@@ -21,10 +21,10 @@
 
 // MARK: Opening
 
-/// A descriptor, or a negated errno.
+/// Returns a descriptor, or a negated errno.
 static int open_regular(const char *path, int flags, mode_t mode) {
     struct stat found;
-    // Opening a device or a FIFO can have effects of its own, and can wait.
+    // Opening a device or a FIFO can have effects, and can block.
     if (lstat(path, &found) == 0 && !S_ISREG(found.st_mode)) return -STRONGROOM_NOT_A_FILE;
     int fd = open(path, flags | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, mode);
     if (fd < 0) return errno == ELOOP ? -STRONGROOM_NOT_A_FILE : -errno;
@@ -33,7 +33,8 @@ static int open_regular(const char *path, int flags, mode_t mode) {
     return -STRONGROOM_NOT_A_FILE;
 }
 
-/// Without O_CREAT where the file exists: in a folder with the sticky bit, Linux would refuse the file of another user.
+/// Opens without O_CREAT if the file exists: in a folder with the sticky bit, Linux would refuse another user's
+/// file.
 static int open_or_create(const char *path) {
     for (int tries = 0; tries < 100; tries++) {
         int fd = open_regular(path, O_RDWR, 0);
@@ -46,11 +47,11 @@ static int open_or_create(const char *path) {
 
 enum { longest_wait = 5000, interval = 5 };   // milliseconds
 
-/// Writers hold the lock for as long as the file is not whole. The system lets go of it when they end, whatever ends
-/// them.
+/// Waits for the lock. Writers hold it while the file is incomplete. The system releases it when they end for any
+/// reason.
 static int lock(int fd, int kind, int milliseconds) {
     for (int waited = 0; flock(fd, kind | LOCK_NB) != 0; waited += interval) {
-        // Some file systems know no locks; what is read is checked all the same.
+        // Some file systems have no locks. The content is checked in any case.
         if (errno != EWOULDBLOCK && errno != EINTR) return 0;
         if (waited >= milliseconds) return EBUSY;
         usleep(interval * 1000);
@@ -82,7 +83,7 @@ static int sync_directory(const char *path) {
     else { memcpy(directory, path, length); directory[length] = 0; }
     int fd = open(directory, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return errno;
-    // Some file systems can't sync a directory and say EINVAL; there is nothing else to do about them.
+    // Some file systems can't sync a directory and return EINVAL. Nothing else can be done about them.
     int result = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
     close(fd);
     return result;
@@ -103,7 +104,7 @@ int strongroom_file_require_writable(const char *path) {
     return fd >= 0 || fd == -ENOENT ? 0 : -fd;
 }
 
-/// EAGAIN unless the file has its name and these contents.
+/// Returns EAGAIN unless the file has its name and this content.
 static int require_contents(int fd, const char *path, const void *expected, size_t size) {
     if (!strongroom_has_name(fd, path)) return EAGAIN;
     char *bytes = malloc(size + 1);
@@ -114,8 +115,8 @@ static int require_contents(int fd, const char *path, const void *expected, size
     return result;
 }
 
-/// As SQLite has it for journals. Where the owner or the group can't be that of the database, the file is open to
-/// fewer than it.
+/// Sets owner and mode as SQLite does for journals. If the owner or the group can't be that of the database, the
+/// file has fewer permissions.
 static void resemble(int fd, const char *database) {
     struct stat model, file;
     if (stat(database, &model) != 0) return;
@@ -136,7 +137,7 @@ int strongroom_file_extend(const char *path, const char *database, const void *e
     if (result == 0) {
         resemble(fd, database);
         result = write_and_sync(fd, kept, bytes, size);
-        // Nobody relies on it yet. What can't be undone is taken for what it is: not whole.
+        // Nothing relies on it yet. Content that can't be removed is recognized as incomplete.
         if (result != 0) (void)!(kept == 0 ? unlink(path) : ftruncate(fd, (off_t)kept));
         if (result == 0 && kept == 0) result = sync_directory(path);
     }
@@ -158,7 +159,7 @@ int strongroom_file_remove_if(const char *path, const void *expected, size_t exp
 
 // MARK: Replacing
 
-/// What another user has left would go on being that user's to write.
+/// Removes the file of another user, who could otherwise continue to write it.
 static int require_own(int fd, const char *scratch) {
     struct stat file;
     if (!strongroom_has_name(fd, scratch)) return EAGAIN;
@@ -195,7 +196,7 @@ void strongroom_scratch_close(int fd, const char *scratch) {
 
 int strongroom_file_hold(const char *path, const char *database, int milliseconds) {
     int fd = open_or_create(path);
-    // Of another user's file, reading is enough.
+    // Reading another user's file is sufficient for the lock.
     if (fd == -EACCES) fd = open_regular(path, O_RDONLY, 0);
     if (fd < 0) return fd;
     int result = lock(fd, LOCK_EX, milliseconds);
@@ -207,7 +208,7 @@ int strongroom_file_hold(const char *path, const char *database, int millisecond
 
 // MARK: Secrets
 
-/// Whoever made the file: only this user may look into it from now on.
+/// Allows only this user to open the file from now on, whoever created it.
 static int make_private(int fd) {
     struct stat file;
     if (fstat(fd, &file) != 0) return errno;
@@ -221,7 +222,7 @@ int strongroom_file_create(const char *path, const char *partial, const void *by
         int fd = open_or_create(partial);
         if (fd < 0) return -fd;
         int result = lock(fd, LOCK_EX, longest_wait);
-        // Meanwhile, its writer may have given it the name that it is for.
+        // Meanwhile, its writer may have renamed it to its final name.
         bool is_mine = result == 0 && strongroom_has_name(fd, partial);
         if (is_mine && (result = make_private(fd)) == 0) {
             result = write_and_sync(fd, 0, bytes, size);
@@ -251,7 +252,7 @@ static int rename_exclusively(const char *from, const char *to) {
 #endif
 }
 
-/// Whether the file system, the system or a sandbox knows no such call.
+/// Returns true if the file system, the system or a sandbox doesn't have the call.
 static bool is_refusal(int error) {
     return error == EPERM || error == EINVAL || error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP
         || error == EMLINK;
@@ -262,8 +263,8 @@ static int link_exclusively(const char *from, const char *to) {
     return unlink(from) == 0 ? 0 : errno;
 }
 
-/// Takes the name by an empty file first, which is locked as SQLite locks what it writes, so that nobody makes a
-/// database of it.
+/// Takes the name with an empty file, which is locked as SQLite locks a file that it writes, so that no process
+/// creates a database in it.
 static int replace_placeholder(const char *from, const char *to) {
     int fd = open(to, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return errno;
@@ -326,7 +327,7 @@ int64_t strongroom_file_room(const char *path, int64_t *largest_file) {
 char *strongroom_real_path(const char *path) {
     sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
     char *real = vfs ? sqlite3_malloc(vfs->mxPathname + 1) : NULL;
-    // The extended code says that a symbolic link was followed.
+    // The extended code indicates that a symbolic link was followed.
     if (real && (vfs->xFullPathname(vfs, path, vfs->mxPathname + 1, real) & 0xff) == SQLITE_OK) return real;
     sqlite3_free(real);
     return NULL;

@@ -1,4 +1,4 @@
-// Copies of page 1 that recovery would take from the write-ahead log or the rollback journal.
+// The copies of page 1 that recovery would take from the write-ahead log or the rollback journal.
 
 #include "descriptors.h"
 #include "log_format.h"
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/// A regular file, for reading; -1 without one.
+/// Opens a regular file for reading. Returns -1 if there is none.
 static int open_beside(const char *database, const char *suffix, int64_t *size) {
     char path[4096];
     struct stat file;
@@ -39,7 +39,7 @@ static bool accepts(search *self, int fd, uint32_t size, int64_t offset) {
     return read_at(fd, self->page, size, offset) && self->check(self->context, self->page, (int)size);
 }
 
-/// Shows the committed frames of page 1. <https://www.sqlite.org/walformat.html>
+/// Calls the function with the committed frames of page 1. <https://www.sqlite.org/walformat.html>
 static bool search_log(search *self, int fd, int64_t file_size) {
     enum { most = 64 };
     uint8_t header[log_header], frame[frame_header];
@@ -59,7 +59,7 @@ static bool search_log(search *self, int fd, int64_t file_size) {
     return false;
 }
 
-/// <https://www.sqlite.org/fileformat.html#the_rollback_journal>
+/// Calls the function with page 1 in the journal. <https://www.sqlite.org/fileformat.html#the_rollback_journal>
 static bool search_journal(search *self, int fd, int64_t file_size) {
     static const uint8_t magic[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
     uint8_t header[28], name[4];
@@ -68,7 +68,7 @@ static bool search_journal(search *self, int fd, int64_t file_size) {
         uint32_t sector = big_endian(header + 20), size = big_endian(header + 24), count = big_endian(header + 8);
         if (!is_page_size(size) || sector < 32 || sector > 65536) return false;
         int64_t record = at + sector, length = (int64_t)size + 8;
-        // A count of zero, or of all ones, stands for as many as there are.
+        // A count of zero, or of all ones, means all pages in the file.
         if (count == 0 || count == UINT32_MAX) count = (uint32_t)((file_size - record) / length);
         for (uint32_t i = 0; i < count && record + length <= file_size; i++, record += length)
             if (read_at(fd, name, sizeof name, record) && big_endian(name) == 1 && accepts(self, fd, size, record + 4))

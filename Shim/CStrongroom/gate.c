@@ -1,6 +1,6 @@
-// A wrong key must change no file. SQLite would recover a log and roll back a journal under any key, so it doesn't
-// get at the file before the key has proved itself on a page, in the file or where recovery would take it from
-// (first_page.c).
+// The gate. A wrong key must not change a file, but SQLite would recover a log and roll back a journal under any key.
+// So SQLite can't use the file before the key has been proved on a page, in the file or where recovery would take it
+// from (first_page.c).
 
 #include "strongroom_pages.h"
 

@@ -1,7 +1,6 @@
-// Keys for SQLCipher.
-//
-// Its defaults are those of the process. Keys that are set meanwhile get them, and what no connection can say for
-// itself stays with them: the mask that makes the salt of HMAC keys, and sizes that no key can be set under.
+// Keys for SQLCipher. // SQLCipher's defaults belong to the process. Keys get the defaults of the moment when they are
+// set, and keep those that no connection can set for itself: the mask for the salt of HMAC keys, and sizes for which no
+// key can be set.
 
 #include "strongroom_keys.h"
 
@@ -26,13 +25,13 @@ int strongroom_attach(sqlite3 *db, const char *path, const char *schema, const v
     result = sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);
     if (result == SQLITE_OK) result = sqlite3_bind_text(statement, 2, schema, -1, SQLITE_STATIC);
     if (result == SQLITE_OK) result = sqlite3_bind_text(statement, 3, spec, size, SQLITE_STATIC);
-    // Without its key, the database would be attached with that of the main one.
+    // Without a key, the database would be attached with the key of the main one.
     if (result == SQLITE_OK) sqlite3_step(statement);
     int finalized = sqlite3_finalize(statement);
     return result != SQLITE_OK ? result : finalized;
 }
 
-// MARK: Asking for the defaults
+// MARK: Reading the defaults
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sqlite3 *keeper;     // NULL in a SQLite that isn't SQLCipher
@@ -42,7 +41,7 @@ static int holders;
 
 static const char mask_pragma[] = "PRAGMA cipher_hmac_salt_mask";
 
-/// Adds a row of PRAGMA cipher_default_settings, which is a statement. Without memory, it is NULL.
+/// Appends a row of PRAGMA cipher_default_settings, which is a statement. NULL without memory.
 static int add_statement(void *text, int count, char **values, char **names) {
     (void)names;
     if (count == 0 || !values[0]) return 1;
@@ -50,7 +49,8 @@ static int add_statement(void *text, int count, char **values, char **names) {
     return 0;
 }
 
-/// SQLCipher calls the pragma obsolete whenever it is told a mask, so the usual one isn't said.
+/// Returns the statement for the mask. The usual mask is omitted, because SQLCipher logs that the pragma is
+/// obsolete.
 static int add_mask(void *text, int count, char **values, char **names) {
     (void)names;
     if (count == 0 || !values[0]) return 1;
@@ -58,7 +58,7 @@ static int add_mask(void *text, int count, char **values, char **names) {
     return 0;
 }
 
-/// The defaults as statements that bring them back; NULL without memory.
+/// Returns the defaults as statements that restore them. NULL without memory.
 static char *current(void) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     int result = sqlite3_exec(keeper, "PRAGMA cipher_default_settings", add_statement, text, NULL);
@@ -70,7 +70,7 @@ static char *current(void) {
     return NULL;
 }
 
-// MARK: Saying them
+// MARK: Setting the defaults
 
 static int execute(const char *statements) { return sqlite3_exec(keeper, statements, NULL, NULL, NULL); }
 
@@ -84,12 +84,12 @@ static void forget_saved(void) {
     saved = NULL;
 }
 
-/// What can't be brought back now, for want of memory, is at the next release.
+/// Restores the defaults. If that fails for lack of memory, the next release does it.
 static void bring_back(void) {
     if (saved && execute(saved) == SQLITE_OK) forget_saved();
 }
 
-// MARK: The keeper
+// MARK: The connection that keeps the settings
 
 static int note_row(void *found, int count, char **values, char **names) {
     (void)count, (void)values, (void)names;
@@ -97,7 +97,7 @@ static int note_row(void *found, int count, char **values, char **names) {
     return 0;
 }
 
-/// Under sizes that aren't valid no key can be set, and without a key the mask can't be asked for.
+/// Sets valid sizes: with invalid ones no key can be set, and without a key the mask can't be read.
 static int set_key(void) {
     char *sizes = current();
     int result = sizes ? make_standard(false) : SQLITE_NOMEM;
@@ -113,8 +113,8 @@ static int set_key(void) {
     return standard ? SQLITE_OK : result != SQLITE_OK ? result : SQLITE_NOMEM;
 }
 
-/// The first time: settings of SQLCipher's log that are made before the first key are lost. A SQLite that isn't
-/// SQLCipher has nothing to keep, and must not get a key.
+/// Sets up SQLCipher: it discards settings of its log from before the first key. A SQLite that isn't SQLCipher has
+/// no settings to keep, and must not get a key.
 static int open_keeper(void) {
     if (keeper) return SQLITE_OK;
     bool is_sqlcipher = false;
@@ -135,7 +135,7 @@ static int impose_standard(void) {
     if (strcmp(now, standard) != 0) {
         result = make_standard(strstr(now, mask_pragma) != NULL);
         if (!saved) { saved = now; now = NULL; }
-        // Half of it may be said.
+        // A part of it may have been set.
         if (result != SQLITE_OK && holders == 0) bring_back();
     }
     sqlite3_free(now);

@@ -8,7 +8,7 @@ const bool strongroom_lane_is_shared = true;
 const bool strongroom_lane_is_shared = false;
 #endif
 
-// Whether an access of this process has borrowed a thread.
+// True while an access of this process has borrowed a thread.
 static bool is_taken;
 
 static uint64_t nanoseconds(void) {

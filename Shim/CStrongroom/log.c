@@ -1,5 +1,5 @@
-// SQLite has a callback for its log. SQLCipher writes its own to a named file or to the standard streams: a pipe
-// makes a callback of it.
+// SQLite has a callback for its log. SQLCipher writes its own log to a named file or to the standard streams: a pipe
+// turns it into a callback.
 
 #if __linux__
 #define _GNU_SOURCE 1
@@ -18,7 +18,7 @@ int strongroom_config_log(void (*log)(void *context, int code, const char *messa
     return sqlite3_config(SQLITE_CONFIG_LOG, log, NULL);
 }
 
-// MARK: SQLCipher's
+// MARK: SQLCipher's log
 
 static int ends[2] = { -1, -1 };
 static void (*receive)(const char *text);
@@ -27,7 +27,7 @@ static void deliver(char *line) {
     if (*line) receive(line);
 }
 
-/// Delivers the whole lines of a text, and moves the rest to its begin. Answers the size of the rest.
+/// Delivers the complete lines of a text, and moves the rest to the beginning. Returns the size of the rest.
 static size_t deliver_lines(char *text, size_t size) {
     char *start = text, *newline;
     while ((newline = strchr(start, '\n'))) {
@@ -61,7 +61,7 @@ const char *strongroom_log_sink(void (*line)(const char *text)) {
     if (ends[0] >= 0) return path;
     if (pipe(ends) != 0) return NULL;
     receive = line;
-    // Both ends stay open for good: a pipe without a reader would kill the writer.
+    // Both ends stay open: a pipe without a reader would kill the writer.
     for (int i = 0; i < 2; i++) fcntl(ends[i], F_SETFD, FD_CLOEXEC);
     if (pthread_create(&thread, NULL, drain, NULL) != 0) {
         for (int i = 0; i < 2; i++) { close(ends[i]); ends[i] = -1; }

@@ -1,7 +1,7 @@
-// A commit in a write-ahead log becomes visible in two steps: its frames are written to the log, which the system
-// tells to those who watch the file, and then the header of the index in shared memory is, which nobody is told of. In
-// between lies a sync, or as long as the system keeps the writer from running. Whoever has heard of the last frame
-// compares the two.
+// A commit in a write-ahead log becomes visible in two steps. First its frames are written to the log, which the system
+// reports to watchers of the file. Then the header of the index in shared memory is written, which causes no event. In
+// between there may be a sync, or any pause of the writer. A watcher that was notified of the last frame compares the
+// two.
 
 #include "strongroom_log_state.h"
 
@@ -10,15 +10,15 @@
 
 #include <string.h>
 
-// The index begins with two copies of its header; they differ while it is being written, or when its writer has died.
+// The index begins with two copies of its header, which differ while it is being written, or when its writer has died.
 // <https://www.sqlite.org/walformat.html#the_wal_index_header>
 enum { index_header = 48, index_is_initialized = 12, index_last_frame = 16 };
 
-/// Where the size of a page stands in the header of a log.
+/// The offset of the page size in the header of a log.
 enum { log_page_size = 8 };
 
-/// So many frames without a commit are taken for a commit in the making: transactions that are too large for memory,
-/// and are written to the log before they end, are not read from their beginning each time.
+/// The number of frames without a commit that count as an unfinished commit: transactions that are too large for
+/// memory are written to the log before they end, and must not be read from their beginning each time.
 enum { most_frames = 256 };
 
 static strongroom_file *main_database(strongroom_connection *connection) {
@@ -27,7 +27,7 @@ static strongroom_file *main_database(strongroom_connection *connection) {
     return file;
 }
 
-/// Reads the number of the last frame that can be read, in the order of bytes of the machine; false while nobody knows.
+/// Reads the number of the last readable frame, in the machine's byte order. Returns false while it is unknown.
 static bool read_index(const volatile void *index, uint32_t *last_frame) {
     uint8_t copies[2][index_header];
     memcpy(copies, (const void *)index, sizeof copies);
@@ -40,8 +40,8 @@ static bool read_log(strongroom_file *log, void *bytes, int size, int64_t offset
     return system->pMethods->xRead(system, bytes, size, offset) == SQLITE_OK;
 }
 
-/// Whether a frame that commits follows. Frames of the present log have the salts of its header: the others are left
-/// of a former one. A log that begins anew has them in the file before they are in the index.
+/// Returns true if a frame that commits follows. Frames of the current log have the salts of its header, others are
+/// left of a former log. A restarted log has its salts in the file before they are in the index.
 static bool commit_follows(strongroom_file *log, uint32_t last_frame) {
     uint8_t header[log_header], frame[frame_header];
     if (!read_log(log, header, sizeof header, 0)) return false;

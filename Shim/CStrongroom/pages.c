@@ -1,4 +1,4 @@
-// Reading an open connection's own files, and telling whether a page is what SQLCipher wrote under a key.
+// Reads of an open connection's own files, and the check that SQLCipher has written a page with a key.
 
 #include "log_format.h"
 #include "strongroom_crypto.h"
@@ -61,7 +61,7 @@ int64_t strongroom_frame_offset(uint32_t frame, int page_size) {
     return log_header + (int64_t)(frame - 1) * (frame_header + page_size) + frame_header;
 }
 
-/// Pages of frames that no commit followed yet.
+/// The pages of frames that no commit has followed yet.
 typedef struct { uint32_t *pages, count, capacity; } pending_frames;
 
 static bool add_pending(pending_frames *pending, uint32_t page) {
@@ -135,7 +135,7 @@ int strongroom_log_index_is_current(
     if (frame == 0) return SQLITE_OK;
     int64_t offset = strongroom_frame_offset(frame, page_size) - frame_header;
     int result = strongroom_log_read(db, header, frame_header, offset);
-    // A log that was begun anew may be shorter.
+    // A restarted log may be shorter.
     if (result == SQLITE_IOERR_SHORT_READ) return SQLITE_OK;
     if (result == SQLITE_OK) *current = frame_page(header) == page && has_salts(header, index);
     return result;
@@ -172,7 +172,8 @@ static bool decrypt_block(const uint8_t *key, const uint8_t *iv, const uint8_t *
 #endif
 }
 
-/// Bytes 16 to 31 of a SQLite header under the salt: page size, and three fractions that never change.
+/// Bytes 16 to 31 of a SQLite header, which the salt replaces: the page size, and three fractions that never
+/// change.
 bool strongroom_page_decrypts(const strongroom_page_format *format, const uint8_t *page) {
     uint8_t clear[block];
     if (format->header != iv_size) return false;
@@ -194,7 +195,7 @@ bool strongroom_page_uses_log(const strongroom_page_format *format, const uint8_
 }
 
 bool strongroom_page_is_authentic(const strongroom_page_format *format, const uint8_t *page, uint32_t number) {
-    // SQLite extends files with pages of zeros, which nobody signs; SQLCipher lets them pass.
+    // SQLite extends files with pages of zeros, which have no HMAC. SQLCipher accepts them.
     if (all_zero(page, format->page_size)) return number != 1;
     if (format->hmac_digest == 0) return number != 1 || strongroom_page_decrypts(format, page);
     int start = number == 1 ? format->header : 0;

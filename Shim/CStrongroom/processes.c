@@ -1,4 +1,4 @@
-// Programs that are run for a secret, which goes through pipes only, and into memory that the caller wipes.
+// Programs that are run for a secret. It only passes through pipes, and into memory that the caller wipes.
 
 #if __linux__
 #define _GNU_SOURCE 1
@@ -44,7 +44,7 @@ static void close_pipe(int ends[2]) {
     for (int i = 0; i < 2; i++) if (ends[i] >= 0) close(ends[i]);
 }
 
-/// The program begins with the signals of a shell, whatever this process has blocked or ignores.
+/// Resets signals: the program begins with those of a shell, whatever this process has blocked or ignores.
 static int spawn(pid_t *pid, char *const arguments[], int input, int output) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -68,7 +68,7 @@ static int spawn(pid_t *pid, char *const arguments[], int input, int output) {
     return result;
 }
 
-/// Reads what there is. EAGAIN where more may come.
+/// Reads available bytes. Returns EAGAIN if more may follow.
 static int drain(int fd, char *output, size_t capacity, size_t *count) {
     for (;;) {
         char excess;
@@ -82,14 +82,14 @@ static int drain(int fd, char *output, size_t capacity, size_t *count) {
     }
 }
 
-/// EAGAIN while the process runs.
+/// Returns EAGAIN while the process runs.
 static int reap(pid_t pid, int *status) {
     pid_t ended = waitpid(pid, status, WNOHANG);
     if (ended == pid) return 0;
     return ended == 0 || errno == EINTR ? EAGAIN : errno;
 }
 
-/// Asks the process to end, and ends it a second later.
+/// Terminates the process, and kills it a second later.
 static void end(pid_t pid) {
     int status;
     kill(pid, SIGTERM);
@@ -101,7 +101,7 @@ static void end(pid_t pid) {
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
 }
 
-/// The process may end before its output, and a process that it has started may keep the output open for ever.
+/// The process may end before its output does, and a process that it has started may keep the output open.
 static int follow(pid_t pid, int fd, char *output, size_t capacity, size_t *count, int64_t deadline, int *status) {
     bool is_open = true;
     for (;;) {
@@ -124,7 +124,7 @@ int strongroom_run(char *const arguments[], const void *input, size_t input_size
     int64_t deadline = now() + milliseconds;
     int result = make_pipe(in);
     if (result == 0) result = make_pipe(out);
-    // As long as this process can read it, no reader that is gone raises SIGPIPE; and the pipe holds it.
+    // As long as this process can read it, a missing reader raises no SIGPIPE. The input fits in the pipe.
     if (result == 0 && input_size > 0 && write(in[1], input, input_size) != (ssize_t)input_size) result = EIO;
     if (result == 0) result = spawn(&pid, arguments, in[0], out[1]);
     if (result == 0) {

@@ -1,4 +1,4 @@
-// sqlite3_rekey answers "done" after a full disk, a busy file or a failed sync, so its writes are watched.
+// sqlite3_rekey returns SQLITE_OK after a full disk, a busy file or a failed sync, so its writes are monitored.
 
 #include "log_format.h"
 #include "strongroom_rekey.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The methods of an open file with some replaced. The file points at `methods`, the first field, so that the
-/// replacements find the rest.
+/// The methods of an open file with some replaced. The file points to `methods`, the first member, so that the
+/// replacements find the others.
 typedef struct {
     sqlite3_io_methods methods;
     const sqlite3_io_methods *original;
@@ -17,7 +17,7 @@ typedef struct {
     struct rewrite *rewrite;
 } tap;
 
-/// What is written to the files of a connection for a while.
+/// The monitor of the writes to a connection's files.
 struct rewrite {
     strongroom_progress progress;
     void *context;
@@ -44,7 +44,7 @@ static void note_frame(struct rewrite *rewrite, const uint8_t *header) {
     if (frame_commits(header)) rewrite->committed = true;
 }
 
-/// The first failure, if the page must not be written.
+/// Returns the first failure, if the page must not be written.
 static int refusal(tap *self, const void *bytes, int size, sqlite3_int64 offset) {
     struct rewrite *rewrite = self->rewrite;
     rewrite->pages++;
@@ -66,7 +66,7 @@ static int write_held(tap *self) {
     return self->original->xWrite(self->file, rewrite->held, size, rewrite->held_offset);
 }
 
-/// Writes to the log follow each other, except those of the last frame again.
+/// Writes to the log are sequential, except for repeated writes of the last frame.
 static int put(tap *self, const void *bytes, int size, sqlite3_int64 offset) {
     struct rewrite *rewrite = self->rewrite;
     if (!is_log(self) || !rewrite->held) return self->original->xWrite(self->file, bytes, size, offset);
@@ -141,8 +141,8 @@ static int begin(sqlite3 *db) {
     return sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 }
 
-/// A rekey commits or rolls back below SQL, which still believes in its transaction. `rollback` is prepared already:
-/// without memory, no other statement can be.
+/// A rekey commits or rolls back below SQL, whose transaction state does not change. `rollback` is already
+/// prepared: without memory, no other statement can be.
 static int end(sqlite3 *db, bool succeeded, sqlite3_stmt *rollback) {
     if (sqlite3_get_autocommit(db)) return SQLITE_OK;
     int result = succeeded ? sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) : SQLITE_OK;
@@ -170,33 +170,33 @@ static int tell(sqlite3 *db, const char *pragma, int64_t value) {
     return sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
-// MARK: One key for the other
+// MARK: Replacing one key by another
 
-/// When the commit itself fails, SQLCipher believes in the new key although the file has the old one, and can't be
-/// talked out of it. So nearly every page is written before: the cache holds this many while the pages change their
+/// If the commit itself fails, SQLCipher keeps the new key although the file has the old one, and that can't be
+/// undone. So nearly every page is written before the commit: the cache holds this many pages while they change their
 /// key.
 enum { cached_pages = 16, unstoppable_pages = 64 };
 
 static int rewrite_pages(sqlite3 *db, struct rewrite *rewrite, const void *spec, int size) {
     install_taps(rewrite, db);
     int result = sqlite3_rekey_v2(db, "main", spec, size);
-    // The sync of a commit has written what was held; without a commit, it counts for nothing.
+    // The sync of a commit has written these pages. Without a commit, they don't count.
     bool is_held = rewrite->committed && rewrite->failure == SQLITE_OK && rewrite->taps[1].file;
     if (is_held) rewrite->failure = write_held(&rewrite->taps[1]);
     remove_taps(rewrite);
     return rewrite->failure ? rewrite->failure : result;
 }
 
-/// The key of the write side changes before the first page is written; no page gets that far.
+/// Changes the key of the write side before the first page is written. No page is written with it here.
 static void restore_key(sqlite3 *db, const strongroom_page_key *key, sqlite3_stmt *rollback) {
-    // Takes no lock, which another process may hold by now, but lets ROLLBACK end what the rekey leaves open.
+    // Takes no lock, which another process may hold by now, but lets ROLLBACK end the transaction of the rekey.
     sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
     struct rewrite rewrite = { .failure = SQLITE_FULL };
     rewrite_pages(db, &rewrite, key->spec, key->size);
     end(db, false, rollback);
 }
 
-/// Lets no page of this connection reach its files any more.
+/// Prevents all further writes of this connection to its files.
 static void close_for_writes(sqlite3 *db) {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct rewrite *closed;
@@ -204,7 +204,7 @@ static void close_for_writes(sqlite3 *db) {
     if (!rewrite) abort();    // The next write would mix keys.
     rewrite->failure = SQLITE_IOERR_WRITE;
     install_taps(rewrite, db);
-    // The connection's files point at it until they are closed, which nobody tells.
+    // The connection's files point to it until they are closed, which is not reported.
     pthread_mutex_lock(&lock);
     rewrite->next = closed;
     closed = rewrite;
@@ -217,7 +217,7 @@ static int write_version(sqlite3 *db) {
     return result == SQLITE_OK ? tell(db, "user_version", version) : result;
 }
 
-/// Under a write lock: writes a page and lets go.
+/// Writes a page under a write lock, and releases the lock.
 static int prove_key(sqlite3 *db, const strongroom_page_format *format, sqlite3_stmt *rollback) {
     struct rewrite rewrite = { .guard = format, .guarded = INT64_MAX };
     install_taps(&rewrite, db);
@@ -225,7 +225,7 @@ static int prove_key(sqlite3 *db, const strongroom_page_format *format, sqlite3_
     int ended = end(db, result == SQLITE_OK, rollback);
     remove_taps(&rewrite);
     if (result == SQLITE_OK) result = rewrite.failure ? rewrite.failure : ended;
-    // Without a page that was seen, nothing is known.
+    // Without a recorded page, nothing is known.
     return result == SQLITE_OK && rewrite.pages == 0 ? SQLITE_NOMEM : result;
 }
 
@@ -247,7 +247,7 @@ int strongroom_rekey_cancel(sqlite3 *db, sqlite3_stmt *rollback) { return end(db
 
 // MARK: Memory
 
-// SQLite has one limit for all connections, and several may change their keys at a time.
+// SQLite has one limit for all connections, and several may change their keys at the same time.
 static pthread_mutex_t heap_lock = PTHREAD_MUTEX_INITIALIZER;
 static int heap_lifts;
 static sqlite3_int64 heap_limit;
@@ -281,16 +281,17 @@ static int restore_cache(sqlite3 *db, const cache *before) {
 
 // MARK: Rekey
 
-/// The pages, and what SQL believes of its transaction afterwards.
+/// Changes the key of the pages, and then ends the transaction that SQL has open.
 static void change_key(sqlite3 *db, const strongroom_page_key *key, struct rewrite *rewrite, sqlite3_stmt *rollback,
                        strongroom_rekey_report *report) {
-    // Without memory, the system is called twice for each page.
+    // Without memory, each page costs two system calls.
     rewrite->held = malloc(most_held);
     int result = rewrite_pages(db, rewrite, key->spec, key->size);
     free(rewrite->held);
     report->committed = result == SQLITE_OK && rewrite->committed;
     int ended = end(db, report->committed, rollback);
-    // A page that couldn't be read or held in memory rolls everything back, and the answer is still "done".
+    // After a page that couldn't be read or held in memory, everything is rolled back, and the result is still
+    // SQLITE_OK.
     int hidden = rewrite->read_failure ? rewrite->read_failure : SQLITE_NOMEM;
     if (result == SQLITE_OK && !report->committed) result = hidden;
     bool is_over = report->committed && sqlite3_get_autocommit(db);
@@ -299,7 +300,7 @@ static void change_key(sqlite3 *db, const strongroom_page_key *key, struct rewri
     report->pages = rewrite->pages;
 }
 
-/// After a failure; false where the connection can't prove that it writes with its old key.
+/// Called after a failure. Returns false if the connection can't prove that it writes with its old key.
 static bool give_key_back(sqlite3 *db, const strongroom_page_key *old_key, sqlite3_stmt *rollback) {
     restore_key(db, old_key, rollback);
     if (strongroom_rekey_forget(db, old_key->format, rollback) == SQLITE_OK) return true;
@@ -314,9 +315,9 @@ strongroom_rekey_report strongroom_rekey(
     strongroom_rekey_report report = { 0 };
     cache before = { .size = -2000, .spill = 1 };
     struct rewrite rewrite = { .progress = progress, .context = context, .guarded = 1 };
-    // Without memory for the new key, SQLCipher goes on with the old one, and says "done".
+    // Without memory for the new key, SQLCipher goes on with the old one, and returns SQLITE_OK.
     if (key->format->hmac_digest != 0) rewrite.guard = key->format;
-    // What a change of key takes is little, and without it the connection can't be given its old key back.
+    // A change of key needs little memory, and without it the old key can't be set again.
     lift_heap_limit();
     report.result = shrink_cache(db, &before);
     if (report.result == SQLITE_OK) report.result = ask(db, "page_count", &rewrite.stoppable);

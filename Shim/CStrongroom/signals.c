@@ -16,12 +16,13 @@ static bool is_handling;
 static int ends[2] = { -1, -1 };    // for the life of the process: a handler may be about to write
 static int continued;
 
-/// Does nothing but what a handler may do. <https://man7.org/linux/man-pages/man7/signal-safety.7.html>
+/// The handler, which only makes async-signal-safe calls.
+/// <https://man7.org/linux/man-pages/man7/signal-safety.7.html>
 static void handle(int number) {
     int error = errno;
     if (number != SIGTERM) __atomic_store_n(&continued, number == SIGCONT, __ATOMIC_SEQ_CST);
     unsigned char byte = (unsigned char)number;
-    // A pipe that is full has more signals than anyone will read.
+    // A full pipe contains more signals than will be read.
     ssize_t written = write(ends[1], &byte, 1);
     (void)written;
     errno = error;
@@ -66,13 +67,13 @@ int strongroom_signals_next(void) {
 
 bool strongroom_signals_continued(void) { return __atomic_load_n(&continued, __ATOMIC_SEQ_CST) != 0; }
 
-/// Whether a SIGCONT came: its handler may be about to run, on a machine that has much else to do.
+/// Returns true if a SIGCONT came. On a busy machine its handler may not have run yet.
 static bool is_continued(void) {
     usleep(100000);
     return strongroom_signals_continued();
 }
 
-/// Whether one has come that no thread has taken yet. It is blocked here: only then it shows.
+/// Returns true if a SIGCONT is pending. It is blocked here, because only blocked signals are reported as pending.
 static bool is_coming(void) {
     sigset_t pending;
     return sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1;
@@ -87,12 +88,12 @@ void strongroom_signals_stop(void) {
     pthread_sigmask(SIG_BLOCK, &blocked, &mask);
     if (!is_coming()) {
         sigaction(SIGTSTP, &standard, &handler);
-        // A SIGCONT discards a stop that is pending: whoever sends it from now on is heard, at whatever moment.
+        // A SIGCONT discards a pending stop: each one that is sent from now on takes effect.
         pthread_kill(pthread_self(), SIGTSTP);
         if (is_continued()) sigaction(SIGTSTP, &none, NULL);
         pthread_sigmask(SIG_SETMASK, &mask, NULL);
         sigaction(SIGTSTP, &handler, NULL);
-        // The system stops no orphaned process group in this way: a service is stopped by what nobody can discard.
+        // The system does not stop an orphaned process group with SIGTSTP: a service is stopped with SIGSTOP.
         if (!is_continued()) kill(getpid(), SIGSTOP);
     }
     pthread_sigmask(SIG_SETMASK, &mask, NULL);

@@ -1,4 +1,4 @@
-// Key slots by the provider under SQLCipher: scrypt, Argon2id, AES key wrap.
+// Key slots with SQLCipher's crypto provider: scrypt, Argon2id, AES key wrap.
 
 #include "strongroom_slots.h"
 #include "strongroom_crypto.h"
@@ -53,7 +53,7 @@ int strongroom_unwrap_key(const uint8_t *wrapping, const uint8_t *wrapped, uint8
 
 #else
 
-/// What the provider says of a failure would be found by whoever asks it next.
+/// Clears the provider's error queue, which the next user of it would read otherwise.
 static int refused(void) {
     ERR_clear_error();
     return STRONGROOM_REFUSED;
@@ -101,7 +101,7 @@ int strongroom_argon2id(
 }
 #endif
 
-/// - parameter encrypts: 1 wraps, 0 unwraps.
+/// Wraps or unwraps a key. /// /// - parameter encrypts: 1 wraps, 0 unwraps.
 static int transform(int encrypts, const uint8_t *wrapping, const uint8_t *in, int size, uint8_t *out, int expected) {
     uint8_t result[STRONGROOM_WRAPPED_KEY_SIZE + 16];
     int count = 0, rest = 0;

@@ -1,6 +1,6 @@
-// Copies grow in a folder of their own beside the place where they will be, so that nobody meets half of one, and
-// nobody but its owner may read it, whatever mode its files have. A lock on the folder tells a copy in the making
-// from what a killed process left.
+// Copies are written in a folder of their own beside their destination, so that no process finds an incomplete copy,
+// and only its owner can read it, whatever the mode of its files. A lock on the folder distinguishes a copy in progress
+// from what a killed process has left.
 
 #if __linux__
 #define _GNU_SOURCE 1
@@ -28,7 +28,7 @@ static int make_folder(const char *path, int *descriptor) {
     if (mkdir(path, 0700) != 0) return errno;
     *descriptor = open_folder(path);
     if (*descriptor < 0) { int error = errno; rmdir(path); return error; }
-    // File systems without such locks never have their left-overs swept.
+    // In file systems without such locks, leftovers are never removed.
     (void)flock(*descriptor, LOCK_EX);
     if (strongroom_has_name(*descriptor, path)) return 0;
     close(*descriptor);
@@ -94,7 +94,7 @@ int strongroom_copy_create(const char *path, const char *source) {
 int strongroom_copy_take_mode(const char *path, const char *source) {
     struct stat original, copy;
     if (stat(source, &original) != 0) return errno;
-    // Root gives both away, others a group of theirs.
+    // Root can change both, others only to one of their groups.
     if (chown(path, original.st_uid, original.st_gid) != 0
         && chown(path, (uid_t)-1, original.st_gid) != 0 && errno != EPERM) return errno;
     if (stat(path, &copy) != 0) return errno;

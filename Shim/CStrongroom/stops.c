@@ -1,4 +1,4 @@
-// Why a connection stops, and who hears of it.
+// The stops of a connection, and what they reach.
 
 #include "strongroom_stops.h"
 
@@ -6,8 +6,9 @@
 
 // MARK: - Stopping, from any thread
 
-// Whoever stops sets the bit first and looks at the reach then; whoever narrows the reach sets it first and looks at
-// the bits then. So SQLite is never told to interrupt what is out of reach, or it is known that it has to forget.
+// A stop sets its bit first, and then reads the reach. A thread that narrows the reach sets it first, and then reads
+// the bits. So SQLite is never told to interrupt work that is out of reach, or it is known that the interruption must
+// be cleared.
 
 static void set(strongroom_connection *connection, uint32_t stop) {
     __atomic_fetch_or(&connection->stops, stop, __ATOMIC_SEQ_CST);
@@ -17,7 +18,7 @@ static void clear(strongroom_connection *connection, uint32_t stops) {
     __atomic_fetch_and(&connection->stops, ~stops, __ATOMIC_SEQ_CST);
 }
 
-/// Also while a function of the program runs that must not use the connection.
+/// Also true while a function of the program runs that must not use the connection.
 static bool is_accessed(strongroom_connection *connection) {
     return __atomic_load_n(&connection->owner, __ATOMIC_SEQ_CST) != 0
         || __atomic_load_n(&connection->barred_in, __ATOMIC_SEQ_CST) != NULL;
@@ -27,9 +28,9 @@ static bool is_reached(strongroom_connection *connection, uint32_t stop) {
     return is_accessed(connection) && (__atomic_load_n(&connection->reach, __ATOMIC_SEQ_CST) & stop) != 0;
 }
 
-/// The progress handler would do, unless the program has put its own in its place.
+/// Interrupts SQLite. The progress handler would suffice, unless the program has replaced it.
 static void tell_sqlite(strongroom_connection *connection, uint32_t stop) {
-    // Without the lock: a destructor that runs while the connection is closed may come by here.
+    // Without the lock: a destructor that runs while the connection is closed may call this.
     if (!is_reached(connection, stop)) return;
     pthread_mutex_lock(&connection->lock);
     if (connection->db != NULL && is_reached(connection, stop)) {
@@ -87,7 +88,7 @@ bool strongroom_connection_settle(strongroom_connection *connection) {
     if (strongroom_stops(connection) == 0 && !is_raised(connection)) return true;
     pthread_mutex_lock(&connection->lock);
     if (connection->raised && connection->db != NULL && !is_running(connection->db)) {
-        // The compiler forgets interruptions when nothing runs. It has nothing to compile.
+        // The compiler clears interruptions when no statement runs. It compiles an empty text.
         sqlite3_stmt *none = NULL;
         bool has_forgotten = sqlite3_prepare_v2(connection->db, "", -1, &none, NULL) == SQLITE_OK;
         connection->stopped = true;
@@ -138,7 +139,7 @@ void strongroom_commit_ends(strongroom_connection *connection) {
 
 uint32_t strongroom_connection_begin(strongroom_connection *connection) {
     connection->tripped = false;
-    // Statements of the library's own end no interruption of what it does for the user.
+    // Statements of the library's own do not end an interruption of the user's work.
     bool is_reached = (connection->reach & STRONGROOM_INTERRUPTED) != 0;
     if (is_reached && strongroom_connection_settle(connection) && !is_running(connection->db))
         clear(connection, STRONGROOM_INTERRUPTED);
@@ -156,7 +157,7 @@ int strongroom_should_stop(void *context) {
     strongroom_connection *connection = context;
     uint32_t stops = strongroom_reaching_stops(connection);
     if (stops == 0) return 0;
-    // What reads a write-ahead log may go on, or has begun when the database was suspended already.
+    // A read of a write-ahead log may go on, or began when the database was already suspended.
     if (stops == STRONGROOM_SUSPENDED && !strongroom_connection_holds_lock(connection)) return 0;
     connection->tripped = true;
     return stop(connection);
@@ -165,7 +166,7 @@ int strongroom_should_stop(void *context) {
 int strongroom_stops_file(strongroom_connection *connection, bool moves_log) {
     if (strongroom_stops(connection) == 0 || connection->tripped) return SQLITE_OK;
     if (!strongroom_has_access(connection)) return SQLITE_OK;
-    // A commit has happened before its checkpoint, and closing is nothing that could be undone.
+    // A commit has happened before its checkpoint, and closing can't be undone.
     uint32_t reach = __atomic_load_n(&connection->reach, __ATOMIC_RELAXED);
     bool leaves_log = moves_log && (strongroom_stops(connection) & (reach >> 8) & STRONGROOM_SUSPENDED) != 0;
     return leaves_log || strongroom_should_stop(connection) ? SQLITE_INTERRUPT : SQLITE_OK;
@@ -173,7 +174,7 @@ int strongroom_stops_file(strongroom_connection *connection, bool moves_log) {
 
 bool strongroom_leaves_journal(strongroom_connection *connection, bool restores) {
     if ((strongroom_stops(connection) & STRONGROOM_SUSPENDED) == 0 || connection->is_exclusive) return false;
-    // SQLite ends a statement that sqlite3_interrupt has reached without the files' knowledge.
+    // SQLite ends a statement that sqlite3_interrupt has reached without calling the files.
     bool rolls_back = connection->rolls_back || connection->tripped || (restores && is_raised(connection));
     // A cursor would go on in the state that was not restored, and keep the lock.
     return rolls_back && running_count(connection->db) <= 1;

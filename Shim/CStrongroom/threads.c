@@ -1,6 +1,6 @@
 #include "strongroom_threads.h"
 
-// What this thread is telling of a change at this moment.
+// The object that is notifying this thread's observers of a change.
 static _Thread_local const void *told_now;
 
 const void *strongroom_told(void) {
@@ -13,7 +13,7 @@ const void *strongroom_set_told(const void *told) {
     return former;
 }
 
-// Who keeps what SQLite lets go of on this thread.
+// The object that holds what SQLite releases on this thread.
 static _Thread_local void *releases;
 
 void *strongroom_deferred_releases(void) {

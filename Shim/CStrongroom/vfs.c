@@ -1,5 +1,4 @@
-// One VFS of ours over each of the system's. It passes on what it is asked; what happens besides is in fence.c and
-// watch.c.
+// A VFS over each of the system's, which passes calls on. fence.c and watch.c contain its additions.
 
 #include "vfs.h"
 
@@ -59,14 +58,14 @@ static int file_shm_lock(sqlite3_file *file, int lock, int count, int flags) {
 }
 
 static int file_shm_unmap(sqlite3_file *file, int delete) {
-    // Takes all locks away.
+    // Releases all locks.
     ours(file)->fence = (strongroom_fence){ 0 };
     ours(file)->index = NULL;
     strongroom_watch_shm_unmap(ours(file));
     return calls(file)->xShmUnmap(real(file), delete);
 }
 
-// The rest is the system's.
+// The other methods are the system's.
 
 static int file_truncate(sqlite3_file *file, sqlite3_int64 size) { return calls(file)->xTruncate(real(file), size); }
 static int file_size(sqlite3_file *file, sqlite3_int64 *size) { return calls(file)->xFileSize(real(file), size); }
@@ -103,7 +102,8 @@ static int file_unfetch(sqlite3_file *file, sqlite3_int64 offset, void *page) {
     file_control, file_sector_size, file_characteristics, \
     file_shm_map, file_shm_lock, file_shm_barrier, file_shm_unmap, file_fetch, file_unfetch }
 
-/// As much as the system's file can do: shared memory from 2 on, memory mapping from 3 on.
+/// The version of the methods, which is that of the system's file: shared memory from 2 on, memory mapping from 3
+/// on.
 static const sqlite3_io_methods *methods_over(const sqlite3_io_methods *system) {
     static const sqlite3_io_methods methods[] = { METHODS(1), METHODS(2), METHODS(3) };
     bool shares = system->iVersion >= 2 && system->xShmMap, maps = shares && system->iVersion >= 3 && system->xFetch;
@@ -123,7 +123,7 @@ typedef struct layer {
 
 static sqlite3_vfs *behind(sqlite3_vfs *vfs) { return ((layer *)vfs)->system; }
 
-/// Temporary files, and journals of more than one database, are the system's alone.
+/// Temporary files, and journals of several databases, are the system's alone.
 static int vfs_open(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *file, int flags, int *opened) {
     sqlite3_vfs *system = behind(vfs);
     if (!(flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL)) || !path)
@@ -131,7 +131,7 @@ static int vfs_open(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *file,
     *ours(file) = (strongroom_file){ .is_fenced = ((layer *)vfs)->is_fenced };
     real(file)->pMethods = NULL;
     int result = system->xOpen(system, path, real(file), flags, opened);
-    // Where there are methods, SQLite closes the file even if it couldn't be opened.
+    // If there are methods, SQLite closes the file even if it couldn't be opened.
     if (calls(file)) file->pMethods = methods_over(calls(file));
     if (result == SQLITE_OK) strongroom_watch_open(ours(file), path, flags);
     return result;
@@ -178,7 +178,7 @@ static int vfs_last_error(sqlite3_vfs *vfs, int size, char *message) {
 
 // MARK: Registration
 
-/// Whether files of that VFS need no layer of ours: one is there already, or there is no file, no lock and no log.
+/// Returns true if files of that VFS need no layer: there is one already, or the VFS has no files, locks or logs.
 static bool is_complete(const sqlite3_vfs *vfs) { return vfs->xOpen == vfs_open || strcmp(vfs->zName, "memdb") == 0; }
 
 bool strongroom_is_ours(sqlite3 *db, const char *schema) {
@@ -190,7 +190,7 @@ bool strongroom_is_ours(sqlite3 *db, const char *schema) {
 static layer *make_layer(sqlite3_vfs *system, int number) {
     layer *self = calloc(1, sizeof *self);
     if (!self) return NULL;
-    // A name that a URI can have as it is.
+    // A name that needs no escapes in a URI.
     snprintf(self->name, sizeof self->name, "strongroom-%d", number);
     self->system = system;
     self->number = number;

@@ -1,19 +1,19 @@
-// The files of connections. SQLite asks one VFS of ours over each of the system's; it passes on what it is asked, and
-// calls these hooks.
+// The files of connections. SQLite uses a VFS of this library over each of the system's. It passes calls on, and calls
+// these hooks.
 
 #ifndef vfs_h
 #define vfs_h
 
 #include "CStrongroom.h"
 
-/// The locks on the log of one database, as the fence sees them.
+/// The locks on the log of one database, as the fence keeps them.
 typedef struct {
     bool writes;        ///< SQLite believes that it has the lock of the writer.
     bool checkpoints;   ///< SQLite has the lock of a checkpoint.
     bool has_writer;    ///< The lock of the writer is taken: while SQLite wants it, and while a checkpoint lasts.
 } strongroom_fence;
 
-/// A database, or the log or the journal of one. What the system's VFS knows of it follows in memory.
+/// A database file, or its log or journal. The state of the system's VFS follows in memory.
 typedef struct strongroom_file {
     sqlite3_file base;
     strongroom_connection *connection;  ///< NULL where the library doesn't know who opens the file.
@@ -26,7 +26,7 @@ typedef struct strongroom_file {
     struct strongroom_file *log;        ///< Of a database; NULL where none is open.
     const volatile void *index;         ///< The beginning of the log's index; NULL until it is mapped.
     sqlite3_int64 unsynced;             ///< Bytes written since the latest sync.
-    /// Whether the latest checkpoint of a database has begun with a sync of the log, as it does by default.
+    /// True if the most recent checkpoint of a database began with a sync of the log, as it does by default.
     bool is_synced;
     bool is_fenced;
     int level;                          ///< SQLITE_LOCK_NONE and up.
@@ -34,11 +34,11 @@ typedef struct strongroom_file {
     strongroom_fence fence;
 } strongroom_file;
 
-/// The same file as the system's VFS knows it.
+/// Returns the file for the system's VFS.
 static inline sqlite3_file *strongroom_system_file(strongroom_file *file) { return (sqlite3_file *)(file + 1); }
 
-/// Answers in `ours` the name of our VFS over the one of that name, or over the default for NULL; NULL where there is
-/// none of that name. SQLITE_NOMEM without memory.
+/// Sets `ours` to the name of this library's VFS over the one with a name, or over the default for NULL. NULL if
+/// there is none with the name. Returns SQLITE_NOMEM without memory.
 int strongroom_vfs(const char *name, const char **ours);
 
 // MARK: The fence against the WAL-reset bug
@@ -46,26 +46,26 @@ int strongroom_vfs(const char *name, const char **ours);
 /// Locks or unlocks the shared memory of a log.
 int strongroom_fence_lock(strongroom_file *file, int lock, int count, int flags);
 
-// MARK: Watching for stops. A file whose connection isn't known is not watched.
+// MARK: Stops. A file without a known connection is not stopped.
 
 void strongroom_watch_open(strongroom_file *file, const char *path, int flags);
 void strongroom_watch_close(strongroom_file *file);
-/// After a read: SQLITE_INTERRUPT stops the statement.
+/// Called after a read: SQLITE_INTERRUPT stops the statement.
 int strongroom_watch_read(strongroom_file *file, int size, int64_t offset);
-/// Before and after a write, and before a sync.
+/// Called before and after a write, and before a sync.
 int strongroom_watch_write(strongroom_file *file, int size);
 int strongroom_watch_written(strongroom_file *file, int size);
 void strongroom_watch_sync(strongroom_file *file);
-/// Before a pragma: its value is NULL where it has none.
+/// Called before a pragma, whose value is NULL if it has none.
 void strongroom_watch_pragma(strongroom_file *file, const char *name, const char *value);
-/// Before a lock is taken.
+/// Called before a lock is taken.
 int strongroom_watch_will_lock(strongroom_file *file, int level);
 int strongroom_watch_will_shm_lock(strongroom_file *file, int lock, int count, int flags);
-/// The file has at least this lock now, or at most.
+/// Called when the file has at least this lock, or at most.
 void strongroom_watch_lock(strongroom_file *file, int level);
 void strongroom_watch_unlock(strongroom_file *file, int level);
 void strongroom_watch_shm_lock(strongroom_file *file, int lock, int count, int flags);
-/// All locks on the shared memory are gone.
+/// Called when all locks on the shared memory are released.
 void strongroom_watch_shm_unmap(strongroom_file *file);
 
 #endif

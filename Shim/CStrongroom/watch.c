@@ -1,5 +1,5 @@
-// The files of a connection, watched: what holds a lock is known, and reading or writing stops where SQLite asks
-// nobody.
+// The monitored files of a connection: their locks are recorded, and reads and writes are stopped where SQLite does not
+// check for stops.
 
 #include "log_format.h"
 #include "vfs.h"
@@ -7,7 +7,7 @@
 static void count_locks(strongroom_connection *connection) {
     uint32_t locks = 0;
     for (strongroom_file *file = connection->databases; file != NULL; file = file->next) {
-        // Readers of a log leave a mark that keeps nobody out.
+        // Readers of a log hold a lock that doesn't exclude others.
         if (file->level > (file->has_log ? SQLITE_LOCK_SHARED : SQLITE_LOCK_NONE)) locks++;
         if (file->log_locks != 0) locks++;
     }
@@ -65,11 +65,11 @@ static bool is_journal(const strongroom_file *file) { return !file->is_database 
 
 // MARK: - Reading and writing
 
-// What SQLite does with a file to undo must not fail: it would go on with pages that are no longer true. To undo, it
-// writes no log, adds no page to a journal, and reads no page but those in use, which is the first one: the others were
-// given back before.
+// File operations with which SQLite undoes changes must not fail: it would go on with pages that are not restored. To
+// undo, it does not write a log, does not add pages to a journal, and reads only pages in use: the first one, because
+// the others were released before.
 
-/// Which page of the database is read; 0 when it isn't known.
+/// Returns the number of the page that is read in the database. 0 if it is unknown.
 static uint32_t page_read(strongroom_file *file, int size, int64_t offset) {
     if (size < 512 || (size & (size - 1)) != 0) return 0;
     if (file->is_database) return (uint32_t)(offset / size) + 1;
@@ -83,22 +83,23 @@ static uint32_t page_read(strongroom_file *file, int size, int64_t offset) {
 int strongroom_watch_read(strongroom_file *file, int size, int64_t offset) {
     if (file->connection == NULL || strongroom_stops(file->connection) == 0) return SQLITE_OK;
     if (is_journal(file)) file->database->restores = true;
-    // SQLCipher decrypts what was read, whatever the answer, and would take other bytes for damage.
+    // SQLCipher decrypts the bytes regardless of the result, and would report other bytes as damage.
     return page_read(file, size, offset) > 1 ? strongroom_stops_file(file->connection, false) : SQLITE_OK;
 }
 
-/// Whether the write is that of a checkpoint, the header of a frame in the log, or the number of a page in the journal.
+/// Returns true if the write is that of a checkpoint, of a frame's header in the log, or of a page number in the
+/// journal.
 static bool may_fail(strongroom_file *file, int size) {
     enum { page_number = 4 };
     if (file->is_database) return file->has_log;
     return size == (file->is_log ? frame_header : page_number);
 }
 
-// Nobody can stop the system while it brings a file to the disk. So a checkpoint never has much to sync while it holds
-// its lock: what a large transaction has left in the log is synced before, and pages are synced in portions. Not where
-// nothing is synced at all.
+// A sync can't be stopped. So a checkpoint never has much to sync while it holds its lock: the frames of a large
+// transaction are synced before, and pages are synced in portions. Not if syncs are turned off.
 
-/// 100 ms of a disk that writes 80 MB in a second. More than the log has when a commit checkpoints it, by default.
+/// 100 ms of a disk that writes 80 MB per second. More than the default size of a log at which a commit checkpoints
+/// it.
 enum { most_unsynced = 8 << 20 };
 
 static int sync_portion(strongroom_file *file) {
@@ -108,7 +109,7 @@ static int sync_portion(strongroom_file *file) {
     return system->pMethods->xSync(system, SQLITE_SYNC_NORMAL);
 }
 
-/// A checkpoint is about to lock.
+/// Called when a checkpoint is about to lock.
 static int prepare_checkpoint(strongroom_file *file) {
     bool syncs = file->is_synced;
     file->is_synced = false;
@@ -125,8 +126,8 @@ void strongroom_watch_sync(strongroom_file *file) {
 
 int strongroom_watch_write(strongroom_file *file, int size) {
     if (file->connection == NULL) return SQLITE_OK;
-    // SQLite lets go of the lock, and leaves the journal to the next one who reads the file, as if the program had
-    // ended here.
+    // SQLite releases the lock, and leaves the journal to the next reader of the file, as if the program had ended
+    // here.
     if (is_journal(file)) file->database->restores = false;
     if (file->has_journal && strongroom_leaves_journal(file->connection, file->restores)) return SQLITE_IOERR_WRITE;
     return may_fail(file, size) ? strongroom_stops_file(file->connection, file->is_database) : SQLITE_OK;
@@ -147,7 +148,7 @@ int strongroom_watch_written(strongroom_file *file, int size) {
 // MARK: - Locks
 
 int strongroom_watch_will_lock(strongroom_file *file, int level) {
-    // Closing checkpoints under this lock alone.
+    // Closing checkpoints under this lock only.
     bool checkpoints = level == SQLITE_LOCK_EXCLUSIVE && file->has_log && file->connection != NULL;
     return checkpoints ? prepare_checkpoint(file) : SQLITE_OK;
 }
@@ -197,7 +198,7 @@ static int read_schema(sqlite3 *db, const unsigned char *schema) {
     return result;
 }
 
-/// Another process may have given a file a log since it was read.
+/// Another process may have given the file a log since it was read.
 static int look_again(sqlite3 *db) {
     sqlite3_stmt *schemas = NULL;
     int result = sqlite3_prepare_v2(db, "PRAGMA database_list", -1, &schemas, NULL);

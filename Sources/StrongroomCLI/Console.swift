@@ -27,9 +27,12 @@ enum Console {
         while !rest.isEmpty {
             let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
             if count < 0 {
-                // The reader has closed the pipe, as `head` does: that is no failure to report.
+                // The reader has closed the pipe, as `head` does: a failure, but not one to report.
                 if errno == EPIPE { throw ReportedError(status: .other) }
-                guard errno == EINTR else { throw Failure(errno: errno, file: name, doing: "writing") }
+                guard errno == EINTR else {
+                    throw Failure(errno: errno, file: name, "it cannot be written", state: "the output is incomplete",
+                                  remedy: "Check its destination")
+                }
                 continue
             }
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))

@@ -89,19 +89,19 @@ struct Failure: Error, CustomStringConvertible, Sendable {
 }
 
 extension Failure {
-    /// Creates the failure of a system call on `file`, with the system's message.
-    init(errno number: Int32, file: String? = nil, keyFile: String? = nil, doing action: String,
-         remedy: String? = nil) {
-        let reason = String(cString: strerror(number))
+    /// Creates the failure of a system call: what is not possible, with the system's reason; what state things are
+    /// in; and what to do.
+    init(errno number: Int32, file: String? = nil, keyFile: String? = nil, _ problem: String,
+         state: String = "nothing was changed", remedy: String) {
+        let happened = "\(problem) (\(String(cString: strerror(number)))); \(state)"
         switch number {
         case ENOENT:
             self.init(.absent, file: file, keyFile: keyFile, "there is no such file; nothing was changed",
                 remedy: "Check the path")
         case ENOSPC, EDQUOT:
-            self.init(.diskFull, file: file, keyFile: keyFile, "\(action) failed: \(reason)",
-                      remedy: "Make room, then run this again")
+            self.init(.diskFull, file: file, keyFile: keyFile, happened, remedy: "Make room, then run this again")
         default:
-            self.init(.other, file: file, keyFile: keyFile, "\(action) failed: \(reason)", remedy: remedy)
+            self.init(.other, file: file, keyFile: keyFile, happened, remedy: remedy)
         }
     }
 

@@ -36,7 +36,7 @@ struct FileFacts: CustomStringConvertible {
         lines += inspection.keySlots.map { ("slot", $0.line) }
         lines += inspection.keyFileProblems.map { ("warning", Self.words($0)) }
         if inspection.isRotationPending {
-            lines.append(("rotation", "interrupted or under way; the next opening ends it"))
+            lines.append(("rotation", "interrupted or in progress; the next opening ends it"))
         }
         if let note = Versions.walResetNote { lines.append(("SQLite", "\(Versions.sqlite), \(note)")) }
     }

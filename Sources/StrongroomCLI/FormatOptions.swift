@@ -95,7 +95,7 @@ private struct GivenSalt {
         } else if lines.count == 1, lines[0].count == 1, let salt = Self.bytes(lines[0][0]) {
             self.init(salt: salt)
         } else {
-            throw Failure(.other, keyFile: path, "this is no salt; nothing was changed",
+            throw Failure(.other, keyFile: path, "this is not a salt; nothing was changed",
                           remedy: "Give a file of 16 bytes, of 32 hexadecimal digits, or a -salt file of Strongroom")
         }
     }

@@ -24,7 +24,7 @@ struct Interruption: Sendable {
         return try body(Interruption(descriptor: ends[0]))
     }
 
-    /// Does the same unless a caller has done so already.
+    /// Runs `body` with signals recorded, unless a caller has done so already.
     static func deferred<T>(unless present: Interruption?, _ body: (Interruption) throws -> T) throws -> T {
         if let present { try body(present) } else { try deferred(body) }
     }
@@ -32,7 +32,7 @@ struct Interruption: Sendable {
     fileprivate static func newPipe() throws -> [Int32] {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else {
-            throw Failure(.other, "cannot prepare for interruptions: \(String(cString: strerror(errno)))")
+            throw Failure(errno: errno, "interruptions cannot be handled", remedy: "Close other programs")
         }
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
@@ -61,7 +61,7 @@ struct StopSignal {
     /// A descriptor that becomes readable when the program is to stop.
     let descriptor: Int32
 
-    /// Does not nest.
+    /// Runs `body` with Ctrl-Z recorded instead of obeyed. Does not nest.
     static func deferred<T>(_ body: (StopSignal) throws -> T) throws -> T {
         let ends = try Interruption.newPipe()
         stopNoted = ends[1]

@@ -143,20 +143,28 @@ struct NewFile {
         guard rename(folder.database, place.path) != 0 else { return }
         let number = errno
         folder.putBack(companions)
-        throw Failure(errno: number, file: place.name, doing: "replacing it", remedy: "It is as it was")
+        throw Failure(errno: number, file: place.name, "it cannot be replaced", state: "it is as it was",
+                      remedy: "Check the permissions of its folder, or choose another name")
     }
 
     /// Makes a new file readable by its owner only, whatever the mode of the original.
     private func makePrivate(_ file: String) throws {
-        guard chmod(file, 0o600) == 0 else { throw Failure(errno: errno, file: place.name, doing: "making it private") }
+        guard chmod(file, 0o600) == 0 else {
+            throw Failure(errno: errno, file: place.name, "its mode cannot be set to that of a private file",
+                          remedy: "Choose a folder in another file system")
+        }
     }
 
     private func syncFolder() throws {
         let descriptor = open(place.folder, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Failure(errno: errno, file: place.name, doing: "opening its folder") }
+        guard descriptor >= 0 else { throw unsynced(errno) }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 || errno == EINVAL else { throw Failure(errno: errno, file: place.name,
-            doing: "writing its folder") }
+        guard fsync(descriptor) == 0 || errno == EINVAL else { throw unsynced(errno) }
+    }
+
+    private func unsynced(_ number: Int32) -> Failure {
+        Failure(errno: number, file: place.name, "its folder cannot be written to the disk",
+                state: "the file is complete, but a power failure may lose it", remedy: "Check the disk, or copy the file")
     }
 
     private static func isTooLong(_ path: String) -> Bool { !exists(path) && errno == ENAMETOOLONG }

@@ -28,7 +28,7 @@ struct Place: Sendable, Hashable {
 
     var companions: [String] { Self.companions.map { path + $0 } }
 
-    /// Nil where there is no file.
+    /// Returns the path with symbolic links resolved. Nil if there is no file.
     private static func resolved(_ name: String) throws -> String? {
         guard let bytes = realpath(name, nil) else { return nil }
         defer { free(bytes) }
@@ -63,7 +63,7 @@ struct FileIdentity: Hashable, Sendable {
     let linkCount: Int
     let isRegular: Bool
 
-    /// Nil where there is no file.
+    /// Reads the identity. Nil if there is no file.
     init?(_ path: String) {
         var status = stat()
         // Without opening the file: closing it would drop SQLite's locks.

@@ -18,7 +18,8 @@ extension Secret {
             try Console.write(bytes, to: descriptor, named: destination)
             try Console.write(ending, to: descriptor)
             guard fsync(descriptor) == 0 else {
-                throw Failure(errno: errno, keyFile: destination, doing: "writing the key file")
+                throw Failure(errno: errno, keyFile: destination, "the key cannot be written",
+                              state: "the incomplete file was removed", remedy: "Check the disk, or choose another")
             }
         } catch {
             // A part of a key is useless.

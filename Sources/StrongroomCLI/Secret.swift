@@ -105,7 +105,7 @@ final class Secret {
     }
 
     private static func tooLong(_ name: String) -> Failure {
-        Failure(.other, keyFile: name, "more than \(longest) bytes: this is no passphrase; nothing was changed",
+        Failure(.other, keyFile: name, "more than \(longest) bytes: this is not a passphrase; nothing was changed",
                 remedy: "Check the name")
     }
 

@@ -15,8 +15,10 @@ struct Target: Sendable {
     /// Inspects the file without a key. Fails if there is no file.
     init(_ name: String, _ format: FormatOptions? = nil) throws {
         place = try Place(name)
-        guard let identity = FileIdentity(place.path) else { throw Failure(errno: errno, file: name,
-            doing: "looking at it") }
+        guard let identity = FileIdentity(place.path) else {
+            throw Failure(errno: errno, file: name, "it cannot be inspected",
+                          remedy: "Check the permissions of the folders that it is in")
+        }
         guard identity.isRegular else {
             throw Failure(.other, file: name, "it is not a file; nothing was changed",
                           remedy: "Give the path of a database")
@@ -33,7 +35,7 @@ struct Target: Sendable {
     func requireClear() throws {
         try requireDatabase()
         guard isClear else {
-            throw Failure(.other, file: name, "it is encrypted already, or no database; nothing was changed",
+            throw Failure(.other, file: name, "it is encrypted already, or not a database; nothing was changed",
                           remedy: "Give a clear database, or change the key with: strongroom rotate")
         }
     }

@@ -2,9 +2,11 @@ import Foundation
 
 /// The controlling terminal of the process, whatever its standard input and output.
 struct Terminal: ~Copyable {
+    private static let otherSource = "Use --passphrase-file"
+
     private let descriptor: Int32
 
-    /// Nil when there is none, as under cron.
+    /// Opens the terminal. Nil if there is none, as under cron.
     init?() {
         descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
         if descriptor < 0 { return nil }
@@ -26,18 +28,17 @@ struct Terminal: ~Copyable {
         }
     }
 
-    /// Nil when the program is to stop.
+    /// Reads one line without echo. Nil when the program is to stop.
     private func readSecretOnce(_ prompt: String, _ interruption: Interruption, _ stop: StopSignal) throws -> Secret? {
         var settings = termios()
         guard tcgetattr(descriptor, &settings) == 0 else {
-            throw Failure(.other, "cannot read the terminal's settings: \(String(cString: strerror(errno)))")
+            throw Failure(errno: errno, "the terminal's settings cannot be read", remedy: Self.otherSource)
         }
         var silent = settings
         silent.c_lflag &= ~tcflag_t(ECHO)
         // Input before the prompt is discarded; it was echoed.
         guard tcsetattr(descriptor, TCSAFLUSH, &silent) == 0 else {
-            throw Failure(.other, "cannot switch off the terminal's echo: \(String(cString: strerror(errno)))",
-                          remedy: "Use --passphrase-file")
+            throw Failure(errno: errno, "the terminal's echo cannot be turned off", remedy: Self.otherSource)
         }
         defer {
             _ = tcsetattr(descriptor, TCSAFLUSH, &settings)
@@ -48,7 +49,7 @@ struct Terminal: ~Copyable {
         return try readLine(interruption, stop)
     }
 
-    /// True when the answer is the word "yes".
+    /// Asks a question. Returns true if the answer is the word "yes".
     func confirms(_ question: String) throws -> Bool {
         try Interruption.deferred { interruption in
             _ = tcflush(descriptor, TCIFLUSH)
@@ -59,7 +60,7 @@ struct Terminal: ~Copyable {
         }
     }
 
-    /// Nil when the program is to stop.
+    /// Reads one line. Nil when the program is to stop.
     private func readLine(_ interruption: Interruption, _ stop: StopSignal?) throws -> Secret? {
         let line = Secret()
         while true {
@@ -69,7 +70,7 @@ struct Terminal: ~Copyable {
                 pollfd(fd: stop?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
             ]
             if poll(&watched, 3, -1) < 0, errno != EINTR {
-                throw Failure(.other, "cannot read the terminal: \(String(cString: strerror(errno)))")
+                throw Failure(errno: errno, "the terminal cannot be read", remedy: Self.otherSource)
             }
             try interruption.check()
             if let stop, stop.isRequested { return nil }

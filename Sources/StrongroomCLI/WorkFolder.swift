@@ -40,7 +40,7 @@ final class WorkFolder {
                     "its folder cannot be written (\(String(cString: strerror(number)))); nothing was changed",
                     remedy: "Check the permissions of the folder, or choose another")
         default:
-            Failure(errno: number, file: place, doing: "making it")
+            Failure(errno: number, file: place, "it cannot be made", remedy: "Check the path")
         }
     }
 
@@ -53,11 +53,12 @@ final class WorkFolder {
         for companion in companions where rename(companion, aside(companion)) != 0 && errno != ENOENT {
             let number = errno
             putBack(companions)
-            throw Failure(errno: number, file: companion, doing: "moving it away")
+            throw Failure(errno: number, file: companion, "it cannot be moved away",
+                          state: "the database is as it was", remedy: "Check the permissions of its folder")
         }
     }
 
-    /// Gives the database, which is not replaced, its log and its journal back.
+    /// Moves the log and the journal back to the database, which was not replaced.
     func putBack(_ companions: [String]) {
         for companion in companions { rename(aside(companion), companion) }
     }

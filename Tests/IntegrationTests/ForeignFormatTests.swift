@@ -192,14 +192,14 @@ struct ForeignHeaderTests {
     }
 
     @Test(
-        "A file that is no salt is refused",
+        "A file that is not a salt is refused",
         arguments: ["", "0011", String(repeating: "g", count: 32), String(repeating: "00", count: 17)])
     func noSalt(_ text: String) async throws {
         _ = try await shell("right", Scratch.sampleSQL)
         try scratch.write(Data(text.utf8), to: "salt")
         let outcome = try await strongroom(["verify-key", path, "--salt-file", scratch.path("salt")] + key)
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("this is no salt"))
+        #expect(outcome.errors.contains("this is not a salt"))
     }
 
     @Test(

@@ -60,7 +60,7 @@ struct KeyFileTests {
     func long() async throws {
         let outcome = try await verify([UInt8](repeating: 0x61, count: 65_537))
         #expect(outcome.status == 1)
-        #expect(outcome.errors.contains("this is no passphrase; nothing was changed"))
+        #expect(outcome.errors.contains("this is not a passphrase; nothing was changed"))
     }
 
     @Test("Files with keys with a malformed raw key are named")

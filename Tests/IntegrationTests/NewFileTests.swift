@@ -129,7 +129,7 @@ struct NewFileTests {
             mount --bind '\(out)' '\(out)' && '\(program)' backup '\(source)' '\(out)' --force --passphrase-file '\(secret)'; echo $?
             """)
         #expect(outcome.output == "1\n", "\(outcome.errors)")
-        #expect(outcome.errors.contains("replacing it failed"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("it cannot be replaced"), "\(outcome.errors)")
         #expect(try scratch.snapshot() == before)
         #expect(try await StockShell(path: out, passphrase: "right").run("SELECT count(*) FROM author;") == "3")
     }

@@ -105,7 +105,7 @@ struct RotateResumeTests {
         #expect(try await fixture.rotate().status == 0)
     }
 
-    @Test("Names the other programs that have the database open, and that must open it anew",
+    @Test("Names the other programs that have the database open, and that must open it again",
           .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
     func openElsewhere() async throws {
         try await fixture.shell().run("PRAGMA journal_mode = wal;")

@@ -1,4 +1,4 @@
-// What Swift can't do, or can't do safely: one subject a header.
+// Functions that Swift can't call, or can't call safely: one subject per header.
 
 #ifndef STRONGROOM_H
 #define STRONGROOM_H

@@ -1,4 +1,5 @@
-// Calls of SQLite that Swift can't make: variadic ones, casts in the place of functions, and what some versions lack.
+// Calls of SQLite that Swift can't make: variadic functions, casts in place of functions, and functions that some
+// versions lack.
 
 #ifndef STRONGROOM_CALLS_H
 #define STRONGROOM_CALLS_H
@@ -6,7 +7,8 @@
 #include <stdint.h>
 #include "../../CSQLCipher/sqlcipher.h"
 
-/// sqlite3_db_config for its on/off options. `on` below 0 only asks. `state` receives the result; it may be NULL.
+/// Calls sqlite3_db_config for one of its Boolean options. A negative `on` only reads it. `state` receives the
+/// result, and may be NULL.
 int strongroom_db_config(sqlite3 *db, int option, int on, int *state);
 
 // With SQLITE_TRANSIENT: the bytes are copied. An empty blob may be NULL.
@@ -16,8 +18,8 @@ int strongroom_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, 
 void strongroom_result_text(sqlite3_context *context, const char *text, int64_t length);
 void strongroom_result_blob(sqlite3_context *context, const void *bytes, int64_t length);
 
-/// How many rows the latest statement changed, and all since the connection was opened. SQLCipher 4.5.0, whose SQLite
-/// is 3.36, counts in 32 bits.
+/// The number of rows that the most recent statement changed, and all statements since the connection was opened.
+/// SQLCipher 4.5.0, whose SQLite is 3.36, counts in 32 bits.
 #if SQLITE_VERSION_NUMBER >= 3037000
 static inline int64_t strongroom_changes(sqlite3 *db) { return sqlite3_changes64(db); }
 static inline int64_t strongroom_total_changes(sqlite3 *db) { return sqlite3_total_changes64(db); }

@@ -1,4 +1,4 @@
-// The crypto library that SQLCipher itself stands on, and memory for secrets.
+// The crypto library that SQLCipher itself uses, and memory for secrets.
 
 #ifndef STRONGROOM_CRYPTO_H
 #define STRONGROOM_CRYPTO_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// MARK: Provider. Zero is success; anything else is the provider refusing (a FIPS provider may).
+// MARK: Provider. Zero is success. The provider may refuse, for example in FIPS mode.
 
 typedef enum { STRONGROOM_SHA1 = 1, STRONGROOM_SHA256 = 256, STRONGROOM_SHA512 = 512 } strongroom_digest;
 
@@ -18,20 +18,20 @@ int strongroom_hmac(
     strongroom_digest digest, const void *key, size_t key_size, const void *data, size_t size, uint8_t *out);
 int strongroom_random(void *out, size_t size);
 
-/// Constant time for a given size.
+/// Takes constant time for a given size.
 bool strongroom_equal(const void *a, const void *b, size_t size);
 
-// MARK: Memory for secrets: pages of their own, locked against swapping where the limits allow, left out of core dumps,
-// wiped on release.
+// MARK: Memory for secrets: pages of their own, locked against swapping within the limits of the system, excluded from
+// core dumps, and wiped on release.
 
-/// NULL without memory.
+/// Returns NULL without memory.
 void *strongroom_secret_allocate(size_t size);
-/// `size` is the one that was asked for.
+/// Frees memory. `size` is the requested size.
 void strongroom_secret_free(void *bytes, size_t size);
-/// Overwrites memory in a way that no compiler leaves out.
+/// Overwrites memory. The compiler can't remove the call.
 void strongroom_wipe(void *bytes, size_t size);
 
-/// No core dump of this process from now on. Zero or an errno.
+/// Prevents core dumps of this process. Returns zero or an errno.
 int strongroom_prevent_core_dumps(void);
 
 #endif

@@ -1,4 +1,4 @@
-// Small files beside a database, the names of databases, and files for copies in the making.
+// Sidecars, names of databases, and files for copies in progress.
 
 #ifndef STRONGROOM_FILES_H
 #define STRONGROOM_FILES_H
@@ -8,88 +8,92 @@
 #include <stdint.h>
 #include "../../CSQLCipher/sqlcipher.h"
 
-// Zero is success; anything else an errno, or this: a symbolic link, a folder, a FIFO, a device, a socket.
+// Zero is success. Other results are an errno, or this, for a symbolic link, a folder, a FIFO, a device, or a socket.
 enum { STRONGROOM_NOT_A_FILE = 10000 };
 
-/// The count of bytes read, at most `capacity`, or a negated error. `settled` waits for whoever writes the file now,
-/// for five seconds before it is EBUSY. Never for a database that this process may have open.
+/// Reads a file. Returns the number of bytes, at most `capacity`, or a negated error. `settled` waits for a process
+/// that writes the file, for five seconds before it returns EBUSY. Never for a database that this process may have
+/// open.
 int strongroom_file_read(const char *path, bool settled, void *bytes, size_t capacity);
 
-/// Whether this user may write the file, if there is one.
+/// Returns true if this user may write the file, or if there is none.
 int strongroom_file_require_writable(const char *path);
 
-/// Puts `bytes` behind the first `kept` bytes of a file, which is created if need be, unless it holds something else
-/// than `expected` by now: EAGAIN. It has the owner and the mode of `database` then. Data and directory entry are on
-/// the disk when this returns; after a failure the file is as it was, or not whole.
+/// Writes `bytes` after the first `kept` bytes of a file, which is created if necessary with the owner and the mode
+/// of `database`. Returns EAGAIN if the file no longer contains `expected`. Data and directory entry are on the disk
+/// when it returns. After a failure the file is as before, or incomplete.
 int strongroom_file_extend(const char *path, const char *database, const void *expected, size_t expected_size,
                            size_t kept, const void *bytes, size_t size);
 
-/// Removes a file unless it holds something else than `expected` by now: EAGAIN.
+/// Removes a file. Returns EAGAIN if it no longer contains `expected`.
 int strongroom_file_remove_if(const char *path, const void *expected, size_t expected_size);
 
-/// Opens and locks the scratch file that takes the next content of another file, for one writer at a time. Returns a
-/// descriptor, or a negated error. What a killed process has left in it doesn't count.
+/// Opens and locks the scratch file for the next content of another file, for one writer at a time. Returns a
+/// descriptor, or a negated error. Content that a killed process has left in it is discarded.
 int strongroom_scratch_open(const char *scratch);
 
-/// Writes and syncs the scratch file, with the owner and the mode of `model`, and renames it to `path`, replacing what
-/// is there. After a failure `path` is as it was, unless the sync of the folder failed, which comes last.
+/// Writes and syncs the scratch file, with the owner and the mode of `model`, and renames it to `path`, which it
+/// replaces. After a failure `path` is as before, unless the sync of the folder failed, which is the last step.
 int strongroom_scratch_publish(int fd, const char *scratch, const char *path, const char *model, const void *bytes,
                                size_t size);
 
-/// Removes the scratch file where it has no other name by now, and unlocks it.
+/// Removes the scratch file, unless it was renamed, and unlocks it.
 void strongroom_scratch_close(int fd, const char *scratch);
 
-/// A descriptor that holds the lock of a file until it is closed, or a negated error: EBUSY when another one holds it
-/// for longer than that. The file is created if need be, with the owner and the mode of `database`, and stays.
+/// Returns a descriptor that holds the lock of a file until it is closed, or a negated error: EBUSY if another
+/// process holds it for longer than the timeout. The file is created if necessary, with the owner and the mode of
+/// `database`, and is never removed.
 int strongroom_file_hold(const char *path, const char *database, int milliseconds);
 
-/// Makes a file that only this user may read, whole or not at all; EEXIST if the name is taken. It grows under the name
-/// `partial`. Data and directory entry are on the disk when this returns.
+/// Creates a complete file that only this user may read. Returns EEXIST if the name is taken. It is written under
+/// the name `partial`. Data and directory entry are on the disk when it returns.
 int strongroom_file_create(const char *path, const char *partial, const void *bytes, size_t size);
 
-/// Removes a file, also from the disk.
+/// Removes a file, and syncs its folder.
 int strongroom_file_remove(const char *path);
 
-/// Gives a file another name, in one directory; EEXIST if it is taken.
+/// Renames a file in one directory. Returns EEXIST if the name is taken.
 int strongroom_file_move(const char *from, const char *to);
 
-/// Whether the name is taken, by whatever it is.
+/// Returns true if there is anything with the name.
 bool strongroom_file_exists(const char *path);
 
-/// Whether users other than the owner and the group of a file may read it.
+/// Returns true if users other than the owner and the group of a file may read it.
 bool strongroom_file_is_public(const char *path);
 
-/// The size of a file without opening it; -1 without one, -2 for a directory.
+/// Returns the size of a file without opening it. -1 if there is none, -2 for a directory.
 int64_t strongroom_size_of_file(const char *path);
 
-/// Whether there is a file behind the name, and behind its symbolic links: opening anything else could wait.
+/// Returns true if the name, with its symbolic links resolved, is that of a regular file: opening others could
+/// block.
 bool strongroom_is_regular_file(const char *path);
 
-/// How many names a file has; 0 without one.
+/// Returns the number of names of a file. 0 if there is none.
 int64_t strongroom_link_count(const char *path);
 
-/// Free bytes beside `path`, and the largest file that this process may write; INT64_MAX where nothing is known.
+/// Returns the free space beside `path` and the greatest file size of this process, in bytes. INT64_MAX if unknown.
 int64_t strongroom_file_room(const char *path, int64_t *largest_file);
 
-/// The path that SQLite gives the files beside a database: absolute, with symbolic links resolved; NULL without
-/// memory, and where they can't be. To be freed with sqlite3_free.
+/// Returns the path beside which SQLite creates the sidecars of a database: absolute, with symbolic links resolved.
+/// NULL if they can't be resolved, or without memory. To be freed with sqlite3_free.
 char *strongroom_real_path(const char *path);
 
-// MARK: Copies in the making
+// MARK: Copies in progress
 
-/// A new folder in `parent` that only its owner looks into, locked while `*descriptor` is open. Zero or an errno.
+/// Creates a folder in `parent` that only its owner can open, and that is locked while `*descriptor` is open.
+/// Returns zero or an errno.
 int strongroom_staging_make(const char *parent, char *path, size_t capacity, int *descriptor);
-/// Removes the folder and what is in it.
+/// Removes the folder and its content.
 void strongroom_staging_remove(const char *path, int descriptor);
-/// Removes the folders that killed processes left, after a call of `will_remove` with the path of each.
+/// Removes the folders that killed processes have left, after a call of `will_remove` with each path.
 void strongroom_staging_sweep(const char *parent, void (*will_remove)(void *context, const char *path), void *context);
 
-/// An empty file for a copy of `source`, which its owner may read and write. Zero or an errno.
+/// Creates an empty file for a copy of `source`, which only its owner can read and write. Returns zero or an errno.
 int strongroom_copy_create(const char *path, const char *source);
-/// Gives a copy the mode of `source`, and its owner and group where that is permitted; where the group can't be had,
-/// it may do no more than everybody else.
+/// Sets the mode of a copy to that of `source`, and its owner and group if permitted. If the group can't be set,
+/// the group gets the permissions of all other users.
 int strongroom_copy_take_mode(const char *path, const char *source);
-/// Takes away what `source` doesn't allow.
+/// Removes the permissions that `source` doesn't have.
 int strongroom_copy_limit_mode(const char *path, const char *source);
 
 #endif

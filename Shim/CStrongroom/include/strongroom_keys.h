@@ -1,4 +1,4 @@
-// Keys for SQLCipher, and the defaults that it would use where a format is not said.
+// Keys for SQLCipher, and the defaults that it uses if a format is not set.
 
 #ifndef STRONGROOM_KEYS_H
 #define STRONGROOM_KEYS_H
@@ -6,26 +6,26 @@
 #include <stdbool.h>
 #include "../../CSQLCipher/sqlcipher.h"
 
-/// SQLCipher relies on allocations of which it checks some only. This sees to it that they are likely to succeed: what
-/// is freed here is there for it to take. False without memory.
+/// Makes SQLCipher's allocations likely to succeed, of which it checks only some: it allocates and frees memory,
+/// which SQLCipher can then use. Returns false without memory.
 bool strongroom_can_take_key(void);
 
-/// sqlite3_key_v2, with the memory that it needs; else SQLITE_NOMEM.
+/// Calls sqlite3_key_v2 with sufficient memory, or returns SQLITE_NOMEM.
 int strongroom_key(sqlite3 *db, const char *schema, const void *spec, int size);
 
-/// ATTACH with the key as an argument, out of SQL and without a copy of it.
+/// Runs ATTACH with the key as an argument, so that it is neither part of the SQL nor copied.
 int strongroom_attach(sqlite3 *db, const char *path, const char *schema, const void *spec, int size);
 
-// MARK: SQLCipher's defaults belong to the process: any code in it may change them.
+// MARK: SQLCipher's defaults, which belong to the process: any code in it can change them
 
-/// Until strongroom_defaults_release, keys set in this process get SQLCipher 4's format, whatever other code has made
-/// the default. After a failure nothing is held: no key may be set.
+/// Gives keys that are set in this process SQLCipher 4's format until strongroom_defaults_release, whatever
+/// defaults other code has set. After a failure nothing is held, and no key may be set.
 int strongroom_defaults_hold(void);
 
-/// The last to release brings back what other code had said, unless it has said something else meanwhile.
+/// Ends a hold. The last one restores the defaults of other code, unless it has set others meanwhile.
 void strongroom_defaults_release(void);
 
-/// Runs SQL on a connection in memory whose key keeps SQLCipher's settings of the process alive.
+/// Runs SQL on a connection in memory, whose key keeps SQLCipher's settings of the process alive.
 int strongroom_defaults_execute(const char *sql);
 
 #endif

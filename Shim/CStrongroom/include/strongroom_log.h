@@ -1,11 +1,11 @@
-// What SQLite and SQLCipher log.
+// The logs of SQLite and SQLCipher.
 
 #ifndef STRONGROOM_LOG_H
 #define STRONGROOM_LOG_H
 
 #include "../../CSQLCipher/sqlcipher.h"
 
-/// sqlite3_config for SQLITE_CONFIG_LOG: it is variadic. SQLITE_MISUSE once SQLite is in use.
+/// Calls sqlite3_config with SQLITE_CONFIG_LOG, which is variadic. Returns SQLITE_MISUSE after SQLite's first use.
 int strongroom_config_log(void (*log)(void *context, int code, const char *message));
 
 /// Calls back from a thread of its own for each line that SQLCipher logs. Returns a path for PRAGMA cipher_log, or

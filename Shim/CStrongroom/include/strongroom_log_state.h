@@ -1,4 +1,4 @@
-// What the write-ahead log of a database tells of commits that nobody can read yet.
+// Commits in the write-ahead log of a database that can't be read yet.
 
 #ifndef STRONGROOM_LOG_STATE_H
 #define STRONGROOM_LOG_STATE_H

@@ -1,24 +1,24 @@
-// Signals that a queue hears of: their handler writes them into a pipe.
+// Signals for a queue: their handler writes them into a pipe.
 
 #ifndef STRONGROOM_SIGNALS_H
 #define STRONGROOM_SIGNALS_H
 
 #include <stdbool.h>
 
-/// Handles SIGTSTP, SIGCONT and SIGTERM until the end. Answers the pipe's end to read from, or -1 where they are
+/// Handles SIGTSTP, SIGCONT and SIGTERM until the end. Returns the end of the pipe to read from, or -1 if they are
 /// handled already or there is no pipe.
 int strongroom_signals_begin(void);
 
 /// Restores the former handlers.
 void strongroom_signals_end(void);
 
-/// The next signal that came; 0 when there is none.
+/// Returns the next signal. 0 if there is none.
 int strongroom_signals_next(void);
 
-/// Whether a SIGCONT came after the latest SIGTSTP.
+/// Returns true if a SIGCONT came after the most recent SIGTSTP.
 bool strongroom_signals_continued(void);
 
-/// Stops the process, unless a SIGCONT came after the latest SIGTSTP.
+/// Stops the process, unless a SIGCONT came after the most recent SIGTSTP.
 void strongroom_signals_stop(void);
 
 #endif

@@ -94,7 +94,8 @@ void strongroom_faults_refuse_names(bool refusing);
 /// How many of them were refused to this thread; negative where they can't be.
 int64_t strongroom_faults_refused_names(void);
 
-/// Kills the process where this thread asks for a hard link, or a rename that replaces nothing; false where that can't be had.
+/// Kills the process when this thread creates a hard link, or renames without replacing. Returns false if that is not
+/// supported.
 bool strongroom_faults_die_at_naming(void);
 
 /// Opens files with the rights of `user` on this thread, which only root can ask for; false where that can't be had.

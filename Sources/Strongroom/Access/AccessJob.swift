@@ -3,13 +3,13 @@ import Dispatch
 
 /// One asynchronous access: a task that waits for a connection, and then runs on the thread that has it.
 ///
-/// It is an actor and its own executor: to enter the actor is to wait for a turn. The access is a part of the task,
-/// which sees its local values and whether it is cancelled, and yet never runs on a thread that other tasks need.
+/// It is an actor and its own executor, so that entering the actor waits for a turn. The access is a part of the task:
+/// it has the task's local values and cancellation. It never runs on a thread of Swift's runtime that other tasks need.
 actor AccessJob<Value: Sendable>: SerialExecutor {
     private enum Phase {
         case created, cancelledEarly
 
-        /// The task waits for its turn, which the job runs. `withdraw` takes the access out of the queue where it
+        /// The task waits for its turn, which the job runs. `withdraw` removes the access from the queue where it
         /// waits.
         case waiting(UnownedJob, withdraw: (@Sendable () -> Void)?)
 
@@ -24,7 +24,7 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         var isCancelled = false
         var result: Result<Value, any Error>?
 
-        /// A Boolean value that indicates whether what the access used is free for the next one.
+        /// True when the resources of the access are free for the next one.
         var hasEnded = false
         var continuation: UnsafeContinuation<Void, Never>?
 
@@ -37,11 +37,11 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 
     private nonisolated let schedule: @Sendable (AccessJob) -> Void
 
-    /// Locked for a few instructions, and never while a task is resumed: Swift cancels a task under a lock of the task
-    /// that resuming it needs as well.
+    /// Held for a few instructions, and never while a task is resumed: Swift cancels a task while it holds a lock of
+    /// the task, which resuming the task needs too.
     private nonisolated let state = Mutex(State())
 
-    /// - parameter schedule: called once, when the task waits, to see to it that ``perform(on:)`` or ``fail(_:)`` is
+    /// - parameter schedule: called once, when the task waits. It arranges that ``perform(on:)`` or ``fail(_:)`` is
     ///   called.
     init(priority: TaskPriority, schedule: @escaping @Sendable (AccessJob) -> Void) {
         self.priority = priority
@@ -50,14 +50,14 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 
     // MARK: - The task
 
-    /// Runs `body` in the task's turn. Without a connection, because the task was cancelled or failed, does nothing.
+    /// Runs `body` in the task's turn. Does nothing without a connection, when the task was cancelled or failed.
     func run(_ body: @Sendable (Database) throws -> Value) {
         guard case .running(let database) = state.withLock(\.phase) else { return }
         let result = Result { try body(database) }
         state.withLock { $0.result = result }
     }
 
-    /// The result of the turn, once what the access used is free for the task's next one.
+    /// Returns the result of the turn, when the resources of the access are free for the task's next one.
     nonisolated func value() async throws -> Value {
         if !state.withLock(\.hasEnded) {
             await withUnsafeContinuation { continuation in
@@ -80,10 +80,10 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 
     nonisolated func asUnownedSerialExecutor() -> UnownedSerialExecutor { unownedExecutor }
 
-    /// Schedules the access: the task has come, and waits for its turn.
+    /// Schedules the access. The runtime calls it when the task waits for its turn.
     ///
-    /// From the moment it waits, it may be cancelled, and go on, and leave the job. The runtime, which calls this
-    /// method, holds no reference to its executor: the job holds itself.
+    /// From then on the task can be cancelled, go on, and release the job. The runtime holds no reference to its
+    /// executor, so the job holds one to itself.
     nonisolated func enqueue(_ job: UnownedJob) {
         let isCancelled = state.withLock { state in
             defer { state.phase = .waiting(job, withdraw: nil) }
@@ -95,8 +95,8 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         withExtendedLifetime(last) {}
     }
 
-    /// Gives the task its turn, with access to the connection. Returns the job to wake when the access has ended; nil
-    /// when the task was cancelled while it waited.
+    /// Runs the task's turn with access to the connection. Returns the job to wake when the access has ended. Nil if
+    /// the task was cancelled while it waited.
     nonisolated func perform(on database: Database) -> AccessJob? {
         guard let turn = beginTurn(with: database) else { return nil }
         turn.runSynchronously(on: unownedExecutor)
@@ -106,7 +106,7 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
             return (state.result, state.isCancelled)
         }
         if isCancelled { strongroom_connection_end_cancellation(database.connection) }
-        // A result that doesn't count may hold anything: `result` keeps it until the lock is released.
+        // Releasing a discarded result may run any code: `result` keeps it until the lock is released.
         if isCancelled || isUndone, let result {
             state.withLock { $0.result = afterStop(result, isCancelled: isCancelled, isUndone: isUndone) }
         }
@@ -121,8 +121,8 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         }
     }
 
-    /// The result of an access that was stopped: what has finished counts, unless the library had to undo what could
-    /// not be finished.
+    /// Returns the result of an access that was stopped. A finished result counts, unless the library rolled its work
+    /// back.
     private nonisolated func afterStop(
         _ result: Result<Value, any Error>, isCancelled: Bool, isUndone: Bool) -> Result<Value, any Error>
     {
@@ -135,8 +135,8 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         }
     }
 
-    /// Sets the function that takes the access out of the queue where it waits: called once, if the task is cancelled
-    /// meanwhile.
+    /// Sets the function that removes the access from the queue where it waits. It is called once, if the task is
+    /// cancelled meanwhile.
     nonisolated func onWithdrawal(_ withdraw: @escaping @Sendable () -> Void) {
         let isCancelled = state.withLock { state in
             switch state.phase {
@@ -150,7 +150,7 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         if isCancelled { withdraw() }
     }
 
-    /// Resumes the task: the access has ended.
+    /// Resumes the task when the access has ended.
     nonisolated func wake() {
         let continuation = state.withLock { state in
             state.hasEnded = true
@@ -169,13 +169,13 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         resume(state.withLock { state in
             state.isCancelled = true
             if case .created = state.phase { state.phase = .cancelledEarly }
-            // Under the lock: the connection stays with this job until `perform` has taken the lock to leave it.
+            // Under the lock: the connection stays with the job until `perform` has taken the lock to release it.
             if case .running(let database) = state.phase { strongroom_connection_cancel(database.connection) }
             return endWait(&state, CancellationError())
         })
     }
 
-    /// The rest of the work, without the lock, for a task that goes on without an access.
+    /// The work that remains, outside of the lock, for a task that goes on without an access.
     private typealias EndOfWait = (turn: UnownedJob, withdraw: (@Sendable () -> Void)?)
 
     private nonisolated func endWait(_ state: inout State, _ error: any Error) -> EndOfWait? {
@@ -186,7 +186,8 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         return (turn, withdraw)
     }
 
-    /// Never on the calling thread, which may be about to suspend the task, or hold a lock of it.
+    /// Resumes the task on another thread. The calling thread may be about to suspend the task, or hold one of its
+    /// locks.
     private nonisolated func resume(_ end: EndOfWait?) {
         guard let (turn, withdraw) = end else { return }
         withdraw?()
@@ -194,7 +195,7 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     }
 }
 
-/// Runs `body` as a part of the task, where `schedule` finds it a connection. Cancelling the task stops the access.
+/// Runs `body` as a part of the task, on the connection that `schedule` finds. Cancelling the task stops the access.
 func awaitAccess<Value: Sendable>(
     _ body: @Sendable (Database) throws -> Value,
     schedule: @escaping @Sendable (AccessJob<Value>) -> Void) async throws -> Value

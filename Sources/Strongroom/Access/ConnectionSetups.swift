@@ -1,7 +1,7 @@
-// Functions, collations and tokenizers for connections that are open already, and for those that open later.
+// Functions, collations and tokenizers for connections that are open, and for those that are opened later.
 
 extension DatabaseQueue {
-    /// Adds an SQL function, or replaces the one of that name and argument count.
+    /// Adds an SQL function, or replaces the function with that name and number of arguments.
     public func add(function: DatabaseFunction) {
         writer.reentrantSync { $0.add(function: function) }
     }
@@ -11,7 +11,7 @@ extension DatabaseQueue {
         writer.reentrantSync { $0.remove(function: function) }
     }
 
-    /// Adds a collation, or replaces the one of that name.
+    /// Adds a collation, or replaces the collation with that name.
     public func add(collation: DatabaseCollation) {
         writer.reentrantSync { $0.add(collation: collation) }
     }
@@ -21,16 +21,16 @@ extension DatabaseQueue {
         writer.reentrantSync { $0.remove(collation: collation) }
     }
 
-    /// Adds a tokenizer, or replaces the one of that name for the tables that are opened from now on.
+    /// Adds a tokenizer, or replaces the tokenizer with that name in tables that are opened from now on.
     public func add(tokenizer: (some FTS5CustomTokenizer).Type) {
         writer.reentrantSync { $0.add(tokenizer: tokenizer) }
     }
 }
 
 extension DatabasePool {
-    /// Adds an SQL function to all connections, or replaces the one of that name and argument count.
+    /// Adds an SQL function to all connections, or replaces the function with that name and number of arguments.
     ///
-    /// Reads that run go on without it; snapshots made before never get it.
+    /// Running reads go on without it. Existing snapshots don't get it.
     public func add(function: DatabaseFunction) {
         setUpConnections(.function(function)) { $0.add(function: function) }
     }
@@ -40,9 +40,9 @@ extension DatabasePool {
         setUpConnections(.function(function)) { $0.remove(function: function) }
     }
 
-    /// Adds a collation to all connections, or replaces the one of that name.
+    /// Adds a collation to all connections, or replaces the collation with that name.
     ///
-    /// Reads that run go on without it; snapshots made before never get it.
+    /// Running reads go on without it. Existing snapshots don't get it.
     public func add(collation: DatabaseCollation) {
         setUpConnections(.collation(collation.name.lowercased())) { $0.add(collation: collation) }
     }
@@ -52,10 +52,10 @@ extension DatabasePool {
         setUpConnections(.collation(collation.name.lowercased())) { $0.remove(collation: collation) }
     }
 
-    /// Adds a tokenizer to all connections, or replaces the one of that name for the tables that are opened from now
+    /// Adds a tokenizer to all connections, or replaces the tokenizer with that name in tables that are opened from now
     /// on.
     ///
-    /// Snapshots made before never get it.
+    /// Existing snapshots don't get it.
     public func add(tokenizer: (some FTS5CustomTokenizer).Type) {
         setUpConnections(.tokenizer(tokenizer.name.lowercased())) { $0.add(tokenizer: tokenizer) }
     }
@@ -68,14 +68,13 @@ extension DatabasePool {
     }
 }
 
-/// The set-ups that the connections of a pool go through after the configured one, in the order in which they were
-/// added.
+/// The set-ups that a pool's connections run after the configured one, in the order in which they were added.
 ///
-/// A set-up replaces the former one of the same subject.
+/// A set-up replaces the former one for the same subject.
 struct ConnectionSetups {
     typealias Setup = @Sendable (Database) throws -> Void
 
-    /// The number of set-ups that were added up to some moment.
+    /// The number of set-ups that had been added at some moment.
     typealias Version = Int
 
     /// The function, collation or tokenizer that a set-up adds or removes. Names are in lower case.
@@ -94,7 +93,7 @@ struct ConnectionSetups {
 
     var count: Int { setups.count }
 
-    /// Adds a set-up, and returns the one that it replaces, which the caller releases.
+    /// Adds a set-up. Returns the one that it replaces, for the caller to release.
     mutating func add(_ subject: Subject, _ setup: @escaping Setup) -> Setup? {
         version += 1
         let index = setups.firstIndex { $0.subject == subject }
@@ -103,7 +102,7 @@ struct ConnectionSetups {
         return former
     }
 
-    /// Returns the set-ups that a connection lacks which was set up at that version.
+    /// Returns the set-ups that were added after `version`.
     func missing(since version: Version) -> [Setup] {
         setups.filter { $0.version > version }.map(\.setup)
     }

@@ -1,7 +1,7 @@
 import CStrongroom
 
 extension Database {
-    /// Runs `value` as ``isolated(_:)`` does, in the state that the file has at the beginning.
+    /// Runs `value` as ``isolated(_:)`` does, in the state that the file has when it is called.
     func withCurrentSnapshot<T>(_ value: (Database) throws -> T) throws -> T {
         try isolated { db in
             try db.takeSnapshot()
@@ -22,7 +22,7 @@ extension Database {
                 value(.success(db))
             }
         } catch {
-            // `value` doesn't throw: what comes later is the end of a transaction that has nothing to lose.
+            // `value` doesn't throw. A later error is one of the transaction's end, which has nothing to lose.
             if !hasBegun { throw error }
         }
     }
@@ -41,17 +41,17 @@ extension Database {
         }
     }
 
-    /// Runs `value` in the state that is held, and lets go of it.
+    /// Runs `value` in the held state, and releases the state.
     func endSnapshot(_ value: (Database) -> Void) {
         transactions.insideBlock { value(self) }
-        // There is nothing to lose, whatever becomes of the commit.
+        // A read has nothing to lose if its commit fails.
         do { try commit() } catch { rollbackAfterError() }
         setReadOnly(false)
     }
 
-    /// Runs `value` with the connection.
+    /// Calls `value` with the connection.
     ///
-    /// - throws: the error that it is closed.
+    /// - throws: the error that the connection is closed.
     func passConnection(to value: (Result<Database, any Error>) -> Void) throws {
         _ = try openConnection
         value(.success(self))
@@ -61,23 +61,22 @@ extension Database {
     func holdSnapshotUntilClosing() throws {
         transactions.readOnlyDepth += 1
         try beginTransaction(.deferred)
-        // From now on a statement fails when the transaction is gone.
+        // From now on, a statement fails if the transaction has ended.
         transactions.blockDepth += 1
         try takeSnapshot()
     }
 
-    /// A deferred transaction sees the state that its first read finds: this is the smallest one.
+    /// Runs the smallest possible read: a deferred transaction takes its state at its first read.
     func takeSnapshot() throws {
         try untraced { try transactions.statements.statement(for: .takeSnapshot, of: self).run() }
     }
 
-    /// Creates the files of the write-ahead log: a connection that only reads, without write access to the folder,
-    /// can't.
+    /// Creates the files of the write-ahead log. A read-only connection without write access to the folder can't.
     func openLog() throws {
         try takeSnapshot()
     }
 
-    /// Empties the database by way of SQLite's own reset, which needs no valid schema.
+    /// Empties the database with SQLite's own reset, which doesn't need a valid schema.
     ///
     /// <https://www.sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigresetdatabase>
     func erase() throws {

@@ -1,9 +1,9 @@
 import Foundation
 
 extension Database {
-    /// Applies the journal mode that the configuration asks for.
+    /// Sets the journal mode that the configuration asks for.
     ///
-    /// - throws: `SQLITE_BUSY` when another connection keeps the file from changing to WAL.
+    /// - throws: `SQLITE_BUSY` when another connection prevents the change to WAL.
     func setUpJournal(requiresWAL: Bool) throws {
         try untraced { try applyJournalMode(requiresWAL: requiresWAL) }
     }
@@ -20,23 +20,25 @@ extension Database {
             guard mode == "wal" else {
                 throw DatabaseError(message: "\(path) can't have a write-ahead log: its journal mode is \(mode)")
             }
-            // Durable against crashes of the program, and of the system up to the last checkpoint; never corrupt.
+            // Survives crashes of the program. A crash of the system may lose commits since the last checkpoint, and
+            // never corrupts.
             try execute(sql: "PRAGMA synchronous = NORMAL")
-            // The first read makes the log and its index, which a program that only reads may not be able to make.
+            // The first read creates the log and its index. A program that only reads may not be able to.
             try takeSnapshot()
         }
     }
 }
 
-/// Suspends and resumes a database when notifications are posted, as long as it lives.
+/// Suspends and resumes a database when notifications are posted, for as long as the observer lives.
 final class SuspensionObserver: @unchecked Sendable {
-    /// For each database that follows the notifications, a function that returns true if it holds a lock.
+    /// For each database that follows the notifications, a function that returns true if the database holds a lock.
     private static let lockHolders = Mutex<[ObjectIdentifier: @Sendable () -> Bool]>([:])
 
     /// The registrations with the notification center. Written while the observer is initialized.
     private var tokens: [any NSObjectProtocol] = []
 
-    /// Follows the notifications; nil when the configuration does not ask for it. Keeps no connection alive.
+    /// Registers for the notifications. Nil if the configuration does not ask for it. Holds no reference to a
+    /// connection.
     init?(of writer: SerializedConnection, readers: ReaderPool? = nil) {
         guard writer.configuration.observesSuspensionNotifications else { return nil }
         observe(Database.suspendNotification) { [weak writer, weak readers] in

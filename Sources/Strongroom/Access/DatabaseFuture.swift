@@ -1,8 +1,8 @@
 import Dispatch
 
-/// The result of a read that goes on while other things are done.
+/// The result of a read that runs while other work goes on.
 ///
-/// Sendable because the group orders the one write of `result` before all reads.
+/// Sendable because the group orders the single write of `result` before all reads.
 public final class DatabaseFuture<Value>: @unchecked Sendable {
     private let group = DispatchGroup()
     private var result: Result<Value, any Error>?
@@ -16,9 +16,9 @@ public final class DatabaseFuture<Value>: @unchecked Sendable {
         group.leave()
     }
 
-    /// Blocks until the read is done, and gives its value.
+    /// Blocks until the read has ended, and returns its value.
     ///
-    /// - throws: what the read has thrown.
+    /// - throws: the error that the read threw.
     public func wait() throws -> Value {
         group.wait()
         return try result!.get()

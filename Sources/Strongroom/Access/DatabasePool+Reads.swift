@@ -1,57 +1,65 @@
 import Dispatch
 
 extension DatabasePool {
-    /// The rank of the calling thread. The one that has the writer owns the barrier, if there is one.
+    /// The rank of the calling thread. The thread that has the writer owns the barrier, if there is one.
     private var rank: VisitorRank {
         guard writer.isAccessed else { return .ordinary }
-        // Readers in use may be on their way to the target queue, which may be this thread's; the only one may be its
-        // own.
+        // Readers in use may wait for the target queue, which may be this thread's. The only reader may be this
+        // thread's.
         return readers.target == nil && !readers.isAccessed ? .owner : .ownerAtOnce
     }
 
+    /// Runs `value` with a reader, in a snapshot of the database.
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
         try readers.sync(rank) { try $0.withCurrentSnapshot(value) }
     }
 
+    /// Suspends the task instead of blocking the thread.
     public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
         try await awaitAccess({ try $0.withCurrentSnapshot(value) }, schedule: readers.async)
     }
 
+    /// Runs `value` later with a reader, in a snapshot of the database.
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         readers.async({ try $0.passSnapshot(isCurrent: true, to: value) }, orElse: { value(.failure($0)) })
     }
 
+    /// Runs `value` with a reader, outside of any transaction.
     public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
         try readers.sync(rank, value)
     }
 
+    /// Suspends the task instead of blocking the thread.
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
         try await awaitAccess(value, schedule: readers.async)
     }
 
+    /// Runs `value` later with a reader, outside of any transaction.
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         readers.async({ value(.success($0)) }, orElse: { value(.failure($0)) })
     }
 
+    /// Runs `value` with the connection of the calling thread's access, or with a reader.
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
-        // The thread's own connection knows what the access around has done.
+        // The thread's own connection sees the changes of the access around.
         if !readers.isAccessed, writer.isAccessed, !writer.isBarred { return try value(writer.accessed) }
         return try readers.reentrantSync(rank, value)
     }
 
+    /// Runs `value` with a reader, in the state that the last transaction has left, while later writes go on.
     public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         asyncConcurrentRead(value)
     }
 
-    /// Reads the state that the last transaction has left, while other writes go on.
+    /// Reads the state that the last transaction has left, while later writes go on.
     ///
-    /// Returns as soon as that state is held, before `value` is done. `value` gets the error when the read could not
-    /// begin. A barrier is no obstacle: it ends without waiting for the reads that begin in it.
+    /// Returns as soon as the reader holds that state, before `value` has run. `value` gets the error if the read could
+    /// not begin. A barrier does not block it, and ends without waiting for the reads that began inside of it.
     ///
-    /// - precondition: inside of a write, and outside of any transaction; anything else is a fatal error.
+    /// - precondition: called inside of a write and outside of any transaction. Otherwise it is a fatal error.
     public func asyncConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         writer.requireWriteOutsideOfTransaction("asyncConcurrentRead")
-        // Without SQLITE_ENABLE_SNAPSHOT, a state is named by holding it: no write may come in between.
+        // Without SQLITE_ENABLE_SNAPSHOT, a state has no name: a reader holds it before the next write begins.
         readers.asyncInCurrentSnapshot(rank, value)
     }
 }

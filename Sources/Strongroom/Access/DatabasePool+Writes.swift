@@ -1,30 +1,36 @@
 import Dispatch
 
 extension DatabasePool {
+    /// Runs `updates` with the writer, outside of any transaction.
     public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) rethrows -> T {
         guard readers.isAccessed else { return try writer.sync(updates) }
-        // The next in the writer's queue may be a barrier that waits for this thread's read.
+        // The next access in the writer's queue may be a barrier that waits for this thread's read.
         return try readers.duringWriteInRead { try writer.sync(by: .direct, updates) }
     }
 
+    /// Suspends the task instead of blocking the thread.
     public func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
         try await awaitAccess(updates, schedule: writer.async)
     }
 
+    /// Runs `updates` later with the writer, outside of any transaction.
     public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
         writer.async(updates)
     }
 
+    /// Runs `updates` with the writer, even inside of another write.
     public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) rethrows -> T {
         if writer.isAccessed { return try updates(writer.accessed) }
         return try writeWithoutTransaction(updates)
     }
 
-    /// Runs `updates` in a transaction: committed or rolled back as they answer, rolled back when they throw.
+    /// Runs `updates` in a transaction, and commits or rolls back as they return. Rolls back when they throw.
     ///
     /// Blocks until `updates` has run. Not reentrant.
     ///
-    /// - parameter kind: by default ``Configuration/defaultTransactionKind``.
+    /// - parameters:
+    ///   - kind: the kind of the transaction. Default: ``Configuration/defaultTransactionKind``.
+    ///   - updates: the block, which returns `.commit` or `.rollback`.
     public func writeInTransaction(
         _ kind: Database.TransactionKind? = nil,
         _ updates: (Database) throws -> Database.TransactionCompletion) throws
@@ -36,14 +42,16 @@ extension DatabasePool {
 
     // MARK: - Barriers
 
-    // A barrier at the head of the writer's queue waits for the readers, and then has the writer: meanwhile no write
-    // gets ahead of it but those inside of the reads that it waits for.
+    // At the head of the writer's queue, a barrier waits for the readers before it takes the writer. Meanwhile the only
+    // writes that overtake it are those inside of the reads that it waits for.
 
+    /// Runs `updates` with the writer while no other access of the pool runs.
     public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
         return try writer.sync(between: readers.raiseBarrierOrThrow, and: readers.lowerBarrier, updates)
     }
 
+    /// Suspends the task instead of blocking the thread.
     public func barrierWriteWithoutTransaction<T: Sendable>(
         _ updates: @Sendable (Database) throws -> T) async throws -> T
     {
@@ -66,6 +74,7 @@ extension DatabasePool {
         }
     }
 
+    /// Runs `updates` later with the writer, while no other access of the pool runs.
     public func asyncBarrierWriteWithoutTransaction(
         _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void)
     {

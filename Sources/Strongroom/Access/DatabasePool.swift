@@ -1,36 +1,38 @@
 import Dispatch
 import Foundation
 
-/// A database with one connection that writes and several that read, at the same time.
+/// A database with one connection that writes and several that read at the same time.
 ///
-/// The file is in WAL mode: readers see the state that the latest transaction left, and wait for no writer. Open one
-/// pool per file, for as long as the program uses it.
+/// The file is in WAL mode: a reader sees the state of the latest transaction, and does not wait for the writer. Open
+/// one pool per file, and keep it open for as long as the program uses the file.
 ///
 /// Source: <https://www.sqlite.org/wal.html>.
 public final class DatabasePool: DatabaseWriter {
+    /// The path of the database file.
     public let path: String
 
-    // Given up in this order: the last connection to close must be one that can empty the log, and remove it.
+    // Released in this order: the last connection to close must be one that can empty and remove the log.
     let readers: ReaderPool
     let writer: SerializedConnection
     let label: String
     let externalChanges: ExternalChanges?
     private let suspensionObserver: SuspensionObserver?
 
-    /// The busy timeout of the writer where the configuration has none, in milliseconds.
+    /// The busy timeout of the writer if the configuration has none, in milliseconds.
     ///
-    /// A reader that meets the index of the write-ahead log while it is being written takes the writer's lock for an
-    /// instant to look again, and its thread may have to wait for a processor just then.
+    /// A reader that finds the index of the write-ahead log in change takes the writer's lock for an instant and reads
+    /// it again. Its thread may wait for a processor meanwhile.
     private static let minimumBusyTimeout: CInt = 100
 
+    /// The configuration of the writer.
     public var configuration: Configuration { writer.configuration }
 
-    /// Opens the database at `path`, and creates it when it does not exist, unless the configuration is read-only.
+    /// Opens the database at `path`. Creates it if it doesn't exist, unless the configuration is read-only.
     ///
     /// Readers are opened when they are needed, up to ``Configuration/maximumReaderCount``.
     ///
-    /// - throws: `SQLITE_NOTADB` when the key is wrong or the file is not a database, `SQLITE_CANTOPEN` when it can't
-    ///   be opened, `SQLITE_ERROR` when it can't be in WAL mode.
+    /// - throws: `SQLITE_NOTADB` if the key is wrong or the file is not a database, `SQLITE_CANTOPEN` if the file can't
+    ///   be opened, `SQLITE_ERROR` if it can't be in WAL mode.
     public init(path: String, configuration: Configuration = Configuration()) throws {
         guard configuration.maximumReaderCount > 0 else {
             fatalError("""
@@ -60,6 +62,7 @@ public final class DatabasePool: DatabaseWriter {
         suspensionObserver = SuspensionObserver(of: writer, readers: readers)
     }
 
+    /// Closes the writer and all readers, after the accesses that came before.
     public func close() throws {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
         try DeferredReleases.after(closeAll)
@@ -78,16 +81,19 @@ public final class DatabasePool: DatabaseWriter {
         }
     }
 
+    /// Interrupts the running statements of all connections.
     public func interrupt() {
         writer.interrupt()
         for reader in readers.connections { reader.interrupt() }
     }
 
+    /// Suspends all connections: they take no lock that keeps others out.
     public func suspend() {
         writer.suspend()
         readers.setSuspended(true)
     }
 
+    /// Ends a suspension.
     public func resume() {
         readers.setSuspended(false)
         writer.resume()
@@ -97,14 +103,14 @@ public final class DatabasePool: DatabaseWriter {
 // MARK: - Connections
 
 extension DatabasePool {
-    /// Reads that follow open new connections; those that run go on with theirs.
+    /// Makes later reads open new connections. Running reads go on with theirs.
     public func invalidateReadOnlyConnections() {
         readers.invalidate()
     }
 
-    /// Gives back memory that the connections can do without, when all accesses that came before are done.
+    /// Releases memory that the connections don't need, after the accesses that came before.
     ///
-    /// Closes the readers, unless ``Configuration/persistentReadOnlyConnections``.
+    /// Closes the readers, unless ``Configuration/persistentReadOnlyConnections`` is set. Blocks until it is done.
     public func releaseMemory() {
         if readers.isAccessed { reentrancyError("a reader of \(path)") }
         writer.sync { $0.releaseMemory() }
@@ -114,7 +120,7 @@ extension DatabasePool {
         releaseReaders()
     }
 
-    /// Gives back memory that the connections can do without, later: returns at once.
+    /// Releases memory that the connections don't need, later. Returns at once.
     public func releaseMemoryEventually() {
         writer.async { $0.releaseMemory() }
         readers.asyncBarrier { self.releaseReaders() }
@@ -124,13 +130,14 @@ extension DatabasePool {
         configuration.persistentReadOnlyConnections ? readers.releaseMemory() : readers.invalidate()
     }
 
-    /// A reader of the state that the database has now.
+    /// Creates a reader of the state that the database has now.
     ///
-    /// Inside of a write it is the state that the last transaction has left. As many as you need: they don't count
-    /// among the readers of the pool.
+    /// Inside of a write, it is the state that the last transaction has left. Snapshots don't count among the readers
+    /// of the pool, and their number is not limited.
     ///
-    /// - precondition: not inside a transaction of the writer, whose changes the snapshot would not see: a fatal
-    ///   error.
+    /// - precondition: not called inside of a transaction of the writer, whose changes the snapshot would not see.
+    ///   Otherwise it is a fatal error.
+    /// - throws: the error that kept the connection from opening.
     public func makeSnapshot() throws -> DatabaseSnapshot {
         if writer.isAccessed, writer.accessed.isInsideTransaction {
             fatalError("""
@@ -148,7 +155,7 @@ extension DatabasePool {
 }
 
 extension Configuration {
-    /// The same, for a connection that reads only.
+    /// The configuration with read-only access.
     var readOnly: Configuration {
         var configuration = self
         configuration.readonly = true

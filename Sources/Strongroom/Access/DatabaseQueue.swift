@@ -1,27 +1,29 @@
 import Dispatch
 import Foundation
 
-/// A database with one connection: all accesses, reads and writes, come one after the other.
+/// A database with one connection, which runs all reads and writes one after the other.
 ///
-/// Open one queue per file, for as long as the program uses it.
+/// Open one queue per file, and keep it open for as long as the program uses the file.
 public final class DatabaseQueue: DatabaseWriter {
+    /// The path of the database file. `:memory:` for a database in memory.
     public let path: String
 
     let writer: SerializedConnection
     let externalChanges: ExternalChanges?
     private let suspensionObserver: SuspensionObserver?
 
+    /// The configuration of the connection.
     public var configuration: Configuration { writer.configuration }
 
-    /// Opens the database at `path`, and creates it when it does not exist, unless the configuration is read-only.
+    /// Opens the database at `path`. Creates it if it doesn't exist, unless the configuration is read-only.
     ///
-    /// - throws: `SQLITE_NOTADB` when the key is wrong or the file is not a database, `SQLITE_CANTOPEN` when it can't
+    /// - throws: `SQLITE_NOTADB` if the key is wrong or the file is not a database, `SQLITE_CANTOPEN` if the file can't
     ///   be opened.
     public convenience init(path: String, configuration: Configuration = Configuration()) throws {
         try self.init(opening: path, configuration)
     }
 
-    /// Opens a new database in memory; queues of the same name in one process share it.
+    /// Opens a new database in memory. Queues with the same name in one process share it.
     public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
         var configuration = configuration
         configuration.readonly = false
@@ -46,24 +48,28 @@ public final class DatabaseQueue: DatabaseWriter {
         suspensionObserver = SuspensionObserver(of: writer)
     }
 
+    /// Closes the connection, after the accesses that came before.
     public func close() throws {
         try DeferredReleases.after { try writer.sync { try $0.close() } }
         externalChanges?.stop()
     }
 
+    /// Interrupts the running statement.
     public func interrupt() {
         writer.interrupt()
     }
 
-    /// Gives back memory that the connection can do without, when the accesses that came before are done.
+    /// Releases memory that the connection doesn't need, after the accesses that came before.
     public func releaseMemory() {
         writer.sync { $0.releaseMemory() }
     }
 
+    /// Suspends the connection: it takes no lock that keeps others out.
     public func suspend() {
         writer.suspend()
     }
 
+    /// Ends a suspension.
     public func resume() {
         writer.resume()
     }
@@ -72,35 +78,42 @@ public final class DatabaseQueue: DatabaseWriter {
 // MARK: - Reads
 
 extension DatabaseQueue {
+    /// Runs `value` in a transaction that can't write.
     public func read<T>(_ value: (Database) throws -> T) throws -> T {
         try writer.sync { try $0.isolated(value) }
     }
 
+    /// Suspends the task instead of blocking the thread.
     public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
         try await awaitAccess({ try $0.isolated(value) }, schedule: writer.async)
     }
 
+    /// Runs `value` later, in a transaction that can't write.
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         writer.async({ try $0.passSnapshot(isCurrent: false, to: value) }, orElse: { value(.failure($0)) })
     }
 
+    /// Runs `value` outside of any transaction. It can write.
     public func unsafeRead<T>(_ value: (Database) throws -> T) rethrows -> T {
         try writer.sync(value)
     }
 
+    /// Suspends the task instead of blocking the thread.
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
         try await awaitAccess(value, schedule: writer.async)
     }
 
+    /// Runs `value` later, outside of any transaction. It can write.
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         writer.async({ try $0.passConnection(to: value) }, orElse: { value(.failure($0)) })
     }
 
+    /// Runs `value` outside of any transaction, even inside of another access.
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) rethrows -> T {
         try writer.reentrantSync(value)
     }
 
-    /// Runs `value` at once: there is no other connection that it could run on.
+    /// Runs `value` at once: a queue has no other connection for it.
     public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         let db = writer.requireWriteOutsideOfTransaction("spawnConcurrentRead")
         do {
@@ -114,18 +127,22 @@ extension DatabaseQueue {
 // MARK: - Writes
 
 extension DatabaseQueue {
+    /// Runs `updates` outside of any transaction.
     public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) rethrows -> T {
         try writer.sync(updates)
     }
 
+    /// Suspends the task instead of blocking the thread.
     public func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
         try await awaitAccess(updates, schedule: writer.async)
     }
 
+    /// Runs `updates` later, outside of any transaction.
     public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
         writer.async(updates)
     }
 
+    /// Runs `updates` outside of any transaction. Each access of a queue is a barrier.
     public func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
         try writer.sync {
             _ = try $0.openConnection
@@ -133,30 +150,35 @@ extension DatabaseQueue {
         }
     }
 
+    /// Suspends the task instead of blocking the thread.
     public func barrierWriteWithoutTransaction<T: Sendable>(
         _ updates: @Sendable (Database) throws -> T) async throws -> T
     {
         try await awaitAccess(updates, schedule: writer.async)
     }
 
+    /// Runs `updates` later, outside of any transaction.
     public func asyncBarrierWriteWithoutTransaction(
         _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void)
     {
         writer.async({ try $0.passConnection(to: updates) }, orElse: { updates(.failure($0)) })
     }
 
+    /// Runs `updates` outside of any transaction, even inside of another access.
     public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) rethrows -> T {
         try writer.reentrantSync(updates)
     }
 
-    /// Runs `updates` outside of any transaction, alone. The queue's name for `writeWithoutTransaction(_:)`.
+    /// Runs `updates` outside of any transaction. Equivalent to `writeWithoutTransaction(_:)`.
     public func inDatabase<T>(_ updates: (Database) throws -> T) rethrows -> T {
         try writer.sync(updates)
     }
 
-    /// Runs `updates` in a transaction: committed or rolled back as they answer, rolled back when they throw.
+    /// Runs `updates` in a transaction, and commits or rolls back as they return. Rolls back when they throw.
     ///
-    /// - parameter kind: by default ``Configuration/defaultTransactionKind``.
+    /// - parameters:
+    ///   - kind: the kind of the transaction. Default: ``Configuration/defaultTransactionKind``.
+    ///   - updates: the block, which returns `.commit` or `.rollback`.
     public func inTransaction(
         _ kind: Database.TransactionKind? = nil,
         _ updates: (Database) throws -> Database.TransactionCompletion) throws
@@ -170,16 +192,17 @@ extension DatabaseQueue {
 // MARK: - Copies
 
 extension DatabaseQueue {
-    /// A copy in memory of the database at `fromPath`, opened with the same key.
+    /// Returns a copy in memory of the database at `fromPath`, which is opened with the key of `configuration`.
     public static func inMemoryCopy(
         fromPath path: String, configuration: Configuration = Configuration()) throws -> DatabaseQueue
     {
         try DatabaseQueue(named: nil, configuration: configuration).filled(fromPath: path, configuration)
     }
 
-    /// A copy of the database at `fromPath`, opened with the same key, that goes away with its connection.
+    /// Returns a temporary copy of the database at `fromPath`, which is opened with the key of `configuration`.
     ///
-    /// It has no file that others could find: what does not fit in memory is on disk, encrypted.
+    /// The copy has no name that other processes could open. Its pages that don't fit in memory are on disk, encrypted.
+    /// SQLite deletes them when the connection is closed.
     public static func temporaryCopy(
         fromPath path: String, configuration: Configuration = Configuration()) throws -> DatabaseQueue
     {

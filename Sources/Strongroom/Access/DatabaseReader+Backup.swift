@@ -1,8 +1,8 @@
 extension DatabaseReader {
-    /// Copies the whole database over that of `writer`. Other reads of a pool go on; writes and other reads of
-    /// `writer` wait.
+    /// Copies the whole database over that of `writer`. Other reads of a pool go on. Writes, and all accesses of
+    /// `writer`, wait.
     ///
-    /// See ``Database/backup(to:pagesPerStep:progress:)``, also for what it throws.
+    /// See ``Database/backup(to:pagesPerStep:progress:)`` for parameters and errors.
     public func backup(
         to writer: any DatabaseWriter,
         pagesPerStep: CInt = -1,

@@ -1,25 +1,25 @@
 import Dispatch
 
-// Encryption as queues and pools offer it.
+// Encryption of queues and pools.
 
 extension DatabaseReader {
     /// Checks the whole database: the authenticity of each page, b-trees and indexes, foreign keys.
     ///
-    /// Pages in the write-ahead log are checked too. A page that was put back in an old version is authentic: no check
-    /// finds it.
+    /// Includes pages in the write-ahead log. A page that was replaced by an older version of itself is authentic: no
+    /// check finds it.
     ///
-    /// - throws: `SQLITE_NOTADB` and its kin where the database can't be opened at all.
+    /// - throws: `SQLITE_NOTADB` and its kin if the database can't be opened.
     ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_integrity_check>
     public func checkIntegrity() throws -> IntegrityReport {
-        // SQLCipher stays confused after a bad page: the check gets a connection of its own where the database has a
-        // file.
+        // A connection of SQLCipher reports further errors after a bad page: the check of a file uses a connection of
+        // its own.
         guard try read({ $0.isFileStored }) else { return try read { try $0.integrityReport() } }
         return try Database.integrityReport(path: path, configuration: configuration)
     }
 
     /// Suspends the task instead of blocking the thread.
     ///
-    /// - throws: `CancellationError` as well, when the task is cancelled before the end of the check.
+    /// - throws: also `CancellationError`, if the task is cancelled before the check has ended.
     public func checkIntegrity() async throws -> IntegrityReport {
         guard try await read({ $0.isFileStored }) else { return try await read { try $0.integrityReport() } }
         let (path, configuration) = (path, configuration)
@@ -37,31 +37,32 @@ extension DatabaseReader {
 }
 
 extension DatabaseReader {
-    /// Returns the key slots of the database, to list and change them. Changes of slots need no access.
+    /// Returns the key slots of the database, to list and change them. Changing slots doesn't need an access.
     ///
-    /// - throws: `SQLITE_MISUSE` with the reason `unfitKeySlots` where the database has none; the errors of
-    ///   the key file.
+    /// - throws: `SQLITE_MISUSE` with the reason `unfitKeySlots` if the database has none; the errors of the key file.
     public func keySlots() throws -> KeySlots {
         try read { try $0.keySlots() }
     }
 }
 
 extension DatabaseWriter {
-    /// Changes the key: waits for running accesses, encrypts every page anew with a fresh salt, and checks each of
-    /// them.
+    /// Changes the key: waits for running accesses, encrypts every page with the new key and a new salt, and verifies
+    /// each.
     ///
-    /// At every instant, whatever is killed or full, one of the two keys opens the database and no committed row is
-    /// lost; opening tells which. Connections of other processes fail with `SQLITE_NOTADB` until they open the
-    /// database anew. `progress` hears of pages as they are written; throwing from it stops the rotation, and nothing
-    /// has changed. At the last call, when all is done, what it throws is ignored. An interruption or a suspension
-    /// stops it between two pages, too.
+    /// At every instant, even when the process is killed or the disk is full, exactly one of the two keys opens the
+    /// database, and no committed row is lost. Connections of other processes fail with `SQLITE_NOTADB` until they open
+    /// the database again. An interruption or a suspension stops the rotation between two pages.
     ///
-    /// With ``DatabaseKey/managed(by:)``, the new key is a random one that the store keeps: beside the present one until
-    /// the database has it, and in its place from then on.
+    /// With ``DatabaseKey/managed(by:)``, the new key is random. The store keeps it beside the current key until the
+    /// database has it, and then in its place.
     ///
-    /// - returns: the outcome, which says whether the former key is gone. While a connection reads pages of it, the
-    ///   file without its log still opens with it.
-    /// - throws: `SQLITE_BUSY` when another process writes, `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow:
+    /// - parameters:
+    ///   - key: the new key.
+    ///   - progress: called as pages are written. An error that it throws stops the rotation, and nothing has changed.
+    ///     After the last call, when the rotation is complete, its error is ignored.
+    /// - returns: the outcome, which indicates whether the former key is gone. While a connection reads pages of the
+    ///   former key, the file without its log still opens with it.
+    /// - throws: `SQLITE_BUSY` when another process writes, `SQLITE_FULL` or `SQLITE_IOERR` when the file can't grow;
     ///   nothing has changed. `SQLITE_MISUSE` for an empty key, for a database without a key, and for a file with
     ///   several names.
     @discardableResult
@@ -73,8 +74,8 @@ extension DatabaseWriter {
         }
     }
 
-    /// Suspends the task instead of blocking the thread. Cancelling it stops the rotation between two pages, as long
-    /// as nothing has changed.
+    /// Suspends the task instead of blocking the thread. Cancelling the task stops the rotation between two pages, as
+    /// long as nothing has changed.
     @discardableResult
     public func rotateKey(
         to key: DatabaseKey,
@@ -85,14 +86,18 @@ extension DatabaseWriter {
         }
     }
 
-    /// Renews the data key of a database with key slots, or gives or removes the slots, as ``rotateKey(to:progress:)``
-    /// changes a key. To change a passphrase, use ``KeySlots/change(_:to:kind:derivation:)``, which writes no page.
+    /// Renews the data key of a database with key slots, or adds or removes the slots. It re-encrypts every page, as a
+    /// change of key does. To change a passphrase, use ``KeySlots/change(_:to:kind:derivation:)``, which writes no
+    /// page.
     ///
-    /// At every instant, whatever is killed or full, the secrets from before the rotation open the database, or those
-    /// from after it.
+    /// At every instant, even when the process is killed or the disk is full, either the secrets from before the
+    /// rotation open the database, or those from after it.
     ///
-    /// - throws: what ``rotateKey(to:progress:)`` throws; `SQLITE_MISUSE` with the reason `droppedKeySlots` where slots
-    ///   would be dropped that may not, and `unfitKeySlots` where the database has no slots, or has them already.
+    /// - parameters:
+    ///   - change: the change of the slots.
+    ///   - progress: called as pages are written. An error that it throws stops the rotation, and nothing has changed.
+    /// - throws: the errors of a change of key; `SQLITE_MISUSE` with the reason `droppedKeySlots` if the rotation would
+    ///   drop slots without permission, and `unfitKeySlots` if the database has no slots, or already has them.
     @discardableResult
     public func rotateKey(
         _ change: KeySlotRotation, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome
@@ -113,8 +118,8 @@ extension DatabaseWriter {
         }
     }
 
-    /// Runs a rotation. Readers of the old pages can't read the new ones: neither those that were open, nor those that
-    /// `progress` has used.
+    /// Runs a rotation, and invalidates the readers. Neither open readers nor those that `progress` has used can read
+    /// the new pages.
     private func invalidatingReaders(
         _ progress: ((EncryptionProgress) throws -> Void)?,
         _ rotate: (((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome) throws -> RotationOutcome
@@ -128,12 +133,13 @@ extension DatabaseWriter {
         })
     }
 
-    /// Removes what a change of key has left of the former key, if no connection reads it any more: waits for readers
-    /// and writers as long as ``Configuration/busyMode`` says. Nothing happens when nothing is left.
+    /// Removes what a change of key has left of the former key, if no connection reads it. Waits for readers and
+    /// writers as long as ``Configuration/busyMode`` allows. Does nothing if nothing is left.
     ///
     /// Opening does the same, without waiting.
     ///
-    /// - throws: what the files say.
+    /// - returns: the outcome, which indicates whether the former key is gone.
+    /// - throws: `SQLITE_BUSY` when another connection keeps a lock; the errors of reading and writing the files.
     @discardableResult
     public func finishKeyRotation() throws -> RotationOutcome {
         try barrierWriteWithoutTransaction { try $0.rotation.finishKeyRotation() }
@@ -145,13 +151,16 @@ extension DatabaseWriter {
         try await barrierWriteWithoutTransaction { try $0.rotation.finishKeyRotation() }
     }
 
-    /// Writes a copy in another encryption, in clear text for nil, into a new file; see
-    /// ``DatabaseFile/encrypt(path:to:encryption:progress:)`` for what is kept and checked.
+    /// Writes a copy in another encryption into a new file.
     ///
-    /// Nothing is written to this database, which may be read-only. Throwing from `progress` stops, and leaves no
-    /// copy.
+    /// Does not write to this database, which may be read-only. ``DatabaseFile/encrypt(path:to:encryption:progress:)``
+    /// documents what is copied and verified.
     ///
-    /// - throws: `SQLITE_CANTOPEN` when the file exists.
+    /// - parameters:
+    ///   - filePath: the path of the copy.
+    ///   - encryption: the encryption of the copy. Nil for clear text.
+    ///   - progress: called as pages are copied. An error that it throws stops the copy and removes the new file.
+    /// - throws: `SQLITE_CANTOPEN` if the file exists.
     public func vacuum(
         into filePath: String, encryption: Encryption?, progress: ((EncryptionProgress) throws -> Void)? = nil) throws
     {

@@ -1,49 +1,50 @@
-/// Reads a database.
+/// A type that reads a database.
 ///
 /// ``DatabaseQueue``, ``DatabasePool`` and ``DatabaseSnapshot`` are readers.
 public protocol DatabaseReader: AnyObject, Sendable {
-    /// The settings of the connections.
+    /// The configuration of the connections.
     var configuration: Configuration { get }
 
     /// The path of the database file.
     var path: String { get }
 
-    /// Closes the database, after all accesses that came before; further ones throw `SQLITE_MISUSE`.
+    /// Closes the database, after the accesses that came before. Later accesses throw `SQLITE_MISUSE`.
     ///
-    /// Closing twice does nothing more.
+    /// Closing again does nothing.
     ///
-    /// - throws: `SQLITE_BUSY` when statements are alive, which ``Database/logError`` gets. The database stays open
-    ///   then, a pool with all that it had: close it again when they are gone.
+    /// - throws: `SQLITE_BUSY` when statements are alive; ``Database/logError`` lists them. The database stays open, a
+    ///   pool with all its connections. Close it again when the statements are released.
     func close() throws
 
-    /// Interrupts what the connections do at this moment: it throws `SQLITE_INTERRUPT`.
+    /// Interrupts the running statements of the connections, which throw `SQLITE_INTERRUPT`.
     ///
-    /// Accesses that have not begun are not interrupted. Safe from any thread.
+    /// Does not interrupt accesses that have not begun. Safe to call from any thread.
     /// <https://www.sqlite.org/c3ref/interrupt.html>
     func interrupt()
 
     // MARK: - Safe reads
 
-    /// Runs `value` in a transaction where it sees one state of the database, and can't write: `SQLITE_READONLY`.
+    /// Runs `value` in a transaction that sees one state of the database and can't write: writes throw
+    /// `SQLITE_READONLY`.
     ///
     /// Blocks until `value` has run. Not reentrant.
     ///
-    /// - throws: what `value` throws, or the `DatabaseError` that kept the read from beginning.
+    /// - throws: the error that `value` throws, or the `DatabaseError` that kept the read from beginning.
     func read<T>(_ value: (Database) throws -> T) throws -> T
 
     /// Suspends the task instead of blocking the thread.
     ///
-    /// - throws: `CancellationError` as well, when the task is cancelled before the end of the read.
+    /// - throws: also `CancellationError`, if the task is cancelled before the read has ended.
     func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T
 
-    /// Runs `value` later, in a transaction where it sees one state of the database, and can't write.
+    /// Runs `value` later, in a transaction that sees one state of the database and can't write. Returns at once.
     ///
-    /// `value` gets the error when the read could not begin.
+    /// `value` gets the error if the read could not begin.
     func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
 
     // MARK: - Unsafe reads
 
-    /// Runs `value` outside of any transaction: it may see the changes of others from one statement to the next.
+    /// Runs `value` outside of any transaction. It may see other connections' changes from one statement to the next.
     ///
     /// Blocks until `value` has run. Not reentrant. In a ``DatabaseQueue``, `value` can write.
     func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T
@@ -51,30 +52,31 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// Suspends the task instead of blocking the thread.
     func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T
 
-    /// Runs `value` later, outside of any transaction.
+    /// Runs `value` later, outside of any transaction. Returns at once.
     func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
 
-    /// Runs `value` outside of any transaction, even from inside another access.
+    /// Runs `value` outside of any transaction, even inside of another access.
     ///
-    /// Blocks until `value` has run. It invites deadlocks and stale reads: prefer to pass `db` along.
+    /// Blocks until `value` has run. It can deadlock, and can read an older state than the access around. Prefer to
+    /// pass `db` along.
     func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T
 }
 
-/// Reads one state of a database, that of its creation, for as long as it lives.
+/// A type that reads one state of a database, that of its creation, for as long as it lives.
 public protocol DatabaseSnapshotReader: DatabaseReader {
-    /// Runs `value`, even from inside another access to the snapshot.
+    /// Runs `value`, even inside of another access to the snapshot.
     func reentrantRead<T>(_ value: (Database) throws -> T) throws -> T
 }
 
 extension DatabaseSnapshotReader {
-    // All reads of a snapshot are isolated: there is nothing unsafe in doing without a transaction.
+    // All reads of a snapshot are isolated, so that reads without a transaction are safe.
 
-    /// The same as a read.
+    /// Runs `value` in the state of the snapshot. Equivalent to `read(_:)`.
     public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
         try read(value)
     }
 
-    /// The same as a read.
+    /// Runs `value` later in the state of the snapshot. Equivalent to `asyncRead(_:)`.
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         asyncRead(value)
     }

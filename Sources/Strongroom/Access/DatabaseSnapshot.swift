@@ -1,14 +1,16 @@
 import Dispatch
 import Foundation
 
-/// Reads one state of a database: that of the moment when ``DatabasePool/makeSnapshot()`` was called.
+/// A reader of one state of a database, that of the call of ``DatabasePool/makeSnapshot()``.
 ///
-/// The write-ahead log grows as long as a snapshot lives: let go of it.
+/// The write-ahead log grows for as long as a snapshot lives. Release it when it is no longer needed.
 public final class DatabaseSnapshot: DatabaseSnapshotReader {
+    /// The path of the database file.
     public let path: String
 
     private let reader: SerializedConnection
 
+    /// The configuration of the connection.
     public var configuration: Configuration { reader.configuration }
 
     init(
@@ -30,43 +32,54 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
             })
     }
 
+    /// Closes the connection, after the accesses that came before.
     public func close() throws {
-        // SQLite ends the transaction when it closes the connection, and not when a statement keeps it from that.
+        // SQLite ends the transaction when it closes the connection. If a statement prevents closing, the transaction
+        // lasts.
         try DeferredReleases.after { try reader.sync { try $0.close() } }
     }
 
+    /// Interrupts the running statement.
     public func interrupt() {
         reader.interrupt()
     }
 
+    /// Runs `block` in the state of the snapshot.
     public func read<T>(_ block: (Database) throws -> T) rethrows -> T {
         try reader.sync(block)
     }
 
+    /// Suspends the task instead of blocking the thread.
     public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
         try await awaitAccess(value, schedule: reader.async)
     }
 
+    /// Runs `value` later in the state of the snapshot.
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         reader.async({ try $0.passConnection(to: value) }, orElse: { value(.failure($0)) })
     }
 
+    /// Runs `value` in the state of the snapshot.
     public func unsafeRead<T>(_ value: (Database) throws -> T) rethrows -> T {
         try reader.sync(value)
     }
 
+    /// Suspends the task instead of blocking the thread.
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
         try await awaitAccess(value, schedule: reader.async)
     }
 
+    /// Runs `value` later in the state of the snapshot.
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         reader.async({ try $0.passConnection(to: value) }, orElse: { value(.failure($0)) })
     }
 
+    /// Runs `value` in the state of the snapshot, even inside of another access.
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
         try reader.reentrantSync(value)
     }
 
+    /// Runs `value` in the state of the snapshot, even inside of another access.
     public func reentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
         try reader.reentrantSync(value)
     }

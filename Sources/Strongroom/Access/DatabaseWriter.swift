@@ -1,83 +1,86 @@
-/// Reads and writes a database.
+/// A type that reads and writes a database.
 ///
-/// ``DatabaseQueue`` and ``DatabasePool`` are writers. All writes of one writer come one after the other.
+/// ``DatabaseQueue`` and ``DatabasePool`` are writers. The writes of one writer run one after the other.
 public protocol DatabaseWriter: DatabaseReader {
-    /// Runs `updates` outside of any transaction, alone among the writes.
+    /// Runs `updates` outside of any transaction, while no other write runs.
     ///
     /// Blocks until `updates` has run. Not reentrant.
     func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) rethrows -> T
 
     /// Suspends the task instead of blocking the thread.
     ///
-    /// - throws: `CancellationError` as well, when the task was cancelled before `updates` were done.
+    /// - throws: also `CancellationError`, if the task is cancelled before `updates` has run.
     func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T
 
-    /// Runs `updates` later, outside of any transaction, alone among the writes.
+    /// Runs `updates` later, outside of any transaction, while no other write runs. Returns at once.
     func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void)
 
-    /// Runs `updates` outside of any transaction, alone: when all reads and writes that came before are done, and
-    /// before those that come later. Snapshots read on.
+    /// Runs `updates` outside of any transaction, while no other access runs: after all reads and writes that came
+    /// before, and before those that come later. Reads of snapshots go on.
     ///
     /// Blocks until `updates` has run. Not reentrant.
     ///
-    /// - throws: what `updates` throw, or `SQLITE_MISUSE` when the database is closed.
+    /// - throws: the error that `updates` throws, or `SQLITE_MISUSE` if the database is closed.
     func barrierWriteWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T
 
     /// Suspends the task instead of blocking the thread.
     func barrierWriteWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T
 
-    /// Runs `updates` later, outside of any transaction, alone.
+    /// Runs `updates` later, outside of any transaction, while no other access runs. Returns at once.
     func asyncBarrierWriteWithoutTransaction(_ updates: @escaping @Sendable (Result<Database, any Error>) -> Void)
 
-    /// Runs `updates` outside of any transaction, even from inside another write.
+    /// Runs `updates` outside of any transaction, even inside of another write.
     ///
-    /// Blocks until `updates` has run. It blurs where transactions begin and end: prefer to pass `db` along.
+    /// Blocks until `updates` has run. It hides where transactions begin and end. Prefer to pass `db` along.
     func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) rethrows -> T
 
-    /// Reads the state that the last transaction has left, while other writes go on.
+    /// Reads the state that the last transaction has left, while later writes go on.
     ///
-    /// Call it inside of a write and outside of any transaction; anything else is a fatal error. Returns as soon as
-    /// the state is held; a ``DatabaseQueue`` runs `value` at once.
+    /// Returns as soon as a reader holds that state. A ``DatabaseQueue`` runs `value` at once.
+    ///
+    /// - precondition: called inside of a write and outside of any transaction. Otherwise it is a fatal error.
     func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
 
-    /// Lets go of all locks that others could wait for, and takes none, until ``resume()``.
+    /// Releases all locks that keep others out, and takes none until ``resume()``.
     ///
-    /// Writes that run are interrupted and rolled back, others are refused: the error answers true to
-    /// ``DatabaseError/isInterruptionError``. Reads of a database in WAL mode go on. Safe from any thread, returns at
-    /// once. See ``Configuration/observesSuspensionNotifications``.
+    /// Running writes are interrupted and rolled back. Later ones are refused: ``DatabaseError/isInterruptionError`` of
+    /// their error is true. Reads of a database in WAL mode go on. Safe to call from any thread. Returns at once. See
+    /// ``Configuration/observesSuspensionNotifications``.
     func suspend()
 
-    /// Ends a suspension. Without one, does nothing.
+    /// Ends a suspension. Does nothing if the database is not suspended.
     func resume()
 
-    /// Reads that follow open new connections; those that run go on with theirs.
+    /// Makes later reads open new connections. Running reads go on with theirs.
     ///
-    /// Default: nothing, where reads have no connections of their own.
+    /// Default: does nothing, for writers whose reads use the connection that writes.
     func invalidateReadOnlyConnections()
 }
 
 extension DatabaseWriter {
+    /// Does nothing.
     public func invalidateReadOnlyConnections() {}
 
     // MARK: - Transactions
 
-    /// Runs `updates` in a transaction: committed at the end, rolled back when they throw.
+    /// Runs `updates` in a transaction. Commits at the end, and rolls back when they throw.
     ///
     /// Blocks until `updates` has run. Not reentrant.
     ///
-    /// - throws: what `updates` throw, or the `DatabaseError` of the transaction.
+    /// - throws: the error that `updates` throws, or the `DatabaseError` of the transaction.
     public func write<T>(_ updates: (Database) throws -> T) throws -> T {
         try writeWithoutTransaction { try $0.committing(updates) }
     }
 
     /// Suspends the task instead of blocking the thread.
     ///
-    /// - throws: `CancellationError` as well, when the task was cancelled before the commit; nothing is written then.
+    /// - throws: also `CancellationError`, if the task is cancelled before the commit. Nothing is written in this case.
     public func write<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T {
         try await writeWithoutTransaction { try $0.committing(updates) }
     }
 
-    /// Runs `updates` later, in a transaction, then `completion` with the result, before any other write.
+    /// Runs `updates` later, in a transaction, and then `completion` with the result, before any other write. Returns
+    /// at once.
     public func asyncWrite<T>(
         _ updates: @escaping @Sendable (Database) throws -> T,
         completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void)
@@ -87,7 +90,7 @@ extension DatabaseWriter {
         }
     }
 
-    /// Runs `updates` later, in a transaction, then `completion` with the result alone.
+    /// Runs `updates` later, in a transaction, and then `completion` with the result. Returns at once.
     public func asyncWrite<T>(
         _ updates: @escaping @Sendable (Database) throws -> T,
         completion: @escaping @Sendable (Result<T, any Error>) -> Void)
@@ -97,7 +100,8 @@ extension DatabaseWriter {
 
     // MARK: - The whole database
 
-    /// Removes all content: tables, indexes, views, triggers, `user_version` and `application_id`. The key stays.
+    /// Removes all content: tables, indexes, views, triggers, `user_version` and `application_id`. The key stays the
+    /// same.
     ///
     /// - throws: `SQLITE_BUSY` when another process uses the database.
     public func erase() throws {
@@ -119,12 +123,12 @@ extension DatabaseWriter {
         try await writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
     }
 
-    /// Writes a copy without unused pages into a new file, which the same configuration opens.
+    /// Writes a copy without unused pages into a new file. The same configuration opens it.
     ///
-    /// The statement `VACUUM INTO` alone would write a database of other than SQLCipher's default settings as one that
-    /// nothing opens, and no plaintext header. <https://www.sqlite.org/lang_vacuum.html#vacuuminto>
+    /// The SQL statement `VACUUM INTO` does not: with other than SQLCipher's default settings it writes a database that
+    /// no key opens, and it omits plaintext headers. <https://www.sqlite.org/lang_vacuum.html#vacuuminto>
     ///
-    /// - throws: `SQLITE_ERROR` or `SQLITE_CANTOPEN` when the file exists and is not empty.
+    /// - throws: `SQLITE_ERROR` or `SQLITE_CANTOPEN` if the file exists and is not empty.
     public func vacuum(into filePath: String) throws {
         try writeWithoutTransaction { try $0.vacuum(into: filePath) }
     }
@@ -136,10 +140,9 @@ extension DatabaseWriter {
 
     // MARK: - Concurrent reads
 
-    /// Reads the state that the last transaction has left, while other writes go on; the result is for the future to
-    /// give.
+    /// Reads the state that the last transaction has left, while later writes go on. The future returns the result.
     ///
-    /// Call it inside of a write and outside of any transaction; anything else is a fatal error.
+    /// - precondition: called inside of a write and outside of any transaction. Otherwise it is a fatal error.
     public func concurrentRead<T>(_ value: @escaping @Sendable (Database) throws -> T) -> DatabaseFuture<T> {
         let future = DatabaseFuture<T>()
         spawnConcurrentRead { db in future.fulfill(Result { try value(db.get()) }) }

@@ -3,35 +3,32 @@ import CStrongroom
 import Dispatch
 import Foundation
 
-/// Hears of commits by other processes, and by other connections of this one.
+/// A type that is notified of commits by other processes, and by other connections of this one.
 protocol ExternalChangeObserver: AnyObject, Sendable {
-    /// Others have changed the database, nobody knows what. Called with access to the connection that writes, outside
-    /// of transactions.
+    /// Notifies the observer that others have changed the database. Their changes are not known. Called with access to
+    /// the writer, outside of transactions.
     ///
-    /// - parameter db: the connection, or the error that keeps further changes from being seen.
+    /// - parameter db: the connection, or the error that prevents the observation of further changes.
     func databaseDidChangeElsewhere(_ db: Result<Database, any Error>)
 }
 
-/// Finds out when others commit to the database of one queue or pool.
+/// Detects commits of other connections to the database of one queue or pool.
 ///
-/// Events of the file system say when to look, and SQLite's data version says whether there is anything new: that of
-/// the connection that writes counts the commits of all connections but its own. An event may come before its commit
-/// can be read:
+/// Events of the file system start a check, and SQLite's data version decides: on the writer, it counts the commits of
+/// all other connections. An event may come before its commit can be read:
 ///
-/// - With a write-ahead log, the frames of a commit are in the log before the index names them, and no event tells of
-///   the index. As long as
-///   the log holds a commit that the index doesn't name, the change is not settled.
-/// - With a rollback journal, the file is written, and the journal removed, under a lock that keeps readers out, and
-///   no event tells of its
-///   end. As long as reading meets that lock, the change is not settled.
+/// - With a write-ahead log, the frames of a commit are in the log before the index refers to them, and a change of the
+///   index causes no event. The change is unsettled as long as the log holds a commit that is not in the index.
+/// - With a rollback journal, the file is written and the journal removed under a lock that excludes readers, and the
+///   release of the lock causes no event. The change is unsettled as long as a read meets that lock.
 ///
-/// A change that isn't settled is looked at again, each time after half of the time that has passed since the latest
-/// event: a commit that can be read that much later is seen at most half as late again. A writer that died there for
-/// good is asked for ever more rarely.
+/// An unsettled change is checked again, each time after half of the time that has passed since the latest event. So a
+/// commit is seen at most half as late again as it can be read, and a writer that died in a commit causes ever fewer
+/// checks.
 ///
-/// Events are taken before the log and its index are compared, and these before the data version is read: what is
-/// committed between two of the steps is either in the later one, or has an event that comes after, and is looked at
-/// anew.
+/// A check consumes the events before it compares the log with its index, and compares these before it reads the data
+/// version. A commit between two of these steps is either seen by the later one, or has a later event, which starts
+/// another check.
 ///
 /// Sendable because `state` has its own lock, and `writer` and `version` are used with access to the connection that
 /// writes, or before the object is shared.
@@ -39,13 +36,13 @@ final class ExternalChanges: @unchecked Sendable {
     private enum Phase {
         case idle, scheduled, checking
 
-        /// There was an event during the look.
+        /// An event occurred during the check.
         case outdated
 
-        /// The latest change isn't settled.
+        /// The latest change is unsettled.
         case unsettled
 
-        /// The database is suspended, and looked at when it is resumed.
+        /// The database is suspended. Its resumption starts another check.
         case suspended
     }
 
@@ -59,7 +56,7 @@ final class ExternalChanges: @unchecked Sendable {
         var phase = Phase.idle
         var latestEvent = DispatchTime.now()
 
-        /// Tells the present wait from former ones.
+        /// The number of the current wait, which distinguishes it from former ones.
         var waitNumber = 0
 
         /// True if the file that is open is no longer the one at its path: nothing will be seen any more.
@@ -114,7 +111,7 @@ final class ExternalChanges: @unchecked Sendable {
     private var version: Int?
     private let state = Mutex(State())
 
-    /// Begins at once; nil where the configuration doesn't ask for it, and for a database that has no file.
+    /// Begins to observe. Nil if the configuration doesn't ask for it, or the database has no file.
     init?(of writer: SerializedConnection) throws {
         guard let watchFiles = writer.configuration.fileWatching else { return nil }
         self.writer = writer
@@ -123,7 +120,7 @@ final class ExternalChanges: @unchecked Sendable {
             return db.isFileStored ? db.filePath : nil
         }
         guard let path else { return nil }
-        // In this order: what is committed after the version was read has an event.
+        // In this order: each commit after the version was read has an event.
         let watch = try watchFiles(path) { [weak self] in self?.filesDidChange() }
         state.withLock { $0.watch = watch }
         try writer.sync { db in version = try db.untraced { try db.dataVersion } }
@@ -133,7 +130,7 @@ final class ExternalChanges: @unchecked Sendable {
         stop()
     }
 
-    /// The database is closed.
+    /// Ends the observation, when the database is closed.
     func stop() {
         let watch = state.withLock { $0.watch.take() }
         watch?.cancel()
@@ -207,10 +204,10 @@ final class ExternalChanges: @unchecked Sendable {
     // MARK: - What is found
 
     private enum Finding {
-        /// The data version, and whether another one may follow without a further event.
+        /// The data version. It is settled unless another version may follow without a further event.
         case version(Int, isSettled: Bool)
 
-        /// Somebody keeps readers out, or the connection is inside a transaction that was left open.
+        /// Another connection excludes readers, or this one is inside a transaction that was left open.
         case locked
         case suspended
         case failure(any Error)
@@ -225,9 +222,9 @@ final class ExternalChanges: @unchecked Sendable {
                 return .failure(DatabaseError.fileGone(db.filePath))
             }
             let log = strongroom_check_log(db.connection)
-            // The program did not ask for it: its trace is not to show it.
+            // Not traced: the statement is not one of the program's.
             let version = try db.untraced { try db.withoutWaiting { try db.dataVersion } }
-            // Reading opens a log that the database has got since.
+            // Reading the version opens a log that was created since.
             let isSettled = log == STRONGROOM_LOG_SETTLED
                 || log == STRONGROOM_LOG_ABSENT && strongroom_check_log(db.connection) == STRONGROOM_LOG_ABSENT
             return .version(version, isSettled: isSettled)
@@ -236,7 +233,7 @@ final class ExternalChanges: @unchecked Sendable {
         } catch let error as DatabaseError where error.isLock {
             return .locked
         } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
-            // The key did fit.
+            // The key fitted when the database was opened.
             return .failure(error.because(.wrongKey))
         } catch {
             return .failure(error)
@@ -261,13 +258,14 @@ final class ExternalChanges: @unchecked Sendable {
 }
 
 extension Database {
-    /// Changes when another connection has committed, and not with commits of this one.
+    /// The version of the database, which changes with each commit of another connection and not with those of this
+    /// one.
     /// <https://www.sqlite.org/pragma.html#pragma_data_version>
     fileprivate var dataVersion: Int {
         get throws { try Int.fetchOne(self, sql: "PRAGMA main.data_version") ?? 0 }
     }
 
-    /// Whether the path leads to no file, or to another one than the connection has open.
+    /// True if the path leads to no file, or to another file than the open one.
     fileprivate var isFileGone: Bool {
         get throws {
             var hasMoved: CInt = 0
@@ -278,7 +276,7 @@ extension Database {
 }
 
 extension DatabaseError {
-    /// Whether others keep the connection from reading for a while.
+    /// True if another connection's lock causes the error, for a limited time.
     fileprivate var isLock: Bool {
         [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL].contains(resultCode)
     }

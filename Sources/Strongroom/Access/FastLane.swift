@@ -2,12 +2,12 @@ import CStrongroom
 import Dispatch
 import Foundation
 
-/// A short cut for the asynchronous reads of a pool: they run where the Swift runtime runs tasks.
+/// A short cut for the asynchronous reads of pools, which runs them where the Swift runtime runs tasks.
 ///
-/// On Linux, tasks run on the threads of Dispatch's global queues. Sending a read to another thread and its result
-/// back wakes two threads, which costs ten times what a small read does; a read on a global queue costs nothing more
-/// than itself. Tasks must go on all the while. So the lane admits one read of the process at a time, none where there
-/// is one core only, and none of a pool for a while after one of its reads that was not small.
+/// On Linux, tasks run on the threads of Dispatch's global queues. A read on another thread wakes two threads, one for
+/// the read and one for its result, which costs ten times as much as a small read. On a global queue it costs no
+/// wake-up, but it must not keep other tasks from running. So the lane admits one read of the process at a time, none
+/// if there is only one core, and none of a pool for a while after one of its reads took long.
 ///
 /// Sendable because the time is read and written atomically.
 final class FastLane: @unchecked Sendable {
@@ -24,17 +24,17 @@ final class FastLane: @unchecked Sendable {
         closedUntil.deallocate()
     }
 
-    /// Takes the lane, unless it is taken or closed.
+    /// Enters the lane. Returns false if it is in use or closed.
     func enter() -> Bool {
         Self.isUseful && strongroom_lane_enter(closedUntil)
     }
 
-    /// Gives the lane back, unused.
+    /// Leaves the lane without a read.
     func leave() {
         strongroom_lane_leave(closedUntil, 0)
     }
 
-    /// Runs `read` with that priority, gives the lane back, and wakes the task of the read.
+    /// Runs `read` with the priority, leaves the lane, and wakes the task of the read.
     func run<Value>(priority: TaskPriority, _ read: @escaping @Sendable () -> AccessJob<Value>?) {
         DispatchQueue.global(qos: DispatchQoS.QoSClass(priority)).async { [self] in
             let start = DispatchTime.now().uptimeNanoseconds

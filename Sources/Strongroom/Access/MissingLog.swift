@@ -5,7 +5,8 @@ extension Configuration {
         .SQLITE_CANTOPEN, .SQLITE_READONLY_DIRECTORY, .SQLITE_READONLY_CANTINIT,
     ]
 
-    /// Opens a connection. The error that keeps one that only reads from a database in WAL mode names the remedy.
+    /// Opens a connection. If a read-only connection fails for want of the files of the write-ahead log, the error
+    /// names the remedy.
     ///
     /// <https://www.sqlite.org/wal.html#readonly>
     func explainingMissingLog<T>(at path: String, _ open: () throws -> T) throws -> T {

@@ -1,7 +1,7 @@
 import Dispatch
 
 extension DispatchQoS.QoSClass {
-    /// The class that stands for a task's priority.
+    /// Creates the quality of service of a task's priority.
     init(_ priority: TaskPriority) {
         switch priority.rawValue {
         case TaskPriority.userInitiated.rawValue...: self = .userInitiated
@@ -13,7 +13,7 @@ extension DispatchQoS.QoSClass {
 }
 
 extension DispatchQueue {
-    /// Runs `work` later, with the priority of a task when it has one that differs from the default.
+    /// Runs `work` later, with the priority of a task if it differs from the default.
     func async(priority: TaskPriority, _ work: @escaping @Sendable () -> Void) {
         if priority == .medium {
             async(execute: work)

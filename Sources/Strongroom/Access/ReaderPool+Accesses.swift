@@ -1,7 +1,7 @@
 import CStrongroom
 import Dispatch
 
-// Accesses to a reader, from finding it to giving it back.
+// Accesses to a reader: checking it out, using it, and checking it in.
 
 extension ReaderPool {
     /// Runs `block` with a reader, on the calling thread.
@@ -13,14 +13,14 @@ extension ReaderPool {
         return try connection(of: reader, by: accessPath).sync(by: accessPath, block)
     }
 
-    /// Runs `block` with the reader that the calling thread has, or another one.
+    /// Runs `block` with the reader that the calling thread has, or with another one.
     func reentrantSync<T>(_ rank: VisitorRank, _ block: (Database) throws -> T) throws -> T {
         guard isAccessed, let connection = connections.first(where: \.isAccessed) else { return try sync(rank, block) }
         return try block(connection.accessed)
     }
 
-    /// Runs `block` with a reader later. `failure` gets what it throws, or the error that there is no reader, once the
-    /// reader is free.
+    /// Runs `block` with a reader later. `failure` gets the error of `block`, or of the check-out, when the reader is
+    /// free.
     func async(
         _ block: @escaping @Sendable (Database) throws -> Void,
         orElse failure: @escaping @Sendable (any Error) -> Void)
@@ -47,10 +47,9 @@ extension ReaderPool {
         }
     }
 
-    /// Takes a reader that holds the state which the database has now, and runs `block` with it later.
+    /// Checks out a reader that holds the current state of the database, and runs `block` with it later.
     ///
-    /// The state is taken on the calling thread, which has the writer: nothing that the reader does can have to wait
-    /// for it.
+    /// The calling thread, which has the writer, takes the state. The reader never waits for the writer.
     func asyncInCurrentSnapshot(
         _ rank: VisitorRank, _ block: @escaping @Sendable (Result<Database, any Error>) -> Void)
     {
@@ -107,7 +106,7 @@ extension ReaderPool {
 }
 
 extension VisitorRank {
-    /// The thread that has the writer doesn't enter the reader's queue: that one, and what is under it, may wait for
-    /// the writer.
+    /// The thread that has the writer doesn't enter the reader's queue, which may wait for the writer, as may its
+    /// target.
     fileprivate var accessPath: AccessPath { self == .ordinary ? .queue : .direct }
 }

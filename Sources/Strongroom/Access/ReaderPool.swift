@@ -1,10 +1,9 @@
 import CStrongroom
 import Dispatch
 
-/// A reader of a pool: a queue, and the connection once the reader was used.
+/// A reader of a pool: a queue, and the connection when the reader has been used.
 ///
-/// Sendable because it belongs to one access at a time, from ``ReaderPool/checkOut(_:)`` to
-/// ``ReaderPool/checkIn(_:)``.
+/// Sendable because it belongs to one access at a time, from ``ReaderPool/checkOut(_:)`` to ``ReaderPool/checkIn(_:)``.
 final class Reader: @unchecked Sendable {
     let queue: DispatchQueue
 
@@ -12,14 +11,15 @@ final class Reader: @unchecked Sendable {
         /// Written under the pool's lock, by the access that has the reader.
         var connection: SerializedConnection?
 
-        /// A Boolean value that indicates whether the connection is closed, and not used again, when its access ends.
+        /// True if the connection is to be closed at the end of its access, and not used again.
         var isInvalidated = false
 
         /// The set-ups that the connection must have gone through. Written under the pool's lock.
         var requiredSetups: ConnectionSetups.Version = 0
     }
 
-    // Unchecked exclusivity: the lock and the order of accesses exclude what Swift would check, for each read anew.
+    // Unchecked exclusivity: the lock and the order of accesses replace Swift's check, which each read would pay
+    // for.
     @exclusivity(unchecked) fileprivate var state = State()
 
     var connection: SerializedConnection? { state.connection }
@@ -31,9 +31,8 @@ final class Reader: @unchecked Sendable {
 
 /// The readers of a database pool. A ``Turnstile`` decides which access gets one.
 ///
-/// A barrier belongs to the thread that has the writer, and that thread is not kept from reading: neither by its own
-/// barrier, nor by one that waits for a reader whose thread waits for the writer. See the article
-/// <doc:NestedAccesses>.
+/// A barrier belongs to the thread that has the writer. That thread can read: neither its own barrier keeps it from
+/// reading, nor one that waits for a reader whose thread waits for the writer. See <doc:NestedAccesses>.
 final class ReaderPool: Sendable {
     typealias Use = @Sendable (Result<Reader, any Error>) -> Void
 
@@ -42,7 +41,7 @@ final class ReaderPool: Sendable {
         case barrier(@Sendable (BarrierOutcome) -> Void)
     }
 
-    /// The end of a barrier's wait.
+    /// The outcome of a barrier's wait.
     enum BarrierOutcome {
         case raised, withdrawn, closed
     }
@@ -72,7 +71,7 @@ final class ReaderPool: Sendable {
         state = Mutex(State(turnstile: Turnstile(limit: configuration.maximumReaderCount)))
     }
 
-    /// The number that the readers have in common, and no other connection has.
+    /// The number that all readers of the pool have, and no other connection.
     var group: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
 
     /// A Boolean value that indicates whether the calling thread is inside an access to one of the readers.
@@ -80,7 +79,7 @@ final class ReaderPool: Sendable {
 
     // MARK: - Readers
 
-    /// Waits for a reader, and returns it. Give it back with ``checkIn(_:)``.
+    /// Waits for a reader, and returns it. Return it with ``checkIn(_:)``.
     func checkOut(_ rank: VisitorRank = .ordinary) throws -> Reader {
         var turn: Handover<Result<Reader, any Error>>?
         let reader: Reader? = try state.withLock { state in
@@ -101,11 +100,11 @@ final class ReaderPool: Sendable {
             }
         }
         if let reader { return reader }
-        guard let turn else { preconditionFailure("A visitor who was not admitted waits.") }
+        guard let turn else { preconditionFailure("A visitor that was not admitted waits.") }
         return try turn.take { target?.requireConcurrency() }.get()
     }
 
-    /// Takes a reader whose connection is open, if one is free at once.
+    /// Checks out a reader with an open connection. Nil if none is free.
     func checkOutOpenReader() -> Reader? {
         state.withLock { state in
             guard state.idle.last?.connection != nil, state.turnstile.enter(.ordinary) == .admitted else { return nil }
@@ -113,8 +112,8 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Calls `use` with a reader, now, or when there is one: then the ticket takes the request back. `use` must not
-    /// work on the calling thread.
+    /// Calls `use` with a reader, now or later. In the second case, the returned ticket can withdraw the request. `use`
+    /// must not work on the calling thread.
     @discardableResult
     func checkOut(_ use: @escaping Use) -> Int? {
         var answer: Result<Reader, any Error>?
@@ -130,19 +129,20 @@ final class ReaderPool: Sendable {
         return ticket
     }
 
-    /// Withdraws a request that waits, and serves those that waited for it alone.
+    /// Withdraws a request that waits, and serves the requests that waited only for it.
     func withdraw(_ ticket: Int) {
         let visitor = change { $0.turnstile.withdraw(ticket) }
         if case .barrier(let start) = visitor { start(.withdrawn) }
     }
 
-    /// The number of accesses that wait, and of the places that are reserved for them.
+    /// The number of accesses that wait, and the number of places that are reserved for them.
     var waiting: (count: Int, capacity: Int) { state.withLock { $0.turnstile.waiting } }
 
     /// A Boolean value that indicates whether a reader holds a lock that keeps others out.
     var holdsLock: Bool { connections.contains(where: \.holdsLock) }
 
-    /// Keeps the readers from holding locks that keep others out: those that are open, and those that open later.
+    /// Prevents the readers from holding locks that keep others out, or ends that. Applies to readers that open later,
+    /// too.
     func setSuspended(_ isSuspended: Bool) {
         state.withLock { state in
             state.isSuspended = isSuspended
@@ -152,7 +152,7 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Gives a reader back, and serves the requests that wait.
+    /// Checks in a reader, and serves the requests that wait.
     func checkIn(_ reader: Reader) {
         let (isKept, turns) = state.withLock { state in
             if let index = state.inUse.firstIndex(where: { $0 === reader }) {
@@ -169,7 +169,7 @@ final class ReaderPool: Sendable {
         for turn in turns { turn() }
     }
 
-    /// The reader's connection, opened when it is the first time.
+    /// Returns the reader's connection. Opens it at the first call.
     func connection(of reader: Reader, by path: AccessPath = .queue) throws -> SerializedConnection {
         if let connection = reader.connection {
             if connection.appliedSetups < reader.state.requiredSetups { try setUp(connection, by: path) }
@@ -185,7 +185,8 @@ final class ReaderPool: Sendable {
         return connection
     }
 
-    /// Runs `write`, to which a thread has come inside of a read. Who has the writer meanwhile waits for no reader.
+    /// Runs `write` for a thread that is inside of a read. Meanwhile the thread that has the writer does not wait for
+    /// readers.
     func duringWriteInRead<T>(_ write: () throws -> T) rethrows -> T {
         change { $0.turnstile.setWaitingInside(true) }
         defer { change { $0.turnstile.setWaitingInside(false) } }
@@ -194,14 +195,14 @@ final class ReaderPool: Sendable {
 
     // MARK: - Set-ups
 
-    /// Adds a set-up that readers go through before their next access.
+    /// Adds a set-up, which each reader runs before its next access.
     func addSetup(_ subject: ConnectionSetups.Subject, _ setup: @escaping ConnectionSetups.Setup) {
         let former = state.withLock { $0.setups.add(subject, setup) }
-        // What the program's function holds may go with it, and use the database when it goes: not under the lock.
+        // Releasing the program's function may release objects that use the database: not under the lock.
         withExtendedLifetime(former) {}
     }
 
-    /// The number of set-ups that a new connection goes through.
+    /// The number of set-ups that a new connection runs.
     var setupCount: Int { state.withLock { $0.setups.count } }
 
     /// Returns a number that no other snapshot of the pool has.
@@ -212,7 +213,7 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Lets a connection that is not one of the readers go through all set-ups.
+    /// Runs all set-ups on a connection that is not one of the readers.
     func setUpFully(_ db: Database) throws {
         let all = state.withLock { $0.setups.missing(since: 0) }
         for setup in all { try setup(db) }
@@ -233,7 +234,7 @@ final class ReaderPool: Sendable {
 
     /// Waits until no reader is in use. Later requests wait until ``lowerBarrier()``.
     ///
-    /// - parameter withdrawal: gets the function that ends the wait.
+    /// - parameter withdrawal: called with the function that ends the wait.
     func raiseBarrier(withdrawal: (@escaping @Sendable () -> Void) -> Void = { _ in }) -> BarrierOutcome {
         let turn = Handover<BarrierOutcome>()
         let ticket = change { $0.turnstile.append(barrier: .barrier(turn.put)) }
@@ -241,12 +242,12 @@ final class ReaderPool: Sendable {
         return turn.take { target?.requireConcurrency() }
     }
 
-    /// The same, or the error that the pool is closed.
+    /// Raises the barrier, as ``raiseBarrier(withdrawal:)``. Throws if the pool is closed.
     func raiseBarrierOrThrow() throws {
         if raiseBarrier() == .closed { throw DatabaseError.closed }
     }
 
-    /// Runs `block` when no reader is in use, later; not when the pool is closed.
+    /// Runs `block` later, when no reader is in use. Does not run it if the pool is closed.
     func asyncBarrier(_ block: @escaping @Sendable () -> Void) {
         let start: @Sendable (BarrierOutcome) -> Void = { outcome in
             guard outcome == .raised else { return }
@@ -265,15 +266,15 @@ final class ReaderPool: Sendable {
 
     // MARK: - All readers
 
-    /// Makes the accesses that follow open new connections. Those that run go on with theirs.
+    /// Makes later accesses open new connections. Running accesses go on with theirs.
     func invalidate() {
         let connections = state.withLock { state in
             defer { state.idle = [] }
             for reader in state.inUse { reader.state.isInvalidated = true }
             return state.idle.compactMap(\.connection)
         }
-        // An idle reader has nothing alive but statements that its user kept: they keep it open, unreachable, until
-        // they go.
+        // An idle reader may have statements that the program keeps. They keep its connection open, unused, until they
+        // are released.
         for connection in connections { connection.retire() }
     }
 
@@ -292,15 +293,15 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// The connections that are open at this moment.
+    /// The open connections.
     var connections: [SerializedConnection] {
         state.withLock { ($0.idle + $0.inUse).compactMap(\.connection) }
     }
 
-    /// Closes all readers for good, and then runs `finish`: call it inside of a barrier.
+    /// Closes all readers, and then runs `finish`. Called inside of a barrier.
     ///
-    /// - throws: `SQLITE_BUSY` when a statement of a reader is alive, and what `finish` throws; the pool stays open
-    ///   then.
+    /// - throws: `SQLITE_BUSY` when a statement of a reader is alive, and the error that `finish` throws. The pool
+    ///   stays open.
     func close(then finish: () throws -> Void) throws {
         var isClosed = false
         state.withLock { $0.turnstile.beginClosing() }
@@ -328,7 +329,7 @@ final class ReaderPool: Sendable {
         return Reader(queue: DispatchQueue(label: "\(label).reader.\(state.readerNumber)", qos: configuration.readQoS))
     }
 
-    /// Changes the state, and serves whose turn it is then.
+    /// Changes the state, and then serves the visitors whose turn has come.
     @discardableResult
     private func change<T>(_ change: (inout State) -> T) -> T {
         let (result, turns) = state.withLock { state in
@@ -339,7 +340,7 @@ final class ReaderPool: Sendable {
         return result
     }
 
-    /// The turns that have come, to be called when the lock is released.
+    /// Returns the turns that have come, to be called after the lock is released.
     private func admitted(_ state: inout State) -> [() -> Void] {
         var turns: [() -> Void] = []
         while let admission = state.turnstile.next() {

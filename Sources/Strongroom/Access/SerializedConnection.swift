@@ -4,40 +4,42 @@ import Foundation
 
 /// The way of an access to its connection.
 enum AccessPath {
-    /// After all accesses that came before.
+    /// Through the queue, after all accesses that came before.
     case queue
 
-    /// The calling thread works on the connection's queue already.
+    /// On the connection's queue, on which the calling thread already works.
     case onQueue
 
-    /// Past the queue, when the access that runs is over: for threads that the others in the queue may wait for.
+    /// Past the queue, when the running access has ended: for threads that accesses in the queue may wait for.
     case direct
 }
 
-/// Gives one thread after the other access to a connection.
+/// A connection to which one thread after the other has access.
 ///
-/// Sendable although ``Database`` is not: the connection is touched under `turn` only, and that of a reader by the one
-/// access that the reader belongs to.
+/// Sendable although ``Database`` is not: the connection is only used under `turn`, and a reader's by the one access
+/// that has the reader.
 final class SerializedConnection: @unchecked Sendable {
     private let database: Database
     private let queue: DispatchQueue
     private let target: TargetQueue?
 
-    /// Held by the access that runs: some come past the queue. Nil for readers, which belong to one access anyway.
+    /// Held by the running access, because some accesses don't go through the queue. Nil for readers, which belong to
+    /// one access.
     private let turn: Mutex<Void>?
 
     /// The actions that wait for the end of a suspension.
     private let resumption = Mutex<[@Sendable () -> Void]>([])
 
-    /// The set-ups of a pool that the connection has gone through.
+    /// The version of the pool's set-ups that the connection has run.
     var appliedSetups: ConnectionSetups.Version = 0
 
-    /// Opens the connection on `queue`, whose label becomes the connection's name, and makes it ready for use.
+    /// Opens the connection on `queue`, and makes it ready for use. The label of the queue becomes the connection's
+    /// name.
     ///
-    /// - parameter target: where all accesses run, for nil on `queue` alone.
-    /// - parameter group: what the readers of one pool have in common; 0 for others.
-    /// - parameter minimumBusyTimeout: the busy timeout in milliseconds where the configuration has none.
-    /// - parameter prepare: what follows the configured set-up.
+    /// - parameter target: the queue on which all accesses run. Nil for `queue` alone.
+    /// - parameter group: the number that the readers of one pool have in common. 0 for others.
+    /// - parameter minimumBusyTimeout: the busy timeout if the configuration has none, in milliseconds.
+    /// - parameter prepare: the work after the configured set-up.
     init(
         path: String,
         configuration: Configuration,
@@ -80,7 +82,7 @@ final class SerializedConnection: @unchecked Sendable {
         retire()
     }
 
-    /// Closes a connection that no access will use. What goes with it may use the database: this is no access.
+    /// Closes a connection that is not used again, outside of an access: objects that it releases may use the database.
     func retire() {
         let former = strongroom_enter(database.connection)
         database.abandon()
@@ -92,7 +94,7 @@ final class SerializedConnection: @unchecked Sendable {
     /// A Boolean value that indicates whether the calling thread is inside an access to this connection.
     var isAccessed: Bool { strongroom_is_inside(database.connection) }
 
-    /// A Boolean value that indicates whether it is there in a function that must not use the connection.
+    /// True if the calling thread is inside an access, in a function that must not use the connection.
     var isBarred: Bool { isAccessed && !strongroom_has_access(database.connection) }
 
     /// Runs `block` with access.
@@ -100,10 +102,10 @@ final class SerializedConnection: @unchecked Sendable {
     /// - precondition: the calling thread has no access yet.
     func sync<T>(by path: AccessPath = .queue, _ block: (Database) throws -> T) rethrows -> T {
         if isAccessed { reentrancyError(database.description) }
-        return waits(path) ? try queue.sync { try access(by: path, block) } : try access(by: path, block)
+        return waits(path) ? try queue.wait(for: { try access(by: path, block) }) : try access(by: path, block)
     }
 
-    /// Runs `block` with access, between two functions that run when the turn has come, and without access.
+    /// Runs `block` with access, between two functions that run in the same turn without access.
     func sync<T>(between begin: () throws -> Void, and end: () -> Void, _ block: (Database) throws -> T) throws -> T {
         if isAccessed { reentrancyError(database.description) }
         func run() throws -> T {
@@ -111,16 +113,16 @@ final class SerializedConnection: @unchecked Sendable {
             defer { end() }
             return try access(by: .onQueue, block)
         }
-        return waits(.queue) ? try queue.sync(execute: run) : try run()
+        return waits(.queue) ? try queue.wait(for: run) : try run()
     }
 
-    /// Returns true if the access waits in the queue. Those in the queue may wait for the target queue, which may be
+    /// Returns true if the access waits in the queue. The accesses there may wait for the target queue, which may be
     /// this thread's.
     private func waits(_ path: AccessPath) -> Bool {
         path == .queue && target?.isCurrent != true
     }
 
-    /// Runs `block` with access, at once when the calling thread has it already.
+    /// Runs `block` with access, at once if the calling thread already has it.
     func reentrantSync<T>(_ block: (Database) throws -> T) rethrows -> T {
         isAccessed ? try block(database) : try sync(block)
     }
@@ -130,12 +132,12 @@ final class SerializedConnection: @unchecked Sendable {
         queue.async { self.access(by: .onQueue, block) }
     }
 
-    /// Runs `block` with access, later, and then `completion` without, before the next access of the queue.
+    /// Runs `block` with access, later, and then `completion` without access, before the next access of the queue.
     func async<T>(_ block: @escaping @Sendable (Database) -> T, then completion: @escaping @Sendable (T) -> Void) {
         queue.async { completion(self.access(by: .onQueue, block)) }
     }
 
-    /// Runs `block` with access, later, and `failure` with what it throws, after the access.
+    /// Runs `block` with access, later. After the access, calls `failure` with the error that it throws.
     func async(
         _ block: @escaping @Sendable (Database) throws -> Void,
         orElse failure: @escaping @Sendable (any Error) -> Void)
@@ -154,12 +156,12 @@ final class SerializedConnection: @unchecked Sendable {
         queue.async(priority: job.priority) { self.access(by: .onQueue, job.perform)?.wake() }
     }
 
-    /// Runs `work` when its turn has come, later, without access: it asks for it with ``AccessPath/onQueue``.
+    /// Runs `work` later, in its turn on the queue and without access. It gets access with ``AccessPath/onQueue``.
     func asyncOnQueue(priority: TaskPriority = .medium, _ work: @escaping @Sendable () -> Void) {
         queue.async(priority: priority, work)
     }
 
-    /// Runs `block` with access, and leaves open what it opens, for the next access.
+    /// Runs `block` with access, and does not close the transactions and cursors that it leaves open.
     func leavingOpen<T>(by path: AccessPath, _ block: (Database) throws -> T) rethrows -> T {
         try access(by: path, leavesOpen: true, block)
     }
@@ -168,11 +170,11 @@ final class SerializedConnection: @unchecked Sendable {
     ///
     /// - precondition: ``isAccessed``.
     var accessed: Database {
-        precondition(isAccessed, "The connection is asked for outside of its access.")
+        precondition(isAccessed, "The connection is used outside of its access.")
         return database
     }
 
-    /// Stops a program that asks for a concurrent read where there is no state to read.
+    /// Stops a program that requests a concurrent read where there is no state to read.
     @discardableResult
     func requireWriteOutsideOfTransaction(_ method: String) -> Database {
         guard isAccessed else {
@@ -192,24 +194,24 @@ final class SerializedConnection: @unchecked Sendable {
 
     // MARK: - From any thread
 
-    /// The number of transactions that the connection has committed. What is read later has all of their changes.
+    /// The number of transactions that the connection has committed. Later reads see all of their changes.
     var commitCount: UInt64 { strongroom_commits(database.connection) }
 
-    /// Interrupts what the connection does at this moment. Safe even when the connection is closed.
+    /// Interrupts the running statement of the connection. Safe to call when the connection is closed.
     func interrupt() {
         strongroom_connection_interrupt(database.connection)
     }
 
-    /// Keeps the connection from taking locks, and rolls back what holds one.
+    /// Prevents the connection from taking locks, and rolls back a transaction that holds one.
     func suspend() {
         strongroom_connection_suspend(database.connection, true)
-        // Accesses that run stop by themselves. This one finds what a former access has left open.
+        // Running accesses stop by themselves. This access ends a transaction that a former access has left open.
         if database.configuration.allowsUnsafeTransactions {
             async { $0.stops.releaseAbandonedLock() }
         }
     }
 
-    /// The same for a reader of a write-ahead log: it may go on, unless it holds a lock of an attached database.
+    /// Suspends a reader of a write-ahead log. It can go on, unless it holds a lock of an attached database.
     func suspendLocks() {
         strongroom_connection_suspend(database.connection, false)
     }
@@ -225,7 +227,7 @@ final class SerializedConnection: @unchecked Sendable {
 
     /// Calls `action` when the connection is not suspended: now, or at the end of the suspension.
     func whenResumed(_ action: @escaping @Sendable () -> Void) {
-        // Asked under the lock: a resumption that comes later finds the action.
+        // Checked under the lock: a later resumption finds the action.
         let isSuspended = resumption.withLock { actions in
             let isSuspended = self.isSuspended
             if isSuspended { actions.append(action) }
@@ -236,7 +238,7 @@ final class SerializedConnection: @unchecked Sendable {
 
     var isSuspended: Bool { strongroom_stops(database.connection) & UInt32(STRONGROOM_SUSPENDED) != 0 }
 
-    /// A Boolean value that indicates whether the connection holds a lock that keeps others out. Safe from any thread.
+    /// True if the connection holds a lock that keeps others out. Safe to read from any thread.
     var holdsLock: Bool { strongroom_connection_holds_lock(database.connection) }
 
     private func access<T>(

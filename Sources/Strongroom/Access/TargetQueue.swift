@@ -1,14 +1,15 @@
 import Dispatch
 
-/// The application's own queue under those of the connections: all accesses run on it.
+/// The application's own queue, on which all accesses run.
 ///
-/// It may be serial, and then the thread that it runs must not wait for others that wait for the queue. So an access
-/// enters it last, when it has all else that it needs, and an access from the queue itself goes ahead.
+/// It may be serial, and then its thread must not wait for threads that wait for the queue. So an access enters the
+/// queue last, when it has everything else that it needs, and an access that is called on the queue goes ahead of
+/// others.
 final class TargetQueue: Sendable {
     private let queue: DispatchQueue
     private let key = DispatchSpecificKey<Bool>()
 
-    /// Nil when there is none.
+    /// Marks the queue. Nil for nil.
     init?(_ queue: DispatchQueue?) {
         guard let queue else { return nil }
         self.queue = queue
@@ -19,26 +20,28 @@ final class TargetQueue: Sendable {
         if canBeMarked { queue.setSpecific(key: key, value: nil) }
     }
 
-    /// Dispatch's global queues carry no values. They are concurrent: nothing has to be known of them.
+    /// True unless it is one of Dispatch's global queues, which carry no values. Those are concurrent, and need no
+    /// mark.
     private var canBeMarked: Bool { !queue.label.hasPrefix("com.apple.root.") }
 
-    /// A Boolean value that indicates whether the calling thread works on the queue.
+    /// True if the calling thread works on the queue.
     var isCurrent: Bool { DispatchQueue.getSpecific(key: key) != nil }
 
     /// Runs `block` on the queue.
     func sync<T>(_ block: () throws -> T) rethrows -> T {
-        isCurrent ? try block() : try queue.sync(execute: block)
+        isCurrent ? try block() : try queue.wait(for: block)
     }
 
-    /// Stops a program that is about to wait on a serial queue, for accesses that wait for the queue.
+    /// Stops a program that is about to wait on a serial queue for accesses that wait for the same queue.
     func requireConcurrency() {
         guard isCurrent else { return }
         let isReached = DispatchSemaphore(value: 0)
-        // Dispatch doesn't tell which queues are serial. While this thread has a serial one, nothing else runs there.
+        // Dispatch doesn't say which queues are serial. While this thread works on a serial queue, nothing else runs
+        // there.
         queue.async { isReached.signal() }
         guard isReached.wait(timeout: .now() + 5) == .timedOut else { return }
         fatalError("""
-            An access that blocks was asked for on \(queue.label), the serial target queue of the database, \
+            A blocking access was called on \(queue.label), the serial target queue of the database, \
             while other accesses wait for that queue. Access the database from another queue, use an asynchronous \
             access, or set a concurrent targetQueue.
             """)

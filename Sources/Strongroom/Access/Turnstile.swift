@@ -3,19 +3,17 @@ enum VisitorRank {
     /// Waits for all earlier visitors, and for barriers.
     case ordinary
 
-    /// Belongs to the owner of the barrier: goes ahead of ordinary visitors, and passes barriers.
+    /// Belongs to the owner of the barrier. Passes ordinary visitors and barriers.
     case owner
 
-    /// Belongs to the owner of the barrier, and must not wait: enters past the limit.
+    /// Belongs to the owner of the barrier, and must not wait. Enters past the limit.
     case ownerAtOnce
 }
 
-/// The order in which visitors enter: up to a limit at the same time, first come, first served, and each barrier
-/// alone.
+/// The order in which visitors enter: up to a limit at the same time, in order of arrival, and each barrier alone.
 ///
-/// A value without locks and threads, which decides and does nothing else: its user guards it by a ``Mutex``, and
-/// calls ``next()`` after each change until no visitor is left to admit. The article <doc:AccessPath> has its state
-/// table.
+/// A value without locks and threads that only decides. Its user guards it by a ``Mutex``, and calls ``next()`` after
+/// each change until no visitor is left to admit. <doc:AccessPath> has its state table.
 struct Turnstile<Visitor> {
     /// Identifies a visitor that waits.
     typealias Ticket = Int
@@ -33,7 +31,7 @@ struct Turnstile<Visitor> {
     private enum Phase {
         case open
 
-        /// The owner of the barrier is closing: its own visitors would open again what it has closed.
+        /// The owner of the barrier is closing. Its own visitors would open again what it has closed.
         case closing
 
         case closed
@@ -42,7 +40,7 @@ struct Turnstile<Visitor> {
     /// The number of visitors that may be inside at the same time.
     let limit: Int
 
-    /// The number of visitors inside. More than the limit where owners had to pass it.
+    /// The number of visitors inside. It exceeds the limit if owners passed it.
     private(set) var inside = 0
 
     /// A Boolean value that indicates whether a barrier is alone inside.
@@ -52,19 +50,20 @@ struct Turnstile<Visitor> {
     private var line = Line<(visitor: Visitor, isBarrier: Bool)>()
     private var owners = Line<Visitor>()
 
-    /// The number of visitors inside that wait for the owner of the barrier. The owner waits for no place meanwhile.
+    /// The number of visitors inside that wait for the owner of the barrier. Meanwhile the owner does not wait for a
+    /// place.
     private var waitingInside = 0
 
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// The number of visitors that wait, and of the places that are reserved for them.
+    /// The number of visitors that wait, and the number of places that are reserved for them.
     var waiting: (count: Int, capacity: Int) { (line.count + owners.count, line.capacity + owners.capacity) }
 
     // MARK: - Arrivals
 
-    /// Admits a visitor that arrives, or refuses it, or makes it wait: then the caller appends it.
+    /// Admits or refuses a visitor that arrives, or returns that it has to wait. In that case the caller appends it.
     mutating func enter(_ rank: VisitorRank) -> Entry {
         switch rank {
         case .ordinary:
@@ -83,7 +82,7 @@ struct Turnstile<Visitor> {
         line.append((visitor, isBarrier: false))
     }
 
-    /// Makes a barrier wait until no visitor is inside. Later visitors wait for its end.
+    /// Makes a barrier wait until no visitor is inside. Later visitors wait until it ends.
     mutating func append(barrier visitor: Visitor) -> Ticket {
         line.append((visitor, isBarrier: true))
     }
@@ -93,14 +92,14 @@ struct Turnstile<Visitor> {
         _ = owners.append(visitor)
     }
 
-    /// Removes a visitor or a barrier that waits, and returns it; nil when its turn has come.
+    /// Removes a waiting visitor or barrier, and returns it. Nil if it no longer waits.
     mutating func withdraw(_ ticket: Ticket) -> Visitor? {
         line.remove(ticket)?.visitor
     }
 
     // MARK: - Departures
 
-    /// Notes that a visitor has left.
+    /// Removes one visitor from inside.
     mutating func leave() {
         inside -= 1
     }
@@ -110,12 +109,12 @@ struct Turnstile<Visitor> {
         isBarrierUp = false
     }
 
-    /// Takes places for visitors that have not asked, whatever the limit.
+    /// Takes places without a request, whatever the limit.
     mutating func occupy(_ count: Int) {
         inside += count
     }
 
-    /// Notes that a visitor inside waits for the owner of the barrier, or that it doesn't any longer.
+    /// Sets whether one more visitor inside waits for the owner of the barrier, or one fewer.
     mutating func setWaitingInside(_ isWaiting: Bool) {
         waitingInside += isWaiting ? 1 : -1
     }
@@ -127,14 +126,14 @@ struct Turnstile<Visitor> {
         phase = .closing
     }
 
-    /// Refuses all visitors from now on, or none when the owner could not close.
+    /// Refuses all later visitors, or goes on if the owner could not close.
     mutating func endClosing(isClosed: Bool) {
         phase = isClosed ? .closed : .open
     }
 
     // MARK: - Turns
 
-    /// Removes the next visitor whose turn has come, and admits or refuses it; nil when all others have to wait.
+    /// Removes the next visitor whose turn has come, and admits or refuses it. Nil if all others have to wait.
     mutating func next() -> Admission? {
         if !owners.isEmpty {
             guard inside < limit || waitingInside > 0 else { return nil }
@@ -151,7 +150,7 @@ struct Turnstile<Visitor> {
     }
 }
 
-/// A queue whose elements can leave from any place. An element that has left leaves nothing behind.
+/// A queue whose elements can leave from any place, without leaving a gap.
 private struct Line<Element> {
     private var elements: [Int: Element] = [:]
     private var head = 0

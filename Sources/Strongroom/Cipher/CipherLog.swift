@@ -2,18 +2,19 @@ import CStrongroom
 import Foundation
 import Logging
 
-/// SQLCipher prints its log on the program's stderr, for the whole process, from the first keyed connection on. Here
-/// it goes where the application sends its logs, at debug level: each line is about something that also throws an
-/// error.
+/// SQLCipher's log. SQLCipher prints it on the program's stderr, for the whole process, from the first keyed connection
+/// on. This type sends it to the application's log instead, at debug level: each line is about a failure that also
+/// throws an error.
 enum CipherLog {
-    /// The destination of log lines, as `PRAGMA cipher_log` takes it.
+    /// The destination of log lines, as `PRAGMA cipher_log` accepts it.
     static let sink: String? = strongroom_log_sink(forward).map { String(cString: $0) }
 
     static func start() {
         _ = started
     }
 
-    /// Log settings made before the first keyed connection are lost, so one in memory comes first; it stays open.
+    /// A connection in memory, which stays open. SQLCipher discards log settings from before the first keyed
+    /// connection.
     private static let started: Void = {
         _ = strongroom_defaults_execute("PRAGMA cipher_log = \(sink.map { "'\($0)'" } ?? "off")")
     }()
@@ -25,12 +26,14 @@ private func forward(_ line: UnsafePointer<CChar>?) {
 }
 
 extension Database {
-    /// The amount that SQLCipher logs. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_log_level>
+    /// The detail of SQLCipher's log. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_log_level>
     public struct SQLCipherLogLevel: RawRepresentable, Sendable {
+        /// The name of the level in the pragma.
         public var rawValue: String
+        /// Creates a level from its name in the pragma.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// No lines.
+        /// Nothing.
         public static let none = SQLCipherLogLevel(rawValue: "NONE")
         /// Errors.
         public static let error = SQLCipherLogLevel(rawValue: "ERROR")
@@ -38,7 +41,7 @@ extension Database {
         public static let warn = SQLCipherLogLevel(rawValue: "WARN")
         /// Errors, warnings and notices.
         public static let info = SQLCipherLogLevel(rawValue: "INFO")
-        /// All but the finest details.
+        /// Everything except the finest details.
         public static let debug = SQLCipherLogLevel(rawValue: "DEBUG")
         /// Everything.
         public static let trace = SQLCipherLogLevel(rawValue: "TRACE")
@@ -46,7 +49,9 @@ extension Database {
 
     /// The destination of SQLCipher's log. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_log>
     public struct SQLCipherLogTarget: RawRepresentable, Sendable {
+        /// The destination in the pragma.
         public var rawValue: String
+        /// Creates a destination from its name in the pragma.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The application's own log: swift-log, at debug level.
@@ -55,13 +60,13 @@ extension Database {
         public static let stderr = SQLCipherLogTarget(rawValue: "stderr")
         /// The standard output stream.
         public static let stdout = SQLCipherLogTarget(rawValue: "stdout")
-        /// The end of a file.
+        /// A file, to which lines are appended.
         public static func file(_ path: String) -> SQLCipherLogTarget { SQLCipherLogTarget(rawValue: path) }
     }
 
-    /// Sets how much SQLCipher logs, and where, for the whole process.
+    /// Sets the detail and the destination of SQLCipher's log, for the whole process.
     ///
-    /// - throws: `SQLITE_ERROR` where SQLCipher refuses.
+    /// - throws: `SQLITE_ERROR` if SQLCipher refuses the settings.
     public func enableCipherLogging(logLevel: SQLCipherLogLevel = .debug, target: SQLCipherLogTarget = .device) throws {
         requireAccess()
         CipherLog.start()
@@ -70,7 +75,7 @@ extension Database {
         try runCipherPragma("cipher_log = '\(place.replacingOccurrences(of: "'", with: "''"))'")
     }
 
-    /// Silences SQLCipher, for the whole process.
+    /// Turns SQLCipher's log off, for the whole process.
     public func disableCipherLogging() throws {
         requireAccess()
         CipherLog.start()
@@ -94,14 +99,14 @@ extension Database {
         get throws { try cipherAnswer("cipher_provider_version") }
     }
 
-    /// A Boolean value that indicates whether the provider works in FIPS mode: `1` or `0`. Nil without a key.
+    /// The FIPS mode of the provider: `1` if it is on, `0` if not. Nil without a key.
     public var cipherFipsStatus: String? {
         get throws { try cipherAnswer("cipher_fips_status") }
     }
 
     /// Activates a commercial edition of SQLCipher.
     ///
-    /// - throws: `SQLITE_MISUSE` where the license isn't accepted, as by the community edition.
+    /// - throws: `SQLITE_MISUSE` if the license is not accepted. The community edition accepts none.
     public func applySQLCipherLicense(_ license: String) throws {
         requireAccess()
         let quoted = license.replacingOccurrences(of: "'", with: "''")

@@ -4,49 +4,49 @@ import CStrongroom
 final class CipherState: ConnectionPart {
     init(_ database: Database) {}
 
-    /// The key of the main database; nil for clear text.
+    /// The key of the main database. Nil for clear text.
     var key: DatabaseKey?
-    /// The derived key that SQLCipher has; nil until the key is settled, in memory, and for clear text.
+    /// The derived key that SQLCipher has. Nil before the key is derived, for databases in memory, and for clear text.
     var derived: DerivedKey?
-    /// Bytes of the file that aren't encrypted.
+    /// The number of unencrypted bytes at the start of the file.
     var header = 0
     var saltOrigin = SaltOrigin.database
     var isSaltProvided: Bool { saltOrigin != .database }
 
-    /// The file was empty, and the salt for its creation stands beside it, until the first commit.
+    /// True if the file was empty, and the salt for its creation is in a file beside it until the first commit.
     var isCreating = false
 
-    /// The slot whose secret this connection was given.
+    /// The slot that the secret of this connection opened.
     var openedSlot: KeySlot?
     /// The salt of the key file, with which the database is to be created.
     var creationSalt: Salt?
 
-    /// A key was given and its derivation put off: statements like `PRAGMA kdf_iter` may still say how.
+    /// True if a key was given and is not derived yet: statements such as `PRAGMA kdf_iter` can still change how.
     var isPending = false
-    /// The pragmas that said so.
+    /// The pragmas that have set the format.
     var setUpPragmas: Set<FormatPragma> = []
-    /// The header that was asked for; an existing file has its own.
+    /// The requested header. An existing file has its own.
     var requestedHeader: PlaintextHeader?
-    /// The format of the latest key, which is not derived in memory.
+    /// The format of the latest key, for databases in memory, which derive none.
     var settings = CipherSettings.sqlcipher4
-    /// Opening has come to its end: nothing can change the format any more.
+    /// True when opening has ended. The format can't change from then on.
     var isSetUp = false
-    /// True while the library itself says the format, which needs no permission.
+    /// True while the library itself sets the format, which is always permitted.
     var isSettingFormat = false
     /// True if SQLCipher's defaults are held for this connection until it is set up.
     var holdsDefaults = false
-    /// The error that keeps the connection from going on.
+    /// The error with which the connection refuses all further work.
     var refusal: DatabaseError?
-    /// Keeps SQLite away from a file that the key doesn't fit.
+    /// The gate that keeps SQLite from a file that the key doesn't fit.
     var gate: OpaquePointer?
 
     /// The key of a `PRAGMA key` that is being compiled.
     var keyInSQL: DatabaseKey?
 
-    /// True if temporary data may come from encrypted pages, of the main database or of an attached one.
+    /// True if temporary data may come from encrypted pages of the main database or an attached one.
     var keepsTemporaryDataInMemory = false
 
-    /// Shared with the other connections of the access.
+    /// The keyring of the access, which its connections share.
     var keyring = Keyring()
 
     var isKeyed: Bool { key != nil || derived != nil }
@@ -98,7 +98,7 @@ extension CipherState {
         openGate()
     }
 
-    /// SQLite must not meet the gate when it closes the file.
+    /// Opens the gate, so that SQLite can close the file.
     func willFree() {
         openGate()
     }
@@ -113,8 +113,8 @@ extension CipherState {
 enum SaltOrigin {
     /// The file, or a file beside it.
     case database
-    /// The plaintext header that the caller asked for.
+    /// The plaintext header that the caller requested.
     case caller
-    /// The raw key, which carries it.
+    /// The raw key, which contains it.
     case key
 }

@@ -1,6 +1,6 @@
 import CStrongroom
 
-/// The progress of a copy, and the stops that reach it.
+/// The progress of a copy, and the stops that end it.
 final class CopyProgress {
     private let report: ((EncryptionProgress) throws -> Void)?
     private let pageCount: Int
@@ -16,19 +16,20 @@ final class CopyProgress {
 
     var isReported: Bool { report != nil }
 
-    /// So many pages are written. All of them count as done when the copy is checked.
+    /// Reports the number of written pages. It is complete when the copy has been checked.
     func advance(to count: Int) throws {
         completed = max(0, min(count, pageCount - 1))
         try check()
     }
 
-    /// So many of the pages that were written are checked.
+    /// Reports the number of written pages that have been checked.
     func check(completed count: Int) throws {
         phase = .checking
         try advance(to: count)
     }
 
-    /// Reports the same progress again, which is a chance to stop. A stop of the original stops its copy.
+    /// Reports the same progress again, to give the program an opportunity to stop. A stop of the original stops its
+    /// copy.
     func check() throws {
         try source.stops.check()
         try Task.checkCancellation()
@@ -42,8 +43,8 @@ final class CopyProgress {
 }
 
 extension Database {
-    /// Runs `body` while SQLite calls `progress.check()` in the middle of statements; what that throws stops them, and
-    /// is thrown on.
+    /// Runs `body` while SQLite calls `progress.check()` in the middle of statements. An error of the check stops them,
+    /// and is thrown.
     func stopping<T>(by progress: CopyProgress, _ body: () throws -> T) throws -> T {
         let watch = StatementWatch(progress)
         return try withExtendedLifetime(watch) {

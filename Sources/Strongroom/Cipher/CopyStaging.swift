@@ -1,14 +1,14 @@
 import CStrongroom
 import Foundation
 
-/// The folder in which a copy grows, beside its destination. Only its owner may look into it.
+/// The folder in which a copy is written, beside its destination. Only its owner can open it.
 ///
-/// A lock on the folder, which the system releases with the process, marks a copy in the making. The next copy in the
-/// same place removes the folders without one, which killed processes have left.
+/// A lock on the folder, which the system releases when the process ends, marks a copy in progress. The next copy in
+/// the same place removes the folders without a lock, which killed processes have left.
 struct CopyStaging {
     private let folder: String
     private let descriptor: CInt
-    /// The copy, until it gets its name.
+    /// The path of the copy until it gets its name.
     let path: String
 
     init(beside destination: String) throws {
@@ -21,7 +21,7 @@ struct CopyStaging {
         path = folder + "/copy"
     }
 
-    /// The folder that a file is in.
+    /// Returns the folder of a file.
     private static func folder(of path: String) -> String {
         let slash = path.lastIndex(of: "/")
         return slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -29,8 +29,8 @@ struct CopyStaging {
 
     // MARK: - Left-overs
 
-    /// Removes what killed copies have left beside `destination`: their folders, and the salts and key files whose
-    /// database never got its name.
+    /// Removes what killed copies have left beside `destination`: their folders, and salts and key files of databases
+    /// that never got their name.
     static func removeLeftOvers(beside destination: String) {
         strongroom_staging_sweep(folder(of: destination), { _, path in
             let staging = String(cString: path!)
@@ -39,7 +39,7 @@ struct CopyStaging {
     }
 
     /// Removes the salt and the key file that `copy` was to have in `folder`. A copy gets its name after its sidecars
-    /// do: as long as it has none, they are no other database's.
+    /// do: if there is no database with the name, they belong to no other.
     static func removeSidecars(of copy: String, in folder: String) {
         guard strongroom_file_exists(copy) else { return }
         let keys = KeyFiles(database: copy)
@@ -56,7 +56,7 @@ struct CopyStaging {
         }
     }
 
-    /// Returns the database that a sidecar is beside, if it doesn't exist.
+    /// Returns the database that a sidecar belongs to, if it doesn't exist.
     private static func missing(_ sidecar: String, _ ending: String, _ folder: String) -> String? {
         guard sidecar.hasSuffix(ending) else { return nil }
         let database = folder + "/" + sidecar.dropLast(ending.count)
@@ -65,22 +65,23 @@ struct CopyStaging {
 
     // MARK: - The copy
 
-    /// Makes the file that the copy is written into.
+    /// Creates the file that the copy is written into.
     ///
-    /// - parameter source: whose mode the copy gets; nil for a database in memory.
+    /// - parameter source: the file whose mode the copy gets. Nil for a database in memory.
     func create(like source: String?) throws {
         let error = strongroom_copy_create(path, source)
         guard error == 0 else { throw CopyStaging.failure("create \(path)", error) }
     }
 
-    /// Gives the finished copy no more than the mode of its source, and its owner and group where that is permitted.
+    /// Restricts the mode of the finished copy to that of its source, and sets its owner and group if that is
+    /// permitted.
     func copyMode(of source: String?) throws {
         guard let source else { return }
         let error = strongroom_copy_take_mode(path, source)
         guard error == 0 else { throw CopyStaging.failure("give a copy the mode of \(source)", error) }
     }
 
-    /// Ends the staging: what has got no name is gone.
+    /// Removes the folder, with everything in it that has not got its name.
     func remove() {
         strongroom_staging_remove(folder, descriptor)
     }

@@ -2,13 +2,14 @@ import CStrongroom
 import Foundation
 
 extension Database {
-    /// Attaches another database, with a key of its own, or in clear text for nil. `DETACH DATABASE` ends it.
+    /// Attaches another database, with a key of its own, or in clear text for nil. `DETACH DATABASE` detaches it.
     ///
-    /// In SQL, `ATTACH` would take the key of the main database, and its salt, which doesn't open a file with the same
-    /// passphrase and a salt of its own. Here the key stays out of SQL, too. <https://www.sqlite.org/lang_attach.html>
+    /// The SQL statement `ATTACH` uses the key and the salt of the main database, which do not open a file with the
+    /// same passphrase and another salt. This function also keeps the key out of SQL.
+    /// <https://www.sqlite.org/lang_attach.html>
     ///
-    /// - throws: what opening that database would throw; `SQLITE_MISUSE` where a clear database keeps temporary data
-    ///   on disk, and an encrypted one is attached.
+    /// - throws: the errors of opening that database; `SQLITE_MISUSE` if the main database is in clear text and keeps
+    ///   temporary data on disk, and the attached one is encrypted.
     public func attach(path: String, as schemaName: String, encryption: Encryption?) throws {
         requireAccess()
         try keySetup.settlePendingKey()
@@ -30,7 +31,7 @@ extension Database {
             return
         }
         if try other.fileSize() == 0 {
-            // Nothing is read yet: the format can be said after the key.
+            // Nothing has been read yet: the format can still be set after the key.
             try execute(sql: "ATTACH DATABASE ? AS \(quoted(schemaName)) KEY ''", arguments: [other.filePath])
             return try formatControl.holdingDefaults {
                 try keySetup.attach(derived, header: other.cipher.header, schema: quoted(schemaName), key: schemaName)
@@ -39,15 +40,17 @@ extension Database {
         }
         guard derived.settings.hasStandardPages, other.cipher.header == 0 else {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-                \(other.path) can't be attached: SQLCipher attaches databases in its current format, without plaintext header, only
+                \(other.path) can't be attached: SQLCipher only attaches databases in its current format, without \
+                a plaintext header
                 """)
         }
         let path = other.filePath
         strongroom_set_opening(connection)
         defer { strongroom_set_opening(nil) }
         try formatControl.holdingDefaults {
-            try check(
-                derived.withSpec { strongroom_attach(try openConnection, path, schemaName, $0.baseAddress, CInt($0.count)) })
+            try check(derived.withSpec {
+                strongroom_attach(try openConnection, path, schemaName, $0.baseAddress, CInt($0.count))
+            })
         }
     }
 }

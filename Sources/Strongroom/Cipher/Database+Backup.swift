@@ -2,38 +2,39 @@ import CSQLCipher
 
 /// The progress of a backup.
 public struct DatabaseBackupProgress: Sendable {
-    /// The pages that are yet to be copied.
+    /// The number of pages that remain to be copied.
     public let remainingPageCount: Int
 
-    /// The pages of the source; they change when the source does.
+    /// The number of pages of the source, which changes when the source does.
     public let totalPageCount: Int
 
-    /// A Boolean value that indicates whether the copy is whole.
+    /// A Boolean value that indicates whether the copy is complete.
     public let isCompleted: Bool
 
-    /// The pages that were copied.
+    /// The number of copied pages.
     public var completedPageCount: Int { totalPageCount - remainingPageCount }
 }
 
 extension Database {
     /// Copies the whole database over another one.
     ///
-    /// Both databases are encrypted, with a key each, or neither is. Where their pages differ in size, or in the room
-    /// for an HMAC, the rows are written into a temporary database first, encrypted with a key that nobody knows,
-    /// whose pages are then copied. A new destination gets no more than the mode of the source; in the end a fresh
-    /// connection opens it, which derives the key once more.
+    /// Either both databases are encrypted, each with its key, or neither is. If their pages differ in size or in the
+    /// reserve for an HMAC, the rows are first written into a temporary database, which is encrypted with a random key,
+    /// and its pages are copied. A new destination gets at most the mode of the source. At the end a new connection
+    /// opens it, which derives the key once more.
     ///
-    /// - parameters:
-    ///     - pagesPerStep: how many pages are copied at a time, all of them by default. Between two steps, other connections
-    ///       can write: then the copy begins anew.
-    ///     - progress: called after each step. When it throws, the backup ends with that error, and the destination is left
-    ///       as it was; errors after the last step are ignored.
     /// An interruption, a cancellation or a suspension of either database ends the backup between two pages.
     ///
+    /// - parameters:
+    ///   - destDb: the destination.
+    ///   - pagesPerStep: the number of pages that are copied at a time. Default: all. Between two steps other
+    ///     connections can write, and then the copy begins again.
+    ///   - progress: called after each step. An error that it throws ends the backup, and the destination is unchanged.
+    ///     Errors after the last step are ignored.
     /// - throws: `SQLITE_BUSY` and `SQLITE_LOCKED` when either database is being written, `SQLITE_READONLY`,
     ///   `SQLITE_FULL`.
     ///
-    /// <https://www.sqlite.org/backup.html>
+    /// Source: <https://www.sqlite.org/backup.html>.
     public func backup(
         to destDb: Database,
         pagesPerStep: CInt = -1,
@@ -68,20 +69,19 @@ extension Database {
             try destDb.stops.waiting {
                 try copy(backup, to: destDb, pagesPerStep) { state in
                     // https://www.sqlite.org/c3ref/backup_finish.html: the destination must not be used before the
-                    // end.
+                    // backup has ended.
                     try destDb.barred(in: "the progress function of a backup into it") { try progress?(state) }
                 }
             }
         } catch {
-            // The step's failure comes again.
+            // The error of the step is returned again.
             _ = destDb.stops.rollingBack { sqlite3_backup_finish(backup) }
             throw error
         }
         try destDb.check(sqlite3_backup_finish(backup))
     }
 
-    /// At once means: in one transaction. Pages go a few at a time all the same, so that both databases can be
-    /// stopped.
+    /// Copies all pages in one transaction. They are copied in small steps, so that both databases can be stopped.
     private func copy(
         _ backup: OpaquePointer, to destDb: Database, _ pagesPerStep: CInt,
         _ progress: (DatabaseBackupProgress) throws -> Void) throws
@@ -92,7 +92,7 @@ extension Database {
             try runUnseen("SELECT 1 FROM sqlite_master LIMIT 1")
             try copyInSteps(backup, to: destDb, pagesPerStep, progress)
         }
-        // Nothing was written that could fail to be committed.
+        // A read has nothing to lose if its commit fails.
         try stops.undoing { try runUnseen("COMMIT") }
         try copied.get()
     }
@@ -112,7 +112,7 @@ extension Database {
                 totalPageCount: Int(sqlite3_backup_pagecount(backup)),
                 isCompleted: code == SQLITE_DONE)
             if state.isCompleted {
-                // All is copied: an error can't take it back.
+                // The copy is complete: an error can't undo it.
                 try? progress(state)
                 return
             }

@@ -1,7 +1,7 @@
 extension Database {
-    /// Runs `body` while a lock that another connection holds is an error at once.
+    /// Runs `body` without waiting for locks: a lock of another connection is an error at once.
     func withoutWaiting<T>(_ body: () throws -> T) throws -> T {
-        // A timeout that `PRAGMA busy_timeout` has set takes precedence over the configuration's.
+        // A timeout that `PRAGMA busy_timeout` has set overrides the configuration's.
         let timeout = try answer(to: "PRAGMA busy_timeout") ?? "0"
         try busy.remove(from: self)
         let result = Result { try body() }

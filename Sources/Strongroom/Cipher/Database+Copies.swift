@@ -1,9 +1,9 @@
 import CStrongroom
 
-// Copies between connections, and what they have to share.
+// Copies between connections, and their common parts.
 
 extension Database {
-    /// The encryption that opens a copy as this connection opened its database; nil for clear text.
+    /// The encryption that opens a copy in the same way as this connection opened its database. Nil for clear text.
     var ownEncryption: Encryption? {
         guard let key = cipher.key else { return nil }
         var encryption = Encryption(key: key, settings: cipher.format.settings, plaintextHeader: cipher.requestedHeader)
@@ -15,11 +15,11 @@ extension Database {
 
     // MARK: - Vacuuming
 
-    /// Writes a copy without unused pages, which opens as the original does.
+    /// Writes a copy without unused pages, which is opened like the original.
     func vacuum(into filePath: String) throws {
         let progress = try CopyProgress(of: self, nil)
         try DatabaseFile.make(filePath, as: ownEncryption, from: self, progress) { partial in
-            // SQLCipher's VACUUM INTO hands on the key and the salt, and nothing that says how they are used.
+            // SQLCipher's VACUUM INTO passes the key and the salt on, but not the format.
             if !cipher.isKeyed || cipher.derived?.settings.hasStandardPages == true && cipher.header == 0 {
                 try execute(sql: "VACUUM INTO ?", arguments: [partial])
                 return [:]
@@ -30,33 +30,33 @@ extension Database {
         }
     }
 
-    /// Refuses the statement `VACUUM INTO` where nothing would open the copy, or everybody could.
+    /// Refuses the statement `VACUUM INTO` if no key would open the copy, or no key would be needed.
     ///
-    /// The copy gets the key of the main database, whichever database it is of, and SQLCipher's default format; or
-    /// parts of that.
+    /// The copy gets the key of the main database, whichever database it copies, and all or parts of SQLCipher's
+    /// default format.
     func requireReadableCopy(of schemaName: String) throws {
         if !cipher.isKeyed, cipher.keepsTemporaryDataInMemory, schemaName != "main" {
             throw DatabaseError(
                 refusing: "VACUUM INTO may write an attached database in clear text, as the main one is",
                 advice: "open it by itself and use vacuum(into:)")
         }
-        // In memory, the key is one that nobody knows.
+        // In memory, the key is random and unknown.
         guard cipher.isKeyed, cipher.derived?.settings.hasStandardPages != true else { return }
         throw DatabaseError(refusing: "VACUUM INTO would write a copy that no key opens", advice: "use vacuum(into:)")
     }
 
     // MARK: - Backups
 
-    /// Returns true if pages can be copied as they are: SQLite's backup takes pages of another size, or with other
-    /// room for the HMAC, into a file that no key opens.
+    /// Returns true if pages can be copied unchanged. SQLite's backup copies pages of another size or reserve into a
+    /// file that no key opens.
     func hasPages(like other: Database) -> Bool {
         guard cipher.isKeyed, other.cipher.isKeyed else { return true }
         let (own, others) = (cipher.format.settings, other.cipher.format.settings)
         return own.pageSize == others.pageSize && own.pageReserve == others.pageReserve
     }
 
-    /// Writes the rows into a database with the pages of `destination`, which nobody else can read and whose file has
-    /// no name, and hands it to `copy`.
+    /// Writes the rows into a database with the page format of `destination`, which no other process can read and whose
+    /// file has no name, and calls `copy` with it.
     func repaged(
         for destination: Database, _ progress: ((DatabaseBackupProgress) throws -> Void)?,
         _ copy: (Database) throws -> Void
@@ -76,8 +76,8 @@ extension Database {
         }
     }
 
-    /// Takes away from an empty destination what the source doesn't allow to everybody: SQLite made its file with the
-    /// mode of any file.
+    /// Restricts the mode of an empty destination to that of the source. SQLite has created its file with the default
+    /// mode.
     func limitMode(to source: Database) throws {
         guard isFileStored, source.isFileStored, try pageCount <= 1 else { return }
         for suffix in ["", "-journal", "-wal", "-shm"] {
@@ -86,21 +86,20 @@ extension Database {
         }
     }
 
-    /// Opens the database as its user will, from its files alone: with a fresh connection and a key that is derived
-    /// anew.
+    /// Opens the database as its user will: from its files alone, with a new connection and a newly derived key.
     func requireOpensFromFiles() throws {
         guard isFileStored, let encryption = ownEncryption else { return }
-        // Nobody else can open it, then.
+        // In exclusive locking mode, no other connection can open it.
         guard try answer(to: "PRAGMA main.locking_mode") == "normal" else { return }
         do {
             try requireOpening(encryption)
         } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
-            throw DatabaseError(.SQLITE_CORRUPT, .damaged, "the copy was written, and doesn't open: \(error)")
+            throw DatabaseError(.SQLITE_CORRUPT, .damaged, "the copy was written, but can't be opened: \(error)")
         }
     }
 }
 
 extension CipherSettings {
-    /// Bytes at the end of each page that SQLite leaves to SQLCipher.
+    /// The number of bytes at the end of each page that SQLite reserves for SQLCipher.
     var pageReserve: Int { Int(strongroom_page_reserve(CInt(hmacAlgorithm?.rawValue ?? 0))) }
 }

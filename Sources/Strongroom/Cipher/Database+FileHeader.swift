@@ -1,14 +1,15 @@
 import CStrongroom
 
 extension Database {
-    /// The size of the main file in bytes; zero before the first page.
+    /// Returns the size of the main file in bytes. Zero before the first page.
     func fileSize() throws -> Int64 {
         var size: Int64 = 0
         try check(strongroom_database_size(openConnection, "main", &size))
         return size
     }
 
-    /// Through the connection's own file: opening and closing another one would drop the locks of this process.
+    /// Returns the header, read through the connection's own file. Closing another one would release the locks of this
+    /// process.
     func fileHeader(of schema: String = "main") throws -> FileHeader {
         var size: Int64 = 0
         try check(strongroom_database_size(openConnection, schema, &size))
@@ -19,7 +20,7 @@ extension Database {
         return FileHeader(bytes: bytes, fileSize: size)
     }
 
-    /// False in memory, and for temporary databases.
+    /// False for databases in memory and temporary databases.
     var isFileStored: Bool {
         path(of: "main") != nil
     }

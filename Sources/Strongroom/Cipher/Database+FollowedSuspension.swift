@@ -2,8 +2,8 @@ import CStrongroom
 import Foundation
 
 extension Database {
-    /// Runs `body` while the connection follows suspension notifications, for work on a file that no queue or pool has
-    /// open.
+    /// Runs `body` while the connection follows suspension notifications, for work on a file outside of a queue or
+    /// pool.
     func followingSuspensions<T>(_ body: () throws -> T) rethrows -> T {
         let suspension = FollowedSuspension(connection)
         defer { suspension.end() }
@@ -11,7 +11,7 @@ extension Database {
     }
 }
 
-/// Suspends a connection that is known to this object and its owner only.
+/// The suspension of a connection outside of a queue or pool.
 ///
 /// Sendable because `connection` has its own lock, and its owner alone uses `tokens`.
 private final class FollowedSuspension: @unchecked Sendable {
@@ -34,7 +34,7 @@ private final class FollowedSuspension: @unchecked Sendable {
         })
     }
 
-    /// A notification that is on its way meets nothing.
+    /// Ends it. A notification that arrives later has no effect.
     func end() {
         for token in tokens { NotificationCenter.default.removeObserver(token) }
         connection.withLock { $0 = nil }

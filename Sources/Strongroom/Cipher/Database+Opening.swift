@@ -1,5 +1,5 @@
 extension Database {
-    /// Makes the connection ready for use: encryption first, because nothing can be read before.
+    /// Makes the connection ready for use. Encryption comes first, because nothing can be read before.
     func setUp() throws {
         try setUpConnection()
         defer { formatControl.releaseDefaults() }

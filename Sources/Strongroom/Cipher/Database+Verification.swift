@@ -3,11 +3,11 @@ import CStrongroom
 // Connections that verify what this library has written, and the access that they need.
 
 extension Database {
-    /// Opens the database as its user will: from its files alone, by a connection to which nothing is handed over.
+    /// Opens the database as its user will: from its files alone, by a connection that shares nothing with this one.
     func requireOpening(_ encryption: Encryption, _ body: (Database) throws -> Void = { _ in }) throws {
         var configuration = Configuration()
         configuration.encryption = encryption
-        // Finishing what is pending is not its business.
+        // It does not finish pending changes.
         configuration.readonly = true
         configuration.busyMode = .timeout(10)
         let fresh = try Database(
@@ -18,7 +18,7 @@ extension Database {
         }
     }
 
-    /// A second connection to the same file that knows the key, and nothing of the configuration.
+    /// Runs `body` with a second connection to the same file, which has the key and not the configuration.
     func withPlainConnection<T>(
         derived: DerivedKey?, header: Int, readonly: Bool = false, _ body: (Database) throws -> T) throws -> T
     {
@@ -32,7 +32,7 @@ extension Database {
         }
     }
 
-    /// The set-up of a connection that is not the application's.
+    /// Sets up a connection of the library's own.
     func setUpPlainly(derived: DerivedKey?, header: Int) throws {
         try check(authorizer.install(on: openConnection))
         try busy.install(on: self)
@@ -46,7 +46,7 @@ extension Database {
         cipher.isSetUp = true
     }
 
-    /// Runs `body` with access to a connection that no queue knows, and closes it.
+    /// Runs `body` with access to a connection without a queue, and closes it.
     func withSoleAccess<T>(_ body: (Database) throws -> T) throws -> T {
         let former = strongroom_enter(connection)
         defer {
@@ -56,7 +56,8 @@ extension Database {
         return try body(self)
     }
 
-    /// The log, and the files with salts, belong to one name of a file: under another, it would be half a database.
+    /// Throws if the file has several names. The log and the salt files belong to one of them: under another name the
+    /// database would be incomplete.
     func requireSingleName() throws {
         let count = strongroom_link_count(filePath)
         guard count < 2 else {

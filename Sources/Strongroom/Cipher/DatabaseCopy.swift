@@ -1,8 +1,8 @@
 import CSQLCipher
 
-/// Copies a database object by object: SQLCipher's own ways refuse or forget something (the backup API wants equal
-/// page formats, `VACUUM INTO` keeps the room for an HMAC, `sqlcipher_export` drops header fields and renumbers rows,
-/// and `ATTACH` reads only the current format).
+/// A copy of a database, object by object. SQLCipher's own functions have limits: the backup API needs equal page
+/// formats, `VACUUM INTO` keeps the reserve, `sqlcipher_export` omits header fields and renumbers rows, and `ATTACH`
+/// only reads the current format.
 struct DatabaseCopy {
     private let source: Database
     private let target: Database
@@ -14,9 +14,9 @@ struct DatabaseCopy {
         self.progress = progress
     }
 
-    /// Returns how many rows each table has.
+    /// Copies the database, and returns the number of rows of each table.
     func run() throws -> [String: Int] {
-        // A step of rows is short, an index of them all isn't.
+        // A step of rows is short, but an index of all rows is not.
         try target.stopping(by: progress) { try copyAll() }
     }
 
@@ -58,8 +58,8 @@ struct DatabaseCopy {
         for sql in try String.fetchAll(source, sql: """
             SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY rowid
             """) { try target.execute(sql: sql) }
-        // Virtual tables, views and triggers have no pages: their lines in the schema are all there is. Creating a
-        // virtual table would create its shadow tables anew.
+        // Virtual tables, views and triggers have no pages: their rows in the schema are all there is. Creating a
+        // virtual table would create its shadow tables again.
         try target.execute(sql: "PRAGMA writable_schema = ON")
         _ = try copy(query: """
             SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master
@@ -69,7 +69,8 @@ struct DatabaseCopy {
     }
 
     private func hasStatistics() throws -> Bool {
-        try Int.fetchOne(source, sql: "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'sqlite_stat1'") != nil
+        let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'sqlite_stat1'"
+        return try Int.fetchOne(source, sql: sql) != nil
     }
 
     // MARK: - Rows
@@ -102,7 +103,8 @@ struct DatabaseCopy {
         return target.totalChangesCount - before
     }
 
-    /// Moves a thousand rows, or fewer large ones: whoever wants to stop is heard. False after the last one.
+    /// Copies a thousand rows, or fewer large ones, so that the copy can be stopped in between. Returns false at the
+    /// end.
     private func moveRows(from query: SQLiteStatement, to insertion: SQLiteStatement) throws -> Bool {
         var count = 1000, room = 4 << 20
         while count > 0, room > 0 {
@@ -118,13 +120,13 @@ struct DatabaseCopy {
         return true
     }
 
-    /// Returns the size of texts and blobs.
+    /// Copies the values of a row. Returns the size of its texts and blobs in bytes.
     private func moveValues(from query: SQLiteStatement, to insertion: SQLiteStatement) throws -> Int {
         var size = 0
         for index in 0..<sqlite3_column_count(query) {
             let value = sqlite3_column_value(query, index), type = sqlite3_value_type(value)
             try target.check(sqlite3_bind_value(insertion, index + 1, value))
-            // Asking for the bytes of a number would make a text of it.
+            // Reading the bytes of a number would convert it to text.
             if type == SQLITE_TEXT || type == SQLITE_BLOB { size += Int(sqlite3_value_bytes(value)) }
         }
         return size
@@ -135,7 +137,7 @@ struct DatabaseCopy {
         try progress.advance(to: target.pageCount)
     }
 
-    /// The columns that hold values, with the rowid where no column stands for it.
+    /// Returns the columns that store values, and the rowid if no column is its alias.
     private func storedColumns(of table: String) throws -> [String] {
         let columns = try Row.fetchAll(source, sql: "PRAGMA main.table_xinfo(\(quoted(table)))")
         let stored = columns.filter { ($0["hidden"] as Int) == 0 }.map { $0["name"] as String }
@@ -145,7 +147,8 @@ struct DatabaseCopy {
         return try primaryKeyIsRowID(columns, of: table) ? stored : [alias] + stored
     }
 
-    /// One column, and no index for it. <https://www.sqlite.org/lang_createtable.html#rowid>
+    /// Returns true if the primary key is one column without an index.
+    /// <https://www.sqlite.org/lang_createtable.html#rowid>
     private func primaryKeyIsRowID(_ columns: [Row], of table: String) throws -> Bool {
         guard columns.filter({ ($0["pk"] as Int) > 0 }).count == 1 else { return false }
         let indexes = try Row.fetchAll(source, sql: "PRAGMA main.index_list(\(quoted(table)))")

@@ -2,16 +2,21 @@ import CStrongroom
 import Foundation
 
 extension DatabaseFile {
-    /// Writes an encrypted copy of a clear database, and opens and checks it before it gets its name. The original
-    /// stays.
+    /// Writes an encrypted copy of a database in clear text, and opens and verifies it before it gets its name. The
+    /// original stays.
     ///
-    /// Everything is kept: schema, rowids, autoincrement, full-text indexes, `user_version`, `application_id`,
-    /// encoding and journal mode. `progress` may throw to stop; it is called in the middle of long statements and
-    /// checks, too, and hears of the last page when the copy is checked. The cancellation of the calling task stops,
-    /// too, and so does ``Database/suspendNotification``. The files of the original and their folder stay as they are.
+    /// The copy has the same schema, rowids, autoincrement values, full-text indexes, `user_version`, `application_id`,
+    /// encoding and journal mode. The files of the original and their folder do not change. The cancellation of the
+    /// calling task and ``Database/suspendNotification`` stop the copy.
     ///
-    /// - throws: `SQLITE_CANTOPEN` if `destination` exists, `SQLITE_NOTADB` if `path` isn't in clear text. Nothing is
-    ///   left behind.
+    /// - parameters:
+    ///   - path: the path of the original.
+    ///   - destination: the path of the copy.
+    ///   - encryption: the encryption of the copy.
+    ///   - progress: called as pages are written and verified, also in the middle of long statements and checks. An
+    ///     error that it throws stops the copy. The last call follows the verification.
+    /// - throws: `SQLITE_CANTOPEN` if `destination` exists, `SQLITE_NOTADB` if the original isn't in clear text. After
+    ///   an error, no file of the copy remains.
     public static func encrypt(
         path: String, to destination: String, encryption: Encryption,
         progress: ((EncryptionProgress) throws -> Void)? = nil
@@ -19,7 +24,7 @@ extension DatabaseFile {
         try copy(path, nil, to: destination, encryption, progress)
     }
 
-    /// Writes a clear copy of an encrypted database. See ``encrypt(path:to:encryption:progress:)``.
+    /// Writes a copy in clear text of an encrypted database. See ``encrypt(path:to:encryption:progress:)``.
     public static func decrypt(
         path: String, to destination: String, encryption: Encryption,
         progress: ((EncryptionProgress) throws -> Void)? = nil
@@ -27,7 +32,7 @@ extension DatabaseFile {
         try copy(path, encryption, to: destination, nil, progress)
     }
 
-    /// Writes a copy in another encryption, by default in the format of SQLCipher 4 with the same key. See
+    /// Writes a copy in another encryption. Default: the format of SQLCipher 4 with the same key. See
     /// ``encrypt(path:to:encryption:progress:)``.
     public static func migrate(
         path: String, to destination: String, from old: Encryption, as new: Encryption? = nil,
@@ -45,7 +50,7 @@ extension DatabaseFile {
         try reading(path: path, encryption: old, busyTimeout: 5) { try copy($0, to: destination, new, progress) }
     }
 
-    /// Copies what a connection sees.
+    /// Copies the database that a connection has open.
     static func copy(
         _ source: Database, to destination: String, _ new: Encryption?,
         _ progress: ((EncryptionProgress) throws -> Void)?
@@ -59,9 +64,9 @@ extension DatabaseFile {
         }
     }
 
-    /// Makes a copy by `write`, opens and checks it as its user will, from its files alone, and gives it its name.
+    /// Makes a copy with `write`, opens and verifies it as its user will, from its files alone, and gives it its name.
     ///
-    /// - parameter write: answers how many rows each table should have.
+    /// - parameter write: writes the copy, and returns the number of rows that each table must have.
     static func make(
         _ destination: String, as encryption: Encryption?, from source: Database, _ progress: CopyProgress,
         _ write: (_ path: String) throws -> [String: Int]
@@ -92,7 +97,7 @@ extension DatabaseFile {
         CopyStaging.removeSidecars(of: copy, in: folder)
     }
 
-    /// Neither the file nor what SQLite or Strongroom would take for a part of it.
+    /// Throws if the file exists, or a file that SQLite or Strongroom would take for one of its sidecars.
     private static func requireAbsent(_ path: String) throws {
         for file in companions(of: path) where strongroom_file_exists(file) { throw exists(file) }
     }
@@ -106,7 +111,7 @@ extension DatabaseFile {
         return (["", "-journal", "-wal", "-shm"] + sidecars).map { path + $0 }
     }
 
-    /// A connection that knows what the user of the database does, and derives its key by itself.
+    /// Runs `body` with a connection that has what the user of the database has, and derives its key itself.
     static func withDatabase<T>(_ path: String, _ encryption: Encryption?, _ body: (Database) throws -> T) throws -> T {
         var configuration = Configuration()
         configuration.encryption = encryption
@@ -133,15 +138,15 @@ extension DatabaseFile {
         }
     }
 
-    /// Gives a finished database, which nobody has open, its name in the same folder, together with its salt and its
-    /// key file. These take the place of no other, nor does the database unless `replace` does it; after a failure all
-    /// names are as they were.
+    /// Renames a finished database, which no connection has open, in the same folder, together with its salt and its
+    /// key file. They do not replace others. The database itself replaces one only if `replace` does it. After a
+    /// failure all names are as before.
     ///
-    /// - throws: `SQLITE_CANTOPEN` where a name is taken.
+    /// - throws: `SQLITE_CANTOPEN` if a name is taken.
     package static func rename(
         _ partial: String, to destination: String, by replace: (() throws -> Void)? = nil) throws
     {
-        // The salt first: a database with a plaintext header is nothing without it.
+        // The salt first: without it, a database with a plaintext header can't be opened.
         let salt = try copySalt(of: partial, to: destination)
         do {
             let hasKeys = try copyKeys(of: partial, to: destination)
@@ -159,7 +164,7 @@ extension DatabaseFile {
         try salt?.remove(.permanent, of: partial)
     }
 
-    /// Writes the salt that is beside one database beside another, where there may be none. Nil without one.
+    /// Copies the salt beside one database to the place beside another, where there must be none. Nil without a salt.
     private static func copySalt(of partial: String, to destination: String) throws -> SaltFile? {
         guard let salt = try SaltFile.read(.permanent, of: partial) else { return nil }
         let name = SaltFile.path(.permanent, of: destination)
@@ -168,7 +173,8 @@ extension DatabaseFile {
         return salt
     }
 
-    /// Writes the key file that is beside one database beside another, where there may be none. False without one.
+    /// Copies the key file beside one database to the place beside another, where there must be none. False without
+    /// one.
     private static func copyKeys(of partial: String, to destination: String) throws -> Bool {
         guard let file = try KeyFiles(database: partial).read(.current) else { return false }
         let files = KeyFiles(database: destination)

@@ -3,25 +3,25 @@ import CStrongroom
 extension DatabaseFile {
     /// The facts about a database that need its key, beyond ``inspect(path:)``.
     public struct Details: Sendable, Equatable {
-        /// Bytes in a page.
+        /// The size of a page in bytes.
         public var pageSize: Int
-        /// The number of pages, free ones included.
+        /// The number of pages, including unused ones.
         public var pageCount: Int
-        /// Pages that hold nothing.
+        /// The number of unused pages.
         public var freePageCount: Int
-        /// Bytes at the start of the file that aren't encrypted, beyond the salt.
+        /// The number of unencrypted bytes at the start of the file.
         public var plaintextHeaderSize: Int
         /// The encoding of texts, such as `UTF-8`.
         public var encoding: String
         /// The journal mode, such as `wal`.
         public var journalMode: String
-        /// The number that `PRAGMA user_version` keeps for applications.
+        /// The number that `PRAGMA user_version` stores for applications.
         public var userVersion: Int
-        /// The number that `PRAGMA application_id` keeps for `file(1)`.
+        /// The number that `PRAGMA application_id` stores for `file(1)`.
         public var applicationID: Int
-        /// The number of tables, those of SQLite excluded.
+        /// The number of tables, without SQLite's own.
         public var tableCount: Int
-        /// The number of indexes, those of SQLite excluded.
+        /// The number of indexes, without SQLite's own.
         public var indexCount: Int
         /// The number of views.
         public var viewCount: Int
@@ -29,10 +29,14 @@ extension DatabaseFile {
         public var triggerCount: Int
     }
 
-    /// Opens a database read-only and asks what it is; nil for a clear one's `encryption`.
+    /// Opens a database read-only, and returns its properties.
     ///
-    /// SQLite's own tables are not counted. - throws: `SQLITE_NOTADB` for a wrong key, and what opening throws.
-    /// <https://www.sqlite.org/pragma.html>
+    /// - parameters:
+    ///   - path: the path of the database.
+    ///   - encryption: the encryption. Nil for a database in clear text.
+    /// - throws: `SQLITE_NOTADB` for a wrong key, and the other errors of opening.
+    ///
+    /// Source: <https://www.sqlite.org/pragma.html>.
     public static func details(path: String, encryption: Encryption?) throws -> Details {
         try reading(path: path, encryption: encryption) { try $0.details() }
     }

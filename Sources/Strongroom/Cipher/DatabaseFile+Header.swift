@@ -1,21 +1,24 @@
 extension DatabaseFile {
-    /// Turns the readable header of an encrypted database on, or off with nil, or changes its size. Nothing else may
-    /// have the database open.
+    /// Adds a plaintext header to an encrypted database, removes it, or changes its size. No other connection may have
+    /// the database open.
     ///
-    /// The salt keeps its value: with `.sidecar` it goes to a file beside the database first, with `.provided` it must
-    /// be the one in the database, which ``inspect(path:)`` shows. Whatever is killed or fails, the database opens
-    /// with its key. The cancellation of the calling task and ``Database/suspendNotification`` stop the change as long
-    /// as nothing has changed.
+    /// The salt stays the same. With `.sidecar`, it is first written into a file beside the database. With `.provided`,
+    /// it must be that of the database, which ``inspect(path:)`` returns. Even if the process is killed or a step
+    /// fails, the database opens with its key. The cancellation of the calling task and
+    /// ``Database/suspendNotification`` stop the change as long as nothing has changed.
     ///
-    /// - parameter encryption: what opens the database as it is now.
-    /// - throws: `SQLITE_BUSY` when another connection has the database open; nothing has changed then.
-    ///   `SQLITE_MISUSE` for a file with several names.
+    /// - parameters:
+    ///   - header: the new header. Nil to remove the header.
+    ///   - path: the path of the database.
+    ///   - encryption: the encryption that opens the database now.
+    /// - throws: `SQLITE_BUSY` when another connection has the database open; nothing has changed. `SQLITE_MISUSE` for
+    ///   a file with several names.
     public static func setPlaintextHeader(_ header: PlaintextHeader?, path: String, encryption: Encryption) throws {
         if let header { try PlaintextHeader.validate(size: header.size) }
         do {
             try withHeaderConnection(path, encryption) { try HeaderChange($0).run(header) }
         } catch {
-            // Whichever header the file has now, opening finds it, and removes what a change that failed has left.
+            // Opening finds the header that the file has now, and removes what a failed change has left.
             try? withHeaderConnection(path, encryption) { try HeaderChange($0).removeUnusedSalt() }
             throw error
         }

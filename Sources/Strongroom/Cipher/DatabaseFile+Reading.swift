@@ -1,13 +1,12 @@
 import CStrongroom
 
 extension DatabaseFile {
-    /// Runs `body` on a connection that only reads. The files of the database and their folder are as they were when
-    /// it ends.
+    /// Runs `body` on a read-only connection. When it ends, the files of the database and their folder are as before.
     ///
-    /// - parameter path: where the database is, symlinks resolved.
-    /// - parameter isShort: a log that nobody uses may be read with everyone else kept out.
-    /// - parameter stop: called in the middle of statements; what it throws stops them, and is thrown on.
-    /// - throws: `SQLITE_READONLY_ROLLBACK` where a program that was killed left something to roll back.
+    /// - parameter path: the path of the database, with symbolic links resolved.
+    /// - parameter isShort: true to allow reading an unused log with all other connections locked out.
+    /// - parameter stop: called in the middle of statements. An error that it throws stops them, and is thrown.
+    /// - throws: `SQLITE_READONLY_ROLLBACK` if a killed program has left a transaction to roll back.
     package static func reading<T>(
         path: String, encryption: Encryption?, busyTimeout: Double = 2, isShort: Bool = true,
         stop: (() throws -> Void)? = nil, _ body: (Database) throws -> T
@@ -28,8 +27,8 @@ extension DatabaseFile {
 }
 
 extension Database {
-    /// Reads once; nil where another connection is in the way of opening, or SQLite would leave files, and there is
-    /// another way to try.
+    /// Reads once. Nil if another connection prevents opening, or SQLite would leave files, and there is another way to
+    /// try.
     fileprivate func readWithoutTrace<T>(
         isLast: Bool, _ stop: (() throws -> Void)?, _ body: (Database) throws -> T) throws -> T?
     {
@@ -47,9 +46,9 @@ extension Database {
 }
 
 extension DatabaseFile {
-    /// Checks every page of a database, its structure and its foreign keys; its files are as they were when it ends.
+    /// Checks every page of a database, its structure and its foreign keys. When it ends, the files are as before.
     ///
-    /// - parameter pagesOnly: leaves structure and foreign keys out.
+    /// - parameter pagesOnly: true to omit the checks of structure and foreign keys.
     package static func check(
         path: String, encryption: Encryption?, pagesOnly: Bool = false,
         progress: ((EncryptionProgress) throws -> Void)? = nil
@@ -67,13 +66,13 @@ extension DatabaseFile {
 }
 
 extension Database {
-    /// Runs `body` on one state of the database, with nothing but reads allowed.
+    /// Runs `body` on one state of the database, in which only reads are allowed.
     package func reading<T>(_ body: () throws -> T) throws -> T { try isolated { _ in try body() } }
 }
 
 extension Database {
-    /// Refuses to read what would leave a log and its index behind, because this user can't remove them; the index
-    /// would belong to this user, and keep the others out.
+    /// Refuses a read that would leave a log and its index behind because this user can't remove them. The index would
+    /// belong to this user, and exclude other users.
     func requireNoTrace() throws {
         guard configuration.trace == .readOnly, !strongroom_file_exists(filePath + "-shm"),
               try strongroom_size_of_file(filePath + "-wal") > 0 || usesLog()

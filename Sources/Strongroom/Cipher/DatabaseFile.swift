@@ -1,56 +1,56 @@
 import CSQLCipher
 import CStrongroom
 
-/// Database files as a whole: what can be known of them without a key, and copies in another encryption.
+/// Operations on database files: inspection without a key, and copies in another encryption.
 public enum DatabaseFile {
-    /// The facts that a file shows without its key.
+    /// The properties of a file that can be read without its key.
     public struct Inspection: Sendable, Equatable {
-        /// The kinds of file.
+        /// The kind of a file.
         public enum Kind: String, Sendable, Equatable {
-            /// No such file.
+            /// The file does not exist.
             case absent
-            /// A file without content, as SQLite makes it before the first write.
+            /// An empty file, as SQLite creates it before the first write.
             case empty
             /// A SQLite database in clear text.
             case clear
-            /// Encrypted from the first byte on; or random bytes, which look the same.
+            /// Encrypted from the first byte, or random bytes, which look the same.
             case encrypted
-            /// Encrypted except for a readable header.
+            /// Encrypted except for a plaintext header.
             case plaintextHeader
-            /// Certainly not a database: a text, a directory, or less than a page.
+            /// Certainly not a database: text, a directory, or less than a page.
             case notDatabase
         }
 
         /// The kind of the file.
         public var kind: Kind
-        /// Bytes of the file.
+        /// The size of the file in bytes.
         public var size: Int64
-        /// The page size in bytes, where the header shows it.
+        /// The page size in bytes. Nil if the header is encrypted.
         public var pageSize: Int?
-        /// Bytes of the write-ahead log; nil without one.
+        /// The size of the write-ahead log in bytes. Nil without one.
         public var walSize: Int64?
-        /// A rollback journal waits for the next opening.
+        /// A Boolean value that indicates whether the next opening will roll back a journal.
         public var hasRollbackJournal: Bool
-        /// The 16 bytes that passphrases are derived with: from the file, or from the salt file beside it.
+        /// The 16 bytes of the salt, from the file or from the salt file beside it.
         public var salt: [UInt8]?
-        /// A salt file stands beside the database.
+        /// A Boolean value that indicates whether there is a salt file beside the database.
         public var hasSaltFile: Bool
-        /// A key file stands beside the database: the secret of any of its slots opens it.
+        /// A Boolean value that indicates whether there is a key file beside the database. The secret of any of its
+        /// slots opens it.
         public var hasKeyFile: Bool
-        /// The slots that the key file lists, which only an unlocking authenticates. Empty without a key file that can
-        /// be read.
+        /// The slots in the key file, which are not authenticated without a secret. Empty without a readable key file.
         public var keySlots: [KeySlot]
-        /// The problems of the key file that show without a secret.
+        /// The problems of the key file that can be detected without a secret.
         public var keyFileProblems: [KeyFileProblem]
-        /// A change of key was interrupted, or is under way. The next opening, with whichever key works, finishes or
-        /// forgets it.
+        /// A Boolean value that indicates whether a change of key was interrupted, or is in progress. The next opening
+        /// with either key finishes or discards it.
         public var isRotationPending: Bool
     }
 
-    /// Returns what a file shows without its key. Reads through SQLite, whose locks on an open database stay as they
-    /// are.
+    /// Returns the properties of a file that can be read without its key. It reads through SQLite, so that locks on an
+    /// open database are kept.
     ///
-    /// - throws: `SQLITE_CANTOPEN` when the file can't be read. <https://www.sqlite.org/fileformat.html>
+    /// - throws: `SQLITE_CANTOPEN` if the file can't be read. <https://www.sqlite.org/fileformat.html>
     public static func inspect(path: String) throws -> Inspection {
         let path = realPath(path)
         guard strongroom_is_regular_file(path) else {
@@ -61,7 +61,7 @@ public enum DatabaseFile {
         return Inspection(path: path, kind: kind(of: header), header: header)
     }
 
-    /// Returns the path beside which SQLite puts the files of a database, symbolic links resolved.
+    /// Returns the path beside which SQLite creates the sidecars of a database, with symbolic links resolved.
     static func realPath(_ path: String) -> String {
         guard let real = strongroom_real_path(path) else { return path }
         defer { sqlite3_free(real) }
@@ -75,7 +75,7 @@ public enum DatabaseFile {
         return header.fileSize < 512 || header.looksLikeText ? .notDatabase : .encrypted
     }
 
-    /// A connection through which nothing is read as a database: it takes no lock.
+    /// Runs `body` with a connection that takes no lock, because nothing is read through it as a database.
     private static func withUnusedConnection<T>(_ path: String, _ body: (Database) throws -> T) throws -> T {
         var configuration = Configuration()
         configuration.readonly = true
@@ -87,7 +87,7 @@ public enum DatabaseFile {
 extension DatabaseFile.Inspection {
     fileprivate init(path: String, kind: Kind, header: FileHeader?) {
         let log = strongroom_size_of_file(path + "-wal"), journal = strongroom_size_of_file(path + "-journal")
-        // A damaged salt file is no salt; opening says so.
+        // A damaged salt file contains no salt. Opening reports it.
         let file = (try? SaltFile.read(.permanent, of: path)) ?? nil
         self.init(
             kind: kind,

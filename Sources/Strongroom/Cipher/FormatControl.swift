@@ -1,27 +1,29 @@
 import CStrongroom
 
-// The format is said to each connection. What can't be said to one, such as the mask of HMAC keys, belongs to the
-// process, and is held at SQLCipher 4's while keys are set and derived.
+// The format is set on each connection. Settings that only exist for the whole process, such as the mask of HMAC keys,
+// are held at SQLCipher 4's defaults while keys are set and derived.
 
-/// The format that SQLCipher is told for a connection, and the defaults of the process that stand behind it.
+/// The format that is set on a connection, and the defaults of the process behind it.
 struct FormatControl {
     let database: Database
 
     private var cipher: CipherState { database.cipher }
 
-    /// Sets a key, and says the whole format: nothing of it comes from SQLCipher's defaults.
+    /// Sets a key and the whole format, so that nothing comes from SQLCipher's defaults.
     ///
-    /// - parameter schema: the quoted name.
+    /// - parameter schema: the quoted name of the schema.
     func setKey(
         _ key: UnsafeRawBufferPointer, format settings: CipherSettings, header: Int, schema: String, name: String
     ) throws {
         try database.check(strongroom_key(database.openConnection, name, key.baseAddress, CInt(key.count)))
-        // What is so already isn't said: after a first read, SQLCipher has forgotten what it would derive the key
-        // from again.
+        // Settings that SQLCipher already has are not set again: after a first read, that would make it derive the key
+        // again from material that it has discarded.
         try database.untraced {
             for (pragma, value) in settings.pragmas(header: header) {
                 let pragma = "\(schema).\(pragma)"
-                if try database.answer(to: "PRAGMA " + pragma) != value { try database.runCipherPragma("\(pragma) = \(value)") }
+                if try database.answer(to: "PRAGMA " + pragma) != value {
+                    try database.runCipherPragma("\(pragma) = \(value)")
+                }
             }
         }
     }
@@ -37,8 +39,8 @@ struct FormatControl {
         try database.runUnseen("PRAGMA \(quoted(schema)).cipher_integrity_check")
     }
 
-    /// From the key on until the database is set up, keys that are set and derived get SQLCipher 4's defaults,
-    /// whatever other code in the process has made of them.
+    /// Holds SQLCipher 4's defaults from the key until the database is set up, so that keys are set and derived with
+    /// them, whatever other code in the process has set.
     func holdDefaults() throws {
         guard !cipher.holdsDefaults, !cipher.isSetUp else { return }
         try FormatControl.holdDefaults()
@@ -51,7 +53,7 @@ struct FormatControl {
         strongroom_defaults_release()
     }
 
-    /// Runs `body` with these defaults.
+    /// Runs `body` with SQLCipher 4's defaults.
     func holdingDefaults<T>(_ body: () throws -> T) throws -> T {
         try FormatControl.holdDefaults()
         defer { strongroom_defaults_release() }
@@ -61,24 +63,24 @@ struct FormatControl {
     private static func holdDefaults() throws {
         let code = ResultCode(rawValue: strongroom_defaults_hold())
         guard code == .SQLITE_OK else {
-            throw DatabaseError(resultCode: code, message: "SQLCipher's defaults can't be set, and no key without them")
+            throw DatabaseError(
+                resultCode: code, message: "SQLCipher's defaults can't be set, and the key can't be set without them")
         }
     }
 
-    // MARK: - Statements that open databases, or make some
+    // MARK: - Statements that open or create databases
 
-    /// Prepares for a `VACUUM` or `ATTACH`: SQLCipher sets a key for the database that it opens.
+    /// Prepares for a `VACUUM` or `ATTACH`, where SQLCipher sets a key for the database that it opens.
     func holdFormat(for statement: Statement) throws {
         if maySetKey(statement) { try FormatControl.holdDefaults() }
-        // A wrong key closes the database again, and must not change its files.
+        // With a wrong key the database is closed again, which must not change its files.
         if statement.compilation.attaches { database.log.setCheckpointsAtClose(false) }
         guard let source = statement.compilation.vacuumedSchema.flatMap(database.path(of:)) else { return }
-        // A copy gets no more than the mode of the original. Nobody reads it in between: SQLite takes an empty file
-        // as it is.
+        // A copy gets at most the mode of the original, before it has content: SQLite uses an empty file as it is.
         database.authorizer.willCopy = { filename in _ = strongroom_copy_create(SQLiteURI.path(of: filename), source) }
     }
 
-    /// Returns why what was attached is not attached anymore.
+    /// Returns the reason why the attached database was detached again. Nil if it is attached.
     func releaseFormat(after statement: Statement) -> DatabaseError? {
         database.authorizer.willCopy = nil
         var refusal: DatabaseError?
@@ -91,9 +93,10 @@ struct FormatControl {
         return refusal
     }
 
-    /// Detaches a database whose URI names another VFS: nobody would know its locks, or fence its log.
+    /// Detaches a database whose URI names another VFS: its locks would be unknown, and its log not fenced.
     private func refuseForeignVFS(of schema: String) -> DatabaseError? {
-        guard let sqliteConnection = database.sqliteConnection, !strongroom_is_ours(sqliteConnection, schema) else { return nil }
+        guard let sqliteConnection = database.sqliteConnection, !strongroom_is_ours(sqliteConnection, schema)
+        else { return nil }
         do {
             try database.runUnseen("DETACH DATABASE \(quoted(schema))")
         } catch {
@@ -104,13 +107,13 @@ struct FormatControl {
             advice: "name the VFS in the URI of the main database")
     }
 
-    /// A clear database has no key to hand on.
+    /// Returns false for a clear database, which has no key to pass on.
     private func maySetKey(_ statement: Statement) -> Bool {
         statement.compilation.attaches || cipher.isKeyed
     }
 }
 
 extension Database {
-    /// The format that SQLCipher is told.
+    /// The format control of the connection.
     var formatControl: FormatControl { FormatControl(database: self) }
 }

@@ -1,11 +1,11 @@
-/// A pragma that says how a key is derived, or how pages are written. SQLCipher takes most of them at any moment, and
-/// writes the next page as they say, into a file whose other pages are different.
+/// A pragma that sets how a key is derived or how pages are written. SQLCipher accepts most of them at any time, and
+/// writes the next page in the new format, into a file whose other pages have the former one.
 enum FormatPragma: String {
     case kdfIterations = "kdf_iter"
     case fastKDFIterations = "fast_kdf_iter"
     case kdfAlgorithm = "cipher_kdf_algorithm"
     case pageSize = "cipher_page_size"
-    /// SQLCipher's own, where there is a key.
+    /// SQLite's own pragma, for connections with a key.
     case plainPageSize = "page_size"
     case usesHMAC = "cipher_use_hmac"
     case hmacAlgorithm = "cipher_hmac_algorithm"
@@ -14,13 +14,13 @@ enum FormatPragma: String {
     case salt = "cipher_salt"
     case compatibility = "cipher_compatibility"
 
-    /// A pragma that says it for all connections of the process.
+    /// Returns true if a pragma sets the format for all connections of the process.
     static func isProcessWide(_ name: String) -> Bool {
         name.hasPrefix("cipher_default_") || name == "cipher_hmac_salt_mask"
     }
 
-    /// Returns true if the pragma may stand between the key and what says how it is derived: it is one of these, or
-    /// it doesn't touch the file.
+    /// Returns true if the pragma may stand between the key and the pragmas that set its derivation: it is one of
+    /// these, or does not read the file.
     static func comesBeforeFirstRead(_ name: String) -> Bool {
         FormatPragma(rawValue: name) != nil || harmless.contains(name)
             || name.hasPrefix("cipher_") && !readers.contains(name)
@@ -28,7 +28,7 @@ enum FormatPragma: String {
 
     private static let readers: Set = ["cipher_integrity_check", "cipher_migrate"]
 
-    /// Tried with SQLCipher: after these, `kdf_iter` still has its effect.
+    /// The pragmas after which `kdf_iter` still has an effect, as tested with SQLCipher.
     private static let harmless: Set = [
         "analysis_limit", "automatic_index", "busy_timeout", "cache_spill", "case_sensitive_like", "cell_size_check",
         "checkpoint_fullfsync", "defer_foreign_keys", "encoding", "foreign_keys", "fullfsync", "hard_heap_limit",
@@ -40,15 +40,15 @@ enum FormatPragma: String {
     ]
 }
 
-/// The format of a database, as pragmas say it.
+/// The format of a database, as pragmas set it.
 struct DatabaseFormat: Equatable {
     var settings = CipherSettings.sqlcipher4
-    /// Bytes of the file that aren't encrypted.
+    /// The number of unencrypted bytes at the start of the file.
     var header = 0
     var salt: Salt?
 
-    /// The format that a pragma asks for, by the value as SQLCipher reads it; nil where it makes nothing of the
-    /// value, or where a database in that format couldn't be checked.
+    /// Returns the format after a pragma, with the value as SQLCipher reads it. Nil if SQLCipher ignores the value, or
+    /// if a database in that format couldn't be verified.
     func applying(_ pragma: FormatPragma, _ value: String) -> DatabaseFormat? {
         var format = self
         switch pragma {
@@ -76,9 +76,9 @@ struct DatabaseFormat: Equatable {
     }
 }
 
-/// Values of pragmas as SQLite reads them.
+/// The values of pragmas, as SQLite reads them.
 enum SQLiteNumber {
-    /// The digits at the beginning, as C's `atoi` takes them; 0 without any.
+    /// Returns the number at the beginning of a text, as C's `atoi` does. 0 without digits.
     static func integer(_ text: String) -> Int {
         var digits = Substring(text).drop { $0 == " " || ("\t"..."\r").contains($0) }
         let isNegative = digits.first == "-"
@@ -87,7 +87,7 @@ enum SQLiteNumber {
         return Int(Int32(truncatingIfNeeded: isNegative ? -number : number))
     }
 
-    /// <https://www.sqlite.org/pragma.html#syntax>
+    /// Returns the Boolean value of a text. <https://www.sqlite.org/pragma.html#syntax>
     static func boolean(_ text: String) -> Bool {
         if let first = text.first, ("0"..."9").contains(first) { return UInt8(truncatingIfNeeded: integer(text)) != 0 }
         return !["off", "no", "false"].contains(text.lowercased())
@@ -95,7 +95,7 @@ enum SQLiteNumber {
 }
 
 extension CipherSettings {
-    /// As `PRAGMA cipher_compatibility` knows them.
+    /// Returns the format of a value of `PRAGMA cipher_compatibility`.
     static func version(_ number: Int) -> CipherSettings {
         switch number {
         case 1: .sqlcipher1
@@ -105,7 +105,7 @@ extension CipherSettings {
         }
     }
 
-    /// Returns the pragmas that tell SQLCipher the format, with the answers that they get afterwards.
+    /// Returns the pragmas that set the format, with the values that they return afterwards.
     func pragmas(header: Int) -> [(name: String, value: String)] {
         var pragmas = [
             ("cipher_page_size", "\(pageSize)"), ("kdf_iter", "\(kdfIterations)"),
@@ -116,7 +116,7 @@ extension CipherSettings {
         return pragmas + [("cipher_plaintext_header_size", "\(header)")]
     }
 
-    /// True if pages are those of SQLCipher 4. The iterations don't matter to a key that is derived.
+    /// True if pages are those of SQLCipher 4. The number of iterations has no effect on a derived key.
     var hasStandardPages: Bool {
         var standard = CipherSettings.sqlcipher4
         standard.kdfIterations = kdfIterations
@@ -134,7 +134,7 @@ extension CipherSettings.Algorithm {
 }
 
 extension Salt {
-    /// From `x'<32 hexadecimal digits>'`.
+    /// Creates a salt from `x'<32 hexadecimal digits>'`.
     fileprivate init?(quotedHex text: String) {
         guard text.lowercased().hasPrefix("x'"), text.hasSuffix("'"), text.utf8.count == 2 * Salt.count + 3 else {
             return nil

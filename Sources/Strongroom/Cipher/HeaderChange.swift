@@ -17,14 +17,14 @@ struct HeaderChange {
             throw DatabaseError(refusing: "\(path) is not an encrypted database", reason: .notEncrypted)
         }
         try database.requireSingleName()
-        // In a write-ahead log the first page would be in one format and the file in another.
+        // With a write-ahead log, the first page in the log and the file would have different formats.
         let wasWAL = try database.log.isUsed
         if wasWAL { try requireJournalMode("delete") }
         try database.stops.check()
         try Task.checkCancellation()
         try writeNextSaltFile(header, salt: derived.salt)
         try writeFirstPage(headerSize: header?.size ?? 0)
-        // Nothing stops what has happened.
+        // The change has happened: stops do not apply.
         try database.stops.closing {
             try writeFinalSaltFile(header, salt: derived.salt)
             try verify(header, key, derived)
@@ -33,7 +33,7 @@ struct HeaderChange {
     }
 
     private func verify(_ header: PlaintextHeader?, _ key: DatabaseKey, _ derived: DerivedKey) throws {
-        // A key that carries the salt needs a file for the size only.
+        // If the key contains the salt, the file is only needed for the size.
         let isProvided = header?.salt != .sidecar
         let encryption = Encryption(
             key: key, settings: derived.settings, plaintextHeader: isProvided ? header : nil)
@@ -45,14 +45,14 @@ struct HeaderChange {
         }
     }
 
-    /// Writes the coming header beside the file before the first page has it.
+    /// Writes the new header into the salt file before the first page has it.
     ///
-    /// Where a salt file tells of another header, that one stays: opening tries both.
+    /// If the salt file contains another header, that one stays in it: opening tries both.
     private func writeNextSaltFile(_ header: PlaintextHeader?, salt: Salt) throws {
         guard let header else { return }
         if let bytes = header.salt.provided, bytes != salt.bytes {
             throw DatabaseError(
-                refusing: "the salt of \(path) is another one", advice: "change the key to change the salt",
+                refusing: "the salt of \(path) is different", advice: "change the key to change the salt",
                 reason: .wrongSalt)
         }
         let present = try SaltFile.read(.permanent, of: database.filePath)
@@ -65,7 +65,7 @@ struct HeaderChange {
         }
     }
 
-    /// Once the first page is written, the file beside it tells of that one only, or goes.
+    /// After the first page is written, makes its header the only one of the salt file, or removes the file.
     private func writeFinalSaltFile(_ header: PlaintextHeader?, salt: Salt) throws {
         if let header, header.salt == .sidecar {
             try SaltFile(salt: salt, header: header.size).write(.permanent, of: database.filePath)
@@ -75,14 +75,14 @@ struct HeaderChange {
         try SaltFile.remove(.rotation, of: database.filePath)
     }
 
-    /// Only a salt that stands somewhere else may go: former ones open backups of the time before, others other
+    /// Removes the salt file if its salt is stored elsewhere. Former salts in it open earlier backups or other
     /// databases.
     private func removeSaltFile() throws {
         guard let salt = cipher.derived?.salt else { return }
         try SaltFile(salt: salt, header: 0).remove(.permanent, of: database.filePath)
     }
 
-    /// After a change that failed: the salt of a file that is encrypted from its first byte stands in it.
+    /// Removes the salt file after a failed change: a file that is encrypted from its first byte contains its salt.
     func removeUnusedSalt() throws {
         if cipher.header == 0, try database.fileSize() > 0 { try removeSaltFile() }
     }
@@ -90,7 +90,7 @@ struct HeaderChange {
     private func writeFirstPage(headerSize: Int) throws {
         try database.inTransaction(.exclusive) {
             let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-            // Before the pragma, which would have it written beside the file at once.
+            // Before the pragma, which would write it into the salt file at once.
             cipher.header = headerSize
             try database.runCipherPragma("cipher_plaintext_header_size = \(headerSize)")
             try database.runUnseen("PRAGMA user_version = \(version)")

@@ -1,13 +1,12 @@
 /// The result of a check of a whole database.
 public struct IntegrityReport: Sendable, Equatable {
-    /// Pages that aren't what was written under the key: damaged, or tampered with. Nil where there is no HMAC to
-    /// tell.
+    /// The numbers of the pages that are not authentic: damaged, or tampered with. Nil for a format without HMAC.
     public var unauthenticPages: [Int]?
-    /// The problems that `PRAGMA integrity_check` finds in b-trees, indexes and constraints; empty when all is well.
+    /// The problems that `PRAGMA integrity_check` finds in b-trees, indexes and constraints. Empty if there are none.
     public var structureProblems: [String]
-    /// Rows that refer to nothing.
+    /// The rows whose foreign keys refer to missing rows.
     public var foreignKeyProblems: [String]
-    /// Pages in the database.
+    /// The number of pages in the database.
     public var pageCount: Int
 
     /// A Boolean value that indicates whether the check found no problem.
@@ -17,7 +16,7 @@ public struct IntegrityReport: Sendable, Equatable {
 }
 
 extension Database {
-    /// Checks pages, structure and foreign keys, on a connection that has read nothing before.
+    /// Checks pages, structure and foreign keys, on a connection that has not read yet.
     func integrityReport(
         pagesOnly: Bool = false, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> IntegrityReport
     {
@@ -37,7 +36,7 @@ extension Database {
         return report
     }
 
-    /// <https://www.sqlite.org/pragma.html#pragma_integrity_check>
+    /// Returns the problems of the structure. <https://www.sqlite.org/pragma.html#pragma_integrity_check>
     private func structureProblems() -> [String] {
         do {
             let lines = try String.fetchAll(self, sql: "PRAGMA integrity_check")
@@ -47,26 +46,26 @@ extension Database {
         }
     }
 
-    /// <https://www.sqlite.org/pragma.html#pragma_foreign_key_check>
+    /// Returns the violations of foreign keys. <https://www.sqlite.org/pragma.html#pragma_foreign_key_check>
     private func foreignKeyProblems() throws -> [String] {
         try Row.fetchAll(self, sql: "PRAGMA foreign_key_check").map { row in
             let rowID: Int64? = row[1]
             let table: String = row[0], target: String = row[2]
-            return "\(table)\(rowID.map { " rowid \($0)" } ?? ""): nothing in \(target)"
+            return "\(table)\(rowID.map { " rowid \($0)" } ?? ""): no such row in \(target)"
         }
     }
 
-    /// The report of a file, by a connection of its own.
+    /// Returns the report of a file, by a connection of its own.
     static func integrityReport(path: String, configuration: Configuration) throws -> IntegrityReport {
         try forIntegrityCheck(path: path, configuration: configuration).withSoleAccess { try $0.wholeReport() }
     }
 
-    /// A connection that has read nothing.
+    /// Returns a connection that has not read yet.
     static func forIntegrityCheck(path: String, configuration: Configuration) throws -> Database {
         try Database(path: path, description: "checkIntegrity", configuration: configuration)
     }
 
-    /// Sets the connection up, and checks what it finds.
+    /// Sets the connection up, and returns its report.
     func wholeReport() throws -> IntegrityReport {
         try setUp()
         return try integrityReport()

@@ -1,6 +1,6 @@
 import CStrongroom
 
-/// A problem of a key file that shows without a secret.
+/// A problem of a key file that can be detected without a secret.
 public enum KeyFileProblem: String, Sendable, Equatable, CaseIterable {
     /// The key file can't be read, or is damaged.
     case unreadable

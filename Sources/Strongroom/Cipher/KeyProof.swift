@@ -1,21 +1,21 @@
 import CStrongroom
 import Foundation
 
-/// The proof of a connection's key on page 1, before SQLite reads: SQLite would recover a log and roll back a journal
-/// under any key, and a wrong key must change no file.
+/// The proof of a connection's key on page 1, before SQLite reads. SQLite would recover a log and roll back a journal
+/// under any key, but a wrong key must not change a file.
 struct KeyProof {
     let database: Database
 
     private var cipher: CipherState { database.cipher }
 
-    /// Returns true if the key fits page 1, in the file or where recovery would take it from. True where nobody can
-    /// tell.
+    /// Returns true if the key fits page 1, in the file or where recovery would take it from. True if it can't be
+    /// determined.
     func keyFits() throws -> Bool {
         guard let derived = cipher.derived, database.isFileStored else { return true }
         let format = try PageFormat(derived, header: cipher.header)
-        // Without an HMAC, a header leaves nothing to prove.
+        // With a plaintext header and without an HMAC, page 1 proves nothing.
         guard format.authenticates || cipher.header == 0 else { return true }
-        // Others may be writing the page at this moment: only a page that stays so belongs to another key.
+        // Another connection may be writing the page: only a page that does not change belongs to another key.
         for attempt in 0..<5 {
             if attempt > 0 { usleep(1000) }
             let size = try database.fileSize()
@@ -28,23 +28,24 @@ struct KeyProof {
         return false
     }
 
-    /// Throws what the first read would, without reading.
+    /// Throws the errors of the first read, without reading.
     func requireFittingKey() throws {
         if cipher.gate == nil, try cipher.isKeyed || isReadableWithoutKey() { return }
         throw DatabaseError(resultCode: .SQLITE_NOTADB)
     }
 
-    /// Returns true if the file is in clear text, or none of ours to judge.
+    /// Returns true if the file is in clear text, or its key is not this library's.
     private func isReadableWithoutKey() throws -> Bool {
         guard database.isFileStored else { return true }
         let header = try database.fileHeader()
         if header.fileSize == 0 || header.startsLikeSQLite && !header.hasPlaintextHeader { return true }
-        // The program may have set a key by itself, in C.
+        // The program may have set a key itself, through the C interface.
         return try database.answer(to: "PRAGMA cipher_provider") != nil
             || hasFirstPageElsewhere { $0.starts(with: FileHeader.magic) }
     }
 
-    /// Shows each committed page 1 of the write-ahead log, and that of the rollback journal, until one fits.
+    /// Calls `fits` with each committed page 1 of the write-ahead log and with that of the rollback journal, until it
+    /// returns true.
     func hasFirstPageElsewhere(_ fits: (UnsafeRawBufferPointer) -> Bool) -> Bool {
         withoutActuallyEscaping(fits) { fits in
             let check = FirstPageCheck(fits)
@@ -57,7 +58,7 @@ struct KeyProof {
         }
     }
 
-    /// Returns true if the newest committed page 1 in the write-ahead log is of another key.
+    /// Returns true if the newest committed page 1 in the write-ahead log has another key.
     func hasOtherKeyInLog(than format: PageFormat) -> Bool {
         guard format.authenticates else { return false }
         var isOther = false
@@ -74,29 +75,29 @@ struct KeyProof {
         return try hasOtherKeyInLog(than: PageFormat(derived, header: cipher.header)) || !keyFits()
     }
 
-    /// Returns the error for pages of another key that SQLite takes for damage or for a lack of memory.
+    /// Returns the error for pages of another key. SQLite reports them as damage or lack of memory.
     func explanationOfChangedKey(_ code: CInt) -> DatabaseError? {
         let code = ResultCode(rawValue: code)
-        // From SQLCipher 4.7 on, a page that can't be decrypted makes all later ones fail for want of memory.
+        // From SQLCipher 4.7 on, a page that can't be decrypted makes all later reads fail with SQLITE_NOMEM.
         let isVague = cipher.header > 0 && [.SQLITE_ERROR, .SQLITE_CORRUPT].contains(code.primaryResultCode)
             || code == .SQLITE_NOMEM
         guard cipher.isSetUp, database.isFileStored, isVague,
               database.lastErrorMessage == code.errorString, (try? wasKeyChanged()) == true
         else { return nil }
         return DatabaseError(
-            .SQLITE_NOTADB, .wrongKey, "the key of \(database.path) is another one by now",
-            advice: "open the database anew with the new key")
+            .SQLITE_NOTADB, .wrongKey, "the key of \(database.path) has been changed",
+            advice: "open the database again with the new key")
     }
 
     // MARK: - The gate
 
-    /// Keeps SQLite away from the file unless the key that was given fits.
+    /// Closes the gate if the given key doesn't fit the file.
     func proveKey() throws {
         cipher.openGate()
         if try !keyFits() { closeGate() }
     }
 
-    /// From now on, SQLite gets `SQLITE_NOTADB` when it wants to lock the file.
+    /// Closes the gate: SQLite gets `SQLITE_NOTADB` when it locks the file.
     private func closeGate() {
         cipher.gate = database.sqliteConnection.flatMap { strongroom_gate_close($0) }
     }

@@ -1,13 +1,12 @@
 import CStrongroom
 
-// A database with key slots has a random key, which the key file beside it holds once for each secret. The secret that
-// a connection was given opens one of the slots first; from then on the connection has a raw key like any other.
+// A database with key slots has a random key, which the key file beside it contains once for each secret. The secret of
+// a connection first opens one of the slots. From then on the connection has a raw key.
 
 extension Database {
     /// Returns the key slots of the database, to list and change them.
     ///
-    /// - throws: `SQLITE_MISUSE` with the reason `unfitKeySlots` where the database has none; the errors of
-    ///   the key file.
+    /// - throws: `SQLITE_MISUSE` with the reason `unfitKeySlots` if the database has none; the errors of the key file.
     public func keySlots() throws -> KeySlots {
         requireAccess()
         try keySetup.settlePendingKey()
@@ -20,14 +19,14 @@ extension Database {
 }
 
 extension KeySetup {
-    /// Runs `establish` with the key that was given, or with the data key that it unlocks.
+    /// Runs `establish` with the given key, or with the data key that it unlocks.
     func unlockingKeySlots(_ requested: PlaintextHeader?, _ establish: () throws -> Void) throws {
         guard let given = cipher.key, given.source.form == .passphrase else { return try establish() }
         let files = KeyFiles(database: database.filePath), isEmpty = try database.fileSize() == 0
         let creating = isEmpty && !configuration.readonly ? slotOptions.creating : nil
         guard creating != nil || files.exists(.current) || files.exists(.rotation) else { return try establish() }
         try given.source.withSecret { secret in
-            // A provider may spell the data key itself.
+            // A provider may return the data key itself.
             guard try KeySource.specifiedKey(secret) == nil else { return try establish() }
             let unlocking = KeyUnlocking(database: database, files: files, given: given, secret: secret)
             defer { cipher.keyring.countDerivations(unlocking.deriver.runCount) }
@@ -82,7 +81,7 @@ extension Database {
 private struct KeyUnlocking {
     let database: Database
     let files: KeyFiles
-    /// The key that the connection was given.
+    /// The key that was given to the connection.
     let given: DatabaseKey
     let secret: SecretBytes
     let deriver = KeySlotDeriver()
@@ -91,7 +90,7 @@ private struct KeyUnlocking {
 
     // MARK: Using
 
-    /// Gives this connection, and those that share its keys, the data key.
+    /// Sets the data key on this connection, and for those that share its keys.
     func use(_ file: KeyFile) throws {
         let key = try unlock(file)
         database.cipher.keyring.replace(given, by: key)
@@ -124,7 +123,7 @@ private struct KeyUnlocking {
 
     // MARK: While the key is being changed
 
-    /// Uses the key that reads the database, of those that the secret gives. The key that a rotation brings in is tried
+    /// Uses the key that reads the database, of those that the secret unlocks. The new key of a rotation is tried
     /// first.
     func useFirstReadable(_ establish: () throws -> Void) throws {
         var failure: (any Error)?
@@ -143,7 +142,7 @@ private struct KeyUnlocking {
             }
         }
         if hasFile, let failure { throw failure }
-        // Of the key that was given, the first read says what is wrong.
+        // With the given key, the first read reports the error.
     }
 }
 

@@ -1,6 +1,6 @@
 import CStrongroom
 
-// Keys that a store keeps: loaded at opening, made for a new database.
+// Keys of key stores: loaded at opening, and made for a new database.
 
 extension KeySetup {
     /// Sets the key of the configuration.
@@ -17,11 +17,11 @@ extension KeySetup {
             return found.key
         }
         try establishKey(encryption.settings, requestedHeader: encryption.plaintextHeader)
-        // Who finds the key loaded relies on the connection that has loaded it.
+        // A connection that finds the key loaded relies on the one that has loaded it.
         if let loaded { try settle(managed, loaded, encryption) }
     }
 
-    /// Takes the next key where the database has it already: a rotation was killed before it became the current one.
+    /// Uses the next key if the database has it: a rotation was killed before it became the current one.
     private func settle(_ managed: ManagedKey, _ loaded: KeyStoreEntry, _ encryption: Encryption) throws {
         var entry = loaded
         if try database.keyProof.wasKeyChanged() {
@@ -32,13 +32,13 @@ extension KeySetup {
             entry = fitting
         }
         guard entry == .next, !configuration.readonly, let key = cipher.key else { return }
-        // The database opens with it in any case. Whoever is changing the key does the rest, or the next opening.
+        // The database opens with it in any case. The process that changes the key, or the next opening, does the rest.
         try? managed.locked(milliseconds: 0) {
             if try managed.load(.next)?.hasSameBytes(as: key) == true { try managed.takeOver(key) }
         }
     }
 
-    /// Sets another key, and the former one again unless it fits.
+    /// Sets another key. Sets the former one again if it doesn't fit.
     private func opens(with key: DatabaseKey, _ encryption: Encryption) throws -> Bool {
         let former = cipher.key!
         guard try !key.hasSameBytes(as: former) else { return false }
@@ -53,10 +53,10 @@ extension KeySetup {
         return false
     }
 
-    /// Throws unless a new key can harm nothing: there is no database, and nothing that belongs to one.
+    /// Throws unless there is no database, and no file that belongs to one.
     ///
-    /// SQLite makes an empty file whenever it opens one. Nothing was ever written to it under any key, unless there is
-    /// a log or a journal whose pages are to come.
+    /// SQLite creates an empty file whenever it opens one. It has no content under any key, unless there is a log or a
+    /// journal whose pages are to come.
     private func requireAbsence() throws {
         let header = try database.fileHeader()
         if header.isClear { throw DatabaseError.clearText(database.path) }
@@ -80,7 +80,7 @@ extension KeySetup {
 // MARK: - Copies
 
 extension DatabaseFile {
-    /// The encryption of a copy, with the key that a store has for it.
+    /// Returns the encryption of a copy, with the key that its store has for it.
     static func settled(
         _ encryption: Encryption?, forCopyOf source: Database, at destination: String) throws -> Encryption?
     {
@@ -92,7 +92,7 @@ extension DatabaseFile {
         return encryption
     }
 
-    /// A database with a key file gets its key from there.
+    /// Refuses a database with a key file, which contains its key.
     static func requireNoKeyFile(of path: String) throws {
         let files = KeyFiles(database: path)
         guard let role = [KeyFiles.Role.current, .rotation].first(where: files.exists) else { return }

@@ -3,14 +3,14 @@ import CStrongroom
 import Foundation
 
 extension Database {
-    /// Sets the passphrase of the database. Call it in ``Configuration/prepareDatabase(_:)``, before anything else;
-    /// ``Configuration/encryption`` does the same in a declarative way.
+    /// Sets the passphrase of the database. Call it in ``Configuration/prepareDatabase(_:)``, before other statements.
+    /// ``Configuration/encryption`` is the declarative equivalent.
     ///
-    /// The passphrase is derived once for all the connections of a queue or pool, after the pragmas that change how:
-    /// `kdf_iter`, `cipher_compatibility`, `cipher_plaintext_header_size` and their kin.
+    /// The passphrase is derived once for all connections of a queue or pool, after the pragmas that set the
+    /// derivation: `kdf_iter`, `cipher_compatibility`, `cipher_plaintext_header_size` and their kin.
     ///
-    /// - throws: `SQLITE_MISUSE` for an empty passphrase, for a malformed `x'…'`, and where another key is in use
-    ///   already. A wrong passphrase is found out by the first read, at the end of opening.
+    /// - throws: `SQLITE_MISUSE` for an empty passphrase, for a malformed `x'…'`, and if the connection has another key
+    ///   already. The first read, at the end of opening, detects a wrong passphrase.
     ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_key>
     public func usePassphrase(_ passphrase: String) throws {
         try keySetup.use(.passphrase(passphrase))
@@ -21,10 +21,10 @@ extension Database {
         try keySetup.use(.passphrase(passphrase))
     }
 
-    /// Leaves the first 32 bytes of a new database readable, with the salt in a file beside it. Call it in
-    /// ``Configuration/prepareDatabase(_:)``, after the passphrase; existing databases are opened as they are.
+    /// Leaves the first 32 bytes of a new database unencrypted, with the salt in a file beside it. Call it in
+    /// ``Configuration/prepareDatabase(_:)``, after the passphrase. It has no effect on existing databases.
     ///
-    /// - throws: `SQLITE_MISUSE` without a key, and once the database is open.
+    /// - throws: `SQLITE_MISUSE` without a key, and when the database is open.
     ///   <https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_plaintext_header_size>
     public func usePlaintextHeader() throws {
         guard cipher.isKeyed else {
@@ -44,7 +44,7 @@ extension Database {
     var keySetup: KeySetup { KeySetup(database: self) }
 }
 
-/// The way from a key to a connection that can read: one for ``Configuration/encryption`` and for `usePassphrase`.
+/// The steps from a key to a connection that can read, for ``Configuration/encryption`` and for `usePassphrase`.
 struct KeySetup {
     let database: Database
 
@@ -58,7 +58,7 @@ struct KeySetup {
     func setUpEncryption() throws {
         if let keyring = configuration.keyring { cipher.keyring = keyring }
         database.authorizer.verdict = { [unowned database] in database.pragmaPolicy.verdict(on: $0) }
-        // Sorters and temporary tables would spill clear text.
+        // Sorters and temporary tables would write clear text to the disk.
         try database.runUnseen("PRAGMA temp_store = MEMORY")
         if let encryption = configuration.encryption {
             try requireUsable(encryption.key)
@@ -66,7 +66,7 @@ struct KeySetup {
         }
     }
 
-    /// Reads the database for the first time, after `prepareDatabase`: the key is right or opening fails here.
+    /// Reads the database for the first time, after `prepareDatabase`. Opening fails here if the key is wrong.
     func verifyEncryption() throws {
         try settlePendingKey()
         try database.saltSearch.requirePlausibleHeader(upTo: FileHeader.pageFormatEnd)
@@ -88,15 +88,16 @@ struct KeySetup {
         cipher.isSetUp = true
     }
 
-    /// Makes SQLCipher derive its key where it isn't refused memory. Returns true if the schema was read.
+    /// Makes SQLCipher derive its key, unless it can't get memory for it. Returns true if the schema was read.
     @discardableResult
     func takeKey() throws -> Bool {
         guard cipher.isKeyed, database.isFileStored else { return false }
         let code = ResultCode(rawValue: strongroom_connection_first_read(database.connection))
         switch code.primaryResultCode {
         case .SQLITE_OK: return true
-        case .SQLITE_NOMEM: throw DatabaseError(resultCode: code, message: "there is no memory for the key of \(database.path)")
-        // Newer SQLCiphers (seen in 4.12) say what is wrong once, and answer SQLITE_NOMEM to all that reads later.
+        case .SQLITE_NOMEM:
+            throw DatabaseError(resultCode: code, message: "there is no memory for the key of \(database.path)")
+        // Later versions of SQLCipher (4.12, for example) report the cause once, and SQLITE_NOMEM for all later reads.
         default: throw DatabaseError(code.rawValue, on: database.sqliteConnection, sql: Self.schemaRead)
         }
     }
@@ -123,27 +124,30 @@ struct KeySetup {
             }
             return
         }
-        // Of a library that isn't SQLCipher, no call may take the connection.
+        // A library that isn't SQLCipher must not set up the connection.
         try requireSQLCipher()
         CipherLog.start()
         try database.formatControl.holdDefaults()
-        // Whatever fails from here on, nothing goes on without the key.
+        // After any failure from here on, the connection does not go on without the key.
         (cipher.key, cipher.isPending) = (key, true)
         (cipher.setUpPragmas, cipher.refusal) = ([], nil)
         guard database.isFileStored else { return try useThrowawayKey(.sqlcipher4) }
-        // SQLCipher would work with this at the first read; the derived key takes its place before, once it is clear
-        // how to derive.
+        // SQLCipher would use this key at the first read. The derived key replaces it before, when the derivation is
+        // known.
         if key.source.form == .raw {
             try useRawKey(key, salt: key.source.salt ?? database.fileHeader().salt ?? .random())
         } else {
             try key.source.withSecret { secret in
-                try secret.withBytes { try database.formatControl.setKey($0, format: .sqlcipher4, header: 0, schema: "main", name: "main") }
+                try secret.withBytes {
+                    try database.formatControl.setKey(
+                        $0, format: .sqlcipher4, header: 0, schema: "main", name: "main")
+                }
             }
         }
     }
 
-    /// Derives the pending key, unless the statement still says how to. Where that isn't seen, the key is derived
-    /// again: nothing was read.
+    /// Derives the pending key, unless the statement can still set the derivation. If that isn't detected, the key is
+    /// derived again, because nothing was read.
     func settleKey(before statement: SQLText) throws {
         guard !statement.isBlank else { return }
         if let pragma = statement.pragma {
@@ -154,7 +158,7 @@ struct KeySetup {
         try settleKey()
     }
 
-    /// Derives the pending key before the file is read: SQLCipher forgets the one that it was read with.
+    /// Derives the pending key before the file is read: SQLCipher discards the key material at the first read.
     func settlePendingKey() throws {
         if cipher.isPending { try settleKey() }
     }
@@ -166,14 +170,13 @@ struct KeySetup {
             let format = try formatInUse()
             try establishKey(format.settings, requestedHeader: format.header)
         } catch {
-            // The connection must not go on with the provisional key: it would create a database that we refused to
-            // create.
+            // The connection must not go on with the provisional key: it would create a database that was refused.
             cipher.isPending = true
             throw error
         }
     }
 
-    /// Returns the format that set-up has said: SQLCipher knows best what it made of pragmas.
+    /// Returns the format that the set-up has set, as SQLCipher has read its pragmas.
     func formatInUse() throws -> (settings: CipherSettings, header: PlaintextHeader?) {
         if cipher.setUpPragmas.isEmpty { return (cipher.settings, cipher.requestedHeader) }
         var header = cipher.requestedHeader
@@ -201,7 +204,7 @@ struct KeySetup {
                 ?? defaults.hmacAlgorithm : nil)
     }
 
-    /// Gives SQLCipher the derived key with the right salt and format.
+    /// Sets the derived key, with the right salt and format.
     func establishKey(_ settings: CipherSettings, requestedHeader: PlaintextHeader?) throws {
         try settings.validate()
         try requireSQLCipher()
@@ -213,17 +216,18 @@ struct KeySetup {
         try unlockingKeySlots(requestedHeader) { try establishFoundKey(settings, requestedHeader) }
     }
 
-    /// Sets the key that ``CipherState/key`` is by now.
+    /// Sets the key that ``CipherState/key`` is now.
     private func establishFoundKey(_ settings: CipherSettings, _ requestedHeader: PlaintextHeader?) throws {
         let location = try database.saltSearch.locateSalt(requestedHeader: requestedHeader)
         cipher.saltOrigin = location.place
         let others = try database.rotation.otherSalts(than: location)
         if try database.rotation.resumeKnownKey(settings, others) { return }
-        // Later connections of an access find beside the file, or among its keys, what the first one found in the log.
+        // The first connection of an access may find the salt in the log. Later ones find it beside the file, or among
+        // its keys.
         let isFirst = cipher.keyring.knownKey(for: cipher.key!, salt: location.salt, settings: settings) == nil
         try attach(derivedKey(salt: location.salt, settings: settings), header: location.header)
-        let searchesLog = location.header == 0 && (isFirst || configuration.readonly)
-        try database.rotation.followOtherSalts(others, searchesLog: searchesLog)
+        try database.rotation.followOtherSalts(
+            others, searchesLog: location.header == 0 && (isFirst || configuration.readonly))
         try database.keyProof.proveKey()
     }
 
@@ -237,12 +241,17 @@ struct KeySetup {
         cipher.header = header
     }
 
-    /// - parameter schema: the quoted name.
+    /// Sets a derived key on an attached database.
+    ///
+    /// - parameter schema: the quoted name of the schema.
     func attach(_ derived: DerivedKey, header: Int, schema: String, key name: String) throws {
-        try derived.withSpec { try database.formatControl.setKey($0, format: derived.settings, header: header, schema: schema, name: name) }
+        try derived.withSpec {
+            try database.formatControl.setKey(
+                $0, format: derived.settings, header: header, schema: schema, name: name)
+        }
     }
 
-    /// For a database that only this connection will ever see: SQLite may spill a temporary one to the disk.
+    /// Sets a random key for a temporary database, which SQLite may write to the disk.
     private func useThrowawayKey(_ settings: CipherSettings) throws {
         try useRawKey(.random(), salt: .random(), settings)
     }
@@ -253,7 +262,7 @@ struct KeySetup {
     }
 
     private func requireUsable(_ key: DatabaseKey) throws {
-        // A provider is asked when its key is derived.
+        // A provider is called when its key is derived.
         guard key.source.isImmediate else { return }
         try key.source.withSecret { secret in
             if secret.count == 0 { throw DatabaseError.emptyKey }
@@ -265,11 +274,12 @@ struct KeySetup {
         if let refusal = DatabaseError.refusal(ofSQLCipher: version) { throw refusal }
     }
 
-    // MARK: - Asking SQLCipher
+    // MARK: - Checks
 
-    /// Refuses a path that Swift would repair into another one: the files beside the database are named after it.
+    /// Refuses a path that Swift would repair into another one: the sidecars are named after it.
     private func requirePathInUTF8() throws {
-        guard let name = try sqlite3_db_filename(database.openConnection, "main"), String(validatingCString: name) == nil
+        guard let name = try sqlite3_db_filename(database.openConnection, "main"),
+              String(validatingCString: name) == nil
         else { return }
         throw DatabaseError(
             .SQLITE_CANTOPEN, refusing: "\(database.path) leads to a name that is not UTF-8",
@@ -278,7 +288,7 @@ struct KeySetup {
 }
 
 extension KeySource {
-    /// True if the secret is there, and need not be asked for.
+    /// True if the secret is given directly, and not by a provider.
     var isImmediate: Bool {
         switch storage {
         case .bytes, .failed: true
@@ -288,7 +298,9 @@ extension KeySource {
 }
 
 extension DatabaseError {
-    /// - parameter version: what `PRAGMA cipher_version` answered.
+    /// Returns the refusal of an unfit library. Nil for a fit one.
+    ///
+    /// - parameter version: the answer of `PRAGMA cipher_version`.
     static func refusal(ofSQLCipher version: String?) -> DatabaseError? {
         guard let version else {
             return DatabaseError(

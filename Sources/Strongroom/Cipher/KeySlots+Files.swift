@@ -1,25 +1,30 @@
 import CStrongroom
 import Foundation
 
-// Key files as a whole: opened beside a database that is closed, backed up, and restored.
+// Key files: opened beside a closed database, backed up, and restored.
 
 extension KeySlots {
-    /// Opens the key slots of a database, which need not be open. Changes no file.
+    /// Opens the key slots of a database, which doesn't have to be open. Does not change files.
     ///
-    /// - parameter encryption: with the secret of a slot, or the data key.
-    /// - throws: `SQLITE_NOTADB` where it opens no slot, or the data key doesn't open the database; the errors of the
-    ///   key file.
+    /// - parameters:
+    ///   - path: the path of the database.
+    ///   - encryption: an encryption with the secret of a slot, or the data key.
+    /// - throws: `SQLITE_NOTADB` if it opens no slot, or the data key doesn't open the database; the errors of the key
+    ///   file.
     public static func open(path: String, encryption: Encryption) throws -> KeySlots {
         try DatabaseFile.reading(path: DatabaseFile.realPath(path), encryption: encryption) { try $0.keySlots() }
     }
 
     /// Restores the key file of a database from a backup, after a secret of the backup has opened the database.
     ///
-    /// The slots are those of the backup: secrets that were removed since open the database again.
+    /// The slots are those of the backup: secrets that were removed since then open the database again.
     ///
-    /// - parameter encryption: with the secret of a slot of the backup.
-    /// - parameter replacing: true to replace a present key file, damaged or not.
-    /// - throws: `SQLITE_CANTOPEN` with the reason `fileExists` where there is a key file; the errors of the backup.
+    /// - parameters:
+    ///   - backup: the path of the backup.
+    ///   - path: the path of the database.
+    ///   - encryption: an encryption with the secret of a slot of the backup.
+    ///   - replacing: true to replace an existing key file, damaged or not. Default: false.
+    /// - throws: `SQLITE_CANTOPEN` with the reason `fileExists` if there is a key file; the errors of the backup.
     public static func restore(
         _ backup: String, path: String, encryption: Encryption, replacing: Bool = false) throws -> KeySlots
     {
@@ -52,9 +57,9 @@ extension KeySlots {
 }
 
 extension DatabaseFile {
-    /// Returns the slots in the key file of a database, without a secret. Only an unlocking authenticates them.
+    /// Returns the slots in the key file of a database, without a secret. They are not authenticated.
     ///
-    /// - throws: the errors of the key file; `SQLITE_MISUSE` with the reason `unfitKeySlots` where there is none.
+    /// - throws: the errors of the key file; `SQLITE_MISUSE` with the reason `unfitKeySlots` if there is none.
     public static func keySlots(path: String) throws -> [KeySlot] {
         let files = KeyFiles(database: realPath(path))
         guard let file = try files.read(.current) else { throw DatabaseError.noKeySlots(path) }

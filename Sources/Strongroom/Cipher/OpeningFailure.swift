@@ -1,13 +1,13 @@
 import CStrongroom
 
-// What a failed opening means, in words that name the remedy.
+// The causes of a failed opening, and their remedies.
 
 extension DatabaseError {
-    /// A Boolean value that indicates whether the key doesn't fit the database, or the file isn't a database: without
-    /// the right key, nobody can tell.
+    /// A Boolean value that indicates whether the key doesn't fit the database, or the file isn't a database. Without
+    /// the right key, the two can't be distinguished.
     ///
-    /// True for `SQLITE_NOTADB` where ``reason`` tells nothing that another key wouldn't cure: for ``Reason/wrongKey``,
-    /// ``Reason/mistypedRecoveryCode`` and ``Reason/encryptedWithoutKey``, and not for clear text, an older format, a
+    /// True for `SQLITE_NOTADB` if the ``reason`` is one that another key can cure: ``Reason/wrongKey``,
+    /// ``Reason/mistypedRecoveryCode`` and ``Reason/encryptedWithoutKey``, but not clear text, an older format, or a
     /// missing or wrong salt.
     public var isWrongKeyError: Bool {
         guard resultCode == .SQLITE_NOTADB else { return false }
@@ -43,19 +43,22 @@ extension DatabaseError {
 
     static func contradictoryHeader(_ path: String, _ problem: String) -> DatabaseError {
         DatabaseError(
-            .SQLITE_NOTADB, .contradictoryHeader, "the readable header of \(path) doesn't fit: \(problem)",
+            .SQLITE_NOTADB, .contradictoryHeader, "the plaintext header of \(path) doesn't fit: \(problem)",
             advice: "open the database with the settings that it was created with, or restore it from a backup")
     }
 
     static func lateHeader(_ path: String) -> DatabaseError {
         DatabaseError(
             .SQLITE_NOTADB, .missingPlaintextHeader, "\(path) is encrypted from its first byte",
-            advice: "open it without a plaintext header, or turn one on with DatabaseFile.setPlaintextHeader(_:path:encryption:)")
+            advice: """
+                open it without a plaintext header, or add one with \
+                DatabaseFile.setPlaintextHeader(_:path:encryption:)
+                """)
     }
 }
 
 extension Database {
-    /// Runs the end of opening; its failures say what is wrong with the file or the key.
+    /// Runs the end of opening. Its errors name the problem of the file or the key.
     func explainingFailures(_ body: () throws -> Void) throws {
         do {
             try keepingLog(body)
@@ -64,7 +67,7 @@ extension Database {
         }
     }
 
-    /// A connection that doesn't open leaves the write-ahead log to those that do.
+    /// Runs `body` so that a connection that fails to open leaves the write-ahead log as it is.
     private func keepingLog(_ body: () throws -> Void) throws {
         do {
             try body()
@@ -88,11 +91,11 @@ private struct OpeningFailure {
         guard header.fileSize > 0 else { return error }
         guard let derived = cipher.derived else { return withoutKey(error, header) }
         if header.isClear { return .clearText(path) }
-        if header.looksLikeText { return .notDatabase(path, "it begins like a text") }
+        if header.looksLikeText { return .notDatabase(path, "it begins with text") }
         if header.fileSize < 512 { return .notDatabase(path, "it has only \(header.fileSize) bytes") }
         if header.hasPlaintextHeader, header.pageSize == nil {
             return DatabaseError(
-                .SQLITE_CORRUPT, .damaged, "the header of \(path) shows no size that pages can have", damagedPage: 1)
+                .SQLITE_CORRUPT, .damaged, "the header of \(path) contains no valid page size", damagedPage: 1)
         }
         let pages = PageReader(database, pageSize: derived.settings.pageSize, fileSize: header.fileSize)
         let format = try PageFormat(derived, header: cipher.header)
@@ -104,19 +107,19 @@ private struct OpeningFailure {
 
     private func withoutKey(_ error: DatabaseError, _ header: FileHeader) -> DatabaseError {
         if header.isClear { return error }
-        if header.looksLikeText { return .notDatabase(path, "it begins like a text") }
+        if header.looksLikeText { return .notDatabase(path, "it begins with text") }
         if header.fileSize < 512 { return .notDatabase(path, "it has only \(header.fileSize) bytes") }
         return DatabaseError(
             .SQLITE_NOTADB, .encryptedWithoutKey, "\(path) is encrypted, or not a database",
             advice: "set Configuration.encryption, or call usePassphrase(_:) in prepareDatabase")
     }
 
-    /// The right key, which some page proves, on a file that is damaged.
+    /// Returns the error for a damaged file and the right key, which some page proves.
     private func damage(
         _ error: DatabaseError, _ pages: PageReader, _ format: PageFormat) throws -> DatabaseError?
     {
         if try pages.isAuthentic(1, format) {
-            // With NOTADB, the write-ahead log already holds the pages of another key. A readable header hides that.
+            // SQLITE_NOTADB means that the write-ahead log has pages of another key. A plaintext header hides that.
             guard error.resultCode != .SQLITE_NOTADB, !database.keyProof.hasOtherKeyInLog(than: format) else { return nil }
             return DatabaseError(.SQLITE_CORRUPT, .damaged, "\(path) is damaged or truncated: the key fits page 1")
         }
@@ -130,7 +133,7 @@ private struct OpeningFailure {
         return nil
     }
 
-    /// Tries older formats on page 1.
+    /// Tries other formats on page 1.
     private func otherFormat(_ header: FileHeader, _ derived: DerivedKey) throws -> DatabaseError? {
         guard let salt = header.salt, cipher.header == 0 else { return nil }
         for (version, settings) in CipherSettings.formats where settings != derived.settings {
@@ -144,14 +147,14 @@ private struct OpeningFailure {
 }
 
 extension DatabaseError {
-    /// True if SQLite makes nothing of a file, and has no more to say of it than the code.
+    /// True if SQLite doesn't accept a file, and reports only the code.
     fileprivate var isUnexplained: Bool {
         let isVague = [.SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_CORRUPT, .SQLITE_IOERR].contains(resultCode)
         return isVague && details?.explanation == nil && message == extendedResultCode.errorString
     }
 }
 
-/// Reads raw pages of the main file through its connection.
+/// A reader of raw pages of the main file, through its connection.
 struct PageReader {
     let database: Database
     let pageSize: Int
@@ -163,7 +166,7 @@ struct PageReader {
         count = Int(fileSize / Int64(pageSize))
     }
 
-    /// Calls `body` with a page; nil past the end.
+    /// Calls `body` with a page. Nil beyond the end.
     func withPage<R>(_ number: Int, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
         guard (1...max(count, 1)).contains(number), count > 0 else { return nil }
         let page = UnsafeMutableRawBufferPointer.allocate(byteCount: pageSize, alignment: 8)
@@ -181,7 +184,7 @@ struct PageReader {
         } ?? false
     }
 
-    /// A few pages from all over the file, except the first.
+    /// Returns the numbers of a few pages from the whole file, without the first.
     func sample() -> [Int] {
         guard count > 1 else { return [] }
         let step = max(1, (count - 1) / 8)

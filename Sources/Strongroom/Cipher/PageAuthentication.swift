@@ -1,9 +1,9 @@
 import CStrongroom
 
-/// Authenticates every page of a database as its readers see it: from the write-ahead log where it has the page, else
-/// from the file.
+/// The authentication of every page of a database as its readers see it: from the write-ahead log if it has the page,
+/// else from the file.
 ///
-/// The connection should hold a read transaction, so that the log isn't reused meanwhile; checkpoints may run.
+/// The connection should hold a read transaction, so that the log isn't overwritten meanwhile. Checkpoints may run.
 struct PageAuthentication {
     private let database: Database
     private let format: PageFormat
@@ -15,7 +15,7 @@ struct PageAuthentication {
         isWAL = try database.log.isUsed
     }
 
-    /// The numbers of the pages that aren't what SQLCipher wrote under the key, in order.
+    /// Returns the numbers of the pages that SQLCipher did not write with the key, in order.
     func badPages(progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> [Int] {
         try database.readOnly {
             try database.beginTransaction(.deferred)
@@ -27,7 +27,7 @@ struct PageAuthentication {
 
     private func check(_ progress: ((EncryptionProgress) throws -> Void)?) throws -> [Int] {
         let total = try database.pageCount
-        // A log may tell any number: nothing is allocated for pages that are nowhere, and nobody looks for them all.
+        // A damaged log may claim any number of pages: memory is only allocated for pages that exist.
         let present = try min(total, database.pagesInFiles(of: format.pageSize))
         let log = isWAL ? try LogIndex(database, pageSize: format.pageSize, pageCount: present) : LogIndex()
         var bad: [Int] = []
@@ -47,11 +47,10 @@ struct PageAuthentication {
         if let offset = log.offset(of: number) {
             let code = strongroom_log_read(database.sqliteConnection, page.baseAddress, CInt(page.count), offset)
             if code == 0, format.isAuthentic(UnsafeRawBufferPointer(page), number: number) { return true }
-            // A log whose pages are all in the file may be begun anew at any moment; otherwise this is the page that
-            // readers get.
+            // A log whose pages are all in the file may be restarted at any time. Otherwise readers get this page.
             if try log.isCurrent(number, in: database) { return false }
         }
-        // A checkpoint may be writing the page at this moment: only a page that stays bad is bad.
+        // A checkpoint may be writing the page: only a page that stays bad is bad.
         for _ in 0..<3 {
             let code = strongroom_database_read(
                 database.sqliteConnection, "main", page.baseAddress, CInt(page.count), format.offset(of: number))
@@ -62,7 +61,8 @@ struct PageAuthentication {
 }
 
 extension Database {
-    /// Returns the most pages that the file and its log can hold; the one that SQLite never writes among them.
+    /// Returns the greatest number of pages that the file and its log can contain, including the one that SQLite never
+    /// writes.
     fileprivate func pagesInFiles(of pageSize: Int) throws -> Int {
         var logSize: Int64 = 0
         try check(strongroom_log_size(openConnection, &logSize))
@@ -70,12 +70,12 @@ extension Database {
     }
 }
 
-/// The places of the newest committed pages in the write-ahead log. <https://www.sqlite.org/walformat.html>
+/// The offsets of the newest committed pages in the write-ahead log. <https://www.sqlite.org/walformat.html>
 final class LogIndex {
     private var index = strongroom_log_index()
     private let pageSize: CInt
 
-    /// Of a database without a log.
+    /// Creates the index of a database without a log.
     init() { pageSize = 0 }
 
     init(_ database: Database, pageSize: Int, pageCount: Int) throws {
@@ -87,13 +87,13 @@ final class LogIndex {
         strongroom_log_index_free(&index)
     }
 
-    /// Returns the offset of the page in the log; nil where it isn't there.
+    /// Returns the offset of a page in the log. Nil if it isn't there.
     func offset(of number: Int) -> Int64? {
         let frame = strongroom_log_index_frame(&index, UInt32(number))
         return frame == 0 ? nil : strongroom_frame_offset(frame, pageSize)
     }
 
-    /// Returns true if the frame of a page is still the one that was found.
+    /// Returns true if the frame of a page is still the one in the index.
     func isCurrent(_ number: Int, in database: Database) throws -> Bool {
         var isCurrent = false
         try database.check(

@@ -6,7 +6,7 @@ struct PragmaPolicy {
 
     private var cipher: CipherState { database.cipher }
 
-    /// Called by SQLite's compiler for each pragma, before SQLCipher gets to see it.
+    /// Returns the decision on a pragma. SQLite's compiler asks for it before SQLCipher gets the pragma.
     func verdict(on pragma: Pragma) -> PragmaVerdict {
         guard !cipher.isSettingFormat, let value = pragma.value else {
             return pragma.name == "cipher_migrate" ? verdictOnMigration : .run
@@ -22,8 +22,8 @@ struct PragmaPolicy {
         }
     }
 
-    /// `PRAGMA key` is another spelling of `usePassphrase(_:)`: SQLCipher alone would derive the key for each
-    /// connection, and make clear text of an empty one.
+    /// Returns the decision on `PRAGMA key`, which is equivalent to `usePassphrase(_:)`. SQLCipher alone would derive
+    /// the key for each connection, and write clear text with an empty one.
     private func verdict(onKey pragma: Pragma, _ value: String) -> PragmaVerdict {
         guard pragma.isOfMain else { return .refuse(.keyOfAttached) }
         cipher.keyInSQL = pragma.name == "hexkey" ? hexBytes(value).map { .passphrase($0) } : .passphrase(value)
@@ -32,7 +32,7 @@ struct PragmaPolicy {
         return .refuse(.malformedHexKey)
     }
 
-    /// Uses the key of a `PRAGMA key` that was compiled.
+    /// Sets the key of a compiled `PRAGMA key`.
     func useKeyInSQL() throws {
         guard let key = cipher.keyInSQL else { return }
         cipher.keyInSQL = nil
@@ -41,7 +41,8 @@ struct PragmaPolicy {
 
     // MARK: - The format
 
-    /// Until the database is read for the first time, set-up may say its format; then only what is so already.
+    /// Returns the decision on a pragma of the format. Until the first read of the database, the set-up may set the
+    /// format. Afterwards only pragmas that don't change it are allowed.
     private func verdict(on pragma: FormatPragma, _ value: String) -> PragmaVerdict {
         guard cipher.isKeyed else { return .run }
         let wanted = cipher.format.applying(pragma, value)
@@ -51,7 +52,7 @@ struct PragmaPolicy {
             refuseAll(with: .unusableFormat(pragma, value))
             return .ignore
         }
-        // Statements of C would go on with the key as it was derived before.
+        // Statements that are compiled through the C interface would use the key that was derived before.
         guard cipher.isPending || canChangeFormat && database.authorizer.isCompiling else {
             return .refuse(.lateFormat(pragma.rawValue))
         }
@@ -60,12 +61,13 @@ struct PragmaPolicy {
         return .run
     }
 
-    /// True if set-up goes on, and nothing depends on the format yet.
+    /// True during the set-up, while nothing depends on the format.
     var canChangeFormat: Bool {
         !cipher.isSetUp && !strongroom_has_used_pages(database.sqliteConnection, !database.isFileStored)
     }
 
-    /// SQLCipher attaches databases in its default format; what SQL says of it must come before there is a page.
+    /// Returns the decision for an attached database, which has SQLCipher's default format. Pragmas can set another one
+    /// only before its first page.
     private func verdict(on pragma: FormatPragma, _ value: String, attached schema: String) -> PragmaVerdict {
         if pragma == .plainPageSize, isClear(attached: schema) { return .run }
         var size: Int64 = -1
@@ -81,15 +83,15 @@ struct PragmaPolicy {
         return (try? database.fileHeader(of: schema).isClear) ?? false
     }
 
-    /// `cipher_migrate` replaces the file by one whose key is what was derived for the old one.
+    /// The decision on `cipher_migrate`, which replaces the file by one that the derived key does not open.
     private var verdictOnMigration: PragmaVerdict {
         cipher.isKeyed && !database.authorizer.isReadOnly ? .refuse(.migrationInSQL) : .run
     }
 
     // MARK: - Refusals
 
-    /// Makes the next statement throw, and opening fail, although set-up may swallow the error: it would go on in
-    /// clear text, or in another format than it asked for.
+    /// Makes the next statement throw, and opening fail, even if the set-up ignores the error: it would go on in clear
+    /// text, or in another format than it requested.
     func refuseAll(with error: DatabaseError) {
         cipher.refusal = error
         cipher.isPending = true
@@ -97,7 +99,7 @@ struct PragmaPolicy {
 
     // MARK: - Temporary data
 
-    /// From now on, what is sorted or put into temporary tables may come from encrypted pages.
+    /// Keeps temporary data in memory from now on: sorters and temporary tables may contain data of encrypted pages.
     func requireTemporaryDataInMemory() throws {
         let setting = try database.answer(to: "PRAGMA temp_store")
         let isIgnored = Database.isCompiled(with: "TEMP_STORE=0")
@@ -110,7 +112,10 @@ struct PragmaPolicy {
         guard holds, !["2", "memory"].contains(value.lowercased()) else { return nil }
         return DatabaseError(
             .SQLITE_AUTH,
-            refusing: "temporary data of an encrypted database would be clear text on disk (PRAGMA temp_store = \(value))",
+            refusing: """
+                temporary data of an encrypted database would be clear text on disk \
+                (PRAGMA temp_store = \(value))
+                """,
             advice: "leave PRAGMA temp_store alone", reason: .temporaryDataOnDisk)
     }
 }
@@ -122,7 +127,8 @@ extension Database {
 
 extension DatabaseError {
     static let malformedHexKey = DatabaseError(
-        refusing: "the digits of PRAGMA hexkey are no pairs of hexadecimal ones", advice: "give two for each byte")
+        refusing: "the key of PRAGMA hexkey is not a sequence of pairs of hexadecimal digits",
+        advice: "give two digits for each byte")
 
     fileprivate static let rekeyInSQL = DatabaseError(
         .SQLITE_AUTH, refusing: "PRAGMA rekey reports success whatever happens",
@@ -156,13 +162,16 @@ extension DatabaseError {
             advice: "say that of this one in Configuration.encryption")
     }
 
-    /// Returns the error where encrypted pages may not be read with that setting; nil where they may.
+    /// Returns the error if encrypted pages must not be read with a setting. Nil if they may.
     ///
-    /// - parameter setting: what `PRAGMA temp_store` answered. <https://www.sqlite.org/pragma.html#pragma_temp_store>
+    /// - parameter setting: the answer of `PRAGMA temp_store`. <https://www.sqlite.org/pragma.html#pragma_temp_store>
     static func refusal(ofTempStore setting: String?, isIgnored: Bool) -> DatabaseError? {
         if isIgnored {
             return DatabaseError(
-                refusing: "this SQLCipher keeps temporary data on disk whatever it is told (SQLITE_TEMP_STORE=0), in clear text",
+                refusing: """
+                    this SQLCipher writes temporary data to disk in clear text, whatever the settings \
+                    (SQLITE_TEMP_STORE=0)
+                    """,
                 advice: "use a build with SQLITE_TEMP_STORE=2", reason: .unfitLibrary)
         }
         if setting == "2" { return nil }

@@ -1,10 +1,10 @@
 import CStrongroom
 
-// The key file while the data key changes. The next one stands beside the present one before a page changes, and takes
-// its place when no page of the former key is left: in between, the database tells which of them counts.
+// The key file while the data key changes. The next key file is written beside the current one before a page changes,
+// and replaces it when no page of the former key is left. In between, the database determines which of them is valid.
 
 extension Rotation {
-    /// Changes the data key, or gives or removes the slots. See ``KeySlotRotation``.
+    /// Changes the data key, or adds or removes the slots. See ``KeySlotRotation``.
     func rotateKey(
         _ change: KeySlotRotation, progress: ((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome
     {
@@ -76,8 +76,8 @@ extension Rotation {
         }
     }
 
-    /// Writes the salt of a rotation whose next key file is there without it, as in a partial copy of the files. With
-    /// the salt, the rotation is finished.
+    /// Writes the salt of a rotation whose next key file exists without it, as in an incomplete copy of the files. With
+    /// the salt, the rotation can be finished.
     func announceForKeyFile() throws {
         let files = KeyFiles(database: database.filePath)
         guard files.exists(.rotation), !SaltFile.exists(.rotation, of: database.filePath), let derived = cipher.derived
@@ -98,7 +98,7 @@ extension Rotation {
     private func promoteKeyFile(_ files: KeyFiles, _ salt: Salt) throws {
         try files.changing { change in
             let current = try files.read(.current)
-            // Promoted before, and changed since.
+            // It became the current one before, and was changed since.
             guard current?.salt != salt else { return }
             if let next = try files.read(.rotation), next.salt == salt {
                 try change.write(next, as: .current)

@@ -1,9 +1,9 @@
-// Changes of a key that a store keeps: the store has the key of the database at every instant.
+// Changes of a key in a key store. At every instant, the store has the key of the database.
 
 extension Rotation {
-    /// Runs `rotate` with a key that the store has, so that it has the key of the database at every instant.
+    /// Runs `rotate` with a new key that the store has. At every instant, the store has the key of the database.
     ///
-    /// A current key of the store that is not the database's is taken as it is: it may open something else.
+    /// A current key of the store that is not the database's is not replaced: it may open another database.
     func renewKey(in store: any KeyStore, _ rotate: (DatabaseKey) throws -> RotationOutcome) throws -> RotationOutcome {
         let managed = ManagedKey(store: store, path: database.filePath), own = cipher.key!
         return try managed.locked(milliseconds: 0) {
@@ -16,7 +16,7 @@ extension Rotation {
             do {
                 outcome = try rotate(key)
             } catch {
-                // What the store can't do now, it does at the next opening, or before the next change.
+                // If the store fails now, the next opening or the next change repeats this step.
                 let isChanged = (error as? DatabaseError)?.reason == .keyChanged
                 try? isChanged ? managed.takeOver(key) : managed.remove(.next)
                 throw error
@@ -26,7 +26,7 @@ extension Rotation {
         }
     }
 
-    /// A change that was killed has left a next key: the one of the database, or one that never came to be.
+    /// Settles a change that was killed. Its next key is either that of the database, or was never used.
     private func settleEarlierChange(_ managed: ManagedKey, _ next: DatabaseKey) throws {
         if try next.hasSameBytes(as: cipher.key!) { return try managed.takeOver(next) }
         // Another process may have changed the key since this connection was opened.

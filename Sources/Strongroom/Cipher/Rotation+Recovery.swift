@@ -1,14 +1,14 @@
 import CStrongroom
 import Logging
 
-// A rotation brings in a new salt. Until the database carries it, it stands beside the file, and opening tries it.
+// A rotation uses a new salt. Until the database contains it, it is in a file beside the database, and opening tries
+// it.
 
 extension Rotation {
     // MARK: - Opening
 
-    /// Salts and headers that the database may have instead of those that it shows, likeliest first: of a change that
-    /// was killed, or whose pages are still in the write-ahead log; and of the time before a change, in a backup that
-    /// was put back.
+    /// Returns the salts and headers that the database may have instead of those in it, most likely first: those of a
+    /// change that was killed, or whose pages are still in the write-ahead log, and former ones, for a restored backup.
     func otherSalts(than location: SaltLocation) throws -> [SaltFile] {
         var others: [SaltFile] = []
         if let next = try SaltFile.read(.rotation, of: database.filePath) { others.append(next) }
@@ -16,8 +16,8 @@ extension Rotation {
         return others.filter { $0.salt != location.salt || $0.header != location.header }
     }
 
-    /// True when another connection of this access already derived the key for one of `others`, and it fits: deriving
-    /// it for the salt in the file would be in vain.
+    /// Returns true if another connection of this access has derived the key for one of `others`, and it fits. This
+    /// saves a derivation for the salt in the file.
     func resumeKnownKey(_ settings: CipherSettings, _ others: [SaltFile]) throws -> Bool {
         for other in others {
             guard let derived = cipher.keyring.knownKey(for: cipher.key!, salt: other.salt, settings: settings)
@@ -28,27 +28,29 @@ extension Rotation {
         return false
     }
 
-    /// Tries `others` and, without their help, what the log says, where the key doesn't fit the salt that the file
-    /// shows.
+    /// Tries `others` if the key doesn't fit the salt in the file, and without them the salt in the log.
     func followOtherSalts(_ others: [SaltFile], searchesLog: Bool) throws {
         let searchesLog = searchesLog && strongroom_size_of_file(database.filePath + "-wal") > 0
         guard let shown = cipher.derived, !others.isEmpty || searchesLog, try !canRead() else { return }
         let header = cipher.header
         for other in others {
-            try database.keySetup.attach(database.keySetup.derivedKey(salt: other.salt, settings: shown.settings), header: other.header)
+            let derived = try database.keySetup.derivedKey(salt: other.salt, settings: shown.settings)
+            try database.keySetup.attach(derived, header: other.header)
             if try canRead() { return }
         }
-        // Of the key that the file shows, what follows says what is wrong.
+        // With the key for the salt in the file, a later step reports the error.
         try database.keySetup.attach(shown, header: header)
         guard searchesLog, let salt = saltInLog, salt != shown.salt else { return }
         try database.keySetup.attach(database.keySetup.derivedKey(salt: salt, settings: shown.settings), header: 0)
         guard try canRead() else { return try database.keySetup.attach(shown, header: header) }
-        // The copy came without it; with it, everybody finds the salt, and the rotation is finished.
-        if !database.configuration.readonly { try SaltFile(salt: salt, header: 0).write(.rotation, of: database.filePath) }
+        // The copy came without it. With it, each connection finds the salt, and the rotation can be finished.
+        if !database.configuration.readonly {
+            try SaltFile(salt: salt, header: 0).write(.rotation, of: database.filePath)
+        }
     }
 
-    /// The salt in the newest committed page 1 of the write-ahead log: after a rotation whose log was not moved into
-    /// the file, it is the one.
+    /// The salt in the newest committed page 1 of the write-ahead log. After a rotation whose log was not moved into
+    /// the file, it is the valid one.
     private var saltInLog: Salt? {
         var newest: Salt?
         _ = database.keyProof.hasFirstPageElsewhere { page in
@@ -72,18 +74,19 @@ extension Rotation {
 
     // MARK: - Finishing
 
-    /// Brings the salt and the header of a committed change home, or removes those of a change that never was; leaves
-    /// all as it is while another connection writes, or reads what the change replaced. Whoever opens with a working
-    /// key does this.
+    /// Moves the salt and the header of a committed change into the database, or removes those of a change that was not
+    /// committed. Does nothing while another connection writes, or reads the former pages. Each opening with a working
+    /// key calls it.
     ///
-    /// - parameter waits: as long as the busy mode says, for readers and writers.
-    /// - returns: whether nothing is left of the former key.
+    /// - parameter waits: true to wait for readers and writers as long as the busy mode allows.
+    /// - returns: true if nothing is left of the former key.
     @discardableResult
     func finishRotation(waits: Bool = false) throws -> Bool {
-        guard let derived = cipher.derived, let next = try SaltFile.read(.rotation, of: database.filePath) else { return true }
+        guard let derived = cipher.derived, let next = try SaltFile.read(.rotation, of: database.filePath)
+        else { return true }
         let present = SaltFile(salt: derived.salt, header: cipher.header), hasCommitted = next == present
         guard try hasCommitted ? emptyLog(waits: waits) : forgetFailure(derived, waits: waits) else { return false }
-        // Under the write lock nobody else rotates.
+        // Under the write lock no other connection rotates.
         let rollback = try database.rollbackStatement
         guard try isDone(strongroom_rekey_begin(database.openConnection), waits: waits) else { return false }
         defer { _ = strongroom_rekey_cancel(database.sqliteConnection, rollback) }
@@ -103,7 +106,7 @@ extension Rotation {
         return try finishRotation(waits: true) ? .complete : .formerKeyRemains
     }
 
-    /// Finishes a rotation that has just been committed. A failure undoes nothing: whoever opens the database next
+    /// Finishes a rotation that has just been committed. A failure does not undo it: the next opening of the database
     /// tries again.
     func outcomeOfFinishing() -> RotationOutcome {
         do {
@@ -115,23 +118,25 @@ extension Rotation {
         }
     }
 
-    /// Returns false when another connection is in the way. Other failures are thrown, but not at opening, which does
-    /// not wait.
+    /// Returns false when another connection holds a lock. Throws other failures, except at opening, which does not
+    /// wait.
     private func isDone(_ code: CInt, waits: Bool) throws -> Bool {
         if waits, !ResultCode(rawValue: code).isLock { try database.check(code) }
         return code == ResultCode.SQLITE_OK.rawValue
     }
 
-    /// Before the salt of a change that failed goes, nothing may be left that needs it.
+    /// Makes sure that nothing needs the salt of a failed change before it is removed.
     private func forgetFailure(_ derived: DerivedKey, waits: Bool) throws -> Bool {
         let format = try PageFormat(derived, header: cipher.header), rollback = try database.rollbackStatement
         return try isDone(
-            database.withoutObservers { format.withFormat { strongroom_rekey_forget(database.sqliteConnection, $0, rollback) } },
+            database.withoutObservers {
+                format.withFormat { strongroom_rekey_forget(database.sqliteConnection, $0, rollback) }
+            },
             waits: waits)
     }
 
-    /// Moves all pages of the write-ahead log into the file and empties it, if nobody is in the way: of the pages that
-    /// were replaced, none is left then.
+    /// Moves all pages of the write-ahead log into the file and empties it, unless another connection uses it. Then
+    /// none of the replaced pages is left.
     private func emptyLog(waits: Bool) throws -> Bool {
         guard try database.log.isUsed else { return true }
         guard waits else {
@@ -147,6 +152,6 @@ extension Rotation {
 }
 
 extension ResultCode {
-    /// True if another connection, of this process or another one, has a lock that was wanted.
+    /// True if a lock of another connection, of this process or another one, caused the error.
     fileprivate var isLock: Bool { [.SQLITE_BUSY, .SQLITE_LOCKED].contains(primaryResultCode) }
 }

@@ -1,18 +1,18 @@
-// The key of a database can't change inside of a transaction. Programs that change it as the first thing of a write
-// get a transaction of their own all the same: it ends, and begins again once the key is another one.
+// A key can't change inside of a transaction. If a program changes it as the first step of a write, the transaction
+// around ends before the rotation, and begins again after it.
 
 extension Rotation {
-    /// Runs `rotation` outside of the transaction of the block around, in which nothing has run yet.
+    /// Runs `rotation` outside of the surrounding transaction, in which no statement has run yet.
     ///
-    /// - throws: what `rotation` throws; `SQLITE_MISUSE` inside of any other transaction.
+    /// - throws: the error of `rotation`; `SQLITE_MISUSE` inside of any other transaction.
     func outsideOfUntouchedTransaction<T>(_ rotation: () throws -> T) throws -> T {
         guard database.isInsideTransaction else { return try rotation() }
         guard database.transactions.blockDepth > 0, database.transactions.isUntouched else {
             throw DatabaseError(
-                refusing: "a key can't be changed inside a transaction that has begun its work",
+                refusing: "a key can't be changed inside a transaction in which a statement has run",
                 advice: "make it the first thing in the transaction, or use writeWithoutTransaction")
         }
-        // Statements fail in a block that relies on a transaction which is gone.
+        // Statements of a block fail if the transaction that it relies on has ended.
         let depth = database.transactions.blockDepth, date = database.transactions.date
         database.transactions.blockDepth = 0
         defer { database.transactions.blockDepth = depth }
@@ -28,7 +28,7 @@ extension Rotation {
             throw DatabaseError(
                 (error as? DatabaseError)?.extendedResultCode ?? .SQLITE_ABORT, .keyChanged,
                 "the key was changed, and the transaction around it could not begin again",
-                advice: "try what follows once more")
+                advice: "repeat the statements after the change")
         }
         return try outcome.get()
     }

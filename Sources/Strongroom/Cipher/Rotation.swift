@@ -3,19 +3,19 @@ import Foundation
 
 /// The progress of a rotation, an encryption, a decryption or a check.
 public struct EncryptionProgress: Sendable, Equatable {
-    /// The number of pages that are done in this phase.
+    /// The number of pages that are complete in this phase.
     public let completedPageCount: Int
     /// The number of pages in the database.
     public let totalPageCount: Int
-    /// The phase of the work. The count begins anew with each phase.
+    /// The phase of the work. The count starts again with each phase.
     public var phase = Phase.writing
 
-    /// A part of the work.
+    /// A phase of the work.
     public enum Phase: String, Sendable {
         case writing, checking
     }
 
-    /// A Boolean value that indicates whether all pages are done in this phase.
+    /// A Boolean value that indicates whether all pages are complete in this phase.
     public var isCompleted: Bool { completedPageCount >= totalPageCount }
 }
 
@@ -24,29 +24,29 @@ public enum RotationOutcome: String, Sendable, Equatable {
     /// Nothing of the former key is left: no page in the file, and no frame in the write-ahead log.
     case complete
 
-    /// Another connection reads pages of the former key, or writes: the file without its log may still open with that
-    /// key.
+    /// Another connection reads pages of the former key, or writes: the file without its log may still open with the
+    /// former key.
     ///
-    /// The next opening that meets no readers removes these pages, and so does `DatabaseWriter.finishKeyRotation()`.
+    /// The next opening without readers removes these pages, and so does `DatabaseWriter.finishKeyRotation()`.
     case formerKeyRemains
 
-    /// A file could not be written, for lack of room for example: something of the former key may be left.
+    /// A file could not be written, for example for lack of space: parts of the former key may be left.
     ///
-    /// The next opening tries again, and so does `DatabaseWriter.finishKeyRotation()`, which throws the error. It is
-    /// logged, too.
+    /// The next opening tries again, and so does `DatabaseWriter.finishKeyRotation()`, which throws the error. The
+    /// error is logged.
     case unfinished
 }
 
 extension Database {
-    /// Changes the passphrase of the database: every page is encrypted anew, with a fresh salt, and checked.
+    /// Changes the passphrase of the database: encrypts every page with the new key and a new salt, and verifies it.
     ///
-    /// Other connections must be opened anew; those of the same queue or pool get the new key by themselves. See
-    /// `DatabaseWriter.rotateKey(to:progress:)`, which does all of it.
+    /// Other connections must be opened again. Those of the same queue or pool get the new key automatically.
+    /// `DatabaseWriter.rotateKey(to:progress:)` handles its pool's connections.
     ///
     /// - throws: `SQLITE_BUSY` when another connection writes, `SQLITE_FULL` and `SQLITE_IOERR` when the file can't
-    ///   grow; nothing has changed then. `SQLITE_MISUSE` for an empty passphrase, without a present key, and in a
-    ///   transaction, unless it is the first thing in its block. The reason ``DatabaseError/Reason/keyChanged`` tells
-    ///   failures that came after the change. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_rekey>
+    ///   grow; nothing has changed. `SQLITE_MISUSE` for an empty passphrase, without a current key, and in a
+    ///   transaction in which a statement has run. The reason ``DatabaseError/Reason/keyChanged`` marks failures after
+    ///   the change. <https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlite3_rekey>
     public func changePassphrase(_ passphrase: String) throws {
         try rotation.rotateKey(to: .passphrase(passphrase))
     }
@@ -57,7 +57,7 @@ extension Database {
     }
 }
 
-/// The change of a connection's key: see the article *Rotation*.
+/// The change of a connection's key: see <doc:Rotation>.
 struct Rotation {
     let database: Database
 
@@ -65,15 +65,14 @@ struct Rotation {
 
     var stops: Stops { database.stops }
 
-    /// Encrypts every page anew under `key`, in place and in one transaction, and believes in it only after the file
-    /// was opened with the new key and each page authenticated, and after a connection that knows nothing else has
-    /// opened it with that key.
+    /// Encrypts every page under `key`, in place and in one transaction. It succeeds only after the file was opened
+    /// with the new key and each page authenticated, and a connection that has only the key has opened it.
     ///
-    /// `progress` is called as pages are written; throwing from it stops the rotation, and nothing has changed. At the
-    /// last call, when all is done, what it throws is ignored.
+    /// `progress` is called as pages are written. An error that it throws stops the rotation, and nothing has changed.
+    /// After the last call, when the rotation is complete, its error is ignored.
     ///
-    /// - throws: errors whose ``DatabaseError/reason`` is `keyChanged` when the new key opens the database. After all
-    ///   others, the old one does.
+    /// - throws: errors with the ``DatabaseError/reason`` `keyChanged` if the new key opens the database. After all
+    ///   other errors, the former key opens it.
     @discardableResult
     func rotateKey(
         to key: DatabaseKey, _ keyFile: KeyFileChange = .none,
@@ -84,7 +83,7 @@ struct Rotation {
                 try database.withoutObservers { try changeKey(to: key, keyFile, progress: progress) }
             }
         } catch let error as DatabaseError {
-            // What fails after the change says so.
+            // Failures after the change have a reason already.
             throw error.because(.keyUnchanged)
         }
     }
@@ -109,7 +108,7 @@ struct Rotation {
             cipher.key = key
             cipher.derived = new
             cipher.saltOrigin = key.source.salt != nil ? .key : cipher.saltOrigin == .caller ? .caller : .database
-            // Nothing stops what has happened.
+            // The change has happened: stops do not apply.
             try stops.closing {
                 try verifyRotation(report, new)
                 outcome = outcomeOfFinishing()
@@ -120,14 +119,14 @@ struct Rotation {
         } catch let error as DatabaseError {
             throw DatabaseError(
                 error.extendedResultCode, .keyChanged,
-                "the key was changed, but a connection that has nothing else does not open \(database.path) with it",
+                "the key was changed, but a new connection does not open \(database.path) with it",
                 advice: error.failureReason)
         }
         attempt.complete()
         return outcome
     }
 
-    /// The encryption that opens the database as it is now, from its files alone.
+    /// The encryption that opens the database now, from its files alone.
     var bareEncryption: Encryption {
         let derived = cipher.derived!
         let header = cipher.saltOrigin == .caller
@@ -139,7 +138,7 @@ struct Rotation {
         from old: DerivedKey, to new: DerivedKey, _ attempt: RotationAttempt) throws -> strongroom_rekey_report
     {
         let rollback = try database.rollbackStatement
-        // Gives the lock back where it doesn't come to the rewriting, which always does.
+        // Releases the lock if the rotation ends before the rewriting, which always releases it.
         defer { _ = strongroom_rekey_cancel(database.sqliteConnection, rollback) }
         let oldFormat = try PageFormat(old, header: cipher.header)
         let newFormat = try PageFormat(new, header: cipher.header)
@@ -156,30 +155,31 @@ struct Rotation {
         }
     }
 
-    /// Runs `body` while the journal is a write-ahead log, in which the pages of both keys stand side by side until
-    /// the commit.
+    /// Runs `body` in WAL mode, in which the pages of both keys exist side by side until the commit.
     ///
-    /// SQLCipher puts the new salt into the old first page that it saves in a rollback journal: after a crash, no
-    /// passphrase would open what the journal brings back.
+    /// In a rollback journal, SQLCipher writes the new salt into the copy of the former first page: after a crash, no
+    /// passphrase would open the restored file.
     private func withWriteAheadLog(_ body: () throws -> Void) throws {
         let mode = try database.answer(to: "PRAGMA main.journal_mode") ?? "delete"
-        // Such a journal has pages of the old key.
+        // Such a journal contains pages of the former key.
         if mode == "persist" { _ = try database.answer(to: "PRAGMA main.journal_mode = delete") }
         if mode != "wal" {
             try database.runUnseen("PRAGMA main.journal_mode = wal")
             guard try database.log.isUsed else {
                 throw DatabaseError(
-                    refusing: "the key of \(database.path) can't be changed where there can be no write-ahead log")
+                    refusing: "the key of \(database.path) can't be changed without a write-ahead log")
             }
         }
         defer {
-            // Where others have the database open by now, it keeps its log.
-            if mode != "wal" { _ = try? stops.closing { try database.answer(to: "PRAGMA main.journal_mode = \(mode)") } }
+            // If other connections have the database open by now, it keeps its log.
+            if mode != "wal" {
+                _ = try? stops.closing { try database.answer(to: "PRAGMA main.journal_mode = \(mode)") }
+            }
         }
-        // A commit that a power cut could undo must not be believed.
+        // A power failure must not undo the commit.
         let synchronous = try database.answer(to: "PRAGMA main.synchronous") ?? "2"
         try database.runCipherPragma("main.synchronous = FULL")
-        // Left as it is, it is slower and no less safe.
+        // If it can't be restored, the setting is slower and no less safe.
         defer { try? database.runCipherPragma("main.synchronous = \(synchronous)") }
         try body()
     }
@@ -195,7 +195,7 @@ struct Rotation {
         }
         guard try database.answer(to: "PRAGMA main.locking_mode") == "normal" else {
             throw DatabaseError(
-                refusing: "a key can't be changed while the connection keeps all others out",
+                refusing: "a key can't be changed in exclusive locking mode",
                 advice: "set PRAGMA locking_mode = NORMAL")
         }
         guard !database.configuration.readonly else {
@@ -203,7 +203,7 @@ struct Rotation {
         }
         try SaltFile.requireWritable(.rotation, of: database.filePath)
         try requireChangeable(keyFile)
-        // With a readable header, the new salt comes here in the end.
+        // With a plaintext header, the new salt ends up in this file.
         if cipher.header > 0 { try SaltFile.requireWritable(.permanent, of: database.filePath) }
         try database.requireSingleName()
         return derived
@@ -217,9 +217,9 @@ struct Rotation {
         return try cipher.keyring.derivedKey(for: key, salt: salt, settings: old.settings)
     }
 
-    /// Takes the write lock and puts the new salt beside the file.
+    /// Takes the write lock and writes the new salt beside the file.
     private func beginRotation(from old: DerivedKey, to new: DerivedKey, _ keyFile: KeyFileChange) throws {
-        // The rest of an earlier rotation; the file can tell one pending salt only.
+        // Finishes an earlier rotation: the file can hold one pending salt only.
         try finishRotation(waits: true)
         try requireRoom()
         let rollback = try database.rollbackStatement
@@ -228,8 +228,8 @@ struct Rotation {
             try database.readSchema()
             if let pending = try SaltFile.read(.rotation, of: database.filePath), pending.salt == old.salt {
                 throw DatabaseError(
-                    .SQLITE_BUSY, refusing: "an earlier rotation still has readers of the old pages",
-                    advice: "try again when they are done",
+                    .SQLITE_BUSY, refusing: "connections still read pages from before an earlier rotation",
+                    advice: "try again when they have ended",
                     reason: .checkpointPending)
             }
             try SaltFile(salt: new.salt, header: cipher.header).write(.rotation, of: database.filePath)
@@ -240,7 +240,8 @@ struct Rotation {
         }
     }
 
-    /// The log holds the whole database for a while. Finding out before is cheaper than a rollback.
+    /// Throws if the disk is too full: the log contains the whole database for a while. A check is cheaper than a
+    /// rollback.
     private func requireRoom() throws {
         let needed = try Int64(database.pageCount) * Int64(cipher.derived!.settings.pageSize + 32) + 4096
         var largestFile: Int64 = 0
@@ -253,7 +254,7 @@ struct Rotation {
 
     // MARK: - After
 
-    /// Believes in the new key when a fresh connection has read with it, and each page was authenticated.
+    /// Verifies the new key: a new connection has read with it, and each page is authenticated.
     private func verifyRotation(_ report: strongroom_rekey_report, _ new: DerivedKey) throws {
         guard report.result == ResultCode.SQLITE_OK.rawValue else {
             throw DatabaseError(
@@ -263,7 +264,9 @@ struct Rotation {
         }
         let bad: [Int]
         do {
-            bad = try database.withPlainConnection(derived: new, header: cipher.header) { try PageAuthentication($0).badPages() }
+            bad = try database.withPlainConnection(derived: new, header: cipher.header) {
+                try PageAuthentication($0).badPages()
+            }
         } catch let error as DatabaseError {
             throw DatabaseError(
                 error.extendedResultCode, .keyChanged, "the key was changed, but its check could not be finished",
@@ -276,16 +279,20 @@ struct Rotation {
         }
     }
 
-    /// Returns the error of a rotation that failed while the old key is still the one.
+    /// Returns the error of a rotation that failed while the former key is valid.
     private func failure(
         _ report: strongroom_rekey_report, _ attempt: RotationAttempt, from old: DerivedKey) -> any Error
     {
-        // Where this connection can't, another one can make sure that nothing of the new key is left.
-        if report.lost { _ = try? database.withPlainConnection(derived: old, header: cipher.header) { try $0.rotation.finishRotation() } }
+        // If this connection is lost, another one makes sure that nothing of the new key is left.
+        if report.lost {
+            _ = try? database.withPlainConnection(derived: old, header: cipher.header) {
+                try $0.rotation.finishRotation()
+            }
+        }
         else { _ = try? finishRotation() }
         if let stopped = attempt.stopped, !report.lost { return stopped }
         let code = ResultCode(rawValue: report.result)
-        // A page that SQLCipher can't decrypt stops it without a word.
+        // A page that SQLCipher can't decrypt stops it without a message.
         let page = code == .SQLITE_NOMEM ? damagedPage(old) : nil
         return DatabaseError(
             page == nil ? code : .SQLITE_CORRUPT, .keyUnchanged,
@@ -322,7 +329,7 @@ extension DerivedKey {
     }
 }
 
-/// Calls a progress function through C, and asks whether the connection has to stop.
+/// The progress of one rotation. C calls it, and it checks for stops of the connection.
 private final class RotationAttempt {
     /// The error that stopped the rotation: of the progress function, or of a stop.
     private(set) var stopped: (any Error)?
@@ -360,7 +367,7 @@ private final class RotationAttempt {
         }
     }
 
-    /// Nothing stops what has happened.
+    /// Reports completion. The change has happened: stops do not apply.
     func complete() {
         try? notifyProgress(totalPageCount)
     }

@@ -1,15 +1,15 @@
 import CStrongroom
 import Logging
 
-/// The place of a database's salt: in its first 16 bytes, beside it, or with the caller.
+/// The place of a database's salt: in its first 16 bytes, beside it, or given by the caller.
 struct SaltLocation {
     var salt: Salt
-    /// Bytes of the file that aren't encrypted.
+    /// The number of unencrypted bytes at the start of the file.
     var header: Int
     var place = SaltOrigin.database
 }
 
-/// The search for the salt of a connection's database, and the agreement on one for a new database.
+/// The search for the salt of a connection's database, and the choice of one for a new database.
 struct SaltSearch {
     let database: Database
 
@@ -42,7 +42,7 @@ struct SaltSearch {
 
     private func saltOfPlaintextHeader(_ requested: PlaintextHeader?, provided: SaltLocation?) throws -> SaltLocation {
         if var provided {
-            // A key carries no size: the salt file may.
+            // A key contains no size, but the salt file may.
             if requested == nil { provided.header = try SaltFile.read(.permanent, of: database.filePath)?.header ?? 32 }
             return provided
         }
@@ -52,13 +52,13 @@ struct SaltSearch {
         return SaltLocation(salt: file.salt, header: file.header)
     }
 
-    /// Compares the first `end` bytes of a readable header with what the settings determine: SQLCipher authenticates
-    /// none of them, and SQLite believes them all.
+    /// Compares the first `end` bytes of a plaintext header with the settings. SQLCipher does not authenticate them,
+    /// and SQLite relies on them.
     func requirePlausibleHeader(upTo end: Int) throws {
         guard let derived = cipher.derived, cipher.header > 0 else { return }
         let header = try database.fileHeader()
         guard header.hasPlaintextHeader else { return }
-        // One of the former salts may come with a shorter header.
+        // A former salt may have a shorter header.
         let clear = cipher.isSaltProvided ? cipher.header : try formerSalts().map(\.header).reduce(cipher.header, min)
         guard let problem = header.contradiction(to: derived.settings, upTo: min(end, clear)) else { return }
         throw DatabaseError.contradictoryHeader(database.path, problem)
@@ -66,8 +66,8 @@ struct SaltSearch {
 
     // MARK: - Former salts
 
-    /// Returns the former salts of the database, or of another one of its name, the newest first. Each costs a
-    /// derivation where the key is wrong.
+    /// Returns the former salts of the database, or of another one with its name, newest first. Each costs a derivation
+    /// if the key is wrong.
     func formerSalts() throws -> ArraySlice<SaltFile> {
         var known: Set<SaltFile> = []
         let salts = try SaltFile.readAll(.permanent, of: database.filePath)
@@ -76,7 +76,8 @@ struct SaltSearch {
 
     // MARK: - Creation
 
-    /// Everyone who finds the database empty takes the same salt, so that two processes can create it at once.
+    /// Returns the salt for a new database. All processes that find the database empty get the same salt, so that
+    /// several can create it at the same time.
     private func saltForCreation(_ requested: PlaintextHeader?, provided: SaltLocation?) throws -> SaltLocation {
         let size = requested?.size ?? 0
         if configuration.readonly { try requireNoLog() }
@@ -94,14 +95,14 @@ struct SaltSearch {
         }
         let header = try database.fileHeader()
         if header.fileSize > 0 {
-            // It was created meanwhile, and the one who did so may have removed the agreement before we made ours.
+            // It was created meanwhile, and its creator may have removed its salt file before this one was written.
             return try locateSalt(requestedHeader: requested)
         }
         if size > 0 { try SaltFile(salt: agreed.salt, header: size).write(.permanent, of: database.filePath) }
         return SaltLocation(salt: agreed.salt, header: size)
     }
 
-    /// Of an empty database SQLite removes the write-ahead log, even for those who only read.
+    /// Throws if an empty database has a log: SQLite would remove it, even for a connection that only reads.
     private func requireNoLog() throws {
         guard strongroom_file_exists(database.filePath + "-wal") else { return }
         throw DatabaseError(
@@ -109,23 +110,26 @@ struct SaltSearch {
             advice: "restore it from a backup, or remove \(database.path)-wal")
     }
 
-    /// True when the file has another salt or header than it had when we looked, and the key was set again: another
-    /// process created the database, or the first read rolled back a change of header that was killed.
+    /// Returns true if the file has another salt or header than before, and the key was set again: another process has
+    /// created the database, or the first read has rolled back a change of header that was killed.
     func followChangedFile() throws -> Bool {
-        guard let derived = cipher.derived, !cipher.isSaltProvided, let location = try? locateSalt(requestedHeader: nil),
+        guard let derived = cipher.derived, !cipher.isSaltProvided,
+              let location = try? locateSalt(requestedHeader: nil),
               location.salt != derived.salt || location.header != cipher.header
         else { return false }
-        try database.keySetup.attach(database.keySetup.derivedKey(salt: location.salt, settings: derived.settings), header: location.header)
+        let followed = try database.keySetup.derivedKey(salt: location.salt, settings: derived.settings)
+        try database.keySetup.attach(followed, header: location.header)
         try database.keyProof.proveKey()
         return true
     }
 
     // MARK: - Left-overs
 
-    /// Removes what creation and rotation needed, once the database can do without. What this user may not change, or
-    /// has no room for, is left to a later opening: the database opens with it.
+    /// Removes the files of a creation or a rotation when the database doesn't need them any more. Files that this user
+    /// can't remove are left to a later opening: the database opens with them.
     func removeLeftOvers() throws {
-        guard cipher.derived != nil, !configuration.readonly, database.isFileStored, try database.fileSize() > 0 else { return }
+        guard cipher.derived != nil, !configuration.readonly, database.isFileStored, try database.fileSize() > 0
+        else { return }
         do {
             try SaltFile.remove(.creation, of: database.filePath)
             cipher.isCreating = false
@@ -139,10 +143,10 @@ struct SaltSearch {
         }
     }
 
-    /// After the first transaction that this connection committed to an empty file, and at closing: a program may end
-    /// without it.
+    /// Ends the creation after the first transaction that this connection committed to an empty file, and at closing,
+    /// because a program may end without it.
     ///
-    /// The agreement stays where the database doesn't open without it; the next opening looks again.
+    /// The salt file stays if the database doesn't open without it. The next opening checks again.
     func endCreation() {
         guard cipher.isCreating, let size = try? database.fileSize(), size > 0 else { return }
         cipher.isCreating = false
@@ -150,8 +154,8 @@ struct SaltSearch {
         try? SaltFile.remove(.creation, of: database.filePath)
     }
 
-    /// Returns true if a fresh connection, which knows the key and the settings, finds the salt and the header by
-    /// itself, and reads.
+    /// Returns true if a new connection, which has the key and the settings, finds the salt and the header by itself,
+    /// and reads.
     private func opensFromFiles() throws -> Bool {
         guard let key = cipher.key, let derived = cipher.derived else { return true }
         let file = SaltFile(salt: derived.salt, header: cipher.header)
@@ -166,18 +170,18 @@ struct SaltSearch {
         do {
             let fresh = try Database(
                 path: database.filePath, description: database.description + ".verification",
-                // A derivation that was made already comes out the same.
+                // A derivation that was made already has the same result.
                 configuration: plain.sharingKeys(cipher.keyring))
             try fresh.withSoleAccess { try $0.setUpPlainly(derived: nil, header: 0) }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-            // Who keeps all others out has read the salt from the files.
+            // A connection that excludes all others has read the salt from the files.
         }
         return true
     }
 }
 
 extension DatabaseError {
-    /// True if a file beside the database is the cause, and no page.
+    /// True if a sidecar is the cause, and not a page.
     fileprivate var isOfSidecar: Bool { [.unfitSaltFile, .unfitKeyFile, .damagedKeyFile].contains(reason) }
 }
 

@@ -17,6 +17,7 @@ extension Database {
     /// ```
     ///
     /// - parameters:
+    ///   - sql: the SQL, with one or several statements.
     ///   - format: the format. Default: ``DebugDumpFormat``.
     ///   - stream: the output. Default: standard output.
     /// - throws: the errors of the statements. Output before the error stays.
@@ -33,6 +34,7 @@ extension Database {
     /// stand the rows that `including(all:)` adds.
     ///
     /// - parameters:
+    ///   - request: the request.
     ///   - format: the format. Default: ``DebugDumpFormat``.
     ///   - stream: the output. Default: standard output.
     /// - throws: the errors of the request. Output before the error stays.

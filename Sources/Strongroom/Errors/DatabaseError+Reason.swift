@@ -1,7 +1,7 @@
 import Foundation
 
 extension DatabaseError {
-    /// The reason of an error, where the result code alone doesn't tell it, for programs to decide on.
+    /// The reason of an error that its result code alone doesn't identify, for programs to decide on.
     ///
     ///     do {
     ///         pool = try DatabasePool(path: path, configuration: configuration)
@@ -13,26 +13,26 @@ extension DatabaseError {
     ///         }
     ///     }
     ///
-    /// It is a struct and no enumeration, so that later versions can know more reasons: a `switch` has a `default`.
+    /// A structure and not an enumeration, so that later versions can add reasons: a `switch` needs a `default`.
     public struct Reason: Hashable, Sendable, CustomStringConvertible {
-        /// The name of the reason, which never changes: fit for logs.
+        /// The name of the reason. It never changes, and can be logged.
         public let description: String
 
         private init(_ name: String) { description = name }
     }
 
-    /// The version of SQLCipher whose format the file has, from 1 to 4. Nil unless ``reason`` is
-    /// ``Reason/olderFormat`` or ``Reason/newerFormat``.
+    /// The version of SQLCipher whose format the file has, from 1 to 4. Nil unless ``reason`` is ``Reason/olderFormat``
+    /// or ``Reason/newerFormat``.
     public var formatVersion: Int? { details?.formatVersion }
 
-    /// The number of a page that is damaged, from 1. Nil where none is known.
+    /// The number of a damaged page, from 1. Nil if none is known.
     public var damagedPage: Int? { details?.damagedPage }
 
-    /// A Boolean value that indicates whether the connection that threw the error can go on. Where it can't, close
-    /// it, and open the database again.
+    /// A Boolean value that indicates whether the connection that threw the error is still usable. If it is false,
+    /// close the connection and open the database again.
     public var isConnectionUsable: Bool { details?.isConnectionUsable ?? true }
 
-    /// The facts about a failure beyond code and message.
+    /// The facts about a failure beyond its code and message.
     final class Details: Sendable {
         let reason: Reason?
         let formatVersion: Int?
@@ -55,164 +55,163 @@ extension DatabaseError {
 extension DatabaseError.Reason {
     // MARK: Opening
 
-    /// The key doesn't fit the database. Nobody can tell that from a file that was never a database.
+    /// The key doesn't fit the database, or the file never was a database: without the key, the two look the same.
     public static let wrongKey = Self("wrongKey")
 
-    /// The key fits, and the salt that was given doesn't.
+    /// The key fits, but the given salt doesn't.
     public static let wrongSalt = Self("wrongSalt")
 
-    /// The header of the database is plaintext, and its salt is neither beside it nor given.
+    /// The header of the database is plaintext, and its salt is neither given nor in a file beside the database.
     public static let missingSalt = Self("missingSalt")
 
-    /// The file beside the database that holds its salt can't be understood.
+    /// The salt file beside the database is malformed.
     public static let damagedSalt = Self("damagedSalt")
 
-    /// The file beside the database that would hold its salt is no regular file, or this user may not read or write
-    /// it.
+    /// The salt file beside the database is not a regular file, or the user may not read or write it.
     public static let unfitSaltFile = Self("unfitSaltFile")
 
-    /// The readable header of the database says something else than the settings: they are others, or it was changed.
+    /// The plaintext header of the database contradicts the cipher settings: the settings are wrong, or the header was
+    /// changed.
     public static let contradictoryHeader = Self("contradictoryHeader")
 
-    /// The name of the database leaves no room for those of the files beside it.
+    /// The name of the database is too long for the names of its sidecars.
     public static let nameTooLong = Self("nameTooLong")
 
-    /// A plaintext header was asked for, and the database is encrypted from its first byte.
+    /// The configuration asks for a plaintext header, and the database is encrypted from its first byte.
     public static let missingPlaintextHeader = Self("missingPlaintextHeader")
 
     /// A key was given for a database in clear text.
     public static let notEncrypted = Self("notEncrypted")
 
-    /// No key was given for a file that is not in clear text.
+    /// No key was given, and the file is not in clear text.
     public static let encryptedWithoutKey = Self("encryptedWithoutKey")
 
-    /// The file is neither a database nor an encrypted one: a text, or too short.
+    /// The file is neither a database nor an encrypted one: it is text, or too short.
     public static let notDatabase = Self("notDatabase")
 
-    /// The key fits the database, which has the format of an older SQLCipher than the settings say. See
+    /// The key fits, and the database has the format of an older SQLCipher than the cipher settings. See
     /// ``DatabaseError/formatVersion``.
     public static let olderFormat = Self("olderFormat")
 
-    /// The key fits the database, which has the format of a newer SQLCipher than the settings say. See
+    /// The key fits, and the database has the format of a newer SQLCipher than the cipher settings. See
     /// ``DatabaseError/formatVersion``.
     public static let newerFormat = Self("newerFormat")
 
-    /// A part of the database is damaged. See ``DatabaseError/damagedPage``. Every `SQLITE_CORRUPT` has this reason or
-    /// a nearer one.
+    /// A part of the database is damaged. See ``DatabaseError/damagedPage``. Each `SQLITE_CORRUPT` has this reason or a
+    /// more specific one.
     public static let damaged = Self("damaged")
 
-    /// The key is empty: SQLCipher would write clear text.
+    /// The key is empty. SQLCipher would write clear text with it.
     public static let emptyKey = Self("emptyKey")
 
-    /// The store of a managed key has none for a database that exists, or that may. No key was made.
+    /// The store of a managed key has no key, and the database exists or may exist. No key was made.
     public static let missingKey = Self("missingKey")
 
-    /// The store of a managed key is locked. Nothing was made or changed. The same call may succeed once it is unlocked.
+    /// The store of a managed key is locked. Nothing was made or changed. Unlock the store and try again.
     public static let keyStoreLocked = Self("keyStoreLocked")
 
-    /// The store of a managed key can't be reached, refuses, or holds something else than a key.
+    /// The store of a managed key can't be reached, refuses access, or returns something other than a key.
     public static let keyStoreFailed = Self("keyStoreFailed")
 
-    /// The connection has a key already, and another one was given.
+    /// The connection already has another key.
     public static let otherKey = Self("otherKey")
 
-    /// The SQLite library in the process isn't SQLCipher, or too old a version of it.
+    /// The SQLite library in the process isn't SQLCipher, or is too old a version of it.
     public static let unfitLibrary = Self("unfitLibrary")
 
-    /// Sorters and temporary tables would put clear text on the disk.
+    /// Sorters and temporary tables would write clear text to the disk.
     public static let temporaryDataOnDisk = Self("temporaryDataOnDisk")
 
-    /// The format of a database was to change that has pages in another one, or is open.
+    /// The format can't be set: the database already has pages, or is open.
     public static let lateFormat = Self("lateFormat")
 
-    /// A copy was to be written where there is a file already.
+    /// The destination of a copy already exists.
     public static let fileExists = Self("fileExists")
 
-    /// A connection that only reads misses the files of the write-ahead log, and can't create them.
+    /// A read-only connection needs the files of the write-ahead log. They are missing, and it can't create them.
     public static let missingLog = Self("missingLog")
 
     // MARK: Key slots
 
-    /// The key file beside the database can't be understood, or is longer than any that is one.
+    /// The key file beside the database is malformed, or longer than any key file.
     public static let damagedKeyFile = Self("damagedKeyFile")
 
-    /// The key file beside the database is no regular file, or this user may not read or write it.
+    /// The key file beside the database is not a regular file, or the user may not read or write it.
     public static let unfitKeyFile = Self("unfitKeyFile")
 
     /// A later version of Strongroom wrote the key file.
     public static let newerKeyFile = Self("newerKeyFile")
 
-    /// The key fits the key file, which was changed without the data key: no slot of it is used.
+    /// The key fits the key file, but the file was changed without the data key. None of its slots is used.
     public static let forgedKeyFile = Self("forgedKeyFile")
 
-    /// The key file belongs to another database, or to this one before its data key was renewed.
+    /// The key file belongs to another database, or is from before the data key was renewed.
     public static let foreignKeyFile = Self("foreignKeyFile")
 
-    /// The key file is older than one that the caller or this program knows.
+    /// The key file is older than one that the caller or this process has seen.
     public static let olderKeyFile = Self("olderKeyFile")
 
-    /// The database has no key slots, or is to get them although it has some.
+    /// The operation needs a database with key slots, or one without, and the database is the other.
     public static let unfitKeySlots = Self("unfitKeySlots")
 
-    /// A slot can't have that label, kind or derivation, or there are 32 already.
+    /// The label, kind or derivation of a slot is not allowed, or the database already has 32 slots.
     public static let unfitKeySlot = Self("unfitKeySlot")
 
-    /// There is no such slot.
+    /// The database has no such slot.
     public static let missingKeySlot = Self("missingKeySlot")
 
-    /// Without that slot, nothing would open the database.
+    /// The slot is the last one: without it, no secret opens the database.
     public static let lastKeySlot = Self("lastKeySlot")
 
-    /// Slots would be dropped, because their secrets were not given.
+    /// The rotation would drop slots, because their secrets were not given.
     public static let droppedKeySlots = Self("droppedKeySlots")
 
-    /// The derivation of a slot is cheaper than any that is allowed.
+    /// The derivation of a slot is cheaper than the allowed minimum.
     public static let weakKeyCost = Self("weakKeyCost")
 
-    /// The derivation of a slot, or that of all slots together, costs more than is allowed.
+    /// The derivation of a slot, or that of all slots together, costs more than the allowed maximum.
     public static let excessiveKeyCost = Self("excessiveKeyCost")
 
-    /// The cryptographic provider has no such derivation, or refuses it for want of memory.
+    /// The cryptographic provider doesn't have the derivation, or has too little memory for it.
     public static let unsupportedDerivation = Self("unsupportedDerivation")
 
-    /// A recovery code was mistyped.
+    /// A recovery code contains a typing mistake.
     public static let mistypedRecoveryCode = Self("mistypedRecoveryCode")
 
     // MARK: Changing the key
 
-    /// The key was not changed: the former one opens the database.
+    /// The key was not changed. The former key opens the database.
     public static let keyUnchanged = Self("keyUnchanged")
 
-    /// The key was changed, and what came after failed: the new one opens the database.
+    /// The key was changed, and a later step failed. The new key opens the database.
     public static let keyChanged = Self("keyChanged")
 
-    /// An earlier change of key is not finished: pages with its new key wait in the write-ahead log for readers to
-    /// end. The key was not changed again. Try later.
+    /// An earlier rotation is not finished: pages with its new key are still in the write-ahead log, because readers
+    /// use older ones. The key was not changed again. Try again when the readers have ended.
     public static let checkpointPending = Self("checkpointPending")
 
-    /// The file has several names (hard links), and its log and its salt belong to one of them: the key was not
-    /// changed.
+    /// The file has several names (hard links), and its log and salt belong to one of them. The key was not changed.
     public static let severalNames = Self("severalNames")
 
     // MARK: Accesses
 
-    /// The database is suspended: it takes no lock until it is resumed.
+    /// The database is suspended. It takes no lock until it is resumed.
     public static let suspended = Self("suspended")
 
-    /// Somebody interrupted the statement. Every `SQLITE_INTERRUPT` has this reason.
+    /// The statement was interrupted. Each `SQLITE_INTERRUPT` has this reason.
     public static let interrupted = Self("interrupted")
 
-    /// The transaction that the block relied on was rolled back before.
+    /// The transaction that the block relies on was rolled back before.
     public static let transactionAborted = Self("transactionAborted")
 
-    /// The file at the path of the database was removed, renamed or replaced while it was open: what others write is not
-    /// seen. Thrown by observations, where ``Configuration/observesExternalChanges`` is set.
+    /// The database file was removed, renamed or replaced while it was open, so that changes by others are not seen.
+    /// Observations throw it if ``Configuration/observesExternalChanges`` is set.
     public static let fileGone = Self("fileGone")
 
     /// The connection is closed.
     public static let closed = Self("closed")
 
-    /// The reason that follows from the code alone.
+    /// Creates the reason that follows from the code alone. Nil if none does.
     init?(of code: ResultCode) {
         switch code.primaryResultCode {
         case .SQLITE_INTERRUPT: self = .interrupted
@@ -223,17 +222,18 @@ extension DatabaseError.Reason {
 }
 
 extension DatabaseError: LocalizedError {
+    /// The description, for Foundation.
     public var errorDescription: String? { description }
 
-    /// The cause in words: SQLite's message, unless more is known.
+    /// The cause in words: SQLite's message, or a more precise explanation.
     public var failureReason: String? { details?.explanation ?? message }
 
-    /// The remedy in words, where one is known.
+    /// The remedy in words, if one is known.
     public var recoverySuggestion: String? { details?.advice }
 }
 
 extension DatabaseError {
-    /// An error with SQLite's message, and what is known beyond it.
+    /// Creates an error with SQLite's message, a reason and an explanation.
     init(
         _ code: ResultCode, _ reason: Reason, _ explanation: String, advice: String? = nil, formatVersion: Int? = nil,
         damagedPage: Int? = nil, isConnectionUsable: Bool = true)
@@ -243,7 +243,7 @@ extension DatabaseError {
             isConnectionUsable: isConnectionUsable, explanation: explanation, advice: advice))
     }
 
-    /// An error where SQLite was not asked: what was refused is the message.
+    /// Creates an error for what the library refuses without a call of SQLite.
     init(
         _ code: ResultCode = .SQLITE_MISUSE, refusing message: String, advice: String? = nil, reason: Reason? = nil,
         isConnectionUsable: Bool = true)
@@ -251,7 +251,7 @@ extension DatabaseError {
         self.init(code, message, Details(reason: reason, isConnectionUsable: isConnectionUsable, advice: advice))
     }
 
-    /// The same error for that reason, unless it has one.
+    /// Returns a copy of the error with the reason, unless it has one already.
     func because(_ reason: Reason) -> DatabaseError {
         guard self.reason == nil else { return self }
         var error = self

@@ -1,7 +1,7 @@
 import CStrongroom
 import Foundation
 
-/// An error of SQLite, SQLCipher or Strongroom: code, message and SQL, and the reason where it is known.
+/// An error of SQLite, SQLCipher or Strongroom, with its code, message, SQL, and reason where known.
 ///
 /// Statement arguments may be secrets: `description` shows them only when the configuration sets
 /// ``Configuration/publicStatementArguments``.
@@ -9,25 +9,24 @@ public struct DatabaseError: Error, Sendable {
     /// The primary code, without its extension.
     public var resultCode: ResultCode { extendedResultCode.primaryResultCode }
 
-    /// The code as SQLite gave it, extension included.
+    /// The code as SQLite returned it, with its extension.
     public let extendedResultCode: ResultCode
 
-    /// The message of SQLite, such as `file is not a database`, or of this library where SQLite was not asked.
+    /// SQLite's message, such as `file is not a database`, or this library's where SQLite was not called.
     ///
-    /// It is for people. Programs decide on ``resultCode`` and ``reason``.
+    /// For people to read. Programs decide on ``resultCode`` and ``reason``.
     public let message: String?
 
-    /// The reason beyond the code; nil where nothing more is known.
+    /// The reason beyond the code. Nil if nothing more is known.
     public var reason: Reason? { details?.reason ?? Reason(of: extendedResultCode) }
 
     /// The statement that failed, without the values of its arguments.
     public let sql: String?
 
-    /// The arguments of the statement that failed, in the hands of who knows their type.
+    /// The arguments of the statement that failed. A layer above knows their type.
     let boundArguments: (any BoundArguments)?
 
-    /// The facts beyond code and message. A reference, because errors are handed from function to function where
-    /// speed counts.
+    /// The facts beyond code and message. A reference, which keeps the error small: hot paths return it.
     var details: Details?
 
     private let publicStatementArguments: Bool
@@ -43,10 +42,10 @@ public struct DatabaseError: Error, Sendable {
         self.publicStatementArguments = publicStatementArguments
     }
 
-    /// A Boolean value that indicates whether an interruption, a suspension or a rollback forced by either stopped
-    /// the database access.
+    /// A Boolean value that indicates whether an interruption, a suspension or a rollback that follows from one stopped
+    /// the access.
     ///
-    /// True for `SQLITE_INTERRUPT` and `SQLITE_ABORT`. The access may succeed when tried again.
+    /// True for `SQLITE_INTERRUPT` and `SQLITE_ABORT`. The access may succeed if it is tried again.
     public var isInterruptionError: Bool {
         switch resultCode {
         case .SQLITE_INTERRUPT, .SQLITE_ABORT: true
@@ -57,19 +56,18 @@ public struct DatabaseError: Error, Sendable {
 
 /// The arguments of a statement, as its error shows them.
 ///
-/// A class, because errors are handed from function to function where speed counts.
+/// A class, which keeps the error small: hot paths return it.
 protocol BoundArguments: AnyObject, Sendable, CustomStringConvertible {
     var isEmpty: Bool { get }
 }
 
 extension DatabaseError: CustomStringConvertible {
-    /// Code, message and SQL, what happened and what to do about it. Arguments only where the configuration made them
-    /// public.
+    /// The code, message, SQL, cause and remedy. Includes the arguments only if the configuration makes them public.
     public var description: String {
         words(withArguments: publicStatementArguments)
     }
 
-    /// Code, message, SQL and arguments. May contain secrets.
+    /// The code, message, SQL and arguments. May contain secrets.
     public var expandedDescription: String {
         words(withArguments: true)
     }
@@ -86,10 +84,10 @@ extension DatabaseError: CustomStringConvertible {
 }
 
 extension DatabaseError: CustomNSError {
-    /// The domain of the errors in Cocoa.
+    /// The error domain for Cocoa.
     public static var errorDomain: String { "Strongroom.DatabaseError" }
 
-    /// The extended result code.
+    /// The extended result code, for Cocoa.
     public var errorCode: Int { Int(extendedResultCode.rawValue) }
 
     /// The description, for Cocoa.
@@ -102,12 +100,12 @@ extension DatabaseError: CustomNSError {
 }
 
 extension DatabaseError {
-    /// The error of all uses of a closed connection.
+    /// The error of each use of a closed connection.
     static let closed = DatabaseError(refusing: "Connection is closed", reason: .closed, isConnectionUsable: false)
 
-    /// The error of a write where only reads are allowed.
+    /// The error of a write in a context that only allows reads.
     static let readOnly = DatabaseError(.SQLITE_READONLY, "attempt to write a readonly database", nil)
 
-    /// The error of a statement that relies on a transaction which SQLite has rolled back.
+    /// The error of a statement that relies on a transaction that SQLite has rolled back.
     static let aborted = DatabaseError(.SQLITE_ABORT, refusing: "Transaction was aborted", reason: .transactionAborted)
 }

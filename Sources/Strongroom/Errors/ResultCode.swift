@@ -7,7 +7,7 @@ public struct ResultCode: RawRepresentable, Equatable, Sendable {
     /// The number of the code. <https://www.sqlite.org/rescode.html>
     public let rawValue: CInt
 
-    /// Creates a code, known to SQLite or not.
+    /// Creates a code, which may be unknown to SQLite.
     public init(rawValue: CInt) {
         self.rawValue = rawValue
     }
@@ -19,12 +19,12 @@ public struct ResultCode: RawRepresentable, Equatable, Sendable {
 
     var isPrimary: Bool { self == primaryResultCode }
 
-    /// True when `code` is `pattern`, or when `pattern` is the primary code that `code` extends.
+    /// Returns true if `code` is `pattern`, or if `pattern` is the primary code that `code` extends.
     public static func ~= (pattern: ResultCode, code: ResultCode) -> Bool {
         pattern.isPrimary ? pattern == code.primaryResultCode : pattern == code
     }
 
-    /// Matches a code with an error, so that `catch ResultCode.SQLITE_BUSY` catches a ``DatabaseError``.
+    /// Matches a code and an error, so that `catch ResultCode.SQLITE_BUSY` catches a ``DatabaseError``.
     public static func ~= (pattern: ResultCode, error: any Error) -> Bool {
         guard let error = error as? DatabaseError else { return false }
         return pattern ~= error.extendedResultCode
@@ -32,14 +32,14 @@ public struct ResultCode: RawRepresentable, Equatable, Sendable {
 }
 
 extension ResultCode: CustomStringConvertible {
-    /// The number and SQLite's text for it.
+    /// The number of the code and SQLite's text for it.
     public var description: String {
         "\(rawValue) (\(errorString ?? "unknown result code"))"
     }
 }
 
 extension ResultCode {
-    /// SQLite's own words for the code. <https://www.sqlite.org/c3ref/errcode.html>
+    /// SQLite's text for the code. <https://www.sqlite.org/c3ref/errcode.html>
     var errorString: String? {
         sqlite3_errstr(rawValue).map { String(cString: $0) }
     }

@@ -1,5 +1,5 @@
 extension String {
-    /// SQL without the space and the semicolons around it.
+    /// Returns the SQL without surrounding whitespace and semicolons.
     func trimmingSQL() -> String {
         func isSeparator(_ byte: UInt8) -> Bool {
             switch byte {

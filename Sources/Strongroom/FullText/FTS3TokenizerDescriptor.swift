@@ -20,8 +20,9 @@ public struct FTS3TokenizerDescriptor: Sendable {
     /// Tokens are sequences of letters and digits of Unicode 6.1. Case is ignored, and by default accents are.
     ///
     /// - parameters:
-    ///     - separators: characters that stand between tokens, although they are letters or digits.
-    ///     - tokenCharacters: characters that are part of tokens, although they are neither.
+    ///   - diacritics: the treatment of diacritics. Default: `.removeLegacy`.
+    ///   - separators: characters that stand between tokens, although they are letters or digits.
+    ///   - tokenCharacters: characters that are part of tokens, although they are neither.
     public static func unicode61(
         diacritics: FTS3.Diacritics = .removeLegacy,
         separators: Set<Character> = [],

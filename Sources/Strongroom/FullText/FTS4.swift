@@ -83,7 +83,7 @@ public final class FTS4TableDefinition {
     /// The SQL function that undoes ``compress``.
     public var uncompress: String?
 
-    /// `"fts3"` to store less, at the price of what `matchinfo()` can tell.
+    /// `"fts3"` to store less, with fewer results of `matchinfo()`.
     /// <https://www.sqlite.org/fts3.html#the_matchinfo_option>
     public var matchinfo: String?
 

@@ -27,7 +27,9 @@ public protocol FTS5CustomTokenizer: FTS5Tokenizer, SendableMetatype {
     /// A thrown error becomes the error of the statement that uses the table: a ``DatabaseError`` keeps its code and
     /// message, any other error becomes `SQLITE_ERROR` with its description.
     ///
-    /// - parameter arguments: those of the descriptor, or of the option `tokenize` in SQL.
+    /// - parameters:
+    ///   - db: the connection.
+    ///   - arguments: those of the descriptor, or of the option `tokenize` in SQL.
     init(db: Database, arguments: [String]) throws
 }
 

@@ -17,10 +17,11 @@ public struct FTS5Pattern: Sendable {
 
     /// Creates a pattern from SQLite's own syntax.
     ///
+    /// - parameters:
+    ///   - rawPattern: the pattern in SQLite's syntax.
+    ///   - allowedColumns: the columns that the pattern may name. See
+    ///     ``Database/makeFTS5Pattern(rawPattern:forTable:)``.
     /// - throws: SQLite's error if the pattern is malformed.
-    ///
-    /// - parameter allowedColumns: the columns that the pattern may name. See
-    ///   ``Database/makeFTS5Pattern(rawPattern:forTable:)``.
     public init(rawPattern: String, allowedColumns: [String] = []) throws {
         // No table is without columns, and no pattern names this one by chance.
         let columns = allowedColumns.isEmpty ? ["strongroom_no_column"] : allowedColumns

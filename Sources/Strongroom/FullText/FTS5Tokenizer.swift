@@ -15,10 +15,11 @@ public protocol FTS5Tokenizer: AnyObject {
     /// Passes the tokens of a text to `tokenCallback`, one after the other.
     ///
     /// - parameters:
-    ///     - context: passed on to `tokenCallback`.
-    ///     - tokenization: the purpose of the tokenization.
-    ///     - pText: the text in UTF-8, which no NUL byte ends.
-    ///     - nText: the number of its bytes.
+    ///   - context: passed on to `tokenCallback`.
+    ///   - tokenization: the purpose of the tokenization.
+    ///   - pText: the text in UTF-8, which no NUL byte ends.
+    ///   - nText: the number of its bytes.
+    ///   - tokenCallback: called with each token.
     /// - returns: `SQLITE_OK`, another code that `tokenCallback` returned, or the code of a failure.
     func tokenize(
         context: UnsafeMutableRawPointer?, tokenization: FTS5Tokenization, pText: UnsafePointer<CChar>?, nText: CInt,

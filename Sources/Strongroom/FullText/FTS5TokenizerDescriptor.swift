@@ -40,10 +40,11 @@ public struct FTS5TokenizerDescriptor: Sendable {
     /// Tokens are sequences of letters and digits of Unicode 6.1. Case is ignored, and by default accents are.
     ///
     /// - parameters:
-    ///     - categories: the Unicode categories whose characters make tokens, such as `"L* N* Co"`; empty for the usual
-    ///       ones.
-    ///     - separators: characters that stand between tokens.
-    ///     - tokenCharacters: further characters that are part of tokens.
+    ///   - diacritics: the treatment of diacritics. Default: `.removeLegacy`.
+    ///   - categories: the Unicode categories whose characters make tokens, such as `"L* N* Co"`; empty for the usual
+    ///     ones.
+    ///   - separators: characters that stand between tokens.
+    ///   - tokenCharacters: further characters that are part of tokens.
     public static func unicode61(
         diacritics: FTS5.Diacritics = .removeLegacy,
         categories: String = "",

@@ -1,7 +1,7 @@
 import Foundation
 
-// The text of a key file: every byte of it is either authenticated or the authentication code itself, and no two texts
-// mean the same.
+// The text of a key file. Every byte of it is either authenticated or part of the authentication code, and each content
+// has exactly one text.
 
 extension KeyFile {
     /// The greatest size of a key file in bytes. 32 slots have fewer than 14,000.
@@ -12,7 +12,7 @@ extension KeyFile {
 
     // MARK: Writing
 
-    /// All but the last line.
+    /// The text without its last line.
     var authenticatedText: [UInt8] {
         var text = "\(KeyFile.title)\(KeyFile.version)\ndatabase \(salt.hex)\nepoch \(epoch)\n"
         for entry in entries { text += KeyFile.lines(of: entry) }
@@ -38,7 +38,7 @@ extension KeyFile {
     // MARK: Reading
 
     /// - throws: `SQLITE_CORRUPT` with the reason `damagedKeyFile`; `newerKeyFile`; `weakKeyCost`, `excessiveKeyCost`
-    ///   and `unfitKeySlot` where the limits are not kept.
+    ///   and `unfitKeySlot` for content beyond the limits.
     init(text bytes: [UInt8]) throws {
         guard bytes.count <= KeyFile.largestSize, let text = String(bytes: bytes, encoding: .utf8) else {
             throw DatabaseError.damagedKeyFile
@@ -57,7 +57,7 @@ extension KeyFile {
               Set(entries.map(\.slot.id)).count == entries.count
         else { throw DatabaseError.damagedKeyFile }
         self.init(salt: salt, epoch: epoch, entries: entries, code: code)
-        // What isn't as it would be written is not authenticated.
+        // Any other form of the same content is not authenticated.
         guard self.text == bytes else { throw DatabaseError.damagedKeyFile }
         try requireFit()
     }
@@ -94,7 +94,7 @@ extension KeyFile {
     private static func time(_ text: String) -> Date? { try? Date(text, strategy: .iso8601) }
 }
 
-/// Lines of a name, a space, and a value.
+/// Lines that consist of a name, a space, and a value.
 private struct Lines {
     private var rest: ArraySlice<Substring>
 

@@ -1,8 +1,8 @@
 import CStrongroom
 import Foundation
 
-/// The content of a key file: the data key of a database, wrapped once for each secret that opens it. Its text is
-/// described in the article *KeyFileFormat*.
+/// The content of a key file: the data key of a database, wrapped once for each secret that opens it.
+/// <doc:KeyFileFormat> describes its text.
 struct KeyFile: Hashable {
     static let largestSlotCount = 32
 
@@ -11,7 +11,7 @@ struct KeyFile: Hashable {
     /// A number that grows by one with each change.
     var epoch: Int
     var entries: [KeySlot.Entry]
-    /// The authentication code of all of the above.
+    /// The authentication code of the content above.
     private(set) var code: [UInt8]
 
     static let largestEpoch = 1 << 53
@@ -52,8 +52,8 @@ struct KeyFile: Hashable {
     /// Returns the data key and the slot that `secret` opens.
     ///
     /// - parameter preferred: the identifier or the label of the slot to try first.
-    /// - throws: `SQLITE_NOTADB` with the reason `wrongKey` or `mistypedRecoveryCode` where no slot opens,
-    ///   `forgedKeyFile` where one does and the file was not written with that data key.
+    /// - throws: `SQLITE_NOTADB` with the reason `wrongKey` or `mistypedRecoveryCode` if no slot opens, `forgedKeyFile`
+    ///   if one does and the file was not written with that data key.
     func unlock(
         _ secret: SecretBytes, preferred: String?, _ deriver: KeySlotDeriver
     ) throws -> (dataKey: SecretBytes, slot: KeySlot) {
@@ -106,7 +106,7 @@ struct KeyFile: Hashable {
         guard !entries.isEmpty else { throw DatabaseError.lastKeySlot }
         guard entries.count <= KeyFile.largestSlotCount else {
             throw DatabaseError(
-                refusing: "a key file has at most \(KeyFile.largestSlotCount) slots", advice: "remove one first",
+                refusing: "a key file can have at most \(KeyFile.largestSlotCount) slots", advice: "remove one first",
                 reason: .unfitKeySlot)
         }
         for entry in entries { try entry.slot.derivation.validate() }
@@ -169,7 +169,7 @@ extension SecretBytes {
         return wrapped
     }
 
-    /// Returns the key that was wrapped; nil if this key has not wrapped it.
+    /// Returns the key that was wrapped. Nil if it was wrapped with another key.
     func unwrap(_ wrapped: [UInt8]) throws -> SecretBytes? {
         var result: CInt = 0
         let key = try SecretBytes(count: KeySource.rawCount) { out in

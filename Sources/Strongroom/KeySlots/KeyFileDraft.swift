@@ -27,12 +27,12 @@ struct KeyFileDraft {
         let id = try present.newID()
         draft.entries.append(try KeySlot.Entry(new, id: id, secret: secret, dataKey: dataKey, deriver))
         draft.secrets[id] = secret
-        // Before it costs anything more.
+        // Checked before the costly derivation.
         try draft.present.requireFit()
         return draft
     }
 
-    /// Puts another secret into a slot, which keeps identifier, label and place.
+    /// Replaces the secret of a slot, which keeps its identifier, label and place.
     func changing(
         _ name: String, to new: (KeySlot) throws -> NewKeySlot, _ secret: SecretBytes
     ) throws -> KeyFileDraft {
@@ -61,7 +61,7 @@ struct KeyFileDraft {
 
     // MARK: Finishing
 
-    /// Writes the file, after each new secret has unlocked the text that is written.
+    /// Writes the file, after each new secret has unlocked the text to be written.
     func publish(_ change: KeyFiles.Change, as role: KeyFiles.Role) throws -> KeyFile {
         let file = try KeyFile(text: KeyFile(salt: salt, epoch: epoch + 1, entries: entries, dataKey: dataKey).text)
         for (id, secret) in secrets {

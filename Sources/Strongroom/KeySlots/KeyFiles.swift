@@ -1,15 +1,15 @@
 import CStrongroom
 import Foundation
 
-/// The key files of a database: they have its owner and mode, are beside the real file, and are replaced as a whole.
+/// The key files of a database. They are beside the real file, have its owner and mode, and are replaced as a whole.
 ///
-/// A change locks and writes the scratch file, and renames it: readers find the content from before or from after the
-/// change. A process that is killed leaves at most a scratch file, and the next change takes it over.
+/// A change locks and writes the scratch file, and renames it. Readers find the content from before or from after the
+/// change. A killed process leaves at most a scratch file, which the next change takes over.
 struct KeyFiles {
     enum Role: String, CaseIterable {
         /// The slots of the data key that the database has.
         case current = "-keys"
-        /// The slots of the data key that a rotation in progress is bringing in.
+        /// The slots of the new data key of a rotation in progress.
         case rotation = "-keys-next"
         /// The next content of either.
         case scratch = "-keys-new"
@@ -17,7 +17,7 @@ struct KeyFiles {
 
     private static let sidecar = Sidecar(noun: "key file", largest: KeyFile.largestSize, unfit: .unfitKeyFile)
 
-    /// The path of the database, symbolic links resolved.
+    /// The path of the database, with symbolic links resolved.
     let database: String
 
     func path(_ role: Role) -> String { database + role.rawValue }
@@ -27,10 +27,10 @@ struct KeyFiles {
     /// Returns true if there is anything with the name.
     func exists(_ role: Role) -> Bool { strongroom_file_exists(path(role)) }
 
-    /// Returns the content of a key file; nil if there is none.
+    /// Returns the content of a key file. Nil if there is none.
     func read(_ role: Role) throws -> KeyFile? { try KeyFiles.read(path(role)) }
 
-    /// Returns the content of the key file with any path; nil if there is none.
+    /// Returns the content of the key file at a path. Nil if there is none.
     static func read(_ path: String) throws -> KeyFile? {
         guard let bytes = try sidecar.read(path, settled: false) else { return nil }
         do {
@@ -52,8 +52,8 @@ struct KeyFiles {
         return try body(Change(files: self, descriptor: descriptor))
     }
 
-    /// Removes the key file of a database that doesn't exist, whole or begun, if it is that of `copy`: the process that
-    /// was to give `copy` the name of the database was killed in between.
+    /// Removes the key file of a database that doesn't exist, complete or not, if it is that of `copy`. In that case
+    /// the process that was to rename `copy` to the database was killed before that.
     func removeKeys(madeFor copy: KeyFiles) throws {
         guard let own = try copy.read(.current) else { return }
         try changing { change in
@@ -66,11 +66,11 @@ struct KeyFiles {
         let files: KeyFiles
         fileprivate let descriptor: CInt
 
-        /// Replaces a key file. The new content is on the disk when this returns; after an error, the file has the
+        /// Replaces a key file. The new content is on the disk when this returns. After an error, the file has the
         /// former content or the new one, as a whole.
         ///
         /// - parameter model: the file whose owner and mode the key file gets. Default: the database.
-        /// - parameter replacesDamaged: true to replace also a file that is no key file. Links and folders are never
+        /// - parameter replacesDamaged: true to also replace a file that is malformed. Links and folders are never
         ///   replaced.
         func write(_ file: KeyFile, as role: Role, like model: String? = nil, replacesDamaged: Bool = false) throws {
             let path = files.path(role), text = file.text
@@ -79,7 +79,7 @@ struct KeyFiles {
                 descriptor, files.path(.scratch), path, model ?? files.database, text, text.count)
             guard error == 0 else { throw KeyFiles.sidecar.failure("write", path, error: error) }
             guard try files.read(role) == file else {
-                throw DatabaseError(.SQLITE_IOERR, refusing: "\(path) was written, and reads otherwise")
+                throw DatabaseError(.SQLITE_IOERR, refusing: "\(path) does not have the content that was written")
             }
         }
 

@@ -2,11 +2,12 @@ import Foundation
 
 /// A slot of a key file, without its secret: the description of one of the secrets that open the database.
 public struct KeySlot: Hashable, Sendable, Identifiable {
+    /// The kind of a slot's secret.
     public typealias Kind = NewKeySlot.Kind
 
     /// The identifier: eight hexadecimal digits, unique in the file.
     public let id: String
-    /// The label, which has a meaning for people only.
+    /// The label, which is only information for people.
     public let label: String
     /// The time when the slot got its secret, in whole seconds.
     public let created: Date
@@ -53,14 +54,13 @@ extension KeySlot.Entry {
         (self.slot, self.salt, wrapped) = (slot, salt, try wrapping.wrap(dataKey))
     }
 
-    /// Returns the data key; nil if the slot has another secret.
+    /// Returns the data key. Nil if the slot has another secret.
     func unlock(_ secret: SecretBytes, _ deriver: KeySlotDeriver) throws -> SecretBytes? {
         try deriver.key(slot.derivation, salt, secret).unwrap(wrapped)
     }
 }
 
-/// The derivations of the keys of slots. Each runs once, so that a slot that was just written is unlocked without
-/// another derivation.
+/// The derivations of the keys of slots. Each runs once, so that a new slot is unlocked without another derivation.
 final class KeySlotDeriver: Sendable {
     private struct State {
         var derived: [(derivation: KeyDerivation, salt: [UInt8], secret: SecretBytes, key: SecretBytes)] = []

@@ -1,14 +1,14 @@
-/// A rotation of a database with key slots, or to or from key slots. It encrypts every page anew.
+/// A rotation of a database with key slots, or to or from key slots. It re-encrypts every page.
 public enum KeySlotRotation: Sendable {
     /// Renews the data key, and keeps the slots that these keys open. Former key files and the former data key do not
     /// open the database any more.
     ///
-    /// Slots can be kept only if their secrets are given. Without `droppingOthers`, the rotation fails if there are
-    /// others.
+    /// A slot can only be kept if its secret is given. Without `droppingOthers`, the rotation fails if there are other
+    /// slots.
     case keeping([DatabaseKey], droppingOthers: Bool = false)
-    /// Gives a database without slots a data key, and one slot for this secret.
+    /// Adds a data key to a database without slots, and one slot for this secret.
     case creating(NewKeySlot, secret: DatabaseKey)
-    /// Gives a database with slots a key of its own, and removes the slots.
+    /// Removes the slots of a database, which gets a key of its own.
     case removing(newKey: DatabaseKey)
 }
 

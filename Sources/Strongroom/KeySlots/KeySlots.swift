@@ -1,16 +1,16 @@
 import CStrongroom
 import Foundation
 
-/// The key slots of a database: the secrets that open it. A change costs a derivation and writes no page, whatever the
-/// size of the database.
+/// The key slots of a database: the secrets that open it. A change costs one derivation and writes no page, whatever
+/// the size of the database.
 ///
 ///     let slots = try pool.keySlots()
 ///     try slots.add(.passphrase("open sesame"), NewKeySlot(label: "laptop"))
 ///
-/// Each change replaces the key file as a whole: whatever is killed or fails, the secrets from before it open the
-/// database, or those from after it.
+/// Each change replaces the key file as a whole: even if the process is killed or a step fails, either the secrets from
+/// before it open the database, or those from after it.
 public final class KeySlots: Sendable {
-    /// The slot that the connection was opened with; nil where another connection, or the data key itself, opened it.
+    /// The slot that the connection was opened with. Nil if another connection opened it, or the data key itself did.
     public let opened: KeySlot?
 
     private let files: KeyFiles
@@ -28,13 +28,13 @@ public final class KeySlots: Sendable {
 
     /// The slots, oldest first.
     ///
-    /// - throws: what the key file says.
+    /// - throws: the errors of the key file.
     public var slots: [KeySlot] {
         get throws { try present().slots }
     }
 
-    /// A number that grows with each change of the slots. A key file with a lower one is an older copy. To detect it,
-    /// keep the number, for example in a table of the database, and compare.
+    /// A number that grows with each change of the slots. A key file with a lower number is an older copy. To detect
+    /// it, store the number, for example in a table of the database, and compare.
     public var epoch: Int {
         get throws { try present().epoch }
     }
@@ -51,7 +51,7 @@ public final class KeySlots: Sendable {
         return file.slots[try file.index(of: name)]
     }
 
-    /// Shows the data key, 32 bytes, and its salt, 16 bytes. Don't let the pointer escape.
+    /// Calls `body` with the data key, 32 bytes, and its salt, 16 bytes. The pointer is valid until `body` returns.
     public func withDataKeyAndSalt<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
         let bytes = try SecretBytes(count: secretKey.count + Salt.count) { out in
             secretKey.withBytes { out.copyBytes(from: $0) }
@@ -62,26 +62,26 @@ public final class KeySlots: Sendable {
 
     /// Returns the slots that none of these keys opens: a rotation with these keys would drop them.
     ///
-    /// - throws: `SQLITE_NOTADB` for a key that opens none.
+    /// - throws: `SQLITE_NOTADB` for a key that opens no slot.
     public func slots(notOpenedBy keys: [DatabaseKey]) throws -> [KeySlot] {
         let file = try present()
         let opened = try file.entries(openedBy: keys, KeySlotDeriver()).map(\.slot)
         return file.slots.filter { !opened.contains($0) }
     }
 
-    /// Returns the text of the key file, as a backup. It opens the database with the present secrets of the slots.
+    /// Returns the text of the key file, as a backup. It opens the database with the current secrets of the slots.
     public func backup() throws -> [UInt8] { try present().text }
 
     private func present() throws -> KeyFile {
         guard let file = try files.read(.current) else {
             throw DatabaseError(
-                .SQLITE_CANTOPEN, refusing: "the key file \(files.path(.current)) is gone",
+                .SQLITE_CANTOPEN, refusing: "the key file \(files.path(.current)) is missing",
                 advice: "restore it from a backup", reason: .unfitKeySlots)
         }
         guard file.salt == salt else {
             throw DatabaseError(
                 .SQLITE_NOTADB, .foreignKeyFile, "the data key was renewed meanwhile",
-                advice: "open the database anew")
+                advice: "open the database again")
         }
         guard try file.isAuthentic(with: secretKey) else { throw DatabaseError.forgedKeyFile }
         try seenEpoch.withLock { seenEpoch in
@@ -95,9 +95,9 @@ public final class KeySlots: Sendable {
 
     /// Adds a slot, after its secret has unlocked it.
     ///
-    /// - throws: `SQLITE_MISUSE` for an empty secret, for a label or a derivation that can't be, and with 32 slots;
-    ///   `SQLITE_BUSY` while the data key is being renewed, and while another process changes slots for longer than
-    ///   five seconds.
+    /// - throws: `SQLITE_MISUSE` for an empty secret, for an invalid label or derivation, and with 32 slots;
+    ///   `SQLITE_BUSY` while the data key is being renewed, and if another process changes slots for longer than five
+    ///   seconds.
     @discardableResult
     public func add(_ key: DatabaseKey, _ slot: NewKeySlot) throws -> KeySlot {
         guard slot.kind != .recoveryCode else {
@@ -110,7 +110,7 @@ public final class KeySlots: Sendable {
         }
     }
 
-    /// Adds a slot for a new code, which a person keeps on paper.
+    /// Adds a slot for a new recovery code, which a person keeps on paper, and returns the code.
     public func addRecoveryCode(label: String = "recovery code") throws -> RecoveryCode {
         let code = try RecoveryCode()
         let slot = NewKeySlot(label: label, kind: .recoveryCode, derivation: .hkdf)
@@ -118,11 +118,13 @@ public final class KeySlots: Sendable {
         return code
     }
 
-    /// Replaces the secret of a slot, in one step: the former one opens the database until the new one does.
+    /// Replaces the secret of a slot in one step: the former secret opens the database until the new one does.
     ///
-    /// - parameter name: the identifier of the slot, or its label if no other slot has it.
-    /// - parameter kind: by default that of the former secret, or a passphrase after a recovery code.
-    /// - parameter derivation: by default that of the former secret, or the standard one after a recovery code.
+    /// - parameters:
+    ///   - name: the identifier of the slot, or its label if no other slot has it.
+    ///   - key: the new secret.
+    ///   - kind: the kind of the secret. Default: that of the former one, or a passphrase after a recovery code.
+    ///   - derivation: the derivation. Default: the former one, or the standard one after a recovery code.
     @discardableResult
     public func change(
         _ name: String, to key: DatabaseKey, kind: KeySlot.Kind? = nil, derivation: KeyDerivation? = nil
@@ -142,7 +144,7 @@ public final class KeySlots: Sendable {
     /// Removes a slot. Its secret still opens older copies of the key file, and with them the database, until the data
     /// key is renewed: see ``KeySlotRotation``.
     ///
-    /// - throws: `SQLITE_MISUSE` with the reason `lastKeySlot` for the last one.
+    /// - throws: `SQLITE_MISUSE` with the reason `lastKeySlot` for the last slot.
     public func remove(_ name: String) throws {
         _ = try change { try $0.removing(name) }
     }
@@ -163,9 +165,9 @@ public final class KeySlots: Sendable {
 }
 
 extension DatabaseKey {
-    /// Shows the bytes of a secret for a slot.
+    /// Calls `body` with the bytes of a secret for a slot.
     ///
-    /// - throws: `SQLITE_MISUSE` for a raw key, and for one that is empty.
+    /// - throws: `SQLITE_MISUSE` for a raw key, and for an empty secret.
     func withSlotSecret<R>(_ body: (SecretBytes) throws -> R) throws -> R {
         try source.withSecret { secret in
             guard source.form == .passphrase, try KeySource.specifiedKey(secret) == nil else {

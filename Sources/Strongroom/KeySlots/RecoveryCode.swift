@@ -1,11 +1,11 @@
 import CStrongroom
 
-/// A secret that a person can write down and type: 160 random bits in groups of letters and digits that are not
+/// A secret that a person can write down and type: 160 random bits as groups of letters and digits that are not
 /// mistaken for one another, with a check.
 ///
 ///     4QX7M-9HTKC-R2D5V-W8JZA-B3NYE-G6PFS-T1K0M
 ///
-/// The digits are those of Crockford's base 32; case, spaces and hyphens don't count, O is 0, and I and L are 1.
+/// The digits are those of Crockford's base 32. Case, spaces and hyphens are ignored, O is 0, and I and L are 1.
 /// <https://www.crockford.com/base32.html>
 public struct RecoveryCode: Sendable {
     /// The random bytes.
@@ -29,7 +29,7 @@ public struct RecoveryCode: Sendable {
         guard try RecoveryCode.check(of: secret).elementsEqual(typed) else { return nil }
     }
 
-    /// Returns true if a text has the length and the characters of a code. If it opens nothing, it was mistyped.
+    /// Returns true if a text has the length and the characters of a code. If no slot opens with it, it was mistyped.
     static func resembles(_ text: UnsafeRawBufferPointer) -> Bool {
         guard var values = values(in: text) else { return false }
         wipe(&values)
@@ -40,7 +40,7 @@ public struct RecoveryCode: Sendable {
     private static func values(in text: UnsafeRawBufferPointer) -> [UInt8]? {
         guard text.count <= 64 else { return nil }
         var values: [UInt8] = []
-        // No copy stays behind where the array grows.
+        // Without a reallocation, which would leave a copy behind.
         values.reserveCapacity(64)
         for byte in text where byte != UInt8(ascii: "-") && byte != UInt8(ascii: " ") {
             guard let value = value(of: byte) else { return nil }
@@ -49,7 +49,7 @@ public struct RecoveryCode: Sendable {
         return values.count == digitCount ? values : nil
     }
 
-    /// Shows the code, in groups of five. Show it to a person once, and keep no copy.
+    /// Calls `body` with the code in groups of five. Show it to a person once, and keep no copy.
     public func withText<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
         let check = try RecoveryCode.check(of: secret)
         let count = RecoveryCode.digitCount, size = RecoveryCode.groupSize
@@ -97,13 +97,15 @@ public struct RecoveryCode: Sendable {
         }
     }
 
-    /// Returns the digits of the check: 15 bits, which miss one of about 30,000 errors.
+    /// Returns the digits of the check: 15 bits, which miss one error in about 30,000.
     private static func check(of secret: SecretBytes) throws -> [UInt8] {
         try secret.subkey("Strongroom recovery code 1 check").withBytes { [$0[0] & 31, $0[1] & 31, $0[2] & 31] }
     }
 }
 
 extension RecoveryCode: CustomStringConvertible, CustomReflectable {
+    /// A text without the code.
     public var description: String { "RecoveryCode(…)" }
+    /// A mirror without children, so that `dump` does not show the code.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,4 +1,4 @@
-/// The format of encrypted pages and of key derivation; by default that of SQLCipher 4.
+/// The format of encrypted pages and of key derivation. Default: that of SQLCipher 4.
 ///
 /// A database opens only with the settings that it was created with.
 /// <https://www.zetetic.net/sqlcipher/sqlcipher-api/>
@@ -10,15 +10,17 @@ public struct CipherSettings: Hashable, Sendable {
         case sha512 = 512
     }
 
-    /// Bytes in a page: a power of two from 1024 to 65536. What SQLCipher writes in pages of 512, it can't open again.
+    /// The size of a page in bytes: a power of two from 1024 to 65536. SQLCipher can't open databases with pages of
+    /// 512.
     public var pageSize: Int
-    /// Rounds of PBKDF2 that turn a passphrase into a key. A raw key needs none.
+    /// The number of PBKDF2 rounds that derive a key from a passphrase. A raw key needs none.
     public var kdfIterations: Int
-    /// The hash function inside PBKDF2.
+    /// The hash function in PBKDF2.
     public var kdfAlgorithm: Algorithm
-    /// The hash function that authenticates each page; nil leaves pages unauthenticated, as SQLCipher 1 did.
+    /// The hash function in the HMAC of each page. Nil leaves pages unauthenticated, as in SQLCipher 1.
     public var hmacAlgorithm: Algorithm?
 
+    /// Creates settings. Each default is that of SQLCipher 4.
     public init(
         pageSize: Int = 4096,
         kdfIterations: Int = 256_000,
@@ -39,11 +41,11 @@ public struct CipherSettings: Hashable, Sendable {
     /// The format of SQLCipher 2.
     public static let sqlcipher2 = CipherSettings(
         pageSize: 1024, kdfIterations: 4_000, kdfAlgorithm: .sha1, hmacAlgorithm: .sha1)
-    /// The format of SQLCipher 1, whose pages nothing protects from tampering.
+    /// The format of SQLCipher 1, which does not detect changed pages.
     public static let sqlcipher1 = CipherSettings(
         pageSize: 1024, kdfIterations: 4_000, kdfAlgorithm: .sha1, hmacAlgorithm: nil)
 
-    /// The formats that an unknown file is tried against, newest first.
+    /// The formats that are tried for a file that the key does not open, in this order.
     static let formats: [(version: Int, settings: CipherSettings)] = [
         (3, .sqlcipher3), (2, .sqlcipher2), (1, .sqlcipher1), (4, .sqlcipher4),
     ]
@@ -62,7 +64,7 @@ public struct CipherSettings: Hashable, Sendable {
 extension CipherSettings.Algorithm {
     var spelling: String { "SHA\(rawValue)" }
 
-    /// From an answer like `PBKDF2_HMAC_SHA512`.
+    /// Creates an algorithm from an answer such as `PBKDF2_HMAC_SHA512`.
     init?(answer: String) {
         guard let match = [Self.sha512, .sha256, .sha1].first(where: { answer.uppercased().hasSuffix($0.spelling) })
         else { return nil }

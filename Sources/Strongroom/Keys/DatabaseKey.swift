@@ -3,12 +3,12 @@ import Foundation
 
 /// The key of an encrypted database: a passphrase, or the 32 bytes of the key itself.
 ///
-/// The bytes stay in locked memory that is wiped when the last copy goes away; no description shows them.
+/// The bytes are in locked memory, which is wiped when the last copy of the key is released. No description shows them.
 public struct DatabaseKey: Sendable {
     let source: KeySource
 
-    /// A passphrase, as UTF-8. An empty one is refused at opening; one of the form `x'…'` is the key itself in
-    /// hexadecimal, as SQLCipher has it.
+    /// Returns a key from a passphrase, as UTF-8. Opening refuses an empty passphrase. As in SQLCipher, a passphrase of
+    /// the form `x'…'` is a raw key in hexadecimal.
     public static func passphrase(_ passphrase: String) -> DatabaseKey {
         var passphrase = passphrase
         return DatabaseKey(source: KeySource { body in
@@ -16,16 +16,17 @@ public struct DatabaseKey: Sendable {
         })
     }
 
-    /// A passphrase as bytes; bytes of value zero count like any other.
+    /// Returns a key from a passphrase as bytes. Bytes of value zero are part of it.
     public static func passphrase(_ bytes: some Collection<UInt8>) -> DatabaseKey {
         DatabaseKey(source: KeySource { body in
             try SecretBytes(copying: bytes).withBytes(body)
         })
     }
 
-    /// A passphrase that is asked for when a key must be derived, once for a database, and wiped right after.
+    /// Returns a key whose passphrase `provider` returns when a key must be derived, once per database. It is wiped
+    /// afterwards.
     ///
-    /// `provider` is called on the thread that opens the database. What it throws is thrown by the opening.
+    /// `provider` is called on the thread that opens the database. The opening throws the error that `provider` throws.
     public static func passphrase(from provider: @escaping @Sendable () throws -> [UInt8]) -> DatabaseKey {
         DatabaseKey(source: KeySource(provider: {
             var bytes = try provider()
@@ -34,33 +35,37 @@ public struct DatabaseKey: Sendable {
         }))
     }
 
-    /// A passphrase that is asked for when a key must be derived, as `Data`, for instance. Only an array can be wiped
-    /// afterwards.
+    /// Returns a key whose passphrase `provider` returns when a key must be derived, such as `Data`. Only an array is
+    /// wiped afterwards.
     public static func passphrase(
         from provider: @escaping @Sendable () throws -> some Collection<UInt8> & Sendable) -> DatabaseKey
     {
         DatabaseKey(source: KeySource(provider: { try SecretBytes(copying: try provider()) }))
     }
 
-    /// A passphrase that is asked for when a key must be derived, as text. Only an array can be wiped afterwards.
+    /// Returns a key whose passphrase `provider` returns as text when a key must be derived. Only an array is wiped
+    /// afterwards.
     public static func passphrase(from provider: @escaping @Sendable () throws -> String) -> DatabaseKey {
         DatabaseKey(source: KeySource(provider: { try SecretBytes(copying: try provider().utf8) }))
     }
 
-    /// A passphrase in a file, which is read when a key must be derived. One newline at its end doesn't count.
+    /// Returns a key whose passphrase is the content of a file, without one newline at its end. The file is read when a
+    /// key must be derived.
     ///
-    /// Opening the database throws `SQLITE_CANTOPEN` when the file can't be read, `SQLITE_PERM` when others than
-    /// `readers` may read it, or when it belongs to neither the user of the process nor root, and `SQLITE_MISUSE` when
-    /// it is no regular file or has more than 65,536 bytes.
+    /// Opening the database throws `SQLITE_CANTOPEN` if the file can't be read, `SQLITE_PERM` if users other than
+    /// `readers` may read it, or if it belongs to neither the user of the process nor root, and `SQLITE_MISUSE` if it
+    /// is not a regular file or has more than 65,536 bytes.
     ///
-    /// - parameter readers: who may read the file. By default its owner alone.
+    /// - parameters:
+    ///   - path: the path of the file.
+    ///   - readers: the users who may read the file. Default: its owner only.
     public static func passphrase(contentsOf path: String, readableBy readers: Readers = .owner) -> DatabaseKey {
         DatabaseKey(source: KeySource(provider: { try PassphraseFile(path: path, readers: readers).read() }))
     }
 
-    /// The key itself, 32 bytes. The salt (16 bytes) is read from the database unless given.
+    /// Returns a raw key of 32 bytes, with its salt of 16 bytes. If the salt is nil, it is read from the database.
     ///
-    /// Throws `SQLITE_MISUSE` for any other length.
+    /// - throws: `SQLITE_MISUSE` for other lengths.
     public static func rawKey(_ bytes: some Collection<UInt8>, salt: (some Collection<UInt8>)?) throws -> DatabaseKey {
         guard bytes.count == KeySource.rawCount else {
             throw DatabaseError(
@@ -69,29 +74,35 @@ public struct DatabaseKey: Sendable {
         return DatabaseKey(source: try KeySource(raw: SecretBytes(copying: bytes), salt: salt.map { try Salt($0) }))
     }
 
-    /// The key itself, 32 bytes; the salt is read from the database.
+    /// Returns a raw key of 32 bytes. The salt is read from the database.
+    ///
+    /// - throws: `SQLITE_MISUSE` for other lengths.
     public static func rawKey(_ bytes: some Collection<UInt8>) throws -> DatabaseKey {
         try rawKey(bytes, salt: [UInt8]?.none)
     }
 
-    /// A raw key of 32 random bytes from the cryptographic provider. Store what ``withUnsafeBytes(_:)`` shows.
+    /// Returns a raw key of 32 random bytes from the cryptographic provider. To store it, use ``withUnsafeBytes(_:)``.
     public static func random() throws -> DatabaseKey {
         DatabaseKey(source: try KeySource(raw: SecretBytes(randomCount: KeySource.rawCount), salt: nil))
     }
 
-    /// Shows the passphrase or the raw key, to store it in a keychain. Don't let the pointer escape.
+    /// Calls `body` with the bytes of the passphrase or the raw key, to store them in a keychain. The pointer is valid
+    /// until `body` returns.
     public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
         try source.withSecret { try $0.withBytes(body) }
     }
 }
 
 extension DatabaseKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// A text without the key.
     public var description: String { "DatabaseKey(…)" }
+    /// A text without the key.
     public var debugDescription: String { description }
+    /// A mirror without children, so that `dump` does not show the key.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The secret behind a `DatabaseKey`, shared by its copies.
+/// The secret of a `DatabaseKey`, which its copies share.
 ///
 /// Unchecked: nothing changes after the initializer.
 final class KeySource: @unchecked Sendable {
@@ -103,7 +114,7 @@ final class KeySource: @unchecked Sendable {
         case bytes(SecretBytes)
         case provider(@Sendable () throws -> SecretBytes)
         case store(any KeyStore)
-        /// No memory could be had for the secret; said when the key is used.
+        /// No memory was available for the secret. Using the key throws the error.
         case failed(DatabaseError)
     }
 
@@ -111,7 +122,7 @@ final class KeySource: @unchecked Sendable {
     let form: Form
     /// The salt that came with a raw key.
     let salt: Salt?
-    /// Equal for equal secrets in one process, and says nothing about them.
+    /// Bytes that are equal for equal secrets in one process, and reveal nothing about them.
     let identity: [UInt8]
 
     init(raw: SecretBytes, salt: Salt?) {
@@ -135,7 +146,7 @@ final class KeySource: @unchecked Sendable {
         identity = hashableRandomBytes()
     }
 
-    /// A passphrase, or the key spec that it spells.
+    /// Copies a passphrase, or the key specification that it spells.
     init(copying read: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) {
         do {
             var secret: SecretBytes?
@@ -165,11 +176,12 @@ final class KeySource: @unchecked Sendable {
         }
     }
 
-    /// `x'<64 or 96 hexadecimal digits>'`. Anything else between `x'` and `'` would silently be a passphrase to
-    /// SQLCipher.
+    /// Returns the key of `x'<64 or 96 hexadecimal digits>'`. SQLCipher would silently take any other text between `x'`
+    /// and `'` as a passphrase.
     static func specifiedKey(_ bytes: SecretBytes) throws -> (key: SecretBytes, salt: Salt?)? {
         try bytes.withBytes { text in
-            guard text.count >= 3, text[0] | 0x20 == UInt8(ascii: "x"), text[1] == UInt8(ascii: "'"), text[text.count - 1] == UInt8(ascii: "'")
+            guard text.count >= 3, text[0] | 0x20 == UInt8(ascii: "x"),
+                  text[1] == UInt8(ascii: "'"), text[text.count - 1] == UInt8(ascii: "'")
             else { return nil }
             let digits = UnsafeRawBufferPointer(rebasing: text[2..<text.count - 1])
             guard digits.count == 64 || digits.count == 96, digits.allSatisfy({ nibble(hexDigit: $0) != nil }) else {
@@ -186,7 +198,7 @@ final class KeySource: @unchecked Sendable {
         }
     }
 
-    /// `x'<64 hex key><32 hex salt>'`, or without the salt.
+    /// Returns `x'<64 hexadecimal digits>'`, with 32 more digits if there is a salt.
     static func specification(_ key: SecretBytes, _ salt: Salt?) throws -> SecretBytes {
         try SecretBytes(count: 3 + 2 * (key.count + (salt == nil ? 0 : Salt.count))) { text in
             text[0] = UInt8(ascii: "x")
@@ -213,12 +225,12 @@ final class KeySource: @unchecked Sendable {
                 strongroom_hmac(STRONGROOM_SHA512, key.baseAddress, key.count, bytes.baseAddress, bytes.count, &digest)
             }
         }
-        // Without it, one key would pass for all others.
+        // Without a digest, one key would be taken for all others.
         return result == 0 ? digest + [form == .raw ? 1 : 0] : hashableRandomBytes()
     }
 }
 
-/// An identity that nothing else has.
+/// Returns an identity that no other key has.
 private func hashableRandomBytes() -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<65).map { _ in UInt8.random(in: 0...255, using: &generator) }

@@ -2,16 +2,17 @@ import CStrongroom
 
 /// The function that derives the key of a slot from its secret, and its cost.
 ///
-/// A derivation outside of its bounds is refused, in a key file as in a program: below, guessing would be cheap; above,
-/// opening would take minutes, or all the memory.
+/// A derivation outside of its bounds is refused, in a key file as in a program: below them, guessing would be cheap,
+/// and above them, opening would take minutes or all memory.
 public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
     /// scrypt with 2 to the power of `logN` blocks of 128 × `r` bytes, `p` times.
     /// <https://www.rfc-editor.org/rfc/rfc7914>
     case scrypt(logN: Int, r: Int, p: Int)
-    /// Argon2id with `memory` KiB, gone over `passes` times in `lanes` lanes. Needs libcrypto 3.2 or newer.
+    /// Argon2id with `memory` KiB, `passes` passes and `lanes` lanes. Needs libcrypto 3.2 or newer.
     /// <https://www.rfc-editor.org/rfc/rfc9106>
     case argon2id(memory: Int, passes: Int, lanes: Int)
-    /// PBKDF2 with HMAC-SHA-512, where it is required: it takes no memory, and guesses cost least.
+    /// PBKDF2 with HMAC-SHA-512, for programs that are required to use it. It needs no memory, which makes guesses
+    /// cheapest.
     case pbkdf2(rounds: Int)
     /// HKDF with HMAC-SHA-256, for recovery codes only: they are random and can't be guessed.
     /// <https://www.rfc-editor.org/rfc/rfc5869>
@@ -27,7 +28,7 @@ public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
         return strongroom_scrypt("", 0, [], 0, 2, 1, 1, &out, 1) != STRONGROOM_UNSUPPORTED
     }()
 
-    /// The work in units of scrypt's work on 1 KiB. Its sum bounds the cost of a key file.
+    /// The work, in units of scrypt's work on 1 KiB. Its sum limits the cost of a key file.
     var work: Int {
         switch self {
         case .scrypt(let logN, let r, let p): (1 << logN) * r * p
@@ -54,7 +55,7 @@ public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
         case .pbkdf2(let rounds): try require("rounds", rounds, 210_000...1 << 24)
         case .hkdf: break
         }
-        // A gigabyte, and some seconds.
+        // One gigabyte, and some seconds.
         guard work <= 1 << 24, memory <= 1 << 20 else { throw excess("\(self)") }
     }
 
@@ -135,10 +136,10 @@ extension KeyDerivation {
         }
     }
 
-    /// The algorithm and its numbers, as a key file has them.
+    /// The algorithm and its parameters, as in a key file.
     public var description: String { text }
 
-    /// The algorithm, as a key file names it.
+    /// The name of the algorithm in a key file.
     public var name: String {
         switch self {
         case .scrypt: "scrypt"
@@ -152,7 +153,7 @@ extension KeyDerivation {
 // MARK: - Text
 
 extension KeyDerivation {
-    /// The algorithm and its numbers.
+    /// The algorithm and its parameters.
     var text: String {
         switch self {
         case .scrypt(let logN, let r, let p): "\(name) \(logN) \(r) \(p)"

@@ -1,13 +1,15 @@
 /// The options for key slots at opening. See ``Encryption/keySlots``.
 public struct KeySlotOptions: Sendable {
-    /// The first slot of a database that does not exist yet. Nil, the default, creates a database without slots.
+    /// The first slot of a database that is created. Nil, the default, creates a database without slots.
     public var creating: NewKeySlot?
     /// The identifier or the label of the slot that is tried first. The others are tried after it, each at the cost of
-    /// a derivation.
+    /// a derivation. Nil, the default, tries them in their order.
     public var preferred: String?
-    /// The least ``KeySlots/epoch`` of the key file; an older copy is refused. Nil, the default, accepts any.
+    /// The lowest acceptable ``KeySlots/epoch`` of the key file: an older copy is refused. Nil, the default, accepts
+    /// any.
     public var leastEpoch: Int?
 
+    /// Creates options. The default creates a database without slots, and accepts any key file.
     public init(creating: NewKeySlot? = nil, preferred: String? = nil, leastEpoch: Int? = nil) {
         (self.creating, self.preferred, self.leastEpoch) = (creating, preferred, leastEpoch)
     }
@@ -15,10 +17,10 @@ public struct KeySlotOptions: Sendable {
 
 /// The description of a slot to be added, without its secret.
 public struct NewKeySlot: Hashable, Sendable {
-    /// The kind of a slot's secret. It has a meaning for people only, except for recovery codes.
+    /// The kind of a slot's secret. Except for recovery codes, it is only information for people.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case passphrase, keyFile, command, credential
-        /// A code that ``KeySlots/addRecoveryCode(label:)`` made.
+        /// A code that ``KeySlots/addRecoveryCode(label:)`` returned.
         case recoveryCode
     }
 
@@ -29,6 +31,7 @@ public struct NewKeySlot: Hashable, Sendable {
     /// The function that derives the key of the slot from the secret, and its cost.
     public var derivation: KeyDerivation
 
+    /// Creates the description of a slot. Default: a passphrase with the standard derivation.
     public init(label: String, kind: Kind = .passphrase, derivation: KeyDerivation = .standard) {
         (self.label, self.kind, self.derivation) = (label, kind, derivation)
     }

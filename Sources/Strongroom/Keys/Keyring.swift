@@ -1,7 +1,8 @@
 import CStrongroom
 import Foundation
 
-/// A key as SQLCipher takes it, bound to a salt and settings: deriving it again would take a quarter of a second.
+/// A derived key in SQLCipher's form, for one salt and cipher settings. Deriving it again would take a quarter of a
+/// second.
 final class DerivedKey: Sendable {
     let key: SecretBytes
     let salt: Salt
@@ -13,14 +14,14 @@ final class DerivedKey: Sendable {
         self.settings = settings
     }
 
-    /// Shows `x'<64 hex key><32 hex salt>'`.
+    /// Calls `body` with the key specification `x'<64 hexadecimal digits><32 hexadecimal digits>'`.
     func withSpec<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
         try KeySource.specification(key, salt).withBytes(body)
     }
 }
 
-/// The derived keys of one access (a queue, or a pool with its readers and snapshots): each derivation runs once,
-/// whoever asks second waits for the first.
+/// The derived keys of a queue, or of a pool with its readers and snapshots. Each derivation runs once: a second thread
+/// waits for the first one's result.
 final class Keyring: Sendable {
     private struct State {
         var derivations: [Derivation] = []
@@ -34,7 +35,7 @@ final class Keyring: Sendable {
 
     private let state = Mutex(State())
 
-    /// Held while a store is asked.
+    /// Held while a key store is called.
     private let loading = Mutex(())
 
     // MARK: Derivation
@@ -43,18 +44,18 @@ final class Keyring: Sendable {
         DerivedKey(key: try derivation(key, salt, settings).result(), salt: salt, settings: settings)
     }
 
-    /// The same, if it costs nothing.
+    /// Returns the derived key if it is known already.
     func knownKey(for key: DatabaseKey, salt: Salt, settings: CipherSettings) -> DerivedKey? {
         let known = state.withLock { $0.derivation(key, salt, settings) }?.known
         return known.map { DerivedKey(key: $0, salt: salt, settings: settings) }
     }
 
-    /// The number of derivations that were made, those of key slots included.
+    /// The number of derivations that have run, including those of key slots.
     var derivationCount: Int {
         state.withLock { $0.derivations.reduce($0.slotDerivationCount) { $0 + $1.runCount } }
     }
 
-    /// Adds those that opened key slots.
+    /// Adds the derivations that opened key slots.
     func countDerivations(_ count: Int) {
         state.withLock { $0.slotDerivationCount += count }
     }
@@ -70,8 +71,7 @@ final class Keyring: Sendable {
 
     // MARK: Rotation
 
-    /// From now on connections that ask for `old` get `new`: the access goes on although its configuration names the
-    /// old key.
+    /// Replaces `old` by `new` for later connections: their configuration names the old key after a rotation, too.
     func replace(_ old: DatabaseKey, by new: DatabaseKey) {
         state.withLock { state in
             let oldest = old.source.identity
@@ -94,7 +94,7 @@ final class Keyring: Sendable {
 
     // MARK: Loading
 
-    /// What `key` stands for: `load` is called once, unless it throws; others wait for it.
+    /// Returns the key that `key` stands for. `load` is called once, unless it throws. Other threads wait for it.
     func current(_ key: DatabaseKey, loading load: () throws -> DatabaseKey) throws -> DatabaseKey {
         try loading.withLock { _ in
             if let known = replacement(of: key) { return known }
@@ -105,7 +105,7 @@ final class Keyring: Sendable {
     }
 }
 
-/// Identities are fingerprints under a key of this process; comparing them still takes the same time for all.
+/// Compares two identities in constant time. They are fingerprints under a key of this process.
 private func isEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
     a.count == b.count && strongroom_equal(a, b, a.count)
 }
@@ -131,7 +131,7 @@ private final class Derivation: Sendable {
     }
 
     func matches(_ key: DatabaseKey, _ salt: Salt, _ settings: CipherSettings) -> Bool {
-        // Pages have nothing to do with it.
+        // The page size has no influence on the key.
         self.salt == salt && self.settings.kdfIterations == settings.kdfIterations
             && self.settings.kdfAlgorithm == settings.kdfAlgorithm && isEqual(
                 self.key.source.identity, key.source.identity)
@@ -162,7 +162,7 @@ private final class Derivation: Sendable {
 }
 
 extension Derivation {
-    /// The raw key that a provider has spelled. Text that is there at once was understood before.
+    /// Returns the raw key that a provider has spelled. Text that is given directly was parsed before.
     private func specifiedKey(_ spelled: (key: SecretBytes, salt: Salt?)) throws -> SecretBytes {
         guard spelled.salt == nil || spelled.salt == salt else {
             throw DatabaseError(

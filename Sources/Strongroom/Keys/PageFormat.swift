@@ -1,12 +1,12 @@
 import CStrongroom
 
-/// Authenticates pages of one key and format without SQLCipher, whose own check reads the main file only,
-/// raises false alarms above 4 GiB, and stops being right after the first bad page on a connection.
+/// Authenticates pages of one key and format without SQLCipher, whose own check only reads the main file, reports false
+/// errors above 4 GiB, and reports wrong results after the first bad page on a connection.
 final class PageFormat: @unchecked Sendable {
     let pageSize: Int
-    /// False for SQLCipher 1, whose pages carry no HMAC.
+    /// False for SQLCipher 1, whose pages have no HMAC.
     let authenticates: Bool
-    /// Two secrets: the key and the HMAC key. Written by the initializer only, which is why this class is Sendable.
+    /// The key and the HMAC key. The class is Sendable because only the initializer writes them.
     private let format: SecretBytes
 
     init(_ derived: DerivedKey, header: Int) throws {
@@ -27,11 +27,11 @@ final class PageFormat: @unchecked Sendable {
         }
     }
 
-    /// SQLite never writes the page at the gigabyte, where some systems keep locks.
+    /// The number of the page at one gigabyte, where some systems place locks. SQLite never writes it.
     /// <https://www.sqlite.org/fileformat.html#the_lock_byte_page>
     var lockBytePage: Int { 0x4000_0000 / pageSize + 1 }
 
-    /// Returns the offset of a page in the file: beyond 32 bits in large ones.
+    /// Returns the offset of a page in the file. It needs more than 32 bits in large files.
     func offset(of number: Int) -> Int64 { Int64(number - 1) * Int64(pageSize) }
 
     func isAuthentic(_ page: UnsafeRawBufferPointer, number: Int) -> Bool {
@@ -41,13 +41,13 @@ final class PageFormat: @unchecked Sendable {
         }
     }
 
-    /// Returns true if the key fits page 1 although the salt may not.
+    /// Returns true if the key fits page 1, even if the salt doesn't.
     func decrypts(firstPage page: UnsafeRawBufferPointer) -> Bool {
         precondition(page.count == pageSize)
         return withFormat { strongroom_page_decrypts($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self)) }
     }
 
-    /// Returns true if page 1 says that the database is in WAL mode.
+    /// Returns true if page 1 indicates WAL mode.
     func usesLog(firstPage page: UnsafeRawBufferPointer) -> Bool {
         precondition(page.count == pageSize)
         return withFormat { strongroom_page_uses_log($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self)) }
@@ -58,21 +58,21 @@ final class PageFormat: @unchecked Sendable {
     }
 }
 
-/// The first bytes of a database file, and what they say to someone without a key.
+/// The first bytes of a database file, and the facts that follow from them without a key.
 struct FileHeader {
-    /// SQLite's smallest page: its header has 100 bytes, and the root of the schema follows.
+    /// The size of SQLite's smallest page in bytes: its header has 100, and the root of the schema follows.
     static let count = 512
     static let magic = Array("SQLite format 3\0".utf8)
 
-    /// At most 512; fewer in a shorter file.
+    /// The bytes: 512, or fewer in a shorter file.
     let bytes: [UInt8]
     let fileSize: Int64
 
     var startsLikeSQLite: Bool { bytes.starts(with: FileHeader.magic) }
 
-    /// The 20 bytes that SQLite keeps at zero are ciphertext behind all readable headers but one of 96 bytes. That one
-    /// shows the room that SQLCipher reserves in each page; where a clear file has as much, the root of its schema
-    /// tells.
+    /// True if the file is in clear text. The 20 bytes that SQLite leaves zero are ciphertext behind all plaintext
+    /// headers except one of 96 bytes. That one shows the reserve of SQLCipher in each page. In a clear file with the
+    /// same reserve, the root of the schema decides.
     var isClear: Bool {
         guard startsLikeSQLite, bytes.count == FileHeader.count, bytes[72..<92].allSatisfy({ $0 == 0 })
         else { return false }
@@ -95,7 +95,7 @@ struct FileHeader {
 
     var hasPlaintextHeader: Bool { startsLikeSQLite && !isClear && bytes.count == FileHeader.count }
 
-    /// The page size in bytes; nil where the header is encrypted or shows no valid size.
+    /// The page size in bytes. Nil if the header is encrypted or has no valid size.
     var pageSize: Int? {
         guard startsLikeSQLite, bytes.count >= 18 else { return nil }
         let isSize = (512...65536).contains(shownPageSize) && shownPageSize.nonzeroBitCount == 1
@@ -107,16 +107,15 @@ struct FileHeader {
         return size == 1 ? 65536 : size
     }
 
-    /// The salt in the file; nil where a clear header stands in its place.
+    /// The salt in the file. Nil if a plaintext header takes its place.
     var salt: Salt? {
         bytes.count >= Salt.count && !startsLikeSQLite ? try? Salt(bytes.prefix(Salt.count)) : nil
     }
 
-    /// Up to here the header says how pages are laid out.
+    /// The end of the bytes that describe the layout of pages.
     static let pageFormatEnd = 24
 
-    /// Returns, in words, why the first `end` bytes can't be those of a database with these settings; nil where they
-    /// can.
+    /// Returns, in words, why the first `end` bytes can't be those of a database with these settings. Nil if they can.
     func contradiction(to settings: CipherSettings, upTo end: Int) -> String? {
         func number(at offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
         let reserve = strongroom_page_reserve(CInt(settings.hmacAlgorithm?.rawValue ?? 0))
@@ -124,7 +123,7 @@ struct FileHeader {
             (18, { shownPageSize == settings.pageSize },
              { "it says pages of \(shownPageSize) bytes, the settings \(settings.pageSize)" }),
             (20, { (1...2).contains(bytes[18]) && (1...2).contains(bytes[19]) }, { "it has an unknown version" }),
-            // SQLCipher keeps what it would reserve without being told the algorithm.
+            // SQLCipher keeps the reserve of a page that is larger than it needs.
             (21, { bytes[20] >= reserve && [16, 48, 80].contains(bytes[20]) },
              { "it reserves \(bytes[20]) bytes in each page, the settings \(reserve)" }),
             (24, { bytes[21..<24].elementsEqual([64, 32, 32]) }, { "its payload fractions are not those of SQLite" }),

@@ -1,13 +1,13 @@
 import Foundation
 
 extension DatabaseKey {
-    /// The users who may read a file that holds a passphrase.
+    /// The users who may read a file that contains a passphrase.
     public enum Readers: Sendable {
-        /// Its owner alone: mode 0600, or less.
+        /// Its owner only: mode 0600 or stricter.
         case owner
-        /// Its owner and its group: mode 0640, or less.
+        /// Its owner and its group: mode 0640 or stricter.
         case group
-        /// Everyone, as containers mount secrets in a file system of their own.
+        /// Everyone, for containers that mount secrets in a file system of their own.
         case everyone
 
         var forbidden: mode_t {
@@ -28,7 +28,7 @@ extension DatabaseKey {
     }
 }
 
-/// A file that holds a passphrase.
+/// A file that contains a passphrase.
 struct PassphraseFile: Sendable {
     let path: String
     let readers: DatabaseKey.Readers

@@ -1,4 +1,4 @@
-/// The 16 bytes that make one passphrase give another key in every file. Not a secret, and not replaceable: without it
+/// The 16 bytes that make a passphrase derive another key in each file. Not secret, and not replaceable: without it,
 /// the passphrase opens nothing.
 struct Salt: Hashable, Sendable {
     static let count = 16

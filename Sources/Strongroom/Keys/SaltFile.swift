@@ -1,36 +1,36 @@
 import CStrongroom
 import Foundation
 
-/// A salt written beside a database, where the database can't hold it (yet).
+/// A salt in a file beside a database, for when the database itself can't hold it.
 ///
-/// A text file, so that a person with a passphrase and any SQLCipher can get at the data (`PRAGMA cipher_salt`):
+/// A text file, so that a person with the passphrase and any SQLCipher can open the database (`PRAGMA cipher_salt`):
 ///
 ///     Strongroom salt 1
 ///     salt 8b0f…
 ///     header 32
 ///     check 5d41402a
 ///
-/// `header` is the count of bytes at the start of the database that aren't encrypted; `check` tells an edited file.
-/// Another salt comes behind, as three more lines, and counts from then on: what stands in the file is never
-/// overwritten, so that a crash leaves either the salt before or the one after, and a database that was moved away or
-/// restored finds its own among the former ones.
+/// `header` is the number of unencrypted bytes at the start of the database. `check` detects an edited file. A new salt
+/// is appended as three more lines, and the last salt is the valid one. Content of the file is never overwritten: a
+/// crash leaves the salt from before or from after, and a database that was moved or restored finds its own salt among
+/// the former ones.
 ///
-/// Whoever writes holds the lock of the file until it is whole and on the disk. What is not whole when the lock is
-/// free was left by a process that was killed: nothing has relied on it.
+/// A writer holds the lock of the file until its content is complete and on the disk. Incomplete content in an unlocked
+/// file is from a process that was killed, and nothing relies on it.
 struct SaltFile: Hashable {
     enum Role: String, CaseIterable {
-        /// The salt of a database with a plaintext header, for as long as the database lives.
+        /// The salt of a database with a plaintext header, for the lifetime of the database.
         case permanent = "-salt"
-        /// The salt on which all who find the database empty agree; removed once page 1 carries it.
+        /// The salt on which all processes that find the database empty agree. Removed when page 1 has it.
         case creation = "-salt-new"
-        /// The salt that a rotation in progress is bringing in; removed once the database carries it.
+        /// The salt of a rotation in progress. Removed when the database has it.
         case rotation = "-salt-next"
     }
 
     var salt: Salt
     var header: Int
 
-    /// The number of salts in a file that are tried where a key doesn't fit.
+    /// The number of salts of a file that are tried if a key doesn't fit.
     static let rememberedCount = 16
 
     static func path(_ role: Role, of database: String) -> String {
@@ -39,33 +39,33 @@ struct SaltFile: Hashable {
 
     // MARK: Reading
 
-    /// The salt that counts; nil if there is none.
+    /// Returns the valid salt. Nil if there is none.
     static func read(_ role: Role, of database: String) throws -> SaltFile? {
         try readAll(role, of: database).first
     }
 
-    /// The salt that counts, and before it the former ones, the newest first.
+    /// Returns the valid salt last, and before it the former ones, newest first.
     static func readAll(_ role: Role, of database: String) throws -> [SaltFile] {
         let content = try settledContent(role, of: database)
-        // Nobody empties the file of a database that lives.
+        // No process empties the file of an existing database.
         if role == .permanent, content.isUnfinished, !content.bytes.isEmpty || exists(role, of: database) {
             throw damage(role, of: database, content)
         }
         return content.salts.reversed()
     }
 
-    /// Returns true if the name is taken, by whatever it is.
+    /// Returns true if there is anything with the name.
     static func exists(_ role: Role, of database: String) -> Bool {
         strongroom_file_exists(path(role, of: database))
     }
 
-    /// Waits for whoever is writing the file at this moment.
+    /// Waits for a process that is writing the file, and returns its content.
     private static func settledContent(_ role: Role, of database: String) throws -> SaltText {
         let content = try content(role, of: database, settled: false)
         return content.isUnfinished ? try self.content(role, of: database, settled: true) : content
     }
 
-    /// Without bytes if there is none.
+    /// Returns the content of the file. Without bytes if there is no file.
     private static func content(_ role: Role, of database: String, settled: Bool) throws -> SaltText {
         let content = SaltText(bytes: try sidecar.read(path(role, of: database), settled: settled) ?? [])
         guard !content.isDamaged else { throw damage(role, of: database, content) }
@@ -74,19 +74,19 @@ struct SaltFile: Hashable {
 
     // MARK: Writing
 
-    /// Puts this salt into the file, behind what it holds already.
+    /// Appends this salt to the file.
     func write(_ role: Role, of database: String) throws {
         _ = try settle(role, of: database) { $0.salts.last == self }
     }
 
-    /// Writes the file unless another connection or process was first; answers the one that counts.
+    /// Writes the file unless another connection or process was first. Returns the valid salt.
     ///
-    /// - parameter model: whose owner and mode the file gets; by default the database.
+    /// - parameter model: the file whose owner and mode the new file gets. Default: the database.
     func agree(_ role: Role, of database: String, like model: String? = nil) throws -> SaltFile {
         try settle(role, of: database, like: model) { !$0.salts.isEmpty }
     }
 
-    /// Extends the file unless it is settled already; answers the salt that counts.
+    /// Appends to the file unless it is settled. Returns the valid salt.
     private func settle(
         _ role: Role, of database: String, like model: String? = nil, unless isSettled: (SaltText) -> Bool
     ) throws -> SaltFile {
@@ -103,7 +103,7 @@ struct SaltFile: Hashable {
         }
     }
 
-    /// Throws what ``write(_:of:)`` would, before anything else is written.
+    /// Throws the errors of ``write(_:of:)`` before anything else is written.
     static func requireWritable(_ role: Role, of database: String) throws {
         try requireName(of: database)
         _ = try settledContent(role, of: database)
@@ -111,7 +111,7 @@ struct SaltFile: Hashable {
         guard error == 0 else { throw failure("write", path, error: error) }
     }
 
-    /// Refuses a database whose name leaves no room for those of its salt files.
+    /// Refuses a database whose name is too long for the names of its salt files.
     static func requireName(of database: String) throws {
         let room = Int(NAME_MAX) - Role.allCases.map(\.rawValue.utf8.count).max()!
         let name = database.utf8.split(separator: UInt8(ascii: "/")).last ?? "".utf8[...]
@@ -123,24 +123,24 @@ struct SaltFile: Hashable {
 
     // MARK: Removing
 
-    /// Removes a file that was needed once. One that can't be read, or holds something else than salts, is left alone.
+    /// Removes a file that is no longer needed. Does not remove a file that can't be read or does not contain salts.
     static func remove(_ role: Role, of database: String) throws {
         try remove(role, of: database) { _ in true }
     }
 
-    /// Removes the file if it holds this salt and no other, which an older copy of the database could need.
+    /// Removes the file if it contains only this salt. An older copy of the database could need another one.
     func remove(_ role: Role, of database: String) throws {
         try SaltFile.remove(role, of: database) { $0.salts.allSatisfy { $0.salt == salt } }
     }
 
-    /// Removes what a killed process has left of a file that it was writing.
+    /// Removes an incomplete file that a killed process has left.
     static func removeUnfinished(_ role: Role, of database: String) throws {
         try remove(role, of: database, if: \.isUnfinished)
     }
 
-    /// Removes the file beside a database that doesn't exist if it holds the salt of `copy`, or the beginning of that
-    /// file, and nothing else: the process that was to give `copy` the name of `database` was killed after it had
-    /// written the salt.
+    /// Removes the file beside a database that doesn't exist if it contains only the salt of `copy`, or the beginning
+    /// of it. In that case the process that was to rename `copy` to `database` was killed after it had written the
+    /// salt.
     static func removeSalt(of database: String, madeFor copy: String) throws {
         let salt = try settledContent(.permanent, of: copy)
         guard !salt.salts.isEmpty else { return }
@@ -159,7 +159,7 @@ struct SaltFile: Hashable {
         }
     }
 
-    /// Looks again for as long as others change the file in between.
+    /// Repeats `attempt` for as long as others change the file meanwhile.
     private static func untilUnchanged<T>(_ path: String, _ attempt: () throws -> T?) throws -> T {
         for _ in 0..<1000 {
             if let result = try attempt() { return result }

@@ -3,17 +3,17 @@ import CStrongroom
 /// The content of a salt file: a title, and three lines for each salt.
 struct SaltText {
     let bytes: [UInt8]
-    /// In the order of the file: the last one counts.
+    /// The salts in the order of the file. The last one is valid.
     private(set) var salts: [SaltFile] = []
-    /// The title and the salts, in bytes; what follows was being written when a process was killed.
+    /// The size of the title and the salts in bytes. A killed process was writing the bytes after them.
     private(set) var wholeCount = 0
     /// True if the content is not, and was not, that of a salt file.
     private(set) var isDamaged = false
 
-    /// No salt is there, but perhaps the beginning of one.
+    /// True if the content has no salt, or only the beginning of one.
     var isUnfinished: Bool { salts.isEmpty && !isDamaged }
 
-    /// Bytes; some ten thousand changes of key.
+    /// The greatest size in bytes, which is enough for some ten thousand changes of key.
     static let largest = 1 << 20
 
     private static let title = "Strongroom salt 1"
@@ -26,7 +26,7 @@ struct SaltText {
             return
         }
         var lines = bytes.split(separator: SaltText.newLine, omittingEmptySubsequences: false)[...]
-        // Before its data, a file may get its size: a power cut leaves zeros.
+        // A file may get its size before its data: after a power failure it contains zeros.
         guard bytes.contains(where: { $0 != 0 }), let first = lines.popFirst() else { return }
         guard first.elementsEqual(SaltText.title.utf8) else {
             isDamaged = !lines.isEmpty || !SaltText.title.utf8.starts(with: first.prefix { $0 != 0 })
@@ -48,14 +48,14 @@ struct SaltText {
             let start = line.prefix { $0 != 0 }
             guard isWhole ? line.starts(with: name.utf8) : zip(start, name.utf8).allSatisfy(==) else { return false }
         }
-        // A third line that is as long as a check is one, and was found wrong.
+        // A complete third line is a check, which was found to be wrong.
         return lines.count < 3 || last.prefix { $0 != 0 }.count < "check 01234567".utf8.count
     }
 
     private static func salt(_ lines: [String]) -> SaltFile? {
         guard let salt = value("salt", lines[0]).flatMap({ Salt(hex: $0) }),
               let header = value("header", lines[1]).flatMap({ Int($0) }),
-              // Anyone can compute the check: what follows relies on the size.
+              // Any program can compute the check, and the size is used later: it is validated.
               header == 0 || PlaintextHeader.isValid(size: header),
               let check = value("check", lines[2])
         else { return nil }
@@ -69,7 +69,7 @@ struct SaltText {
 
     // MARK: Writing
 
-    /// Returns the bytes to put behind the whole lines so that the salt of `file` counts.
+    /// Returns the bytes to append to the complete lines so that the salt of `file` is valid.
     func lines(adding file: SaltFile) throws -> [UInt8] {
         guard let check = SaltText.check(file) else {
             throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the cryptographic provider refuses HMAC-SHA256")
@@ -80,7 +80,7 @@ struct SaltText {
 
     private static func content(_ file: SaltFile) -> String { "salt \(file.salt.hex)\nheader \(file.header)\n" }
 
-    /// Returns the check of a salt; nil where the provider refuses.
+    /// Returns the check of a salt. Nil if the provider refuses.
     private static func check(_ file: SaltFile) -> String? {
         var digest = [UInt8](repeating: 0, count: 32)
         let text = Array(content(file).utf8)

@@ -1,9 +1,9 @@
 import CStrongroom
 
-/// Bytes that must not leave the process: in memory of their own, locked against swapping where the limits allow, left
-/// out of core dumps, wiped when the last owner lets go.
+/// Bytes that must not leave the process. Their memory is locked against swapping within the limits of the system,
+/// excluded from core dumps, and wiped when the last reference is released.
 ///
-/// Unchecked: the bytes are written by the initializer only.
+/// Unchecked: only the initializer writes the bytes.
 final class SecretBytes: @unchecked Sendable {
     let count: Int
     private let base: UnsafeMutableRawPointer
@@ -33,7 +33,7 @@ final class SecretBytes: @unchecked Sendable {
         try body(UnsafeRawBufferPointer(start: base, count: count))
     }
 
-    /// In constant time for secrets of one length.
+    /// Compares in constant time for secrets of the same length.
     func isEqual(to other: SecretBytes) -> Bool {
         count == other.count && strongroom_equal(base, other.base, count)
     }
@@ -45,7 +45,7 @@ func fillWithRandomBytes(_ buffer: UnsafeMutableRawBufferPointer) throws {
     }
 }
 
-/// Overwrites bytes that came from outside our own memory.
+/// Overwrites bytes that came from outside of locked memory.
 func wipe(_ bytes: inout [UInt8]) {
     bytes.withUnsafeMutableBytes { strongroom_wipe($0.baseAddress, $0.count) }
     bytes.removeAll()

@@ -1,11 +1,11 @@
 import CStrongroom
 import Foundation
 
-/// A file that holds a secret and nothing else but a newline at its end.
+/// A file that contains only a secret, and optionally a newline at its end.
 struct SecretFile: Sendable {
     /// The reason why a file isn't read.
     enum Failure: Error {
-        /// An errno, of opening the file or of reading it.
+        /// An `errno` of opening or reading the file.
         case unreadable(CInt)
         case notAFile
         case foreign
@@ -13,7 +13,7 @@ struct SecretFile: Sendable {
         case tooLong
     }
 
-    /// More than anything that was meant to be a secret.
+    /// The greatest size in bytes. A larger file was not meant to be a secret.
     static let longest = 65_536
 
     let path: String
@@ -21,7 +21,7 @@ struct SecretFile: Sendable {
     let followsLinks: Bool
 
     func read() throws -> SecretBytes {
-        // A FIFO would keep its reader waiting.
+        // Opening a FIFO would block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW))
         guard descriptor >= 0 else { throw errno == ELOOP ? Failure.notAFile : .unreadable(errno) }
         defer { close(descriptor) }
@@ -32,7 +32,7 @@ struct SecretFile: Sendable {
         return try buffer.withBytes { try SecretBytes(copying: Self.withoutNewline($0.prefix(count))) }
     }
 
-    /// Asks the open file, since the one of that name may be another one by now.
+    /// Checks the open file, because the name may refer to another file by now.
     private func check(_ descriptor: CInt) throws {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Failure.unreadable(errno) }
@@ -41,7 +41,7 @@ struct SecretFile: Sendable {
         guard status.st_mode & readers.forbidden == 0 else { throw Failure.exposed }
     }
 
-    /// Returns the count of bytes that the file has, or of those that there is room for.
+    /// Returns the number of bytes that were read: those of the file, or as many as fit.
     private func fill(_ room: UnsafeMutableRawBufferPointer, from descriptor: CInt) throws -> Int {
         var count = 0
         while count < room.count {
@@ -54,7 +54,7 @@ struct SecretFile: Sendable {
         return count
     }
 
-    /// One newline at the end doesn't count: LF, or CR LF.
+    /// Returns the text without one newline at the end: LF, or CR LF.
     static func withoutNewline(_ text: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
         guard text.last == UInt8(ascii: "\n") else { return text }
         let line = text.dropLast()
@@ -69,7 +69,7 @@ extension SecretFile.Failure {
         case .unreadable(let error): "can't be read: \(Self.words(error))"
         case .notAFile: "is not a regular file"
         case .foreign: "belongs to another user"
-        case .exposed: "can be read by others, or written"
+        case .exposed: "can be read or written by others"
         case .tooLong: "has more than \(SecretFile.longest) bytes"
         }
     }

@@ -7,10 +7,10 @@ struct Sidecar {
     let noun: String
     /// The greatest size in bytes.
     let largest: Int
-    /// The reason for a file that is no such file, or that this user may not use.
+    /// The reason for a file that is malformed, or that the user may not use.
     let unfit: DatabaseError.Reason
 
-    /// Returns the bytes of a file, at most one more than the greatest size; nil if there is none.
+    /// Returns the bytes of a file, at most one more than the greatest size. Nil if there is no file.
     ///
     /// - parameter settled: true to wait for a process that is writing the file.
     func read(_ path: String, settled: Bool) throws -> [UInt8]? {
@@ -18,7 +18,7 @@ struct Sidecar {
         for capacity in [4096, largest + 1] where count == buffer.count {
             buffer = [UInt8](repeating: 0, count: capacity)
             count = strongroom_file_read(path, settled, &buffer, capacity)
-            // A name that is too long is nobody's.
+            // A file with a name that is too long doesn't exist.
             if [ENOENT, ENOTDIR, ENAMETOOLONG].contains(-count) { return nil }
             guard count >= 0 else { throw failure("read", path, error: -count) }
         }

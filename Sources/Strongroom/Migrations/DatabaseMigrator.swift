@@ -43,8 +43,10 @@ public struct DatabaseMigrator: Sendable {
 
     /// Adds a migration. Registering an identifier twice is a fatal error.
     ///
-    /// - parameter foreignKeyChecks: the time of the foreign key checks. Default: `.deferred`.
-    /// - parameter migrate: runs in a transaction.
+    /// - parameters:
+    ///   - identifier: the identifier of the migration.
+    ///   - foreignKeyChecks: the time of the foreign key checks. Default: `.deferred`.
+    ///   - migrate: runs in a transaction.
     public mutating func registerMigration(
         _ identifier: String, foreignKeyChecks: ForeignKeyChecks = .deferred,
         migrate: @escaping @Sendable (Database) throws -> Void)
@@ -54,10 +56,12 @@ public struct DatabaseMigrator: Sendable {
 
     /// Adds a migration that replaces former ones, which are no longer registered.
     ///
-    /// - parameter mergedIdentifiers: the former migrations; once this one has run, they are forgotten. The one that
-    ///   this one has the name of may be among them, and stays.
-    /// - parameter migrate: receives the former migrations that have run in this database, and does the work of the
-    ///   others.
+    /// - parameters:
+    ///   - identifier: the identifier of the migration.
+    ///   - foreignKeyChecks: the time of the foreign key checks. Default: `.deferred`.
+    ///   - mergedIdentifiers: the former migrations; once this one has run, they are forgotten. The one that this one
+    ///     has the name of may be among them, and stays.
+    ///   - migrate: receives the former migrations that have run in this database, and does the work of the others.
     public mutating func registerMigration(
         _ identifier: String, foreignKeyChecks: ForeignKeyChecks = .deferred,
         merging mergedIdentifiers: Set<String> = [],

@@ -1,6 +1,8 @@
 /// The values of a ``ValueObservation``, as an asynchronous sequence.
 public struct AsyncValueObservation<Element: Sendable>: AsyncSequence, Sendable {
+    /// The rule for values that arrive while the loop is busy.
     public typealias BufferingPolicy = AsyncThrowingStream<Element, any Error>.Continuation.BufferingPolicy
+    /// The iterator, which is one observation.
     public typealias AsyncIterator = Iterator
 
     typealias Start = @Sendable (
@@ -20,19 +22,19 @@ public struct AsyncValueObservation<Element: Sendable>: AsyncSequence, Sendable 
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: Element.self, throwing: (any Error).self, bufferingPolicy: bufferingPolicy)
         let cancellable = start({ continuation.finish(throwing: $0) }, { continuation.yield($0) })
-        // The iterator keeps the observation alive, and not the stream, which the observation keeps alive.
+        // The iterator holds the observation, and the observation holds the stream: a reference back would be a cycle.
         continuation.onTermination = { [weak cancellable] _ in cancellable?.cancel() }
         return Iterator(iterator: stream.makeAsyncIterator(), cancellable: cancellable)
     }
 
-    /// One observation. It ends when the iterator goes away.
+    /// One observation. It ends when the iterator is released.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var iterator: AsyncThrowingStream<Element, any Error>.AsyncIterator
         fileprivate let cancellable: AnyDatabaseCancellable
 
-        /// The next value; nil when the task is cancelled.
+        /// Returns the next value. Nil when the task is cancelled.
         ///
-        /// - throws: what ended the observation.
+        /// - throws: the error that ended the observation.
         public mutating func next() async throws -> Element? {
             try await iterator.next()
         }

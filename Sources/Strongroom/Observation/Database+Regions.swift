@@ -1,14 +1,14 @@
 import CStrongroom
 
 extension Database {
-    /// Notifies observers that something changed in a region, which SQLite itself doesn't report.
+    /// Notifies observers that a region has changed in a way that SQLite doesn't report.
     ///
-    /// For changes made through ``sqliteConnection``, by other processes, or to tables that SQLite doesn't report:
-    /// see ``TransactionObserver``. They are part of the current transaction, or at once of one of their own.
+    /// For changes through ``sqliteConnection``, by other processes, or in tables that SQLite doesn't report: see
+    /// ``TransactionObserver``. They belong to the current transaction, or to one of their own if there is none.
     ///
-    /// Does nothing where only reads are allowed.
+    /// Does nothing if only reads are allowed.
     ///
-    /// - throws: what the region throws.
+    /// - throws: the error of the region.
     public func notifyChanges(in region: some DatabaseRegionConvertible) throws {
         requireAccess()
         if configuration.readonly || transactions.readOnlyDepth > 0 { return }
@@ -22,12 +22,12 @@ extension Database {
         try observers.notifyOfChanges(eventKinds(of: region), isEverything: region.isFullDatabase)
     }
 
-    /// Counts a region as read by the function of a ``ValueObservation`` that runs at this moment; does nothing
-    /// otherwise.
+    /// Adds a region to those that the running function of a ``ValueObservation`` has read. Does nothing outside of
+    /// one.
     ///
-    /// For functions that depend on more than SQLite reports. The region is made only when it is recorded.
+    /// For functions that depend on more than SQLite reports. The region is evaluated only if it is recorded.
     ///
-    /// - throws: what the region throws.
+    /// - throws: the error of the region.
     public func registerAccess(to region: @autoclosure () -> some DatabaseRegionConvertible) throws {
         requireAccess()
         guard recordsReads else { return }
@@ -35,10 +35,10 @@ extension Database {
         part(RegionRecorder.self).add(region)
     }
 
-    /// Runs `value`, and returns the region that it read, without SQLite's own tables: their changes can't be told
-    /// apart.
+    /// Runs `value`, and returns its result and the region that it read, without SQLite's own tables, whose changes
+    /// can't be distinguished.
     ///
-    /// Call it in a transaction block, where all runs are seen.
+    /// Called in a transaction block, which sees all statements.
     func recordingRegion<T>(_ value: () throws -> T) throws -> (T, DatabaseRegion) {
         let recorder = part(RegionRecorder.self), outer = recorder.begin()
         let result = Result(catching: value)
@@ -46,25 +46,25 @@ extension Database {
         return try (result.get(), region.ignoringTables(where: Database.isSQLiteInternalTable))
     }
 
-    /// The region that the statement reads, without the views: what changes is what they read.
+    /// Returns the region that the statement reads, without views: their tables are in it.
     func observedRegion(of statement: Statement) -> DatabaseRegion {
         let region = statement.databaseRegion, views = statement.compilation.views
         if views.isEmpty { return region }
-        // In doubt, the name stays.
+        // If it is unknown, the name stays.
         return (try? region.ignoringTables { try views.contains($0) && isView($0) }) ?? region
     }
 
-    /// A Boolean value that indicates whether a name is that of a view, and of no table in any schema.
+    /// Returns true if a name is that of a view, and not of a table in any schema.
     private func isView(_ name: String) throws -> Bool {
         try validateSchemaCache()
         let relations = try schemaSearchOrder.compactMap { try contents(of: $0).relations[name.foldedSQLName] }
         return !relations.isEmpty && relations.allSatisfy(\.isView)
     }
 
-    /// All kinds of changes that modify a region.
+    /// Returns all kinds of changes that modify a region.
     private func eventKinds(of region: DatabaseRegion) throws -> [DatabaseEventKind] {
         try (region.tableNames ?? allTableNames()).flatMap { name -> [DatabaseEventKind] in
-            // Without a temporary table, there is no list of them.
+            // Without a temporary table, SQLite has no list of them.
             let isTemporary = Self.temporarySchemaTables.contains(name.foldedSQLName)
             if isTemporary, try !schemaSearchOrder.contains(.temp) { return [] }
             // Observers compare names with those of the schema.

@@ -4,7 +4,7 @@ public protocol DatabaseCancellable: Sendable {
     func cancel()
 }
 
-/// Ends an activity when it is cancelled, or when it goes away.
+/// An activity that ends when it is cancelled, or when the object is released.
 public final class AnyDatabaseCancellable: DatabaseCancellable {
     private struct State {
         var end: (@Sendable () -> Void)?
@@ -12,6 +12,8 @@ public final class AnyDatabaseCancellable: DatabaseCancellable {
 
     private let state: Mutex<State>
 
+    /// Creates an activity that `cancel` ends.
+    ///
     /// - parameter cancel: called once.
     public init(cancel: @escaping @Sendable () -> Void) {
         state = Mutex(State(end: cancel))
@@ -26,6 +28,7 @@ public final class AnyDatabaseCancellable: DatabaseCancellable {
         cancel()
     }
 
+    /// Ends the activity. Further calls do nothing.
     public func cancel() {
         state.withLock { $0.end.take() }?()
     }

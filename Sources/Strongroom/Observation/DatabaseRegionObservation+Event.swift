@@ -1,17 +1,16 @@
 extension DatabaseRegionObservation {
-    /// What has happened to the region, with the connection that writes, outside of transactions and before its next
-    /// access.
+    /// A change of the region. It holds the writer, outside of transactions and before its next access.
     public enum Event {
         /// A transaction of this queue or pool has changed the region.
         case change(Database)
 
-        /// Another process, or another connection, has committed. What it changed is not known, and may have nothing
-        /// to do with the region.
+        /// Another process or another connection has committed. Its changes are not known, and may be outside of the
+        /// region.
         ///
-        /// It may stand for several commits. See ``Configuration/observesExternalChanges``.
+        /// One event may stand for several commits. See ``Configuration/observesExternalChanges``.
         case unknownChange(Database)
 
-        /// The connection that writes.
+        /// The writer.
         public var database: Database {
             switch self {
             case .change(let db), .unknownChange(let db): db
@@ -21,7 +20,7 @@ extension DatabaseRegionObservation {
 }
 
 extension ErrorLog {
-    /// Logs what has ended an observation that has nobody to tell.
+    /// Logs the error that ended an observation without an error handler.
     static func logEnd(of error: any Error) {
         log((error as? DatabaseError)?.extendedResultCode ?? .SQLITE_ERROR, "an observation has ended: \(error)")
     }

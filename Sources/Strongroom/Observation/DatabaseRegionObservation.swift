@@ -1,4 +1,4 @@
-/// Observes a region of the database: calls a function after each transaction that changes it, with the connection.
+/// An observation of a region of the database, which calls a function after each transaction that changes it.
 ///
 /// ```swift
 /// let observation = DatabaseRegionObservation(tracking: Player.all(), Team.all())
@@ -9,30 +9,32 @@
 /// }
 /// ```
 ///
-/// Changes by other processes are seen where ``Configuration/observesExternalChanges`` is set, as an
-/// ``Event/unknownChange(_:)``. What SQLite doesn't report row by row counts as a change of the whole table, and a
-/// change of the schema as a change of every region.
+/// Changes by other processes are seen if ``Configuration/observesExternalChanges`` is set, as an
+/// ``Event/unknownChange(_:)``. A change that SQLite doesn't report row by row counts as a change of the whole table,
+/// and a change of the schema as one of each region.
 public struct DatabaseRegionObservation: Sendable {
     let regions: [any DatabaseRegionConvertible]
 
-    /// Observes what is in any of the regions.
+    /// Creates an observation of the union of regions.
     public init(tracking regions: any DatabaseRegionConvertible...) {
         self.regions = regions
     }
 
-    /// Observes what is in any of the regions.
+    /// Creates an observation of the union of regions.
     public init(tracking regions: [any DatabaseRegionConvertible]) {
         self.regions = regions
     }
 
-    /// Calls `onChange` after each transaction that changes the region, on the connection that writes, before its next
-    /// access.
+    /// Calls `onChange` after each transaction that changes the region, with the writer, before its next access.
     ///
-    /// Returns at once. All writes that are asked for later are seen; called from inside a write, all that follows in
-    /// it. The observation ends when the returned object is cancelled or goes away.
+    /// Returns at once. All later writes are seen. If it is called inside of a write, the rest of that write is seen.
+    /// The observation ends when the returned object is cancelled or released.
     ///
-    /// - parameter onError: called with the error that kept the region from being computed and, where
-    ///   ``Configuration/observesExternalChanges`` is set, with an error that ends the observation later.
+    /// - parameters:
+    ///   - writer: the database.
+    ///   - onError: called with the error that kept the region from being computed and, if
+    ///     ``Configuration/observesExternalChanges`` is set, with an error that ends the observation later.
+    ///   - onChange: called with the writer, outside of transactions.
     @preconcurrency
     public func start(
         in writer: any DatabaseWriter,
@@ -42,7 +44,7 @@ public struct DatabaseRegionObservation: Sendable {
         start(in: writer, onError: onError, onEvent: { onChange($0.database) })
     }
 
-    /// The same, and tells the changes of this queue or pool from those of others.
+    /// Calls `onEvent` after each change, and distinguishes changes of this queue or pool from those of others.
     public func start(
         in writer: any DatabaseWriter,
         onError: @escaping @Sendable (any Error) -> Void,
@@ -58,7 +60,7 @@ public struct DatabaseRegionObservation: Sendable {
         return subscription.cancellable(in: writer)
     }
 
-    /// Begins now, or when the suspension ends that keeps the region from being computed.
+    /// Begins now, or at the end of the suspension that keeps the region from being computed.
     private func begin(_ subscription: RegionSubscription, in writer: any DatabaseWriter, _ db: Database) {
         guard subscription.isActive else { return }
         do {
@@ -72,9 +74,12 @@ public struct DatabaseRegionObservation: Sendable {
         }
     }
 
-    /// Waits until the writes that came before are done, and throws when the region can't be computed.
+    /// Calls `onChange` after each transaction that changes the region. Waits until the writes that came before have
+    /// ended.
     ///
     /// An error that ends the observation later is passed to ``Database/logError``.
+    ///
+    /// - throws: the error that kept the region from being computed.
     public func start(
         in writer: any DatabaseWriter,
         onChange: @escaping @Sendable (Database) -> Void) throws -> AnyDatabaseCancellable
@@ -87,7 +92,7 @@ public struct DatabaseRegionObservation: Sendable {
 }
 
 extension RegionSubscription {
-    /// Ends the observation. The writer is not kept alive by it.
+    /// Returns the object that ends the observation. It holds no reference to the writer.
     fileprivate func cancellable(in writer: any DatabaseWriter) -> AnyDatabaseCancellable {
         AnyDatabaseCancellable { [weak writer] in
             self.cancel()
@@ -103,7 +108,7 @@ struct StoppedFetch: Error {
 }
 
 extension Database {
-    /// Runs `fetch`, and throws a ``StoppedFetch`` when an interruption or a suspension has stopped it.
+    /// Runs `fetch`, and throws a ``StoppedFetch`` if an interruption or a suspension stopped it.
     func markingStops<T>(_ fetch: () throws -> T) throws -> T {
         do {
             return try fetch()
@@ -114,7 +119,7 @@ extension Database {
 }
 
 extension DatabaseReader {
-    /// The connection that writes; nil for snapshots, and for readers of the program's own.
+    /// The writer's connection. Nil for snapshots, and for readers that the program defines.
     fileprivate var writingConnection: SerializedConnection? {
         switch self {
         case let queue as DatabaseQueue: queue.writer
@@ -129,16 +134,16 @@ extension DatabaseReader {
         if let writingConnection { writingConnection.whenResumed(action) } else { action() }
     }
 
-    /// A Boolean value that indicates whether the database takes no locks at this moment.
+    /// True if the database is suspended.
     var isSuspended: Bool { writingConnection?.isSuspended ?? false }
 
-    /// A Boolean value that indicates whether the calling thread is inside an access to the connection that writes.
+    /// True if the calling thread is inside an access to the writer.
     var isWriting: Bool { writingConnection?.isAccessed ?? false }
 }
 
 extension DatabaseWriter {
-    /// Runs `updates` later, outside of any transaction, and then `completion` with the result: after the access, and
-    /// before the next one. A writer of the program's own runs both in the access.
+    /// Runs `updates` later, outside of any transaction, and then `completion` with the result, after the access and
+    /// before the next one. A writer that the program defines runs both in the access.
     func asyncWriteWithoutTransaction<T>(
         _ updates: @escaping @Sendable (Database) -> T, then completion: @escaping @Sendable (T) -> Void)
     {

@@ -1,32 +1,32 @@
 import CSQLCipher
 
-/// Finds the statements that change rows which SQLite's update hook doesn't report.
+/// The statements that change rows without a report of SQLite's update hook.
 ///
 /// <https://www.sqlite.org/c3ref/update_hook.html>
 struct HiddenChanges {
-    /// The knowledge of one statement.
+    /// The facts about one statement.
     struct OfStatement {
-        /// A Boolean value that indicates whether the statement may change rows without an event. In doubt it may.
+        /// True if the statement may change rows without an event, or if that is unknown.
         let mayExist: Bool
         fileprivate let schemaVersion: Int
     }
 
-    /// For each table that was asked for, whether the hook reports none of its rows.
+    /// For each table that was looked up, whether the hook reports none of its rows.
     private var tablesWithoutEvents: [String: Bool] = [:]
     private var schemaVersion = 0
 
-    /// Forgets what it knows of tables and statements.
+    /// Discards the facts about tables and statements.
     mutating func schemaDidChange() {
         schemaVersion += 1
         tablesWithoutEvents = [:]
     }
 
-    /// Returns what is known of the statement, found out again after a change of the schema.
+    /// Returns the facts about the statement. Computes them again after a change of the schema.
     mutating func update(
         _ known: OfStatement?, for statement: Statement, _ kinds: [DatabaseEventKind], _ db: Database) -> OfStatement
     {
         if let known, known.schemaVersion == schemaVersion { return known }
-        // The program did not run these statements: its trace does not show them.
+        // Not traced: the statements are not the program's.
         let mayExist = db.untraced {
             kinds.contains { hasNoEvents($0.tableName, db) || changesRowIDs($0, db) }
                 || kinds.contains(where: \.mayReplace) && db.replacesRows(statement.sql)
@@ -34,14 +34,14 @@ struct HiddenChanges {
         return OfStatement(mayExist: mayExist, schemaVersion: schemaVersion)
     }
 
-    /// A Boolean value that indicates whether rows get other rowids: the hook reports the new ones only.
+    /// Returns true if rows get other rowids. The hook only reports the new ones.
     private func changesRowIDs(_ kind: DatabaseEventKind, _ db: Database) -> Bool {
         guard case .update(let table, let columns) = kind else { return false }
         let rowID = try? db.primaryKey(table).rowIDColumn
         return columns.contains { ["rowid", "oid", "_rowid_", rowID?.lowercased()].contains($0.lowercased()) }
     }
 
-    /// A Boolean value that indicates whether a table is virtual, or has no rowid.
+    /// Returns true if a table is virtual or has no rowid.
     private mutating func hasNoEvents(_ table: String, _ db: Database) -> Bool {
         if let known = tablesWithoutEvents[table] { return known }
         let hasNoEvents = try? Bool.fetchOne(db, sql: """
@@ -54,19 +54,19 @@ struct HiddenChanges {
 }
 
 extension DatabaseEventKind {
-    /// A Boolean value that indicates whether such a change can meet a conflict that replaces rows.
+    /// True if such a change can meet a conflict that replaces rows.
     fileprivate var mayReplace: Bool {
         if case .delete = self { false } else { true }
     }
 }
 
 extension Database {
-    /// A Boolean value that indicates whether the statement deletes rows to resolve a conflict, as `REPLACE` does: in
-    /// itself, in triggers, or by the constraints of a table.
+    /// Returns true if the statement deletes rows to resolve a conflict, as `REPLACE` does: by itself, in triggers, or
+    /// by the constraints of a table.
     ///
-    /// SQLite's authorizer knows nothing of conflict clauses. The compiled program does: it has a `Delete` of a table
-    /// that neither counts the row as changed, as a deletion does, nor belongs to an update. The opcodes are no stable
-    /// interface: `RegionObservationTests.replacements` compares them with what SQLite does.
+    /// SQLite's authorizer does not report conflict clauses. The compiled program shows them: it contains a `Delete` of
+    /// a table that neither counts the row as changed, as a deletion does, nor belongs to an update. The opcodes are
+    /// not a stable interface: `RegionObservationTests.replacements` compares them with SQLite's behavior.
     /// <https://www.sqlite.org/opcode.html#Delete>
     fileprivate func replacesRows(_ sql: String) -> Bool {
         let countsOrUpdates: CInt = 0x01 | 0x04, changesNothing: CInt = 0x40

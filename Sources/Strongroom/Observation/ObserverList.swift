@@ -2,26 +2,26 @@ import CSQLCipher
 import CStrongroom
 import Foundation
 
-/// The transaction observers of one connection. Used with access to the connection only.
+/// The transaction observers of one connection. Only used with access to the connection.
 ///
-/// Writes pay for what is observed: the observers of a statement are stored with the statement, and SQLite's update
-/// hook is set only while an observed statement runs.
+/// Only observed writes cost more: the observers of a statement are stored with the statement, and SQLite's update hook
+/// is set only while an observed statement runs.
 final class ObserverList: ConnectionPart {
-    /// A statement that runs. SQL functions run statements inside of others.
+    /// A running statement. SQL functions can run statements inside of others.
     private struct Run {
         let statement: ObjectIdentifier
         let observers: StatementObservers
     }
 
-    /// The variables that each run, or each row, reads or writes.
+    /// The variables that each statement or each row reads or writes.
     private struct State {
         var isActive = false
         var hasNotified = false
 
-        /// Grows with each change after which other observers may observe a statement.
+        /// A number that grows with each change after which other observers may observe a statement.
         var generation = 0
 
-        /// A Boolean value that indicates whether an observer may answer otherwise for each run of a statement.
+        /// True if an observer may return another answer for each run of a statement.
         var asksEachTime = false
         var runs: [Run] = []
         var savepoints = SavepointLog()
@@ -31,13 +31,13 @@ final class ObserverList: ConnectionPart {
     private unowned let database: Database
     private let connection: UnsafeMutablePointer<strongroom_connection>
 
-    // Unchecked exclusivity: one thread at a time has access to the connection, and each row comes by here.
+    // Unchecked exclusivity: one thread at a time has access to the connection, and each changed row uses the variable.
     @exclusivity(unchecked) private var state = State()
 
-    /// A Boolean value that indicates whether there are observers.
+    /// True if there are observers.
     var isActive: Bool { state.isActive }
 
-    /// A Boolean value that indicates whether the transaction has changes that SQLite knows nothing of.
+    /// True if the transaction has changes that SQLite doesn't report.
     private(set) var hasUnseenChanges = false
 
     private var registrations: [ObserverRegistration] = [] {
@@ -54,7 +54,7 @@ final class ObserverList: ConnectionPart {
     init(_ database: Database) {
         self.database = database
         connection = database.connection
-        // Made first, and so called first: the schema is up to date before observers ask for it.
+        // Made first, and so called first: the schema is current before observers use it.
         _ = database.schemaCache
         for name in database.transactions.savepoints { state.savepoints.begin(name) }
     }
@@ -68,7 +68,7 @@ final class ObserverList: ConnectionPart {
     }
 
     func remove(_ observer: any TransactionObserver) {
-        // As often as it was added.
+        // An observer is removed as often as it was added.
         registrations.first { $0.observer === observer }?.end()
         registrations.removeAll { $0.observer == nil }
     }
@@ -79,7 +79,7 @@ final class ObserverList: ConnectionPart {
         state.savepoints.removeAll()
     }
 
-    /// Notes that a region observer observes another region.
+    /// Records that a region observer observes another region.
     func regionsDidChange() {
         state.generation += 1
     }
@@ -94,7 +94,7 @@ final class ObserverList: ConnectionPart {
             state.hasUpdateHook = isObserved
             setUpdateHook(isObserved, on: db.sqliteConnection)
         }
-        // A statement that runs inside of an observed one is noted, even without observers: its rows are its own.
+        // A statement inside of an observed one is recorded even without observers, to keep their rows apart.
         if isObserved || !state.runs.isEmpty {
             state.runs.append(Run(statement: ObjectIdentifier(statement), observers: observers))
         }
@@ -120,8 +120,8 @@ final class ObserverList: ConnectionPart {
         }
     }
 
-    /// Another process may have changed the schema: there may be new triggers, for which no observer was asked, and
-    /// new constraints.
+    /// Looks up the observers again after another process may have changed the schema: there may be new constraints,
+    /// and new triggers whose changes no observer was asked about.
     private func wasRecompiled(_ statement: Statement, for observers: StatementObservers, in db: Database) {
         statement.observation = nil
         hiddenChanges.schemaDidChange()
@@ -154,7 +154,7 @@ final class ObserverList: ConnectionPart {
         observers.notify(of: event)
     }
 
-    /// The observers that were found at the last run. A checked cast would cost each run, and nothing else is stored
+    /// Returns the observers of the last run. A checked cast would cost each run, and the statement stores nothing else
     /// there.
     private func storedObservers(of statement: Statement) -> StatementObservers? {
         statement.observation.map { unsafeDowncast($0, to: StatementObservers.self) }
@@ -180,7 +180,7 @@ final class ObserverList: ConnectionPart {
         return observers
     }
 
-    /// Compiles `DELETE` without `WHERE` so that it reports each row.
+    /// Makes `DELETE` without `WHERE` compile so that it reports each row.
     private func watchDeletions(_ kinds: [DatabaseEventKind], on db: Database) {
         for case .delete(let table) in kinds { db.authorizer.watchDeletions(in: table, on: db.sqliteConnection) }
     }
@@ -199,9 +199,9 @@ final class ObserverList: ConnectionPart {
         }
     }
 
-    /// Notifies the observers of any of the kinds that something changed.
+    /// Notifies the observers of any of the kinds of an unreported change.
     ///
-    /// - parameter isEverything: true if the kinds are all there are. Tables that were dropped are missing among them.
+    /// - parameter isEverything: true if the kinds are all that exist. Dropped tables are not among them.
     func notifyOfChanges(_ kinds: [DatabaseEventKind], isEverything: Bool) {
         hasUnseenChanges = true
         for registration in registrations {
@@ -232,7 +232,7 @@ final class ObserverList: ConnectionPart {
         for entry in state.savepoints.takeEntries() { entry.observers.notify(of: entry.event) }
     }
 
-    /// Notifies of the changes in savepoints, which the commit releases, and of the commit.
+    /// Notifies of the changes in savepoints, which the commit releases, and then of the commit.
     func willCommit() throws {
         guard state.isActive else { return }
         notifyOfSavepoints()
@@ -250,7 +250,7 @@ final class ObserverList: ConnectionPart {
         state.savepoints.removeAll()
     }
 
-    /// Notifies of a rollback, if observers were notified of what is undone.
+    /// Notifies of a rollback, if observers were notified of the changes that it undoes.
     func changesWereUndone(in db: Database) {
         if state.isActive, state.hasNotified { notifyOfEnd(isCommitted: false, in: db) }
     }
@@ -286,7 +286,7 @@ extension Database {
     var observers: ObserverList { part(ObserverList.self) }
 }
 
-/// SQLite calls it for each row that changes.
+/// SQLite's update hook, called for each row that changes.
 private func updateHook(
     _ context: UnsafeMutableRawPointer?,
     _ kind: CInt,

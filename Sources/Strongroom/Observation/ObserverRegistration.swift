@@ -1,18 +1,19 @@
 import CStrongroom
 
-/// One observer of one connection. Used with access to the connection only.
+/// One observer of one connection. Only used with access to the connection.
 final class ObserverRegistration {
     let extent: Database.TransactionObservationExtent
     private weak var weakObserver: (any TransactionObserver)?
     private var strongObserver: (any TransactionObserver)?
 
-    /// A Boolean value that indicates whether the observer observes a region: its answers change only when it says so.
+    /// True if the observer observes a region. It announces changes of its answers.
     let isOfRegion: Bool
 
-    /// A Boolean value that indicates whether the observer is notified of no more changes before the next transaction.
+    /// True if the observer is not notified of changes until the next transaction.
     var isPaused = false
 
-    /// Barred to the observer while it is notified of changes, which may be in the middle of a statement.
+    /// The connection. The observer must not use it while it is notified of a change, possibly in the middle of a
+    /// statement.
     private let connection: UnsafeMutablePointer<strongroom_connection>
 
     init(
@@ -28,7 +29,7 @@ final class ObserverRegistration {
 
     var observer: (any TransactionObserver)? { strongObserver ?? weakObserver }
 
-    /// Releases the observer. Statements may keep the registration for longer.
+    /// Releases the observer. Statements may hold the registration for longer.
     func end() {
         DeferredReleases.keep(strongObserver)
         strongObserver = nil
@@ -40,7 +41,7 @@ final class ObserverRegistration {
         notifying { $0.databaseDidChange(with: event) }
     }
 
-    /// Notifies the observer of changes that no event describes.
+    /// Notifies the observer of a change without an event.
     func notifyOfChanges() {
         notifying { $0.databaseDidChange() }
     }
@@ -60,7 +61,7 @@ final class StatementObservers {
     private struct Observer {
         let registration: ObserverRegistration
 
-        /// The kinds of changes that are observed; nil for all that the statement makes.
+        /// The observed kinds of changes. Nil for all kinds that the statement makes.
         let kinds: [DatabaseEventKind]?
     }
 
@@ -72,10 +73,10 @@ final class StatementObservers {
     /// The answers of each observer, for each of the kinds.
     private let answers: [Bool]
 
-    /// A Boolean value that indicates whether an observer observes a region.
+    /// True if an observer observes a region.
     let haveRegionObservers: Bool
 
-    /// The changes that the statement makes without an event; nil where no observer observes a region.
+    /// The changes that the statement makes without an event. Nil if no observer observes a region.
     var hiddenChanges: HiddenChanges.OfStatement?
 
     var isEmpty: Bool { observers.isEmpty }
@@ -111,13 +112,12 @@ final class StatementObservers {
         }
     }
 
-    /// Notifies the observers of regions that something changed.
+    /// Notifies the observers of regions of a change without an event.
     func notifyRegionObservers() {
         for observer in observers where observer.registration.isOfRegion { observer.registration.notifyOfChanges() }
     }
 
-    /// A Boolean value that indicates whether the observers that may answer otherwise answer as before. Allocates
-    /// nothing.
+    /// Returns true if the observers whose answers can change answer as before. Does not allocate.
     func isConfirmed(by registrations: [ObserverRegistration]) -> Bool {
         var next = 0
         for registration in registrations {

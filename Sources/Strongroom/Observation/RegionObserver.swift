@@ -1,6 +1,6 @@
-/// Observes one region, and calls a function once for each transaction that changes it.
+/// An observer of one region, which calls a function once for each transaction that changes it.
 ///
-/// Used with access to the connection only.
+/// Only used with access to the connection.
 final class RegionObserver: TransactionObserver {
     private(set) var region: DatabaseRegion
     private let onCommit: (Database) -> Void

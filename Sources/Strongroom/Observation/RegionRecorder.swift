@@ -1,4 +1,4 @@
-/// Records the region that the statements of a connection read.
+/// A recorder of the region that the statements of a connection read.
 final class RegionRecorder: ConnectionPart {
     private unowned let database: Database
 
@@ -6,7 +6,7 @@ final class RegionRecorder: ConnectionPart {
         self.database = database
     }
 
-    /// The region that was read since the beginning of the recording; nil while nothing is recorded.
+    /// The region that was read since the recording began. Nil if none is in progress.
     private var region: DatabaseRegion?
 
     var concerns: PartConcerns { region == nil ? [] : [.reads, .effects] }
@@ -15,18 +15,17 @@ final class RegionRecorder: ConnectionPart {
         if region != nil { add(db.observedRegion(of: statement)) }
     }
 
-    /// Begins a recording, and returns the one that it interrupts.
+    /// Begins a recording, and returns the outer one.
     func begin() -> DatabaseRegion? {
         replace(with: DatabaseRegion())
     }
 
-    /// Adds a region to the recording. Changed in place: a copy for each statement would make long recordings
-    /// quadratic.
+    /// Adds a region to the recording, in place: a copy for each statement would make long recordings quadratic.
     func add(_ other: DatabaseRegion) {
         region?.formUnion(other)
     }
 
-    /// Ends a recording, goes on with the one that it interrupted, and returns what it has recorded.
+    /// Ends a recording, returns its region, and continues the outer one.
     func end(resuming outer: DatabaseRegion?) -> DatabaseRegion {
         replace(with: outer) ?? DatabaseRegion()
     }

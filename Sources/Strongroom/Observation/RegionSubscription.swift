@@ -1,6 +1,6 @@
 /// One observation of a region, from its start until it is cancelled.
 ///
-/// Sendable because `observer` is used with access to the connection that writes.
+/// Sendable because `observer` is only used with access to the writer.
 final class RegionSubscription: @unchecked Sendable {
     private struct Functions {
         let onError: @Sendable (any Error) -> Void
@@ -20,12 +20,12 @@ final class RegionSubscription: @unchecked Sendable {
     var isActive: Bool { functions.withLock { $0 != nil } }
 
     func cancel() {
-        // What the functions hold may go with them, and use the database when it goes: not under the lock.
+        // Releasing the functions may release objects that use the database: not under the lock.
         let former = functions.withLock { $0.take() }
         withExtendedLifetime(former) {}
     }
 
-    /// Ends with an error, unless it has ended.
+    /// Ends the observation with an error, unless it has ended.
     func fail(_ error: any Error) {
         let former = functions.withLock { $0.take() }
         former?.onError(error)
@@ -36,7 +36,7 @@ final class RegionSubscription: @unchecked Sendable {
         functions?.onEvent(event)
     }
 
-    /// Removes the observer of the region: the next statements run without it.
+    /// Removes the observer of the region, so that later statements run without it.
     func end(on db: Database) {
         if let observer = observer.take() { db.observers.remove(observer) }
     }

@@ -1,4 +1,4 @@
-/// The open savepoints, and the changes made in them, of which no observer was notified yet.
+/// The open savepoints, and their changes, of which no observer has been notified yet.
 struct SavepointLog {
     struct Entry {
         let event: DatabaseEvent
@@ -13,7 +13,7 @@ struct SavepointLog {
     private var savepoints: [Savepoint] = []
     private var entries: [Entry] = []
 
-    /// A Boolean value that indicates whether no savepoint is open.
+    /// True if no savepoint is open.
     var isEmpty: Bool { savepoints.isEmpty }
 
     mutating func append(_ entry: Entry) {
@@ -30,7 +30,7 @@ struct SavepointLog {
         savepoints.removeSubrange(index...)
     }
 
-    /// Forgets the changes since the beginning of the savepoint, which stays open.
+    /// Discards the changes since the beginning of the savepoint, which stays open.
     mutating func rollBack(to name: String) {
         guard let index = index(of: name) else { return }
         entries.removeSubrange(savepoints[index].firstEntry...)

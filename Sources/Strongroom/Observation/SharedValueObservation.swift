@@ -1,24 +1,23 @@
 import Foundation
 
-/// The extent of a ``SharedValueObservation``.
+/// The lifetime of a ``SharedValueObservation``.
 public enum SharedValueObservationExtent: Sendable {
-    /// From its first subscriber until the object goes away.
+    /// From the first subscriber until the object is released.
     case observationLifetime
 
-    /// While it has subscribers: the next one after the last starts it again.
+    /// While there are subscribers. A subscriber after the last one starts it again.
     case whileObserved
 }
 
-/// One observation for any number of subscribers: one fetch serves all, and a late subscriber gets the latest value.
+/// One observation for any number of subscribers. They share each fetch, and a later subscriber gets the latest value.
 ///
 /// ```swift
 /// let shared = ValueObservation.tracking { db in try Player.fetchAll(db) }.shared(in: dbPool)
 /// let cancellable = shared.start(onError: { _ in }, onChange: { players in print(players) })
 /// ```
 ///
-/// It starts with its first subscriber. An error goes to all subscribers. The next one starts it again, unless the
-/// observation has ended for good with ``SharedValueObservationExtent/observationLifetime``: then it gets the same
-/// error.
+/// The first subscriber starts it. An error is passed to all subscribers. The next subscriber starts it again, except
+/// with ``SharedValueObservationExtent/observationLifetime``: then it gets the same error.
 public final class SharedValueObservation<Element: Sendable>: Sendable {
     private struct Client: Sendable {
         let onError: @Sendable (any Error) -> Void
@@ -37,13 +36,14 @@ public final class SharedValueObservation<Element: Sendable>: Sendable {
         var clients: [Int: Client] = [:]
         var clientNumber = 0
 
-        /// Tells the present observation from former ones, whose last values may still be on their way.
+        /// The number of the current observation, which distinguishes it from former ones, whose last values may still
+        /// arrive.
         var session = 0
         var isObserving = false
         var cancellable: AnyDatabaseCancellable?
         var latest: Element?
 
-        /// The error that ended the observation for good.
+        /// The error that ended the observation, if it is not started again.
         var failure: (any Error)?
 
         func isCurrent(_ session: Int) -> Bool { isObserving && session == self.session }
@@ -80,9 +80,9 @@ public final class SharedValueObservation<Element: Sendable>: Sendable {
         startObservation = start
     }
 
-    /// Calls `onChange` with the latest value, as soon as there is one, and with all that follow.
+    /// Calls `onChange` with the latest value, as soon as there is one, and with all later values.
     ///
-    /// The subscription ends when the returned object is cancelled or goes away.
+    /// The subscription ends when the returned object is cancelled or released.
     @preconcurrency
     public func start(
         onError: @escaping @Sendable (any Error) -> Void,
@@ -100,9 +100,9 @@ public final class SharedValueObservation<Element: Sendable>: Sendable {
         return AnyDatabaseCancellable { self.remove(number) }
     }
 
-    /// The values as an asynchronous sequence: each loop over it is a subscriber.
+    /// Returns the values as an asynchronous sequence. Each loop over it is a subscriber.
     ///
-    /// - parameter bufferingPolicy: what becomes of values while the loop is busy. Default: all are kept.
+    /// - parameter bufferingPolicy: the rule for values that arrive while the loop is busy. Default: all are buffered.
     public func values(
         bufferingPolicy: AsyncValueObservation<Element>.BufferingPolicy = .unbounded) -> AsyncValueObservation<Element>
     {

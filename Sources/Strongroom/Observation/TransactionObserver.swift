@@ -1,51 +1,55 @@
 import CStrongroom
 
-/// An object that is notified of the changes of a connection, and of its transactions.
+/// A type that is notified of the changes and transactions of a connection.
 ///
 /// Add it with ``DatabaseWriter/add(transactionObserver:extent:)``. It is called with the connection, before any other
-/// use of it. Only what goes through this database object is seen: no other process, and no other connection.
+/// use of it. It sees the changes through this database object only, not those of other processes or connections.
 ///
-/// Not notified, because SQLite doesn't report them: rows that `ON CONFLICT REPLACE` removes, tables without rowid,
-/// virtual tables, and SQLite's own tables. <https://www.sqlite.org/c3ref/update_hook.html>
+/// SQLite does not report rows that `ON CONFLICT REPLACE` removes, tables without rowid, virtual tables, and SQLite's
+/// own tables, so that the observer is not notified of them. <https://www.sqlite.org/c3ref/update_hook.html>
 public protocol TransactionObserver: AnyObject {
-    /// Returns true if ``databaseDidChange(with:)`` is to be called for such changes.
+    /// Returns true if ``databaseDidChange(with:)`` is to be called for this kind of change.
     ///
-    /// Called before each statement that may change something. For false, the statement costs nothing more.
+    /// Called before each statement that may change something. If it returns false, the statement has no further cost.
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool
 
-    /// Something changed, by ``Database/notifyChanges(in:)``. Default: does nothing.
+    /// Called for ``Database/notifyChanges(in:)``. Default: does nothing.
     func databaseDidChange()
 
-    /// A row changed. The transaction may still be rolled back.
+    /// Called when a row has changed. The transaction can still be rolled back.
     ///
-    /// Must not use the database. Changes in a savepoint are notified when the outermost savepoint is released, and
-    /// never when they were rolled back.
+    /// Must not use the database. It is called for changes in a savepoint when the outermost savepoint is released, and
+    /// not if they are rolled back.
     ///
-    /// - parameter event: only valid now: make a ``DatabaseEvent/copy()`` of an event that is to be kept.
+    /// - parameter event: the change, which is only valid during the call. To keep it, use ``DatabaseEvent/copy()``.
     func databaseDidChange(with event: DatabaseEvent)
 
-    /// A transaction is about to be committed. An error that is thrown rolls it back, and is thrown by the commit.
+    /// Called when a transaction is about to be committed. An error that it throws rolls the transaction back, and the
+    /// commit throws the error.
     ///
     /// Must not use the database. Default: does nothing.
     func databaseWillCommit() throws
 
-    /// A transaction was committed. The connection can be used, outside of any transaction.
+    /// Called when a transaction was committed. The connection can be used, outside of any transaction.
     ///
-    /// Not called for transactions that could have changed nothing.
+    /// Not called for transactions that can't have changed anything.
     func databaseDidCommit(_ db: Database)
 
-    /// A transaction was rolled back. The connection can be used, outside of any transaction.
+    /// Called when a transaction was rolled back. The connection can be used, outside of any transaction.
     func databaseDidRollback(_ db: Database)
 }
 
 extension TransactionObserver {
+    /// Does nothing.
     public func databaseDidChange() {}
 
+    /// Does nothing.
     public func databaseWillCommit() throws {}
 
-    /// Stops the notifications of changes until the next transaction. The end of this one is notified all the same.
+    /// Stops the notifications of changes until the next transaction. The observer is still notified of the end of this
+    /// one.
     ///
-    /// - precondition: called from ``databaseDidChange(with:)`` or ``databaseDidChange()``; anything else is a fatal
+    /// - precondition: called from ``databaseDidChange(with:)`` or ``databaseDidChange()``. Otherwise it is a fatal
     ///   error.
     public func stopObservingDatabaseChangesUntilNextTransaction() {
         guard let notified = strongroom_told(),
@@ -64,18 +68,18 @@ extension TransactionObserver {
 extension Database {
     /// The duration of a transaction observation.
     public enum TransactionObservationExtent: Sendable {
-        /// As long as the observer lives: the connection doesn't keep it alive.
+        /// As long as the observer lives. The connection holds a weak reference to it.
         case observerLifetime
 
-        /// To the end of the current transaction, or of the next one. The connection keeps the observer alive until
-        /// then.
+        /// Until the end of the current transaction, or of the next one. The connection holds a reference to the
+        /// observer until then.
         case nextTransaction
 
-        /// Until the connection is closed, which keeps the observer alive.
+        /// Until the connection is closed. The connection holds a reference to the observer.
         case databaseLifetime
     }
 
-    /// Adds an observer, which is notified of changes from now on.
+    /// Adds an observer, which is notified of later changes.
     public func add(
         transactionObserver: some TransactionObserver, extent: TransactionObservationExtent = .observerLifetime)
     {
@@ -91,9 +95,9 @@ extension Database {
 }
 
 extension DatabaseWriter {
-    /// Adds an observer, which is notified of the writes from now on.
+    /// Adds an observer, which is notified of later writes.
     ///
-    /// Blocks until the writes that came before are done. Can be called from inside a write.
+    /// Blocks until the writes that came before have ended. Can be called inside of a write.
     public func add(
         transactionObserver: some TransactionObserver,
         extent: Database.TransactionObservationExtent = .observerLifetime)
@@ -101,7 +105,7 @@ extension DatabaseWriter {
         unsafeReentrantWrite { $0.add(transactionObserver: transactionObserver, extent: extent) }
     }
 
-    /// Removes an observer. Blocks until the writes that came before are done.
+    /// Removes an observer. Blocks until the writes that came before have ended.
     public func remove(transactionObserver: some TransactionObserver) {
         unsafeReentrantWrite { $0.remove(transactionObserver: transactionObserver) }
     }

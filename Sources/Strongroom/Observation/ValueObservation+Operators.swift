@@ -10,7 +10,8 @@ struct ObservationEvents: Sendable {
 }
 
 extension ValueObservation {
-    /// Notifies transformed values. `transform` runs outside of the database access, and not on the main thread.
+    /// Returns an observation of transformed values. `transform` runs outside of the access, and not on the main
+    /// thread.
     public func map<T: Sendable>(
         _ transform: @escaping @Sendable (Reducer.Value) throws -> T)
         -> ValueObservation<ValueReducers.Map<Reducer, T>>
@@ -19,14 +20,14 @@ extension ValueObservation {
         return reducing { ValueReducers.Map(base: makeReducer(), transform: transform) }
     }
 
-    /// Notifies values that differ from the former one.
+    /// Returns an observation of the values that differ from the one before.
     public func removeDuplicates() -> ValueObservation<ValueReducers.RemoveDuplicates<Reducer>>
         where Reducer.Value: Equatable
     {
         removeDuplicates(by: ==)
     }
 
-    /// Notifies values that `predicate` doesn't take for the former one.
+    /// Returns an observation of the values for which `predicate`, called with the one before, returns false.
     public func removeDuplicates(
         by predicate: sending @escaping (Reducer.Value, Reducer.Value) -> Bool)
         -> ValueObservation<ValueReducers.RemoveDuplicates<Reducer>>
@@ -38,15 +39,15 @@ extension ValueObservation {
         }
     }
 
-    /// Calls the functions when such things happen, on whatever thread they happen.
+    /// Returns an observation that calls functions at its events, on any thread.
     ///
-    /// - parameter willStart: an observation starts.
-    /// - parameter willFetch: a value is about to be fetched.
-    /// - parameter willTrackRegion: a region is observed from now on.
-    /// - parameter databaseDidChange: a transaction changed the region.
-    /// - parameter didReceiveValue: a value is about to be notified.
-    /// - parameter didFail: an error ended the observation.
-    /// - parameter didCancel: the observation was cancelled.
+    /// - parameter willStart: called when an observation starts.
+    /// - parameter willFetch: called before a value is fetched.
+    /// - parameter willTrackRegion: called when a region is observed from now on.
+    /// - parameter databaseDidChange: called when a transaction has changed the region.
+    /// - parameter didReceiveValue: called before a value is notified.
+    /// - parameter didFail: called when an error has ended the observation.
+    /// - parameter didCancel: called when the observation is cancelled.
     public func handleEvents(
         willStart: (@Sendable () -> Void)? = nil, willFetch: (@Sendable () -> Void)? = nil,
         willTrackRegion: (@Sendable (DatabaseRegion) -> Void)? = nil, databaseDidChange: (@Sendable () -> Void)? = nil,
@@ -66,12 +67,13 @@ extension ValueObservation {
         return observation
     }
 
-    /// Writes a line for each event of the observation, values included: for debugging.
+    /// Returns an observation that writes a line for each event, with values, for debugging.
     ///
     /// With a ``DatabaseQueue``, the line of the first value comes before that of any change.
     ///
-    /// - parameter prefix: begins each line.
-    /// - parameter stream: gets each line in one call, without a line break. By default the standard output.
+    /// - parameter prefix: the beginning of each line.
+    /// - parameter stream: the stream, which gets each line in one call, without a line break. Default: the standard
+    ///   output.
     public func print(
         _ prefix: String = "", to stream: sending (any TextOutputStream)? = nil)
         -> ValueObservation<ValueReducers.Trace<Reducer>>
@@ -101,8 +103,8 @@ extension ValueObservation {
     }
 }
 
-/// A value that several threads use one after the other. Sendable because it was sent here, and is used under `lock`
-/// only.
+/// A value that several threads use one after the other. Sendable because it was sent here, and is only used under
+/// `lock`.
 private final class Exclusive<Content>: @unchecked Sendable {
     private let lock = NSRecursiveLock()
     private var content: Content

@@ -1,12 +1,16 @@
 import Dispatch
 
 extension ValueObservation {
-    /// Starts the observation: `onChange` gets the first value, and a fresh one after each change, on the main actor.
+    /// Starts the observation. `onChange` gets the first value, and a new one after each change, on the main actor.
     ///
-    /// The observation ends when the returned object is cancelled or goes away, and with the first error. Nothing is
-    /// called after a cancellation on the main actor.
+    /// The observation ends when the returned object is cancelled or released, and with the first error. After a
+    /// cancellation on the main actor, no function is called.
     ///
-    /// - parameter scheduler: `.mainActor`, the default, or `.immediate`.
+    /// - parameters:
+    ///   - reader: the database.
+    ///   - scheduler: `.mainActor`, the default, or `.immediate`.
+    ///   - onError: called with the error that ended the observation.
+    ///   - onChange: called with each value.
     @MainActor
     @preconcurrency
     public func start(
@@ -22,11 +26,10 @@ extension ValueObservation {
             onChange: { value in MainActor.assumeIsolated { onChange(value) } })
     }
 
-    /// Starts the observation: `onChange` gets the first value, and a fresh one after each change, where `scheduler`
-    /// says.
+    /// Starts the observation. `onChange` gets the first value, and a new one after each change, from the scheduler.
     ///
-    /// The observation ends when the returned object is cancelled or goes away, and with the first error. A call that
-    /// runs while the observation is cancelled on another thread goes on to its end.
+    /// The observation ends when the returned object is cancelled or released, and with the first error. If it is
+    /// cancelled on another thread, a call that is running goes on to its end.
     @preconcurrency
     public func start(
         in reader: any DatabaseReader,
@@ -51,12 +54,14 @@ extension ValueObservation {
         return AnyDatabaseCancellable(cancel: observer.cancel)
     }
 
-    /// The values as an asynchronous sequence: each loop over it is an observation of its own.
+    /// Returns the values as an asynchronous sequence. Each loop over it is an observation of its own.
     ///
     /// The observation ends with the loop, with its task, or with an error, which the loop throws.
     ///
-    /// - parameter scheduler: where values are put into the sequence. Default: `.task`.
-    /// - parameter bufferingPolicy: what becomes of values while the loop is busy. Default: all are kept.
+    /// - parameters:
+    ///   - reader: the database.
+    ///   - scheduler: the scheduler that adds values to the sequence. Default: `.task`.
+    ///   - bufferingPolicy: the rule for values that arrive while the loop is busy. Default: all are buffered.
     public func values(
         in reader: any DatabaseReader, scheduling scheduler: some ValueObservationScheduler = .task,
         bufferingPolicy: AsyncValueObservation<Reducer.Value>.BufferingPolicy = .unbounded
@@ -64,10 +69,12 @@ extension ValueObservation {
         AsyncValueObservation(bufferingPolicy: bufferingPolicy, start: starting(in: reader, scheduler))
     }
 
-    /// One observation for any number of subscribers.
+    /// Returns one observation for any number of subscribers.
     ///
-    /// - parameter scheduler: where all of them are notified. Default: the main dispatch queue.
-    /// - parameter extent: when the observation ends. Default: when the last subscriber goes.
+    /// - parameters:
+    ///   - reader: the database.
+    ///   - scheduler: the scheduler that notifies all subscribers. Default: the main dispatch queue.
+    ///   - extent: the lifetime of the observation. Default: until the last subscriber has left.
     public func shared(
         in reader: any DatabaseReader,
         scheduling scheduler: some ValueObservationScheduler = .async(onQueue: .main),

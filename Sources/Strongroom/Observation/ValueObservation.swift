@@ -1,4 +1,4 @@
-/// Fetches a value, and fetches it again when it may have changed.
+/// An observation that fetches a value, and fetches it again after each change of the data that it depends on.
 ///
 /// ```swift
 /// let observation = ValueObservation.tracking { db in
@@ -9,22 +9,22 @@
 /// }
 /// ```
 ///
-/// - The latest state of the database is always notified in the end; changes in quick succession may be notified as
+/// - The latest state of the database is always notified in the end. Changes in quick succession may be notified as
 ///   one.
 /// - Values are notified in the order of the database states that they come from. The same value may come twice.
-/// - With a ``DatabasePool``, values are fetched by its readers: no write waits for them, nor do they wait for writes.
-///   With a ``DatabaseQueue``, they are fetched after each transaction that changes the region.
+/// - With a ``DatabasePool``, its readers fetch the values: writes and fetches do not wait for each other. With a
+///   ``DatabaseQueue``, values are fetched after each transaction that changes the region.
 /// - An error ends the observation.
 ///
-/// Changes made by other processes are seen where ``Configuration/observesExternalChanges`` is set. A
-/// ``DatabaseSnapshot``, and whatever else can't change, has one value.
+/// Changes by other processes are seen if ``Configuration/observesExternalChanges`` is set. A ``DatabaseSnapshot``,
+/// which can't change, has one value.
 public struct ValueObservation<Reducer: ValueReducer>: Sendable {
-    /// The way in which the region to observe is found.
+    /// The way in which the observed region is determined.
     enum Tracking: Sendable {
-        /// Each fetch reads the region.
+        /// The region is what each fetch reads.
         case everyFetch
 
-        /// The first fetch reads the region.
+        /// The region is what the first fetch reads.
         case firstFetch
 
         case regions([any DatabaseRegionConvertible])
@@ -43,7 +43,7 @@ public struct ValueObservation<Reducer: ValueReducer>: Sendable {
         self.makeReducer = makeReducer
     }
 
-    /// The same observation with another reducer.
+    /// Returns the observation with another reducer.
     func reducing<Other: ValueReducer>(_ makeReducer: @escaping @Sendable () -> Other) -> ValueObservation<Other> {
         var observation = ValueObservation<Other>(
             tracking: ValueObservation<Other>.Tracking(tracking), makeReducer: makeReducer)
@@ -64,7 +64,7 @@ extension ValueObservation.Tracking {
 }
 
 extension ValueObservation {
-    /// Observes what `fetch` reads: tables, columns and rows, found out anew at each fetch.
+    /// Observes the tables, columns and rows that `fetch` reads, which are determined again at each fetch.
     @preconcurrency
     public static func tracking<Value: Sendable>(
         _ fetch: @escaping @Sendable (Database) throws -> Value) -> ValueObservation<Reducer>
@@ -73,9 +73,9 @@ extension ValueObservation {
         ValueObservation(tracking: .everyFetch) { ValueReducers.Fetch(fetch: fetch) }
     }
 
-    /// Observes what `fetch` reads the first time it runs: cheaper, for functions that always read the same.
+    /// Observes what `fetch` reads the first time it runs. It is cheaper, for functions that always read the same.
     ///
-    /// A region that the function reads later, and did not read at first, is not observed.
+    /// A region that the function only reads later is not observed.
     @preconcurrency
     public static func trackingConstantRegion<Value: Sendable>(
         _ fetch: @escaping @Sendable (Database) throws -> Value) -> ValueObservation<Reducer>
@@ -84,7 +84,7 @@ extension ValueObservation {
         ValueObservation(tracking: .firstFetch) { ValueReducers.Fetch(fetch: fetch) }
     }
 
-    /// Observes regions, whatever `fetch` reads.
+    /// Observes regions, independently of what `fetch` reads.
     @preconcurrency
     public static func tracking<Value: Sendable>(
         region: any DatabaseRegionConvertible,
@@ -95,7 +95,7 @@ extension ValueObservation {
         tracking(regions: [region] + otherRegions, fetch: fetch)
     }
 
-    /// Observes regions, whatever `fetch` reads.
+    /// Observes regions, independently of what `fetch` reads.
     @preconcurrency
     public static func tracking<Value: Sendable>(
         regions: [any DatabaseRegionConvertible],

@@ -1,9 +1,9 @@
 import Dispatch
 import Foundation
 
-/// Runs the notifications of a ``ValueObservation``.
+/// A type that runs the notifications of a ``ValueObservation``.
 ///
-/// A type of your own has to run actions one at a time, in the order in which they are scheduled.
+/// It runs actions one at a time, in the order in which they are scheduled.
 public protocol ValueObservationScheduler: Sendable {
     /// Returns true if the first value is fetched and notified before the observation's start returns.
     func immediateInitialValue() -> Bool
@@ -12,13 +12,14 @@ public protocol ValueObservationScheduler: Sendable {
     func schedule(_ action: @escaping @Sendable () -> Void)
 }
 
-/// Notifies the values of a ``ValueObservation`` on the main actor.
+/// A type that notifies the values of a ``ValueObservation`` on the main actor.
 public protocol ValueObservationMainActorScheduler: ValueObservationScheduler {
     /// Runs an action on the main actor, later.
     func scheduleOnMainActor(_ action: @escaping @MainActor @Sendable () -> Void)
 }
 
 extension ValueObservationMainActorScheduler {
+    /// Runs an action on the main actor, later.
     public func schedule(_ action: @escaping @Sendable () -> Void) {
         scheduleOnMainActor { action() }
     }
@@ -26,24 +27,28 @@ extension ValueObservationMainActorScheduler {
 
 // MARK: - Dispatch queues
 
-/// Notifies all values on a dispatch queue.
+/// A scheduler that notifies all values on a dispatch queue.
 public struct AsyncValueObservationScheduler: ValueObservationScheduler {
     private let queue: DispatchQueue
 
-    /// - parameter queue: a serial queue: values would overtake each other on another one.
+    /// Creates a scheduler.
+    ///
+    /// - parameter queue: a serial queue. On a concurrent one, values could be notified out of order.
     public init(queue: DispatchQueue) {
         self.queue = queue
     }
 
+    /// Returns false: the first value is notified later, too.
     public func immediateInitialValue() -> Bool { false }
 
+    /// Runs an action on the queue, later.
     public func schedule(_ action: @escaping @Sendable () -> Void) {
         queue.async(execute: action)
     }
 }
 
 extension ValueObservationScheduler where Self == AsyncValueObservationScheduler {
-    /// Notifies all values on a dispatch queue, which must be serial.
+    /// A scheduler that notifies all values on a dispatch queue, which must be serial.
     public static func async(onQueue queue: DispatchQueue) -> AsyncValueObservationScheduler {
         AsyncValueObservationScheduler(queue: queue)
     }
@@ -51,11 +56,14 @@ extension ValueObservationScheduler where Self == AsyncValueObservationScheduler
 
 // MARK: - Main actor
 
-/// Notifies the first value before the start of the observation returns, and all others on the main actor.
+/// A scheduler that notifies the first value before the observation's start returns, and later ones on the main actor.
 public struct ImmediateValueObservationScheduler: ValueObservationMainActorScheduler {
+    /// Creates a scheduler.
     public init() {}
 
-    /// - precondition: the observation starts on the main actor; anything else is a fatal error.
+    /// Returns true: the first value is notified before the observation's start returns.
+    ///
+    /// - precondition: the observation starts on the main actor. Otherwise it is a fatal error.
     public func immediateInitialValue() -> Bool {
         guard MainQueue.isCurrent else {
             fatalError("""
@@ -66,43 +74,48 @@ public struct ImmediateValueObservationScheduler: ValueObservationMainActorSched
         return true
     }
 
+    /// Runs an action on the main actor, later.
     public func scheduleOnMainActor(_ action: @escaping @MainActor @Sendable () -> Void) {
         DispatchQueue.main.async(execute: action)
     }
 }
 
 extension ValueObservationScheduler where Self == ImmediateValueObservationScheduler {
-    /// Notifies the first value before the start of the observation returns, and all others on the main actor.
+    /// A scheduler that notifies the first value before the observation's start returns, and later ones on the main
+    /// actor.
     ///
-    /// The first value blocks the main thread until it is fetched. Observations have to start on the main actor:
-    /// anything else is a fatal error.
+    /// It blocks the main thread until the first value is fetched. Observations have to start on the main actor:
+    /// otherwise it is a fatal error.
     public static var immediate: ImmediateValueObservationScheduler { ImmediateValueObservationScheduler() }
 }
 
 extension ValueObservationMainActorScheduler where Self == ImmediateValueObservationScheduler {
-    /// Notifies the first value before the start of the observation returns, and all others on the main actor.
+    /// A scheduler that notifies the first value before the observation's start returns, and later ones on the main
+    /// actor.
     public static var immediate: ImmediateValueObservationScheduler { ImmediateValueObservationScheduler() }
 }
 
-/// Notifies all values on the main actor, later.
+/// A scheduler that notifies all values on the main actor, later.
 public final class DelayedMainActorValueObservationScheduler: ValueObservationMainActorScheduler {
     fileprivate static let shared = DelayedMainActorValueObservationScheduler()
 
     private init() {}
 
+    /// Returns false: the first value is notified later, too.
     public func immediateInitialValue() -> Bool { false }
 
+    /// Runs an action on the main actor, later.
     public func scheduleOnMainActor(_ action: @escaping @MainActor @Sendable () -> Void) {
         DispatchQueue.main.async(execute: action)
     }
 }
 
 extension ValueObservationScheduler where Self == DelayedMainActorValueObservationScheduler {
-    /// Notifies all values on the main actor, later.
+    /// A scheduler that notifies all values on the main actor, later.
     public static var mainActor: DelayedMainActorValueObservationScheduler { .shared }
 }
 
-/// Knows the main queue, which on Linux is served by whatever thread once the main one has given itself up.
+/// The main queue. On Linux, any thread may serve it when the main thread has called `dispatchMain()`.
 private enum MainQueue {
     private static let key: DispatchSpecificKey<Bool> = {
         let key = DispatchSpecificKey<Bool>()
@@ -117,7 +130,7 @@ private enum MainQueue {
 
 // MARK: - Tasks
 
-/// Notifies all values from a task of its own, on the cooperative thread pool.
+/// A scheduler that notifies all values from a task of its own, on the cooperative thread pool.
 public final class TaskValueObservationScheduler: ValueObservationScheduler {
     private let actions: AsyncStream<@Sendable () -> Void>.Continuation
 
@@ -125,7 +138,7 @@ public final class TaskValueObservationScheduler: ValueObservationScheduler {
         let (stream, continuation) = AsyncStream.makeStream(of: (@Sendable () -> Void).self)
         actions = continuation
         Task(priority: priority) {
-            // One after the other: tasks of their own would overtake each other.
+            // In one task: several tasks could run out of order.
             for await action in stream { action() }
         }
     }
@@ -134,18 +147,20 @@ public final class TaskValueObservationScheduler: ValueObservationScheduler {
         actions.finish()
     }
 
+    /// Returns false: the first value is notified later, too.
     public func immediateInitialValue() -> Bool { false }
 
+    /// Runs an action in the task, later.
     public func schedule(_ action: @escaping @Sendable () -> Void) {
         actions.yield(action)
     }
 }
 
 extension ValueObservationScheduler where Self == TaskValueObservationScheduler {
-    /// Notifies all values from a task with the priority of the current one.
+    /// A scheduler that notifies all values from a task with the priority of the current one.
     public static var task: TaskValueObservationScheduler { TaskValueObservationScheduler(priority: nil) }
 
-    /// Notifies all values from a task of that priority.
+    /// A scheduler that notifies all values from a task with a priority.
     public static func task(priority: TaskPriority) -> TaskValueObservationScheduler {
         TaskValueObservationScheduler(priority: priority)
     }

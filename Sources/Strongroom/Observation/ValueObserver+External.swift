@@ -1,6 +1,6 @@
 extension ValueObserver: ExternalChangeObserver {
-    /// Fetches again: what others have changed is not known. A fetch that runs is followed by one more, however many
-    /// changes come.
+    /// Fetches again, because the changes of others are not known. If a fetch is running, one more follows it, however
+    /// many changes come.
     func databaseDidChangeElsewhere(_ db: Result<Database, any Error>) {
         switch db {
         case .success(let db): if !awaitsFirstFetch { regionDidChange(db) }

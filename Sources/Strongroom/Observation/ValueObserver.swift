@@ -3,22 +3,21 @@ import Foundation
 
 /// One observation of a value, from its start until it is cancelled or fails.
 ///
-/// A value is fetched with a connection, reduced on a thread of Dispatch, and notified by the scheduler: in order, one
-/// at a time.
+/// A connection fetches a value, a thread of Dispatch reduces it, and the scheduler notifies it, one at a time.
 ///
-/// Sendable because `state` has its own lock, `reducer` is used by the one thread that reduces, and `regionObserver` and
-/// `isFetchingInWriter` are used with access to the connection that writes.
+/// Sendable because `state` has its own lock, `reducer` is used by one thread at a time, and `regionObserver` and
+/// `isFetchingInWriter` are used with access to the writer.
 final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     typealias Fetched = Reducer.Fetched
 
     private enum Source {
-        /// Values are fetched by the pool's readers.
+        /// The pool's readers fetch values.
         case pool(DatabasePool)
 
-        /// Values are fetched by the connection that writes.
+        /// The writer fetches values.
         case writer(any DatabaseWriter)
 
-        /// There will be no other value.
+        /// There is one value only.
         case constant(any DatabaseReader)
     }
 
@@ -59,19 +58,19 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     /// Starts the observation.
     ///
-    /// - parameter isImmediate: whether the first value is notified before this returns.
+    /// - parameter isImmediate: true to notify the first value before this returns.
     func start(isImmediate: Bool) {
-        // Before the first fetch, so that no change after it is missed.
+        // Before the first fetch, so that no later change is missed.
         reader.externalChanges?.add(self)
         isImmediate ? startNow() : fetchLater()
     }
 
     /// Notifies the first value before this returns.
     ///
-    /// An interrupted fetch is repeated. A suspended one is not: the caller waits for a value, not for the end of a
+    /// Repeats an interrupted fetch, but not a suspended one: the caller waits for a value, not for the end of a
     /// suspension.
     private func startNow() {
-        // The first value is the first to be reduced, whatever is written as soon as it is fetched.
+        // The first value is reduced first, even if a write follows its fetch at once.
         state.withLock { $0.isReducing = true }
         var result = fetchNow()
         while case .failure(is StoppedFetch) = result, !reader.isSuspended { result = fetchNow() }
@@ -101,7 +100,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
-    /// Fetches with a connection, if there is one. A fetch that was stopped before it began is repeated, too.
+    /// Fetches with a connection, if there is one. A fetch that was stopped before it began is marked, too.
     private func fetch<T>(_ db: Result<Database, any Error>, _ fetch: (Database) throws -> T) -> Result<T, any Error> {
         Result {
             let db = try db.mapError { error in
@@ -119,22 +118,22 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
-    /// The observation goes on: a fetch that was interrupted is repeated now, and one that was suspended when the
-    /// suspension ends.
+    /// Continues the observation after a stop: repeats an interrupted fetch now, and a suspended one at the end of the
+    /// suspension.
     private func repeatFetch() {
         reader.whenResumed { [weak self] in self?.fetchLater() }
     }
 
     func cancel() {
         let (wasActive, former) = state.withLock { ($0.isActive, $0.sink.take()) }
-        // What the program's functions hold may go with them, and use the database when it goes: not under the lock.
+        // Releasing the program's functions may release objects that use the database: not under the lock.
         withExtendedLifetime(former) {}
         guard wasActive else { return }
         stopObserving()
         for didCancel in events.didCancel { didCancel() }
     }
 
-    /// Whether the first fetch is still to come, and sees all that others have changed until then.
+    /// True if the first fetch has not begun. It sees all changes of others until then.
     var awaitsFirstFetch: Bool {
         if case .writer = source { state.withLock { $0.region } == nil } else { false }
     }
@@ -145,7 +144,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     // MARK: - Region
 
-    /// Fetches a value, and returns it with the region to observe, unless that is known already.
+    /// Fetches a value, and returns it with the region to observe, unless the region is known already.
     private func fetchRecording(_ db: Database) throws -> (Fetched, DatabaseRegion?) {
         switch tracking {
         case .everyFetch:
@@ -157,7 +156,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
-    /// Observes the region from now on. Call it with access to the connection that writes.
+    /// Observes the region from now on. Called with access to the writer.
     private func observe(_ region: DatabaseRegion, on db: Database) {
         guard isActive, db.sqliteConnection != nil else { return }
         for willTrackRegion in events.willTrackRegion { willTrackRegion(region) }
@@ -167,7 +166,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         db.observers.add(regionObserver, .observerLifetime)
     }
 
-    /// Removes the observer of the region: the next statements run without it.
+    /// Removes the observer of the region, so that later statements run without it.
     private func stopObserving() {
         reader.externalChanges?.remove(self)
         let writer: any DatabaseWriter
@@ -181,9 +180,9 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
-    /// A transaction changed the region.
+    /// Fetches again after a transaction has changed the region.
     func regionDidChange(_ db: Database) {
-        // What the fetch itself writes is no reason to fetch again.
+        // The fetch's own writes don't start another fetch.
         guard isActive, !isFetchingInWriter else { return }
         for databaseDidChange in events.databaseDidChange { databaseDidChange() }
         switch source {
@@ -193,9 +192,9 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
-    // MARK: - Fetching with the connection that writes
+    // MARK: - Fetching with the writer
 
-    /// Nothing can change between the fetch and the beginning of the observation.
+    /// Fetches and observes in one access, so that nothing can change in between.
     private func fetchInWriter(_ db: Database) -> Result<Fetched, any Error> {
         isFetchingInWriter = true
         defer { isFetchingInWriter = false }
@@ -208,7 +207,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     }
 
     private func fetchInTransaction(_ db: Database) throws -> (Fetched, DatabaseRegion?) {
-        // An immediate start from inside a transaction.
+        // The observation starts inside of a transaction, with an immediate first value.
         if db.isInsideTransaction {
             return try db.transactions.insideBlock {
                 try requiresWriteAccess ? fetchRecording(db) : db.readOnly { try fetchRecording(db) }
@@ -219,11 +218,10 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
 
     // MARK: - Fetching with a reader
 
-    // The writer never waits, not even for a reader to be free: a fetch that begins after a commit sees it, whenever
-    // it begins. It misses what is committed between its beginning and the moment when the writer observes the region
-    // that it has read: the number of commits shows that, and one more fetch begins.
+    // The writer never waits for a reader. A fetch misses commits between its beginning and the moment when the writer
+    // observes the region that it has read. The number of commits reveals that, and one more fetch begins.
 
-    /// Makes a fetch begin after this.
+    /// Makes a fetch begin after this call.
     private func requestFetch(in pool: DatabasePool) {
         let mustSchedule = state.withLock { $0.requestFetch() }
         if mustSchedule { scheduleFetch(in: pool) }
@@ -234,13 +232,13 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
             guard self.isActive else { return }
             let result = self.fetch(in: pool) { recorded in try self.fetch(db, recorded).get() }
             self.emit(result)
-            // A fetch that was stopped is repeated, and sees what it may have missed.
+            // A stopped fetch is repeated, and then sees the changes that it may have missed.
             if case .failure(is StoppedFetch) = result { return }
             self.didFetch(in: pool)
         }
     }
 
-    /// - parameter read: gives a connection that holds no state yet.
+    /// Fetches with a reader. `read` runs its argument with a connection that holds no state yet.
     private func fetch(
         in pool: DatabasePool,
         read: (_ recorded: (Database) throws -> (Fetched, DatabaseRegion?)) throws -> (Fetched, DatabaseRegion?))
@@ -249,7 +247,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         var commitCount: UInt64 = 0
         let result = Result {
             try read { db in
-                // In this order: what is committed from now on counts as missed.
+                // In this order: commits from now on count as missed.
                 state.withLock { $0.fetchState = .running }
                 commitCount = pool.writer.commitCount
                 return try db.withCurrentSnapshot(fetchRecording)
@@ -262,7 +260,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         return result.map(\.0)
     }
 
-    /// Before the value is notified, so that no write that follows the notification is missed.
+    /// Observes the region before the value is notified, so that no write after the notification is missed.
     private func observe(_ region: DatabaseRegion, readAt commitCount: UInt64, in pool: DatabasePool) {
         pool.asyncWriteWithoutTransaction { db in
             self.observe(region, on: db)
@@ -286,10 +284,10 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         if mustReduce { DispatchQueue.global().async(execute: reduceAll) }
     }
 
-    /// Emits a value, and reduces it on the calling thread where that runs none of the program's functions.
+    /// Emits a value, and reduces it on the calling thread if that runs no function of the program.
     ///
-    /// Called before the next access of the connection that writes, which may change the region: then
-    /// ``ValueObservation/print(_:to:)`` shows the value before the change.
+    /// Called before the writer's next access, which may change the region, so that ``ValueObservation/print(_:to:)``
+    /// shows the value before the change.
     @Sendable private func emitInOrder(_ result: Result<Fetched, any Error>) {
         guard case .success = result, reducesPromptly, state.withLock({ $0.beginReducing() }) else {
             return emit(result)
@@ -319,7 +317,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         sink?.schedule { self.notify(value) }
     }
 
-    /// Returns the value or the error to notify; nil for none.
+    /// Returns the value or the error to notify. Nil for none.
     private func reduce(_ fetched: Result<Fetched, any Error>) -> Result<Reducer.Value, any Error>? {
         guard isActive else { return nil }
         do {

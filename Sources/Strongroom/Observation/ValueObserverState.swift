@@ -1,10 +1,10 @@
 /// The state of one observation of a value, which any thread may change under the lock of its ``ValueObserver``.
 struct ValueObserverState<Reducer: ValueReducer> {
-    /// The fetch by a reader of a pool: one at a time.
+    /// The state of the fetch by a reader of a pool. One runs at a time.
     enum FetchState {
         case idle, scheduled, running
 
-        /// The fetch that runs may have missed a change.
+        /// The running fetch may have missed a change.
         case outdated
     }
 
@@ -22,7 +22,7 @@ struct ValueObserverState<Reducer: ValueReducer> {
     /// The fetched values that wait to be reduced.
     var fetched: [Result<Reducer.Fetched, any Error>] = []
 
-    /// The region that the latest fetch has read, or the first one where the region is constant.
+    /// The region that the latest fetch has read, or the first one if the region is constant.
     private(set) var region: DatabaseRegion?
 
     init(sink: ValueSink<Reducer.Value>) {

@@ -1,4 +1,4 @@
-/// Turns what is fetched into the values of a ``ValueObservation``. See ``ValueReducer``.
+/// A type that turns fetched data into the values of a ``ValueObservation``. See ``ValueReducer``.
 public protocol _ValueReducer: SendableMetatype {
     associatedtype Fetched: Sendable
     associatedtype Value: Sendable
@@ -6,38 +6,41 @@ public protocol _ValueReducer: SendableMetatype {
     /// Returns the function that runs with the database.
     func _makeFetch() -> @Sendable (Database) throws -> Fetched
 
-    /// Returns the value to notify; nil for none. Runs without the database.
+    /// Returns the value to notify. Nil for none. Runs without the database.
     mutating func _value(_ fetched: Fetched) throws -> Value?
 }
 
-/// The transformation of fetched values by a ``ValueObservation``. Made by the methods of observations, not by
-/// applications.
+/// The transformation of fetched data by a ``ValueObservation``. The methods of observations create reducers.
 public protocol ValueReducer: _ValueReducer {}
 
-/// The reducers that the methods of ``ValueObservation`` make.
+/// The reducers that the methods of ``ValueObservation`` create.
 public enum ValueReducers {
-    /// Notifies what is fetched.
+    /// A reducer that notifies the fetched value.
     public struct Fetch<Value: Sendable>: ValueReducer {
         let fetch: @Sendable (Database) throws -> Value
 
+        /// Returns the function that fetches.
         public func _makeFetch() -> @Sendable (Database) throws -> Value { fetch }
 
+        /// Returns the fetched value.
         public mutating func _value(_ fetched: Value) -> Value? { fetched }
     }
 
-    /// Notifies transformed values.
+    /// A reducer that notifies transformed values.
     public struct Map<Base: _ValueReducer, Value: Sendable>: ValueReducer {
         var base: Base
         let transform: @Sendable (Base.Value) throws -> Value
 
+        /// Returns the fetching function of the base.
         public func _makeFetch() -> @Sendable (Database) throws -> Base.Fetched { base._makeFetch() }
 
+        /// Returns the transformed value of the base.
         public mutating func _value(_ fetched: Base.Fetched) throws -> Value? {
             try base._value(fetched).map(transform)
         }
     }
 
-    /// Notifies values that differ from the former one.
+    /// A reducer that notifies values that differ from the one before.
     public struct RemoveDuplicates<Base: ValueReducer>: ValueReducer {
         var base: Base
         let isDuplicate: (Base.Value, Base.Value) -> Bool
@@ -48,8 +51,10 @@ public enum ValueReducers {
             self.isDuplicate = isDuplicate
         }
 
+        /// Returns the fetching function of the base.
         public func _makeFetch() -> @Sendable (Database) throws -> Base.Fetched { base._makeFetch() }
 
+        /// Returns the value of the base, unless it equals the one before.
         public mutating func _value(_ fetched: Base.Fetched) throws -> Base.Value? {
             guard let value = try base._value(fetched) else { return nil }
             if let former, isDuplicate(former, value) { return nil }
@@ -58,15 +63,16 @@ public enum ValueReducers {
         }
     }
 
-    /// Calls a function for each fetch and each value.
+    /// A reducer that calls functions at each fetch and each value.
     public struct Trace<Base: ValueReducer>: ValueReducer {
         var base: Base
 
-        /// A Boolean value that indicates whether the functions are the library's own.
+        /// True if the functions are the library's own.
         var isPrint = false
         let willFetch: @Sendable () -> Void
         let didReceiveValue: @Sendable (Base.Value) -> Void
 
+        /// Returns the fetching function of the base, after a call of the trace.
         public func _makeFetch() -> @Sendable (Database) throws -> Base.Fetched {
             let fetch = base._makeFetch()
             let willFetch = willFetch
@@ -76,6 +82,7 @@ public enum ValueReducers {
             }
         }
 
+        /// Returns the value of the base, after a call of the trace.
         public mutating func _value(_ fetched: Base.Fetched) throws -> Base.Value? {
             guard let value = try base._value(fetched) else { return nil }
             didReceiveValue(value)
@@ -84,9 +91,9 @@ public enum ValueReducers {
     }
 }
 
-/// A reducer that may run on the connection's own thread, because it waits for nothing.
+/// A reducer that may run on the connection's own thread, because it does not wait.
 protocol PromptReducer {
-    /// A Boolean value that indicates whether no function of the program runs.
+    /// True if it runs no function of the program.
     var isPrompt: Bool { get }
 }
 

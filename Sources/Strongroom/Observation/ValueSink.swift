@@ -1,4 +1,4 @@
-/// The functions that get the values of an observation, and the place where they are called.
+/// The functions that receive the values of an observation, and the scheduler that calls them.
 struct ValueSink<Value: Sendable>: Sendable {
     let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
     let onError: @Sendable (any Error) -> Void

@@ -7,9 +7,9 @@ extension Configuration {
     /// gets ``DatabaseRegionObservation/Event/unknownChange(_:)``. A read-only queue or pool can be observed, too. A
     /// ``TransactionObserver`` is not called.
     ///
-    /// A foreign change is seen once the connection that writes is free. A rotation of the key by another process ends
-    /// observations with an error, and so does renaming, removing or replacing the file. Databases in memory and
-    /// attached databases are not watched. See <doc:Sharing>.
+    /// A foreign change is seen when the writer is free. If another process rotates the key, or the file is renamed,
+    /// removed or replaced, observations end with an error. Databases in memory and attached databases are not watched.
+    /// See <doc:Sharing>.
     ///
     /// Opening throws `SQLITE_CANTOPEN` when the system can't watch one more file.
     public var observesExternalChanges: Bool {

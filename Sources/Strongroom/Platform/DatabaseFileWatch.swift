@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// The files of one database that are watched.
+/// The watched files of one database.
 private struct WatchedFiles {
     /// The absolute path, in which SQLite has resolved all links.
     let database: String
@@ -11,7 +11,7 @@ private struct WatchedFiles {
 
     var folder: String { String(database[..<database.lastIndex(of: "/")!]) + "/" }
 
-    /// The names in the folder that matter when files get or lose them.
+    /// The names in the folder whose files are watched for being created or removed.
     var names: Set<String> {
         Set([database, log, journal].map { String($0[$0.index(after: $0.lastIndex(of: "/")!)...]) })
     }
@@ -23,25 +23,23 @@ private struct WatchedFiles {
     }
 }
 
-/// Hears of nothing for an instant: what happens meanwhile is told as one event, and costs those who write no waking
-/// up of this process.
+/// Suspends the source for an instant. Events meanwhile are reported as one, so that they don't wake this process for
+/// each write.
 private func pause(_ source: any DispatchSourceProtocol, on queue: DispatchQueue) {
     source.suspend()
-    // Keeps the source alive: one that goes away while it is suspended stops the program. Sources can be used on any
-    // thread.
+    // Holds the source: releasing a suspended source stops the program. Sources can be used on any thread.
     nonisolated(unsafe) let resting = source
     queue.asyncAfter(deadline: .now() + .milliseconds(10)) { resting.resume() }
 }
 
 #if canImport(Darwin)
 
-/// Watches the files of a database through dispatch sources: the log, the rollback journal, and their folder.
+/// A watch over the files of a database by dispatch sources: the log, the rollback journal, and their folder.
 ///
-/// Not the database file itself: closing a descriptor of it would give up the locks that this process has on it
-/// (<https://www.sqlite.org/howtocorrupt.html>, 2.2). What changes the file leaves a trace in the log, or in a
-/// journal.
+/// It does not watch the database file: closing a descriptor of it would release the locks of this process
+/// (<https://www.sqlite.org/howtocorrupt.html>, 2.2). Each change of the file also changes the log or a journal.
 ///
-/// Sendable because the sources are used on `queue` only.
+/// Sendable because the sources are only used on `queue`.
 final class DatabaseFileWatch: FileWatch, @unchecked Sendable {
     private let files: WatchedFiles
     private let onEvent: @Sendable () -> Void
@@ -99,8 +97,8 @@ final class DatabaseFileWatch: FileWatch, @unchecked Sendable {
 
 #else
 
-/// Watches the files of a database through inotify: the database, the log, and their folder. Reading no file, it
-/// gives up no lock.
+/// A watch over the files of a database by inotify: the database, the log, and their folder. It doesn't open the files,
+/// so that it releases no locks.
 final class DatabaseFileWatch: FileWatch {
     private let files: WatchedFiles
     fileprivate let onEvent: @Sendable () -> Void
@@ -120,7 +118,7 @@ final class DatabaseFileWatch: FileWatch {
     }
 }
 
-/// The events of all watches of this process, from one inotify instance that is there as long as there are watches.
+/// The events of all watches of this process, from one inotify instance, which exists as long as there are watches.
 private final class InotifyQueue: Sendable {
     static let shared = InotifyQueue()
 
@@ -154,7 +152,7 @@ private final class InotifyQueue: Sendable {
 
     private func readEvents(from instance: CInt) {
         let changed = watches.withLock { watches -> [DatabaseFileWatch] in
-            // An instance that was closed meanwhile may have been replaced: its events are of no watch that is left.
+            // If the instance was closed meanwhile, its events belong to no watch.
             guard let source = watches.source, instance == watches.instance else { return [] }
             pause(source, on: queue)
             return watches.changed(by: InotifyEvent.all(of: instance))
@@ -169,11 +167,11 @@ private struct InotifyWatches {
         weak var watch: DatabaseFileWatch?
         let files: WatchedFiles
         let names: Set<String>
-        /// The kernel's descriptors of the folder and of the files that exist. Several databases may share one.
+        /// The kernel's descriptors of the folder and of the existing files. Several databases can share one.
         var folder: CInt
         var descriptors: Set<CInt> = []
 
-        /// Watches the files that exist under the names: those that were replaced have another descriptor now.
+        /// Watches the existing files with the names. A file that was replaced has another descriptor.
         mutating func addFiles(_ instance: CInt) {
             for path in [files.database, files.log] {
                 let descriptor = inotify_add_watch(instance, path, UInt32(IN_MODIFY) | InotifyWatches.isShared)
@@ -188,7 +186,7 @@ private struct InotifyWatches {
         }
     }
 
-    /// Two databases in one folder, and two connections to one file, have a watch in common: each adds to it.
+    /// Two databases in one folder, and two connections to one file, share a watch: each adds its events to it.
     private static let isShared = UInt32(IN_MASK_ADD)
 
     var source: (any DispatchSourceRead)?

@@ -1,4 +1,4 @@
-// Publishers come from Combine on Apple's platforms, from OpenCombine elsewhere, behind the package trait of that name.
+// Publishers are Combine's on Apple's platforms, and OpenCombine's elsewhere, behind the package trait of that name.
 
 import Dispatch
 import Foundation
@@ -32,7 +32,7 @@ extension DatabasePublishers {
 
 #if canImport(Combine) || OpenCombine
 extension DatabasePublishers {
-    /// Publishes the value of one read. See ``DatabaseReader/readPublisher(receiveOn:value:)``.
+    /// A publisher of the value of one read. See ``DatabaseReader/readPublisher(receiveOn:value:)``.
     public struct Read<Output>: Publisher {
         /// The type of the published values.
         public typealias Output = Output
@@ -47,7 +47,7 @@ extension DatabasePublishers {
         }
     }
 
-    /// Publishes the value of one write. See ``DatabaseWriter/writePublisher(receiveOn:updates:)``.
+    /// A publisher of the value of one write. See ``DatabaseWriter/writePublisher(receiveOn:updates:)``.
     public struct Write<Output>: Publisher {
         /// The type of the published values.
         public typealias Output = Output
@@ -62,7 +62,7 @@ extension DatabasePublishers {
         }
     }
 
-    /// Completes when a database is migrated. See ``DatabaseMigrator/migratePublisher(_:receiveOn:)``.
+    /// A publisher that completes when a database is migrated. See ``DatabaseMigrator/migratePublisher(_:receiveOn:)``.
     public struct Migrate: Publisher {
         /// Nothing: the publisher only completes.
         public typealias Output = Void
@@ -79,10 +79,10 @@ extension DatabasePublishers {
 }
 
 extension DatabaseReader {
-    /// Publishes the value of a read, one for each subscription, which is when the database is accessed.
+    /// Returns a publisher of the value of a read. Each subscription is a read.
     ///
-    /// - parameter scheduler: delivers the value or the error. Default: the main dispatch queue.
-    /// - parameter value: runs as the function of `read(_:)` does.
+    /// - parameter scheduler: the scheduler that delivers the value or the error. Default: the main dispatch queue.
+    /// - parameter value: the function of the read, as for `read(_:)`.
     public func readPublisher<Output: Sendable>(
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
         value: @escaping @Sendable (Database) throws -> Output) -> DatabasePublishers.Read<Output>
@@ -95,10 +95,10 @@ extension DatabaseReader {
 }
 
 extension DatabaseWriter {
-    /// Publishes the value of a write transaction, one for each subscription, which is when the database is accessed.
+    /// Returns a publisher of the value of a write transaction. Each subscription is a transaction.
     ///
-    /// - parameter scheduler: delivers the value or the error. Default: the main dispatch queue.
-    /// - parameter updates: runs as the function of `write(_:)` does.
+    /// - parameter scheduler: the scheduler that delivers the value or the error. Default: the main dispatch queue.
+    /// - parameter updates: the function of the transaction, as for `write(_:)`.
     public func writePublisher<Output: Sendable>(
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
         updates: @escaping @Sendable (Database) throws -> Output) -> DatabasePublishers.Write<Output>
@@ -109,7 +109,7 @@ extension DatabaseWriter {
         return DatabasePublishers.Write(upstream: AnyPublisher(result))
     }
 
-    /// Publishes what is read in the state that a write transaction leaves, while later writes may go on.
+    /// Returns a publisher of a value that is read in the state after a write transaction, while later writes go on.
     public func writePublisher<Value: Sendable, Output: Sendable>(
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
         updates: @escaping @Sendable (Database) throws -> Value,
@@ -130,10 +130,12 @@ extension DatabaseWriter {
 }
 
 extension DatabaseMigrator {
-    /// Runs the migrations that the database lacks, once for each subscription, and publishes one value when all have
-    /// run.
+    /// Returns a publisher that runs the missing migrations of a database for each subscription, and publishes one
+    /// value when all have run.
     ///
-    /// - parameter scheduler: delivers the value or the error. Default: the main dispatch queue.
+    /// - parameters:
+    ///   - writer: the database.
+    ///   - scheduler: the scheduler that delivers the value or the error. Default: the main dispatch queue.
     public func migratePublisher(
         _ writer: any DatabaseWriter, receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main)
         -> DatabasePublishers.Migrate
@@ -145,8 +147,8 @@ extension DatabaseMigrator {
     }
 }
 
-/// Starts `work` when a subscriber asks for its first value, and delivers the result on the scheduler, in one go: sent
-/// one by one, the value could come after the completion where the scheduler runs several things at once.
+/// A publisher that starts `work` when a subscriber requests its first value. It delivers value and completion in one
+/// action: on a concurrent scheduler, the value could otherwise come after the completion.
 private struct OnceOnDemand<Output, Context: DatabaseScheduler>: Publisher {
     typealias Failure = any Error
 
@@ -205,7 +207,7 @@ private struct OnceOnDemand<Output, Context: DatabaseScheduler>: Publisher {
     }
 }
 
-/// Where the result of the work goes. Sendable because it is sent once, to the thread that keeps it.
+/// The destination of the result of the work. Sendable because it is sent once, to the thread that fulfills it.
 private struct Promise<Output>: @unchecked Sendable {
     let keep: (Result<Output, any Error>) -> Void
 }

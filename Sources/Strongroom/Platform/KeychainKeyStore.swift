@@ -2,16 +2,16 @@
 import Foundation
 import Security
 
-/// Keeps a key in the keychain of Apple's platforms, as generic passwords that stay on the device and can be read once
-/// it was unlocked after a start.
+/// A key store in the keychain of Apple's platforms, as generic passwords that stay on the device. They can be read
+/// after it was unlocked once since its start.
 ///
-/// Nobody has run this store: the project is built and tested on Linux. Try it before you rely on it.
+/// This store has never been run: the project is built and tested on Linux. Test it before you rely on it.
 public struct KeychainKeyStore: KeyStore {
     /// The service that the items belong to, such as the bundle identifier of the program.
     public let service: String
-    /// The account of the current key; the next key has this account with `-next` at its end.
+    /// The account of the current key. The next key has this account with `-next` at its end.
     public let account: String
-    /// The keychain access group that several programs of one vendor share; nil for that of the program.
+    /// The keychain access group that several programs of one vendor share. Nil for the program's own.
     public let accessGroup: String?
 
     /// Creates a store. Nothing is read until a key is loaded.
@@ -31,7 +31,7 @@ public struct KeychainKeyStore: KeyStore {
         return try StoredText.key(text, in: "the keychain item of \(service)")
     }
 
-    /// Adds a key, and replaces none. See ``KeyStore/store(_:as:)``.
+    /// Adds a key. Does not replace one. See ``KeyStore/store(_:as:)``.
     public func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) {
         var query = query(entry)
         query[kSecValueData] = try StoredText.spelling(key).withBytes { Data($0) }
@@ -58,7 +58,7 @@ public struct KeychainKeyStore: KeyStore {
         case errSecSuccess: return
         case errSecItemNotFound: throw .absent
         case errSecDuplicateItem: throw .exists
-        case errSecInteractionNotAllowed: throw .locked("the device is locked, or nobody may be asked")
+        case errSecInteractionNotAllowed: throw .locked("the device is locked, or the user can't be asked to unlock it")
         default: throw .failed(SecCopyErrorMessageString(status, nil) as String? ?? "the keychain answers \(status)")
         }
     }

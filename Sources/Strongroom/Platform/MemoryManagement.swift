@@ -4,7 +4,7 @@ import UIKit
 extension DatabasePool {
     /// Releases memory when the application enters the background, or when memory is low.
     ///
-    /// - parameter application: the application that gives the pool the time to do so.
+    /// - parameter application: the application that grants the pool background time for it.
     @MainActor
     public func setupMemoryManagement(in application: UIApplication) {
         let center = NotificationCenter.default
@@ -39,7 +39,7 @@ private final class BackgroundTask {
 
     init(of application: UIApplication) {
         self.application = application
-        // Accesses may keep the pool for longer, and the system ends an application that lets its time expire.
+        // Accesses may hold the pool for longer, and the system ends an application that exceeds its time.
         identifier = application.beginBackgroundTask { self.end() }
     }
 

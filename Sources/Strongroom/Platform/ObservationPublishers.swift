@@ -1,4 +1,4 @@
-// The publishers of observations, where there are publishers: see DatabasePublishers.
+// The publishers of observations. See DatabasePublishers.swift.
 
 import Foundation
 #if canImport(Combine)
@@ -10,7 +10,7 @@ import OpenCombine
 #if canImport(Combine) || OpenCombine
 
 extension DatabasePublishers {
-    /// Publishes the values of an observation. See ``ValueObservation/publisher(in:scheduling:)``.
+    /// A publisher of the values of an observation. See ``ValueObservation/publisher(in:scheduling:)``.
     public struct Value<Output: Sendable>: Publisher {
         /// The type of the published values.
         public typealias Output = Output
@@ -25,7 +25,7 @@ extension DatabasePublishers {
         }
     }
 
-    /// Publishes the connection that changed a region. See ``DatabaseRegionObservation/publisher(in:)``.
+    /// A publisher of the connection that changed a region. See ``DatabaseRegionObservation/publisher(in:)``.
     public struct DatabaseRegion: Publisher {
         /// The connection that made the change.
         public typealias Output = Database
@@ -43,11 +43,14 @@ extension DatabasePublishers {
 }
 
 extension ValueObservation {
-    /// Publishes the first value, and a fresh one after each change. Each subscription is an observation of its own.
+    /// Returns a publisher of the first value, and of a new one after each change. Each subscription is an observation
+    /// of its own.
     ///
     /// A subscriber without demand gets the latest value when it has demand again.
     ///
-    /// - parameter scheduler: delivers the values. Default: the main dispatch queue.
+    /// - parameters:
+    ///   - reader: the database.
+    ///   - scheduler: the scheduler that delivers the values. Default: the main dispatch queue.
     public func publisher(
         in reader: any DatabaseReader,
         scheduling scheduler: some ValueObservationScheduler = .async(onQueue: .main)
@@ -57,16 +60,17 @@ extension ValueObservation {
 }
 
 extension SharedValueObservation {
-    /// Publishes the latest value, and a fresh one after each change. Each subscription is a subscriber.
+    /// Returns a publisher of the latest value, and of a new one after each change. Each subscription is a subscriber.
     public func publisher() -> DatabasePublishers.Value<Element> {
         DatabasePublishers.Value { onError, onChange in self.start(onError: onError, onChange: onChange) }
     }
 }
 
 extension DatabaseRegionObservation {
-    /// Publishes the connection after each transaction that changes the region, before its next access: use it at once.
+    /// Returns a publisher of the connection after each transaction that changes the region, before its next access.
+    /// Use it in the subscriber only.
     ///
-    /// Changes during which the subscriber has no demand are not published.
+    /// Changes while the subscriber has no demand are not published.
     public func publisher(in writer: any DatabaseWriter) -> DatabasePublishers.DatabaseRegion {
         DatabasePublishers.DatabaseRegion(observation: self, writer: writer)
     }
@@ -152,8 +156,8 @@ private final class LatestValueSubscription<S: Subscriber>: Subscription, @unche
         deliver()
     }
 
-    /// Gives the subscriber what there is, as long as it wants it. What comes meanwhile is left to the thread that is
-    /// at it.
+    /// Delivers values to the subscriber as long as it has demand. If another thread is delivering, it delivers later
+    /// values, too.
     private func deliver() {
         while let (subscriber, event) = state.withLock({ $0.next() }) {
             switch event {
@@ -244,7 +248,7 @@ private final class ChangeSubscription<S: Subscriber>: Subscription, @unchecked 
     }
 }
 
-/// The two ends of a subscription, without the type of its subscriber, which may not go to another thread.
+/// The two functions of a subscription, without the type of its subscriber, which must not be sent to another thread.
 ///
 /// Sendable because subscriptions are: their state has its own lock.
 private struct Callbacks<Value>: @unchecked Sendable {

@@ -2,9 +2,8 @@ import Foundation
 
 /// A lock between processes, under which one of them creates and sets up a shared database.
 ///
-/// On Apple's platforms it is a file coordinator, which applications and their extensions agree on already. Elsewhere
-/// it is an advisory lock on a file beside the database; the system lets go of it when a process ends, whatever ends
-/// it.
+/// On Apple's platforms it is a file coordinator, which applications and their extensions share already. Elsewhere it
+/// is an advisory lock on a file beside the database. The system releases it when a process ends for any reason.
 enum OpeningLock {
     enum Purpose {
         case writing, reading
@@ -16,8 +15,7 @@ enum OpeningLock {
         let url = URL(fileURLWithPath: path)
         var result: Result<T, any Error>?
         var failure: NSError?
-        // The coordinator may know the file under another URL: SQLite's companions belong to the path that was asked
-        // for.
+        // The coordinator may know the file under another URL, but SQLite's sidecars belong to the given path.
         switch purpose {
         case .writing:
             coordinator.coordinate(writingItemAt: url, options: .forMerging, error: &failure) { _ in
@@ -32,7 +30,7 @@ enum OpeningLock {
         throw failure ?? CocoaError(.fileReadUnknown)
     }
     #else
-    /// Opens the lock file. It is never removed: with two files, two processes would both hold a lock.
+    /// Returns the path of the lock file. It is never removed: with two files, two processes would both hold a lock.
     static func lockFile(of path: String) -> String { path + "-lock" }
 
     static func hold<T>(for purpose: Purpose, at path: String, _ body: () throws -> T) throws -> T {
@@ -45,9 +43,9 @@ enum OpeningLock {
         return try body()
     }
 
-    /// Nil if a reader can't create the lock file and no writer has created it.
+    /// Opens the lock file. Nil if a reader can't create it and no writer has created it.
     private static func open(_ file: String, for purpose: Purpose) throws -> CInt? {
-        // A lock needs read access only, and another user may have created the file.
+        // A lock only needs read access, and another user may have created the file.
         let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC
         var descriptor = Foundation.open(file, flags | O_CREAT, 0o644)
         if descriptor < 0, purpose == .reading, [EACCES, EROFS, ENOENT].contains(errno) {

@@ -10,10 +10,10 @@ import Foundation
 /// - `SIGTSTP` suspends, waits until no database that follows the notification holds a lock, and stops the process,
 ///   unless a `SIGCONT` comes before that.
 /// - `SIGCONT` resumes.
-/// - `SIGTERM` leaves a grace period to what runs, suspends, and terminates the process.
+/// - `SIGTERM` waits for a grace period, suspends, and terminates the process.
 ///
-/// Keep the object as long as it should observe the signals. Its end restores the former handlers. There can be one
-/// object per process at a time.
+/// Keep the object for as long as it should observe the signals. Releasing it restores the former handlers. There can
+/// be one object per process at a time.
 public final class SuspensionSignals: @unchecked Sendable {
     // Set once and only cancelled.
     private let source: any DispatchSourceRead
@@ -21,14 +21,13 @@ public final class SuspensionSignals: @unchecked Sendable {
     private let gracePeriod: TimeInterval
     private let onTermination: @Sendable () -> Void
 
-    /// The time, in seconds, that a process waits for its locks before `SIGTERM` ends it. Its end releases them, too.
+    /// The time, in seconds, that a process waits for its locks before `SIGTERM` ends it, which releases them, too.
     private static let patience: TimeInterval = 1
 
-    /// Observes the signals.
+    /// Creates an observer of the signals.
     ///
-    /// - parameter gracePeriod: seconds between `SIGTERM` and the suspension. Default: 1.
-    /// - parameter onTermination: called at once at `SIGTERM`, to keep new work from beginning. It may end the process
-    ///   earlier.
+    /// - parameter gracePeriod: the time between `SIGTERM` and the suspension in seconds. Default: 1.
+    /// - parameter onTermination: called at once at `SIGTERM`, to prevent new work. It may end the process earlier.
     public init(gracePeriod: TimeInterval = 1, onTermination: @escaping @Sendable () -> Void = {}) {
         self.gracePeriod = gracePeriod
         self.onTermination = onTermination
@@ -74,7 +73,7 @@ public final class SuspensionSignals: @unchecked Sendable {
     }
 
     private func stop() {
-        // The sender wants the process to continue. The handler of SIGCONT comes next.
+        // The sender continues the process. The handler of SIGCONT comes next.
         if strongroom_signals_continued() { return }
         guard !SuspensionObserver.isLockHeld else { return schedule { $0.stop() } }
         strongroom_signals_stop()

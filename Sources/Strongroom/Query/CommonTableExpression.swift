@@ -19,8 +19,10 @@ public struct CommonTableExpression<RowDecoder>: Sendable {
     /// Creates a common table expression of a request.
     ///
     /// - parameters:
-    ///     - recursive: whether the query may read the table that it defines.
-    ///     - columns: the names of the columns; nil for those that the query gives them.
+    ///   - recursive: true if the query can read the table that it defines. Default: false.
+    ///   - tableName: the name of the common table in SQL.
+    ///   - columns: the names of the columns; nil for those that the query gives them.
+    ///   - request: the query.
     public init(
         recursive: Bool = false, named tableName: String, columns: [String]? = nil, request: some SQLSubqueryable)
     {

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let request = Player.filter(Column("score") > 1000).order(Column("name"))
-/// // SELECT * FROM "player" WHERE "score" > 1000 ORDER BY "name"
+/// SELECT * FROM "player" WHERE "score" > 1000 ORDER BY "name"
 /// let players = try request.fetchAll(db)
 /// ```
 public struct QueryInterfaceRequest<RowDecoder>: Sendable {
@@ -52,7 +52,7 @@ extension QueryInterfaceRequest: FetchRequest {
 
     /// Returns the number of rows, by `SELECT COUNT(*)`.
     public func fetchCount(_ db: Database) throws -> Int {
-        // COUNT gives one row, and no NULL.
+        // COUNT returns one row, and never NULL.
         let statement = try db.reusableStatement { try query.writeCount(to: &$0) }
         if db.recordsReads { try query.narrowRegion(of: statement, JoinedTables(query.relation, db)) }
         return try Int.fetchOne(statement)!

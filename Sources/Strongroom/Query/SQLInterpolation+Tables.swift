@@ -28,7 +28,9 @@ extension SQLInterpolation {
 
     /// Appends the selection of a record type, each column with its table: `SELECT \(columnsOf: Player.self)`.
     ///
-    /// - parameter tableAlias: the name of the table in the statement, if it has another.
+    /// - parameters:
+    ///   - recordType: the record type.
+    ///   - tableAlias: the name of the table in the statement, if it has another.
     public mutating func appendInterpolation(columnsOf recordType: (some TableRecord).Type, tableAlias: String? = nil) {
         let tableName = recordType.databaseTableName
         let alias = TableAliasBase(aliasName: tableAlias ?? tableName, tableName: tableName)

@@ -8,8 +8,9 @@ extension Database {
 
     /// Returns a cursor on the rows of a table that refer to rows that do not exist.
     ///
-    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached
-    ///   databases.
+    /// - parameters:
+    ///   - tableName: the name of the table.
+    ///   - schemaName: the name of the schema. Default: nil, for SQLite's search order: temp, main, attached databases.
     /// - throws: `SQLITE_ERROR` when there is no such table or schema.
     public func foreignKeyViolations(
         in tableName: String, in schemaName: String? = nil) throws -> RecordCursor<ForeignKeyViolation>
@@ -28,8 +29,9 @@ extension Database {
 
     /// Throws when a row of a table refers to a row that does not exist.
     ///
-    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached
-    ///   databases.
+    /// - parameters:
+    ///   - tableName: the name of the table.
+    ///   - schemaName: the name of the schema. Default: nil, for SQLite's search order: temp, main, attached databases.
     /// - throws: `SQLITE_CONSTRAINT_FOREIGNKEY` for the first such row; `SQLITE_ERROR` when there is no such table or
     ///   schema.
     public func checkForeignKeys(in tableName: String, in schemaName: String? = nil) throws {

@@ -1,12 +1,13 @@
-/// All columns of a table but some.
+/// All columns of a table except some.
 public struct AllColumnsExcluding: SQLSelectable, Sendable {
     private let excludedColumns: Set<String>
 
-    /// Names are compared without regard to case.
+    /// Creates a selection. Names are compared without regard to case.
     public init(_ excludedColumns: some Collection<String>) {
         self.excludedColumns = Set(excludedColumns.map { $0.lowercased() })
     }
 
+    /// The selection.
     public var sqlSelection: SQLSelection { SQLSelection(node: .someColumns(self)) }
 }
 
@@ -19,21 +20,21 @@ extension AllColumnsExcluding: SQLColumnChoice {
 }
 
 extension SQLSelectable where Self == AllColumnsExcluding {
-    /// All columns but these.
+    /// Returns a selection of all columns except these.
     public static func allColumns(excluding excludedColumns: some Collection<String>) -> Self {
         AllColumnsExcluding(excludedColumns)
     }
 
-    /// All columns but these.
+    /// Returns a selection of all columns except these.
     public static func allColumns(excluding excludedColumns: some Collection<any ColumnExpression>) -> Self {
         AllColumnsExcluding(excludedColumns.map(\.name))
     }
 }
 
 extension SQLSelection {
-    /// Returns the number of columns of the selection; nil where only SQLite can tell.
+    /// Returns the number of columns in the selection. Nil if only SQLite can determine it.
     ///
-    /// - parameter others: the tables that aliases may mean.
+    /// - parameter others: the tables to which aliases can refer.
     func columnCount(of source: SQLSource, among others: [SQLSource] = [], _ db: Database) throws -> Int? {
         switch node {
         case .expression, .named: 1

@@ -5,18 +5,20 @@ public struct ColumnInfo: Sendable {
     /// The name, as it was declared.
     public let name: String
 
-    /// The declared type; empty when there is none.
+    /// The declared type. Empty if there is none.
     public let type: String
 
     /// A Boolean value that indicates whether the column was declared NOT NULL, or is part of a primary key that is.
     public let isNotNull: Bool
 
-    /// The default value, as an SQL expression; nil when there is none.
+    /// The default value, as an SQL expression. Nil if there is none.
     public let defaultValueSQL: String?
 
-    /// The place of the column in the primary key, from 1; 0 when it is no part of it.
+    /// The position of the column in the primary key, from 1. 0 if it is not a part of it.
     public let primaryKeyIndex: Int
 
+    /// Creates a column.
+    ///
     /// - parameter row: a row of `PRAGMA table_info` or `PRAGMA table_xinfo`.
     public init(row: Row) {
         primaryKeyIndex = row["pk"]
@@ -28,14 +30,15 @@ public struct ColumnInfo: Sendable {
 }
 
 extension Database {
-    /// The columns of a table or view, generated ones included, hidden ones of virtual tables left out.
+    /// Returns the columns of a table or view, including generated ones, without the hidden ones of virtual tables.
     ///
-    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached
-    ///   databases.
-    /// - throws: `SQLITE_ERROR` when there is no such table or schema.
+    /// - parameters:
+    ///   - tableName: the name of the table or view.
+    ///   - schemaName: the name of the schema. Default: nil, for SQLite's search order: temp, main, attached databases.
+    /// - throws: `SQLITE_ERROR` if there is no such table or schema.
     public func columns(in tableName: String, in schemaName: String? = nil) throws -> [ColumnInfo] {
         if let relation = try relation(tableName, in: schemaName) { return try columns(of: relation) }
-        // Schema tables and table-valued functions have columns, and are listed nowhere.
+        // Schema tables and table-valued functions have columns, but are not listed.
         let columns = try readColumns(of: tableName, in: schemaName)
         guard !columns.isEmpty else { throw noSuchTable(tableName) }
         return columns

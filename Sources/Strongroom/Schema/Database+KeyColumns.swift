@@ -1,7 +1,7 @@
-// What tells rows apart.
+// The columns that identify rows.
 
 extension Database {
-    /// False for a view that nobody knows the primary key of.
+    /// Returns false for a view without a known primary key.
     func knowsPrimaryKey(ofTable tableName: String) throws -> Bool {
         guard let relation = try relation(tableName, in: nil), relation.isView else { return true }
         return try primaryKey(of: relation) != nil
@@ -18,16 +18,16 @@ extension Database {
         return try !relation.isView && uniqueKeys(of: relation).contains { $0.isSubset(of: columns) }
     }
 
-    /// The columns that tell apart the rows of a table best: one if there is one, and never NULL.
+    /// Returns the columns that identify the rows of a table best: a single column if possible, and never NULL.
     func keyOfRows(inTable tableName: String) throws -> [String] {
         let key = try primaryKey(tableName)
         if key.isRowID || !key.tableHasRowID { return key.columns }
-        // A column may hide the rowid.
+        // A column can hide the rowid.
         let names = try rowIDNames(of: existingRelation(tableName, in: nil))
         return names.first.map { [$0] } ?? key.columns
     }
 
-    /// The column of a primary key that has one.
+    /// Returns the column of a primary key with one column.
     func singleKeyColumn(ofTable tableName: String) throws -> String {
         let columns = try primaryKey(tableName).columns
         guard columns.count == 1 else {

@@ -1,8 +1,8 @@
-// What is known of the schemas, and for how long. A connection learns of its own changes from its statements, and of
-// other connections' changes from two counters in the file.
+// The cached facts about the schemas. A connection detects its own changes by its statements, and those of other
+// connections by two counters in the file.
 
 extension SchemaCache {
-    /// Updates the cache after a statement that may have changed a schema, or undone such a change.
+    /// Updates the cache after a statement that may have changed a schema, or rolled such a change back.
     func didRun(_ statement: Statement, isDone: Bool, in db: Database) {
         let isCommitted = db.isAutocommit
         if statement.compilation.changesSchema {
@@ -23,7 +23,7 @@ extension Database {
 
     // MARK: - Sources
 
-    /// Runs `block` while `schemaSource` is the connection's source, or none with nil.
+    /// Runs `block` with another schema source of the connection, or with none for nil.
     public func withSchemaSource<T>(
         _ schemaSource: (any DatabaseSchemaSource)?, execute block: () throws -> T) rethrows -> T
     {
@@ -39,21 +39,22 @@ extension Database {
 
     // MARK: - Validity
 
-    /// Forgets what is known of the schemas, and the prepared statements.
+    /// Discards the cached facts about the schemas, and the prepared statements.
     ///
-    /// Needed only where a schema changes behind SQLite's back: changes in SQL, through any connection, are noticed.
+    /// Only needed after a change of the schema that bypasses SQLite. Changes in SQL, through any connection, are
+    /// detected.
     public func clearSchemaCache() {
         requireAccess()
         schemaCache.removeAll()
         statements.removeAll()
     }
 
-    /// Drops the cache unless it describes what the next statement will see.
+    /// Empties the cache unless it describes what the next statement will see.
     func validateSchemaCache() throws {
         requireAccess()
         if schemaCache.isEmpty || schemaCache.settledTransaction == transactions.endings { return }
         if schemaCache.isProvisional, isAutocommit {
-            // A failure rolled the transaction back, and the schema with it.
+            // A failure rolled the transaction back, and its changes of the schema.
             schemaCache.isProvisional = false
             return schemaCache.removeAll()
         }
@@ -68,8 +69,7 @@ extension Database {
 
     private func isCurrent(stampAt index: Int) throws -> Bool {
         let stamp = schemaCache.stamps[index]
-        // Inside a transaction that has begun to read, nobody else can change what it sees. Before, the counter is
-        // stale.
+        // Inside a transaction that has begun to read, its schema can't change. Before, the counter is outdated.
         if try transactionState(of: stamp.schemaID.name) != .none,
            try dataVersion(of: stamp.schemaID.name) == stamp.dataVersion
         {
@@ -104,20 +104,20 @@ extension Database {
         }
     }
 
-    /// The schema of that name, whatever its case; `SQLITE_ERROR` when there is none.
+    /// Returns the schema with a name, regardless of case. Throws `SQLITE_ERROR` if there is none.
     func schemaID(named name: String) throws -> DatabaseSchemaID {
         let folded = name.foldedSQLName
         if let schemaID = try schemaSearchOrder.first(where: { $0.name.foldedSQLName == folded }) { return schemaID }
-        // It comes into being with its first table.
+        // The schema exists from its first table on.
         if folded == "temp" { return .temp }
         throw DatabaseError(message: "no such schema: \(name)")
     }
 
-    /// The names in a schema.
+    /// Returns the names in a schema.
     func contents(of schemaID: DatabaseSchemaID) throws -> SchemaContents {
         if let known = schemaCache.contents[schemaID] { return known }
         guard try schemaSearchOrder.contains(schemaID) else { return SchemaContents() }
-        // The stamp comes first: should the schema change in between, the stamp is outdated, not the contents.
+        // The stamp is read first: after a change in between, the stamp is outdated, and not the contents.
         if schemaID != .temp {
             schemaCache.stamps.append(try makeStamp(of: schemaID))
             schemaCache.settledTransaction = nil
@@ -139,18 +139,18 @@ extension Database {
         return contents
     }
 
-    /// The rows of a query on a schema. Its statement is not kept: the result is. The program did not ask: its trace
-    /// doesn't show it.
+    /// Returns the rows of a query on a schema. Its statement is not cached, because the result is. It is not traced,
+    /// because it is not the program's.
     func schemaRows(_ sql: String) throws -> [Row] {
         try untraced { try Row.fetchAll(makeStatement(sql: sql)) }
     }
 
-    /// The rows of a pragma whose argument is the name of a table or an index.
+    /// Returns the rows of a pragma whose argument is the name of a table or an index.
     func schemaRows(pragma: String, _ name: String, in schemaName: String?) throws -> [Row] {
         try schemaRows(Self.pragma(pragma, name, in: schemaName))
     }
 
-    /// A pragma whose argument is the name of a table or an index.
+    /// Returns the SQL of a pragma whose argument is the name of a table or an index.
     static func pragma(_ pragma: String, _ name: String, in schemaName: String?) -> String {
         let schema = schemaName.map { DatabaseSchemaID(named: $0).sql + "." } ?? ""
         return "PRAGMA \(schema)\(pragma)(\(name.quotedDatabaseIdentifier))"
@@ -158,9 +158,9 @@ extension Database {
 
     // MARK: - Names
 
-    /// The table or view that a name stands for, by SQLite's rules when no schema is given; nil when there is none.
+    /// Returns the table or view with a name, by SQLite's rules if no schema is given. Nil if there is none.
     ///
-    /// - throws: `SQLITE_ERROR` when there is no such schema.
+    /// - throws: `SQLITE_ERROR` if there is no such schema.
     func relation(_ name: String, in schemaName: String?) throws -> Relation? {
         try validateSchemaCache()
         if let schemaName {
@@ -176,13 +176,13 @@ extension Database {
         return nil
     }
 
-    /// The table or view that a name stands for; `SQLITE_ERROR` when there is none.
+    /// Returns the table or view with a name. Throws `SQLITE_ERROR` if there is none.
     func existingRelation(_ name: String, in schemaName: String?) throws -> Relation {
         guard let relation = try relation(name, in: schemaName) else { throw noSuchTable(name) }
         return relation
     }
 
-    /// The table that a name stands for; `SQLITE_ERROR` when there is none, or when it is a view.
+    /// Returns the table with a name. Throws `SQLITE_ERROR` if there is none, or if it is a view.
     func existingTable(_ name: String, in schemaName: String?) throws -> Relation {
         guard let table = try relation(name, in: schemaName), !table.isView else { throw noSuchTable(name) }
         return table

@@ -5,26 +5,27 @@ public struct ForeignKeyInfo: Sendable {
     /// The number of the foreign key in its table: that of ``ForeignKeyViolation/foreignKeyId``.
     public var id: Int
 
-    /// The table that is referred to, as the foreign key names it.
+    /// The table that is referred to, as it is spelled in the foreign key.
     public let destinationTable: String
 
-    /// The columns that refer, each with the one that it refers to.
+    /// The referring columns, each with the column that it refers to.
     public let mapping: [(origin: String, destination: String)]
 
-    /// The columns that refer.
+    /// The referring columns.
     public var originColumns: [String] { mapping.map(\.origin) }
 
-    /// The columns that are referred to, those of the primary key where the foreign key names none.
+    /// The columns that are referred to: those of the primary key if the foreign key does not name any.
     public var destinationColumns: [String] { mapping.map(\.destination) }
 }
 
 extension Database {
-    /// The foreign keys of a table.
+    /// Returns the foreign keys of a table.
     ///
-    /// - parameter schemaName: by default the name is looked for as SQLite does: in temp, main, and the attached
-    ///   databases.
-    /// - throws: `SQLITE_ERROR` when there is no such table or schema, and when a foreign key without column names
-    ///   refers to a table that does not exist.
+    /// - parameters:
+    ///   - tableName: the name of the table.
+    ///   - schemaName: the name of the schema. Default: nil, for SQLite's search order: temp, main, attached databases.
+    /// - throws: `SQLITE_ERROR` if there is no such table or schema, and if a foreign key without column names refers
+    ///   to a table that does not exist.
     public func foreignKeys(on tableName: String, in schemaName: String? = nil) throws -> [ForeignKeyInfo] {
         let table = try existingTable(tableName, in: schemaName)
         if let known = table.foreignKeys { return known }
@@ -33,7 +34,7 @@ extension Database {
         return foreignKeys
     }
 
-    /// One foreign key of a table, whatever its other ones refer to; nil when there is none of that number.
+    /// Returns one foreign key of a table, independently of its other ones. Nil if there is none with the number.
     func foreignKey(_ id: Int, on table: Relation) throws -> ForeignKeyInfo? {
         if let known = table.foreignKeys { return known.first { $0.id == id } }
         return try readForeignKeys(of: table) { $0 == id }.first
@@ -54,7 +55,7 @@ extension Database {
         let destinationTable: String = rows[0]["table"]
         let origins: [String] = rows.map { $0["from"] }
         let named: [String?] = rows.map { $0["to"] }
-        // Without names, the primary key is meant. A foreign key never leaves its schema.
+        // Without names, the primary key is meant. A foreign key always refers to its own schema.
         let destinations = named.contains(nil)
             ? try primaryKey(destinationTable, in: schemaID.name).columns
             : named.compactMap { $0 }

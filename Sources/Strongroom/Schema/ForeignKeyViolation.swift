@@ -5,7 +5,7 @@ public struct ForeignKeyViolation: Sendable {
     /// The table of the row.
     public var originTable: String
 
-    /// The rowid of the row; nil in a table without rowid.
+    /// The rowid of the row. Nil in a table without rowid.
     public var originRowID: Int64?
 
     /// The table that the row refers to.
@@ -16,6 +16,8 @@ public struct ForeignKeyViolation: Sendable {
 }
 
 extension ForeignKeyViolation {
+    /// Creates a violation.
+    ///
     /// - parameter row: a row of `PRAGMA foreign_key_check`.
     public init(row: Row) {
         originTable = row["table"]
@@ -26,26 +28,27 @@ extension ForeignKeyViolation {
 }
 
 extension ForeignKeyViolation: CustomStringConvertible {
-    /// The tables and the rowid; the rows' contents stay out.
+    /// The tables and the rowid, without the contents of rows.
     public var description: String {
         message(from: originTable, to: destinationTable, in: rowIDWords)
     }
 
-    /// Tables, columns, and the row with all its values. They may be secrets: keep them out of logs.
+    /// Returns the tables, the columns, and the row with all its values. They may be secrets: keep them out of logs.
     ///
-    /// Columns and values are left out where the table or the row has gone since.
+    /// Omits columns and values if the table or the row has been removed since.
     ///
-    /// - throws: `SQLITE_ERROR` when a foreign key without column names refers to a table that does not exist.
+    /// - throws: `SQLITE_ERROR` if a foreign key without column names refers to a table that does not exist.
     public func failureDescription(_ db: Database) throws -> String {
         try message(db, row: originRow(db)?.description)
     }
 
-    /// An error with the code `SQLITE_CONSTRAINT_FOREIGNKEY`, whose message names tables, columns and rowid.
+    /// Returns an error with the code `SQLITE_CONSTRAINT_FOREIGNKEY`, whose message contains the tables, columns and
+    /// rowid.
     ///
-    /// The message shows the row's values only where the configuration sets
-    /// ``Configuration/publicStatementArguments``: errors end up in logs.
+    /// The message contains the row's values only if the configuration sets ``Configuration/publicStatementArguments``,
+    /// because errors are often logged.
     public func databaseError(_ db: Database) -> DatabaseError {
-        // The violation counts, not that its description could not be had.
+        // An error of the description does not replace that of the violation.
         let message = db.configuration.publicStatementArguments
             ? try? failureDescription(db)
             : try? message(db, row: nil)

@@ -1,4 +1,4 @@
-/// True if the row of an aliased table is there: not all of what tells the rows apart is NULL.
+/// True if the row of an aliased table exists: not all columns that identify it are NULL.
 private struct RowExistence: SQLExpressionWriting {
     let alias: TableAliasBase
     var isNegated = false
@@ -26,6 +26,6 @@ private struct RowExistence: SQLExpressionWriting {
 }
 
 extension TableAlias {
-    /// A Boolean value that indicates whether the row is there, which an optional join does not say.
+    /// An expression that is true if the row exists, for optional joins.
     public var exists: SQLExpression { SQLExpression(node: .custom(RowExistence(alias: self))) }
 }

@@ -1,9 +1,9 @@
-/// The schemas of a connection's databases, as far as they were read. It is dropped as a whole when one of them may
+/// The schemas of a connection's databases, as far as they were read. It is emptied as a whole when one of them may
 /// have changed.
 final class SchemaCache: ConnectionPart {
-    // Unchecked exclusivity: see the article *Layers*.
+    // Unchecked exclusivity: see <doc:Layers>.
 
-    /// An open transaction may have changed a schema before anybody asked for it.
+    /// An open transaction may have changed a schema before the cache is created.
     init(_ database: Database) {
         isProvisional = !database.isAutocommit
     }
@@ -14,29 +14,29 @@ final class SchemaCache: ConnectionPart {
     /// The contents of the schemas that were read.
     @exclusivity(unchecked) var contents: [DatabaseSchemaID: SchemaContents] = [:]
 
-    /// The tables and views that were asked for without schema, by the name that was given.
+    /// The tables and views that were looked up without a schema, by the given name.
     var unqualifiedRelations: [String: Relation] = [:]
 
-    /// The objects derived from the schemas, by type, such as the SQL that saves its records, which names primary
-    /// keys.
+    /// The objects that are derived from the schemas, by type, such as the SQL that saves records of the type.
     @exclusivity(unchecked) private var derived: [ObjectIdentifier: AnyObject] = [:]
 
-    /// The object that was asked for last: many programs save many records of one type.
+    /// The object of the last look-up: many programs save many records of one type.
     @exclusivity(unchecked) private var latestDerived: (type: ObjectIdentifier, value: AnyObject)?
 
-    /// For each schema that was read and that other connections may change, when it was.
+    /// The stamp of each schema that was read and that other connections can change.
     @exclusivity(unchecked) var stamps: [SchemaStamp] = []
 
-    /// The transaction that writes now and has found the stamps current: nobody else can change a schema before it
-    /// ends. It is told by how many have ended before.
+    /// The transaction that writes now and has found the stamps current: until it ends, no other connection can change
+    /// a schema. It is identified by the number of transactions that have ended before.
     @exclusivity(unchecked) var settledTransaction: Int?
 
-    /// True if an open transaction has changed a schema, and may still take the change back.
+    /// True if an open transaction has changed a schema, and may roll the change back.
     @exclusivity(unchecked) var isProvisional: Bool
 
     var isEmpty: Bool { searchOrder == nil && contents.isEmpty }
 
-    /// Returns the object derived from the schemas for `type`, made by `make` if need be and kept as long as they are.
+    /// Returns the object that is derived from the schemas for `type`. `make` creates it if necessary. It is kept until
+    /// they change.
     func derived<Value: AnyObject>(
         for type: Any.Type, where serves: (Value) -> Bool, make: () -> Value) -> Value
     {
@@ -51,7 +51,7 @@ final class SchemaCache: ConnectionPart {
         return value
     }
 
-    /// Forgets all but whether the transaction has changed a schema.
+    /// Discards everything except the fact that the transaction has changed a schema.
     func removeAll() {
         searchOrder = nil
         contents = [:]
@@ -62,7 +62,7 @@ final class SchemaCache: ConnectionPart {
         settledTransaction = nil
     }
 
-    /// Forgets the keys of views, which a schema source gave.
+    /// Discards the keys of views, which come from a schema source.
     func removeViewKeys() {
         derived = [:]
         latestDerived = nil
@@ -76,10 +76,10 @@ final class SchemaCache: ConnectionPart {
 struct SchemaStamp {
     let schemaID: DatabaseSchemaID
 
-    /// `PRAGMA schema_version`: changes with the schema.
+    /// `PRAGMA schema_version`, which changes with the schema.
     let schemaVersion: Int64
 
-    /// `SQLITE_FCNTL_DATA_VERSION`: changes with any commit, and costs no read.
+    /// `SQLITE_FCNTL_DATA_VERSION`, which changes with each commit, and costs no read.
     var dataVersion: UInt32
 }
 
@@ -92,7 +92,7 @@ struct SchemaContents {
     var triggers: Set<String> = []
 }
 
-/// A table or a view, with what is known of it so far.
+/// A table or a view, with the facts that were read so far.
 final class Relation {
     let id: DatabaseObjectID
     let isView: Bool

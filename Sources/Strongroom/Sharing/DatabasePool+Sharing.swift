@@ -1,22 +1,25 @@
 import CStrongroom
 import Foundation
 
-// Several processes that open one database, possibly at once, possibly before it exists.
+// Several processes that open one database, possibly at the same time, and before it exists.
 
 extension DatabasePool {
     /// Opens a database that several processes share, for reading and writing. Creates the database and migrates it.
     ///
-    /// One process at a time does so, while the others wait. The write-ahead log is kept for
-    /// processes that only read: see ``Configuration/persistentWAL``. A write that finds the database locked by another
-    /// process waits for it, five seconds if ``Configuration/busyMode`` says nothing else.
+    /// One process at a time does so, while the others wait. The write-ahead log is kept for processes that only read:
+    /// see ``Configuration/persistentWAL``. A write waits for the lock of another process, for five seconds unless
+    /// ``Configuration/busyMode`` is set.
     ///
-    /// Beside the database, on Linux, stays a file whose name ends in `-lock`. On Apple's platforms a file coordinator
-    /// takes its place.
+    /// On Linux, a file whose name ends in `-lock` stays beside the database. On Apple's platforms a file coordinator
+    /// replaces it.
     ///
-    /// - parameter migrator: brings the schema up to date. Default: no migration.
-    /// - parameter setUp: further set-up, while other processes wait.
-    /// - throws: ``SupersededDatabaseError`` when a later version of the program has migrated the database; what
-    ///   opening, a migration or `setUp` throws.
+    /// - parameters:
+    ///   - path: the path of the database.
+    ///   - configuration: the configuration of the pool.
+    ///   - migrator: the migrations of the schema. Default: none.
+    ///   - setUp: further set-up, while other processes wait. Default: none.
+    /// - throws: ``SupersededDatabaseError`` if a later version of the program has migrated the database; the errors of
+    ///   opening, of a migration, and of `setUp`.
     public static func openShared(
         path: String, configuration: Configuration = Configuration(), migrator: DatabaseMigrator = DatabaseMigrator(),
         setUp: (DatabasePool) throws -> Void = { _ in }) throws -> DatabasePool
@@ -39,10 +42,13 @@ extension DatabasePool {
         }
     }
 
-    /// Opens a database that several processes share, for reading.
+    /// Opens a database that several processes share, for reading only.
     ///
-    /// - parameter migrator: the migrations that the database must have. Default: none.
-    /// - returns: the pool; nil if the database does not exist yet, or if its migrations are not those of the migrator.
+    /// - parameters:
+    ///   - path: the path of the database.
+    ///   - configuration: the configuration of the pool.
+    ///   - migrator: the migrations that the database must have. Default: none.
+    /// - returns: the pool. Nil if the database does not exist yet, or its migrations are not those of the migrator.
     /// - throws: the errors of opening.
     public static func openSharedReadOnly(
         path: String, configuration: Configuration = Configuration(),
@@ -52,7 +58,7 @@ extension DatabasePool {
         var configuration = configuration
         configuration.readonly = true
         return try OpeningLock.hold(for: .reading, at: path) {
-            // One that was killed may have left an empty file. The size is had without opening the file.
+            // A killed process may have left an empty file. The size is read without opening the file.
             guard strongroom_size_of_file(path) > 0 else { return nil }
             let pool = try DatabasePool(path: path, configuration: configuration)
             if migrator.migrations.isEmpty { return pool }
@@ -64,7 +70,7 @@ extension DatabasePool {
     }
 }
 
-/// A later version of the program has migrated the database: this version does not know its schema.
+/// An error for a database that a later version of the program has migrated: this version does not know its schema.
 public struct SupersededDatabaseError: Error, CustomStringConvertible {
     /// The path of the database.
     public let path: String

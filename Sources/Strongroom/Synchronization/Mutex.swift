@@ -1,10 +1,10 @@
 import Foundation
 
-/// A value together with the lock that guards it. A function is to be wrapped in a structure: Swift would convert it for
-/// each access anew, and keep all conversions.
+/// A value and the lock that guards it. Wrap a function in a structure: Swift would reabstract it at each access, and
+/// keep all conversions.
 ///
-/// Synchronization's type of that name needs macOS 15. The value is reached under the lock only, by a pointer: Swift
-/// has no exclusive access to check. Lock and value are one allocation.
+/// The type of that name in Synchronization requires macOS 15. The value is accessed under the lock only, by a pointer,
+/// so that Swift has no exclusive access to check. Lock and value are one allocation.
 package struct Mutex<Value>: @unchecked Sendable {
     private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
         deinit {

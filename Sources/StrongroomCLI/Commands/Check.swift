@@ -70,7 +70,7 @@ extension Target {
 }
 
 extension IntegrityReport {
-    /// One sentence each.
+    /// The problems, in one sentence each.
     var problems: [String] {
         let pages = unauthenticPages ?? []
         guard pages.isEmpty else { return pages.map { "page \($0) is not what was written with this key" } }

@@ -13,7 +13,7 @@ struct Decrypt: Reporting {
 
     static let examples = [
         (line: "strongroom decrypt notes.db plain.db",
-         what: "asks for the passphrase, and whether clear text is meant"),
+         what: "asks for the passphrase, and for a confirmation"),
         (line: "strongroom decrypt --yes notes.db plain.db --passphrase-file key", what: "in a script"),
     ]
 

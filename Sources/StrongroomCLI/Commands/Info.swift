@@ -13,7 +13,7 @@ struct Info: Reporting {
 
     static let examples = [
         (line: "strongroom info notes.db",
-         what: "without a key: whether it is encrypted, its size, what stands beside it"),
+         what: "without a key: its kind, its size, the files beside it"),
         (line: "strongroom info notes.db --unlock", what: "asks for the passphrase and shows cipher, pages and schema"),
     ]
 

@@ -73,7 +73,7 @@ struct Key: Reporting {
         guard action == .add || !recoveryCode else { throw ValidationError("--recovery-code goes with key add.") }
         guard action == .restore || !force else { throw ValidationError("--force goes with key restore.") }
         guard action.takesNewSecret && !recoveryCode || !newPassphrase.isGiven else {
-            throw ValidationError("There is no new passphrase in key \(action.rawValue).")
+            throw ValidationError("No new passphrase goes with key \(action.rawValue).")
         }
         guard action.takesNewSecret || !slot.isGiven else {
             throw ValidationError("key \(action.rawValue) makes no slot.")

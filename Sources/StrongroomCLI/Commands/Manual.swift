@@ -15,7 +15,8 @@ struct Manual: Documented {
         for page in try ManualPage.all() {
             let path = folder + "/" + page.fileName, mode: [FileAttributeKey: Any] = [.posixPermissions: 0o644]
             guard FileManager.default.createFile(atPath: path, contents: Data(page.text.utf8), attributes: mode) else {
-                throw Failure(errno: errno, file: path, doing: "writing it")
+                throw Failure(errno: errno, file: path, "it cannot be written", state: "the manual is incomplete",
+                              remedy: "Check the permissions of the folder, then run this again")
             }
         }
     }

@@ -7,8 +7,8 @@ struct Migrate: Reporting {
         discussion: help(
             """
             With OUT, the command makes and checks a copy in the format of SQLCipher 4, with the same key. FILE is \
-            only read. The formats of SQLCipher 1 to 4 are detected; give --page-size if FILE has not the usual page \
-            size of its format.
+            only read. The formats of SQLCipher 1 to 4 are detected; give --page-size if FILE does not have the \
+            usual page size of its format.
 
             Without OUT, --plaintext-header changes FILE itself.
             """,
@@ -17,7 +17,7 @@ struct Migrate: Reporting {
     static let examples = [
         (line: "strongroom migrate old.db new.db", what: "from the format of SQLCipher 1, 2 or 3 into today's"),
         (line: "strongroom migrate notes.db --plaintext-header on",
-         what: "in place, for iOS to know it for a database"),
+         what: "in place, so that iOS recognizes a database"),
     ]
 
     enum Header: String, ExpressibleByArgument, CaseIterable { case on, off }

@@ -21,7 +21,7 @@ struct Query: Reporting {
     static let examples = [
         (line: "strongroom query notes.db 'SELECT count(*) FROM note'", what: "one number"),
         (line: "strongroom query notes.db 'SELECT * FROM note WHERE id = :id' --bind id=7",
-         what: "with a value that is no SQL"),
+         what: "with a value that is not part of the SQL"),
         (line: "strongroom query notes.db --output csv < report.sql > report.csv",
          what: "SQL from a file, rows for a spreadsheet"),
         (line: "strongroom query notes.db --write 'DELETE FROM note WHERE id = 7'", what: "changes the database"),

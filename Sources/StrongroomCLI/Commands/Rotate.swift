@@ -6,15 +6,16 @@ struct Rotate: Reporting {
         abstract: "Change the passphrase of encrypted databases.",
         discussion: help(
             """
-            The command encrypts every page anew, opens the result with the new passphrase, and checks it. Other \
-            programs may use a database meanwhile. At every moment exactly one of the two passphrases opens it.
+            The command encrypts every page with a new key, opens the result with the new passphrase, and checks \
+            it. Other programs may use a database meanwhile. At every moment exactly one of the two passphrases \
+            opens it.
 
-            After an interruption, run the same command again: it finishes the rotation or begins it anew. Files that \
-            the new passphrase opens count as done.
+            After an interruption, run the same command again: it finishes the rotation or begins it again. Files \
+            that the new passphrase opens count as done.
 
             A database with key slots gets the new passphrase in the slot of the old one, and no page is written. \
-            --data-key encrypts every page anew, for the slot of the passphrase and those of --keep-file. Other slots \
-            are dropped with --drop-other-slots only.
+            --data-key encrypts every page with a new key, for the slot of the passphrase and those of \
+            --keep-file. Other slots are dropped with --drop-other-slots only.
 
             Before the first change, the command opens each file, checks the free space (about the size of the largest \
             files, as many as there are jobs), and looks for programs that write to it. A file that fails keeps its \
@@ -151,6 +152,8 @@ struct Rotate: Reporting {
 
     // MARK: - The outcome
 
+    /// Prints the outcomes, and ends the command with their status.
+    ///
     /// - parameter isTold: true if each of several files was reported when it was done.
     private func end(_ run: RotationRun, _ keys: RotationKeys?, isReported: Bool) throws {
         // The estimate is optional in a dry run.

@@ -12,7 +12,7 @@ struct Vacuum: Reporting {
             statuses: [.absent, .busy, .wrongKey, .damaged, .diskFull, .interrupted]))
 
     static let examples = [
-        (line: "strongroom vacuum notes.db", what: "gives back what deleted rows took"),
+        (line: "strongroom vacuum notes.db", what: "releases the space of deleted rows"),
     ]
 
     @Argument(help: "A database.", completion: .file())

@@ -65,7 +65,7 @@ struct RotationReport {
         guard !hasSlots else {
             return "the \(old) opens it; its slot would be changed, and no page. Nothing was changed."
         }
-        var text = "the \(old) opens it; \(bytes) bytes would be encrypted anew"
+        var text = "the \(old) opens it; \(bytes) bytes would be encrypted again"
         if let seconds = seconds(plan) { text += " in about \(duration(seconds))" }
         text += ", with \(megabytes(plan.room.needed)) of room beside it (there are \(megabytes(plan.room.available)))."
         if step.wasPending { text += " An earlier rotation was interrupted, and would be undone first." }
@@ -80,7 +80,7 @@ struct RotationReport {
     private func others(_ plan: RotationPlan) -> String? {
         guard !plan.processes.isEmpty else { return nil }
         let names = plan.processes.map { "\($0.name) (process \($0.identifier))" }.joined(separator: ", ")
-        return "it is open in \(names) too, which must open it anew with the new \(new)"
+        return "it is open in \(names) too, which must open it again with the new \(new)"
     }
 
     private var bytes: Int64 { step.target?.inspection.size ?? 0 }

@@ -157,8 +157,8 @@ extension Target {
         // The new salt of a plaintext header is written there.
         let salt = place.path + "-salt"
         if inspection.kind == .plaintextHeader, access(salt, W_OK) != 0, errno == EACCES || errno == EROFS {
-            throw Failure(errno: errno, file: name, doing: "opening \(salt) to write",
-                          remedy: "Nothing was changed. Check the owner and mode of that file")
+            throw Failure(errno: errno, file: name, "its salt file \(salt) cannot be written",
+                          remedy: "Check the owner and mode of that file")
         }
         let room = Room(for: self)
         // The passphrase of a slot changes, and no page.

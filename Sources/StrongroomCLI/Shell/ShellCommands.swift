@@ -56,7 +56,9 @@ extension ShellSession {
 
     private func importRows(_ path: String, _ table: String, _ db: Database) throws {
         guard isWriting else { throw DatabaseError(resultCode: .SQLITE_READONLY) }
-        guard access(path, R_OK) == 0 else { throw Failure(errno: errno, file: path, doing: "reading it") }
+        guard access(path, R_OK) == 0 else {
+            throw Failure(errno: errno, file: path, "it cannot be read", remedy: "Check its permissions")
+        }
         guard let content = FileManager.default.contents(atPath: path) else {
             throw Failure(.other, file: path, "it cannot be read; nothing was changed",
                           remedy: "Give a file of comma-separated values")

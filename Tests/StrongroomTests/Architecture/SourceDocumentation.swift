@@ -38,7 +38,7 @@ struct SourceDocumentation {
 
     /// All but the constants of result codes, which have SQLite's names and documentation.
     var publicDeclarations: [Declaration] {
-        files.filter { !$0.path.hasSuffix("ResultCode+Names.swift") && !$0.path.hasPrefix("StrongroomCLI") }
+        files.filter { !$0.path.hasSuffix("+Names.swift") && !$0.path.hasPrefix("StrongroomCLI") }
             .flatMap { Self.publicDeclarations(in: $0.text, file: $0.path) }
     }
 

@@ -75,6 +75,31 @@ struct ExternalFileTests {
         for observation in [value, region] { observation.cancel() }
     }
 
+    @Test("with a plaintext header end observations, too, when another connection changes the key", arguments: [
+        WriterKind.queue, .pool,
+    ])
+    func rotationWithPlaintextHeader(kind: WriterKind) async throws {
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
+        var configuration = Configuration.watching()
+        configuration.encryption = Encryption(
+            key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000), plaintextHeader: PlaintextHeader())
+        let writer: any DatabaseWriter = kind == .queue
+            ? try DatabaseQueue(path: path, configuration: configuration)
+            : try DatabasePool(path: path, configuration: configuration)
+        try await writer.write { try $0.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT)") }
+        configuration.observesExternalChanges = false
+        let other = try DatabaseQueue(path: path, configuration: configuration)
+        let notified = Notified<Int>()
+        let observation = trackingWineCount().notify(notified, in: writer)
+        try await notified.reaches(0)
+        try await other.write { try $0.execute(sql: "INSERT INTO wine (name) VALUES ('Chinon')") }
+        try await notified.reaches(1)
+        try await other.rotateKey(to: .passphrase("another"))
+        try await notified.fails()
+        #expect((notified.errors.first as? DatabaseError)?.reason == .wrongKey)
+        observation.cancel()
+    }
+
     @Test("are watched until the database is closed, or goes away")
     func ends() throws {
         let file = try SharedFile(), closed = RungWatch(), forgotten = RungWatch()

@@ -16,6 +16,28 @@ struct RowTests {
         }
     }
 
+    @Test("finds columns by names that are made anew for each row, and by names that change afterwards")
+    func namesOfAnyOrigin() throws {
+        try withDatabase { db in
+            let rows = try Row.fetchCursor(db, sql: """
+                SELECT 1 AS customer_identifier, 2 AS warehouse_location UNION ALL SELECT 3, 4
+                """)
+            var name = ["customer", "identifier"].joined(separator: "_")
+            while let row = try rows.next() {
+                let first: Int = row["customer_identifier"]
+                #expect(row[name] == first)
+                #expect(row["Customer_Identifier"] == first)
+                #expect(row["warehouse_location"] == first + 1)
+                #expect(row[["warehouse", "location"].joined(separator: "_")] == first + 1)
+                name.replaceSubrange(name.startIndex..., with: "warehouse_location")
+                #expect(row[name] == first + 1)
+                name.replaceSubrange(name.startIndex..., with: "customer_identifier")
+                #expect(row[name] == first)
+                #expect(Array(row.columnNames) == ["customer_identifier", "warehouse_location"])
+            }
+        }
+    }
+
     @Test("gives the leftmost of columns with the same name, in any order of access")
     func duplicateNames() throws {
         try withDatabase { db in

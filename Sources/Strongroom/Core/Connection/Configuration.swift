@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
 
-/// The settings of connections.
+/// The configuration of a database's connections.
 public struct Configuration: Sendable {
     // MARK: - What connections may do
 
-    /// A Boolean value that indicates whether the database is opened for reading only. Default: false.
+    /// A Boolean value that indicates whether the database is opened read-only. Default: false.
     public var readonly: Bool = false
 
     /// A Boolean value that indicates whether foreign keys are enforced. Default: true.
@@ -15,71 +15,70 @@ public struct Configuration: Sendable {
     /// The reaction of a connection to a lock that another one holds. Default: `.immediateError`.
     public var busyMode: Database.BusyMode = .immediateError
 
-    /// The journal of a writable database. Default: WAL for pools, whatever the file has for queues.
+    /// The journal of a writable database. Default: WAL for pools, the file's own mode for queues.
     public var journalMode: JournalModeConfiguration = .default
 
-    /// A Boolean value that indicates whether the write-ahead log and its index stay when the last connection closes,
-    /// so that processes that may only read can open the database at any time. Default: false.
+    /// A Boolean value that indicates whether the write-ahead log and its index stay when the last connection is
+    /// closed, so that processes without write access can open the database at any time. Default: false.
     ///
     /// Source: <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntlpersistwal>.
     public var persistentWAL: Bool = false
 
-    /// A Boolean value that indicates whether `"text"` in double quotes may be a string. Default: false.
+    /// A Boolean value that indicates whether `"text"` in double quotes can be a string. Default: false.
     /// <https://www.sqlite.org/quirks.html#dblquote>
     public var acceptsDoubleQuotedStringLiterals: Bool = false
 
-    /// A Boolean value that indicates whether a database access may leave a transaction open. Default: false.
+    /// A Boolean value that indicates whether an access may leave a transaction open. Default: false.
     public var allowsUnsafeTransactions: Bool = false
 
     // MARK: - Set-up
 
-    /// The encryption of the database; nil when the key is set in ``prepareDatabase(_:)``, or for clear text.
-    ///
-    /// Default: nil.
+    /// The encryption of the database. Nil, the default, for clear text, and if ``prepareDatabase(_:)`` sets the key.
     public var encryption: Encryption?
 
-    /// The derived keys that the connections of one access share; each connection for itself when nil.
+    /// The derived keys that the connections of one queue or pool share. Nil if each connection has its own.
     private(set) var keyring: Keyring?
 
-    /// The same settings, for the connections of a new access, or for one more of an access that has derived keys
-    /// already.
+    /// Returns the configuration for the connections of a new access, or for a further one of an access with derived
+    /// keys.
     func sharingKeys(_ keyring: Keyring = Keyring()) -> Configuration {
         var configuration = self
         configuration.keyring = keyring
         return configuration
     }
 
-    /// The way in which a reading connection leaves files as they were; nil for connections without that care.
+    /// The way in which a read leaves the files unchanged. Nil for connections without this restriction.
     var trace: ReadingTrace?
 
     private(set) var setups: [@Sendable (Database) throws -> Void] = []
 
-    /// Adds a function that every new connection runs before its first use: set the key, add functions.
+    /// Adds a function that each new connection runs before its first use, for example to set the key or to add
+    /// functions.
     public mutating func prepareDatabase(_ setup: @escaping @Sendable (Database) throws -> Void) {
         setups.append(setup)
     }
 
-    // MARK: - What is shown
+    // MARK: - Schema, names and arguments
 
-    /// The source of facts that the schema doesn't tell, such as the keys of views. Default: nil.
+    /// The source of facts that the schema doesn't contain, such as the keys of views. Default: nil.
     public var schemaSource: (any DatabaseSchemaSource)?
 
-    /// A name for the connections' queues and descriptions. Default: nil.
+    /// A name for the queues and descriptions of connections. Default: nil.
     public var label: String?
 
-    /// A Boolean value that indicates whether the arguments of statements appear in errors and traces. They may be
+    /// A Boolean value that indicates whether errors and traces contain the arguments of statements, which may be
     /// secrets. Default: false.
     public var publicStatementArguments: Bool = false
 
     // MARK: - Transactions
 
-    /// The kind of write transactions that name none. Default: `.immediate`, which waits for the lock as
-    /// ``busyMode`` says; a deferred transaction may fail to get it later, when it can't be waited for.
+    /// The kind of write transactions without an explicit one. Default: `.immediate`, which waits for the lock as
+    /// ``busyMode`` defines. A deferred transaction takes the lock later, when waiting is not possible, and may fail.
     ///
     /// Transactions of read-only connections are always deferred.
     public var defaultTransactionKind: Database.TransactionKind = .immediate
 
-    /// The clock of ``Database/transactionDate``. Default: the system's.
+    /// The clock of ``Database/transactionDate``. Default: the system's clock.
     public var transactionClock: any TransactionClock = .default
 
     // MARK: - Concurrency
@@ -87,15 +86,15 @@ public struct Configuration: Sendable {
     /// The number of readers of a pool. Default: 5.
     public var maximumReaderCount: Int = 5
 
-    /// A Boolean value that indicates whether a pool keeps its readers for good, instead of closing them under memory
+    /// A Boolean value that indicates whether a pool keeps its readers open, instead of closing them under memory
     /// pressure. Default: false.
     public var persistentReadOnlyConnections: Bool = false
 
-    /// A Boolean value that indicates whether the database lets go of its locks at ``Database/suspendNotification``.
+    /// A Boolean value that indicates whether the database releases its locks at ``Database/suspendNotification``.
     /// Default: false.
     public var observesSuspensionNotifications: Bool = false
 
-    /// How the files are watched for changes of others; nil where nobody wants to know of them.
+    /// The watch over the files for changes by others. Nil if they are not observed.
     var fileWatching: FileWatching?
 
     /// The quality of service of database work. Default: `.userInitiated`.
@@ -107,22 +106,21 @@ public struct Configuration: Sendable {
     /// The quality of service of writes.
     public var writeQoS: DispatchQoS { writerTargetQueue?.qos ?? qos }
 
-    /// The queue under the connections' queues. Default: nil.
+    /// The queue on which accesses run. Default: nil, for queues of the library.
     public var targetQueue: DispatchQueue?
 
-    /// The queue under the writer's queue, instead of `targetQueue`. Default: nil. Where ``readonly`` is set, nobody
-    /// writes, and it is not used.
+    /// The queue on which writes run, instead of `targetQueue`. Default: nil. Not used if ``readonly`` is set.
     public var writeTargetQueue: DispatchQueue?
 
-    /// The queue under that of the connection that writes, or could.
+    /// The queue on which the writer's accesses run.
     var writerTargetQueue: DispatchQueue? { readonly ? targetQueue : writeTargetQueue ?? targetQueue }
 
-    /// The default settings.
+    /// Creates the default configuration.
     public init() {}
 
     /// The journal of writable connections.
     public enum JournalModeConfiguration: Sendable {
-        /// WAL for pools, whatever the file has for queues.
+        /// WAL for pools, the file's own mode for queues.
         case `default`
 
         /// WAL. <https://www.sqlite.org/wal.html>

@@ -1,75 +1,74 @@
 import CStrongroom
 
-/// A part of a connection: the state that a layer above the core keeps for it, and its work around statements and
-/// transactions.
+/// A part of a connection: the state of a layer above the core, and its work around statements and transactions.
 ///
-/// The core knows parts by this protocol only. A part is made when it is first asked for. A part that needs another
-/// one asks for it in its initializer, and is called after it.
+/// The core only uses parts through this protocol. A part is created at its first use. A part that needs another one
+/// uses it in its initializer, and is called after it.
 protocol ConnectionPart: AnyObject {
     init(_ database: Database)
 
-    /// The frequent events that the part is called for now. Call ``ConnectionParts/update()`` after a change.
+    /// The frequent events for which the part is called. Call ``ConnectionParts/update()`` after a change.
     var concerns: PartConcerns { get }
 
     // MARK: Compiling
 
-    /// SQL is about to be compiled, comments and space included. What is thrown refuses it.
+    /// Called before SQL is compiled, with its comments and spaces. An error refuses the SQL.
     func willCompile(_ text: SQLText, in db: Database) throws
 
     func didCompile(_ compilation: StatementCompilation, in db: Database) throws
 
-    /// Returns what SQLite's message doesn't tell of a failure that has just happened. Asked once for each failure.
+    /// Returns an explanation of a failure that is more precise than SQLite's message. Called once for each failure.
     func explanation(of code: CInt, in db: Database) -> DatabaseError?
 
-    /// The file is about to be read by other means than a statement.
+    /// Calls the parts before the file is read by other means than a statement.
     func willReadFile(in db: Database) throws
 
     // MARK: Running
 
-    /// A statement is about to run: one that concerns a part, or one that opens or makes databases. What is thrown
-    /// refuses it.
+    /// Called before a statement runs, if it concerns a part, or opens or creates databases. An error refuses the
+    /// statement.
     func willRun(_ statement: Statement, in db: Database) throws
 
-    /// A statement with effects has run, or any statement has failed. What is thrown says why the part has undone it.
+    /// Called after a statement with effects, or after the failure of any statement. An error is the reason why the
+    /// part has undone the statement.
     func didRun(_ statement: Statement, isDone: Bool, in db: Database) throws
 
-    /// Returns true if the part has to hear of the end of a statement that changed rows inside a transaction, and
-    /// nothing else.
+    /// Returns true if the part must be called at the end of a statement that only changed rows inside a transaction.
     func isConcerned(by statement: Statement) -> Bool
 
     // MARK: Transactions
 
-    /// True if the transaction has changes that SQLite knows nothing of.
+    /// True if the transaction has changes that SQLite doesn't report.
     var hasUnseenChanges: Bool { get }
 
-    /// A transaction is about to be committed: called inside of SQLite. What is thrown rolls it back.
+    /// Called inside of SQLite before a transaction is committed. An error rolls it back.
     func willCommit() throws
 
     /// - parameter notifiesObservers: true if observers are notified; false after transactions that only read.
     func transactionDidEnd(isCommitted: Bool, notifiesObservers: Bool, in db: Database)
 
-    /// A statement outside of transactions has failed, and its changes were undone.
+    /// Called when a statement outside of transactions has failed, and its changes were undone.
     func changesWereUndone(in db: Database)
 
-    /// All content was replaced by other means than statements.
+    /// Calls the parts after all content was replaced by other means than statements.
     func contentWasReplaced(in db: Database) throws
 
-    // MARK: The end
+    // MARK: Closing
 
-    /// The connection is about to be closed. Statements run no more.
+    /// Called before the connection is closed, after its last statement.
     func willClose(_ db: Database)
 
     func didClose()
 
-    /// The connection is freed without having been closed.
+    /// Called when the connection is released without being closed.
     func willFree()
 }
 
-/// The frequent events that a part of a connection is called for.
+/// The frequent events for which a part of a connection is called.
 struct PartConcerns: OptionSet {
     let rawValue: Int
 
-    /// Each statement, those that only read included.
+    /// Each statement, including those that only read.
     static let reads = PartConcerns(rawValue: 1)
 
     /// Statements with effects: see ``Statement/hasEffects``.
@@ -101,14 +100,14 @@ extension ConnectionPart {
 
 /// The parts of one connection, in the order in which they are called.
 final class ConnectionParts {
-    // Unchecked exclusivity: see the article *Layers*.
+    // Unchecked exclusivity: see <doc:Layers>.
     @exclusivity(unchecked) private(set) var all: [any ConnectionPart] = []
     @exclusivity(unchecked) private var types: [ObjectIdentifier] = []
 
     /// The union of the events that the parts are called for.
     @exclusivity(unchecked) private(set) var concerns: PartConcerns = []
 
-    /// The part of that type, made if it isn't there.
+    /// Returns the part with a type, which is created at the first call.
     @inline(__always)
     func part<Part: ConnectionPart>(_ type: Part.Type, of database: Database) -> Part {
         let id = ObjectIdentifier(type)
@@ -123,7 +122,7 @@ final class ConnectionParts {
         return part
     }
 
-    /// Gathers what the parts are concerned with.
+    /// Updates the union of the events.
     func update() {
         concerns = all.reduce(into: []) { $0.formUnion($1.concerns) }
     }
@@ -137,22 +136,22 @@ final class ConnectionParts {
 }
 
 extension Database {
-    /// Returns the part of that type, made if it isn't there.
+    /// Returns the part with a type, which is created at the first call.
     @inline(__always)
     func part<Part: ConnectionPart>(_ type: Part.Type) -> Part { parts.part(type, of: self) }
 
-    /// True if somebody wants to know what statements read.
+    /// True if a part records the reads of statements.
     var recordsReads: Bool { parts.concerns.contains(.reads) }
 
-    /// Called before the file is read by other means than a statement.
+    /// Calls the parts before the file is read by other means than a statement.
     func prepareToReadFile() throws {
         for part in parts.all { try part.willReadFile(in: self) }
     }
 
-    /// Called when all content was replaced by other means than statements.
+    /// Calls the parts after all content was replaced by other means than statements.
     func contentWasReplaced() throws {
         guard parts.concerns.contains(.transactions) else {
-            // For those who are about to observe.
+            // For observations that are about to start.
             return strongroom_count_commit(connection)
         }
         for part in parts.all { try part.contentWasReplaced(in: self) }

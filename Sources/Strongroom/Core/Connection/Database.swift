@@ -4,23 +4,23 @@ import Foundation
 
 /// A connection to a database.
 ///
-/// Connections come from ``DatabaseQueue`` and ``DatabasePool``, as the argument of the functions that access the
-/// database. They are not sendable, on purpose: using one after its access, or on another thread, is a fatal error.
+/// ``DatabaseQueue`` and ``DatabasePool`` pass connections to the functions that access the database. They are not
+/// sendable: using one after its access, or on another thread, is a fatal error.
 public final class Database {
-    /// The settings that the connection was opened with.
+    /// The configuration that the connection was opened with.
     public let configuration: Configuration
 
-    /// The connection's name: the configuration's label and the role of the connection.
+    /// The name of the connection: the label of the configuration and the role of the connection.
     public let description: String
 
     let path: String
 
-    /// The handle that is shared with other threads: interruption, access, statements to finalize.
+    /// The handle that other threads share, for interruptions, access, and statements to finalize.
     @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>
 
-    // Unchecked exclusivity: see the article *Layers*.
+    // Unchecked exclusivity: see <doc:Layers>.
 
-    /// The raw connection; nil once closed. Don't close it.
+    /// The raw connection. Nil when the connection is closed. Don't close it.
     @exclusivity(unchecked) public private(set) var sqliteConnection: SQLiteConnection?
 
     let authorizer = StatementAuthorizer()
@@ -32,19 +32,19 @@ public final class Database {
 
     @exclusivity(unchecked) var runs = StatementRuns()
 
-    /// The source of facts that the schema doesn't tell. By default that of the configuration.
+    /// The source of facts that the schema doesn't contain. Default: that of the configuration.
     public internal(set) var schemaSource: (any DatabaseSchemaSource)?
 
     /// The state of the connection's transaction.
     let transactions: TransactionHooks
 
-    /// Gets what SQLite does, while it does it; nil when nobody wants to know.
+    /// The trace of the connection. Nil if it is not traced.
     var tracer: Tracer?
 
     /// The wait for the locks of other connections.
     let busy = BusyHandler()
 
-    /// Opens a connection. It is not set up before `setUp()`, which needs access.
+    /// Opens a connection. It is ready for use after `setUp()`, which needs access.
     ///
     /// - throws: `SQLITE_CANTOPEN` and its kin.
     init(path: String, description: String, configuration: Configuration) throws {
@@ -80,7 +80,7 @@ public final class Database {
 
     // MARK: - Life
 
-    /// Sets up all that doesn't depend on the content of the database.
+    /// Sets up everything that doesn't depend on the content of the database.
     func setUpConnection() throws {
         try check(authorizer.install(on: openConnection))
         try busy.install(on: self)
@@ -89,12 +89,12 @@ public final class Database {
     }
 
     private func setUpSwitches() throws {
-        // The library of some distributions takes "text" for a string where no such column exists, and hides
-        // misspellings.
+        // The library of some distributions takes "text" as a string if there is no such column, which hides misspelled
+        // names.
         let doubleQuotes: CInt = configuration.acceptsDoubleQuotedStringLiterals ? 1 : 0
         try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_DQS_DML, doubleQuotes, nil))
         try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_DQS_DDL, doubleQuotes, nil))
-        // Before prepareDatabase, which may decide otherwise.
+        // Before prepareDatabase, which may change it.
         try check(strongroom_db_config(
             openConnection, SQLITE_DBCONFIG_ENABLE_FKEY, configuration.foreignKeysEnabled ? 1 : 0, nil))
         try transactions.install(on: openConnection)
@@ -102,11 +102,11 @@ public final class Database {
         for collation in DatabaseCollation.predefined { try check(collation.install(on: openConnection)) }
     }
 
-    /// Closes the connection: `SQLITE_BUSY`, and the connection goes on, when a statement is still alive.
+    /// Closes the connection. Throws `SQLITE_BUSY` if a statement is alive, and the connection stays open.
     func close() throws {
         guard let open = sqliteConnection else { return }
         forgetStatements()
-        // What goes with the connection may be the program's, and ask for it.
+        // Releasing the connection releases the program's objects, which may use it.
         sqliteConnection = nil
         let code = stops.closing { strongroom_connection_close(connection) }
         guard code == SQLITE_OK else {
@@ -118,7 +118,7 @@ public final class Database {
         for part in parts.all { part.didClose() }
     }
 
-    /// Closes the connection whatever is alive: statements that were kept can't be used anymore.
+    /// Closes the connection even if statements are alive. They can't be used any more.
     func abandon() {
         guard sqliteConnection != nil else { return }
         forgetStatements()
@@ -144,7 +144,7 @@ public final class Database {
         transactions.statements.removeAll()
     }
 
-    /// The raw connection, or the error that it is closed.
+    /// The raw connection. Throws if the connection is closed.
     var openConnection: SQLiteConnection {
         get throws {
             guard let sqliteConnection else {
@@ -178,8 +178,8 @@ public final class Database {
         if !strongroom_has_access(connection) { noAccess("A database connection") }
     }
 
-    /// Runs a function of the program where SQLite allows no use of the connection: using it is a fatal error that
-    /// names `place`.
+    /// Runs a function of the program at a place where SQLite does not allow any use of the connection. Using it is a
+    /// fatal error that contains `place`.
     func barred<T>(in place: StaticString, _ body: () throws -> T) rethrows -> T {
         let former = strongroom_bar(connection, place.cString)
         defer { strongroom_unbar(connection, former) }
@@ -190,7 +190,8 @@ public final class Database {
     func noAccess(_ what: String) -> Never {
         if strongroom_is_inside(connection), let place = connection.pointee.barred_in {
             fatalError("""
-                \(what) of \(description) was used inside of \(String(cString: place)), where SQLite does not allow it. \
+                \(what) of \(description) was used inside of \(String(cString: place)), where SQLite does not \
+                allow it. \
                 Use it before or after, or read through another connection: a DatabasePool has several.
                 """)
         }
@@ -202,19 +203,19 @@ public final class Database {
 
     // MARK: - State
 
-    /// The rowid of the latest insertion. <https://www.sqlite.org/c3ref/last_insert_rowid.html>
+    /// The rowid of the most recent insertion. <https://www.sqlite.org/c3ref/last_insert_rowid.html>
     public var lastInsertedRowID: Int64 {
         requireAccess()
         return sqlite3_last_insert_rowid(sqliteConnection)
     }
 
-    /// The number of rows that the latest statement changed. <https://www.sqlite.org/c3ref/changes.html>
+    /// The number of rows that the most recent statement changed. <https://www.sqlite.org/c3ref/changes.html>
     public var changesCount: Int {
         requireAccess()
         return Int(strongroom_changes(sqliteConnection))
     }
 
-    /// The number of rows that were changed since the connection was opened.
+    /// The number of rows that the connection has changed since it was opened.
     /// <https://www.sqlite.org/c3ref/total_changes.html>
     public var totalChangesCount: Int {
         requireAccess()
@@ -233,9 +234,9 @@ public final class Database {
         Int(sqlite3_limit(sqliteConnection, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
     }
 
-    /// Frees as much memory as possible: cached pages and statements.
+    /// Releases as much memory as possible: cached pages and statements.
     ///
-    /// <https://www.sqlite.org/c3ref/db_release_memory.html>
+    /// Releases cached memory. <https://www.sqlite.org/c3ref/db_release_memory.html>
     public func releaseMemory() {
         requireAccess()
         statements.removeAll()
@@ -250,11 +251,11 @@ public final class Database {
     /// The version of SQLite inside SQLCipher, such as 3046001. <https://www.sqlite.org/c3ref/libversion.html>
     public static var sqliteLibVersionNumber: CInt { sqlite3_libversion_number() }
 
-    /// A Boolean value that indicates whether the SQLite inside SQLCipher loses transactions where several connections
-    /// write and one of them moves the write-ahead log into the file: 3.7.0 to 3.51.2, except 3.44.6 and 3.50.7 and
-    /// what follows in their series. SQLCipher has the fix from 4.14.
+    /// A Boolean value that indicates whether the SQLite inside SQLCipher has the WAL-reset bug, which loses
+    /// transactions if several connections write and one of them moves the write-ahead log into the file: 3.7.0 to
+    /// 3.51.2, except 3.44.6, 3.50.7 and later versions of these series. SQLCipher 4.14 fixes it.
     ///
-    /// Connections of Strongroom are fenced against it then; those of other programs that move the log are not. See
+    /// Strongroom's connections are fenced against it. Connections of other programs that move the log are not. See
     /// <doc:Sharing>. <https://www.sqlite.org/wal.html#walresetbug>
     public static var libraryHasWALResetBug: Bool { strongroom_library_has_wal_reset_bug() }
 
@@ -263,10 +264,11 @@ public final class Database {
 }
 
 extension Database: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The type and the name of the connection.
     public var debugDescription: String { "<Database: \(description)>" }
 }
 
 extension StaticString {
-    /// The text for C, which may keep it.
+    /// The text for C, which may keep the pointer.
     var cString: UnsafePointer<CChar> { UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) }
 }

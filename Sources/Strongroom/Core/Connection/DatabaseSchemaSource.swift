@@ -1,4 +1,4 @@
-/// Knows what a schema does not tell.
+/// A type that supplies facts that a schema doesn't contain.
 ///
 /// ```swift
 /// struct ViewKeys: DatabaseSchemaSource {
@@ -11,16 +11,17 @@
 /// configuration.schemaSource = ViewKeys()
 /// ```
 public protocol DatabaseSchemaSource: Sendable {
-    /// The columns that tell the rows of a view apart, as a primary key does; nil when the source does not know.
+    /// Returns the columns that identify the rows of a view, like a primary key. Nil if the source doesn't know them.
     ///
-    /// Default: nil. To name a column that the view lacks is a fatal error where the key is asked for.
+    /// Default: nil. Returning a column that the view doesn't have is a fatal error when the key is used.
     func columnsForPrimaryKey(_ db: Database, inView view: DatabaseObjectID) throws -> [String]?
 }
 
 extension DatabaseSchemaSource {
+    /// Returns nil.
     public func columnsForPrimaryKey(_ db: Database, inView view: DatabaseObjectID) throws -> [String]? { nil }
 
-    /// A source that asks this one first, and `other` for what this one does not know.
+    /// Returns a source that uses `other` for facts that this one doesn't know.
     public func then(_ other: some DatabaseSchemaSource) -> some DatabaseSchemaSource {
         ChainedSchemaSource(first: self, second: other)
     }

@@ -1,11 +1,11 @@
 import CStrongroom
 
-/// The objects that SQLite releases when it closes a connection: functions, collations, tokenizers, and whatever they
-/// hold of the program's. It may ask for the database when it goes away. So it goes when nobody has access.
+/// The objects that SQLite releases when it closes a connection: functions, collations, tokenizers, and objects of the
+/// program that they hold. Releasing them may use the database, so they are released outside of any access.
 final class DeferredReleases {
     private var objects: [AnyObject] = []
 
-    /// Runs `body`, which closes a connection inside of an access. What goes with the connection goes after that.
+    /// Runs `body`, which closes a connection inside of an access. Objects of the connection are released after that.
     static func after<T>(_ body: () throws -> T) rethrows -> T {
         if strongroom_deferred_releases() != nil { return try body() }
         let releases = DeferredReleases()
@@ -15,7 +15,7 @@ final class DeferredReleases {
         return try body()
     }
 
-    /// Keeps the object, if something is being closed on the calling thread.
+    /// Holds the object, if a connection is being closed on the calling thread.
     static func keep(_ object: AnyObject?) {
         guard let object, let releases = strongroom_deferred_releases() else { return }
         Unmanaged<DeferredReleases>.fromOpaque(releases).takeUnretainedValue().objects.append(object)
@@ -23,7 +23,7 @@ final class DeferredReleases {
 }
 
 extension Unmanaged {
-    /// Releases the object in the place of SQLite.
+    /// Releases the object instead of SQLite, now or after the access.
     func releaseLater() {
         DeferredReleases.keep(takeUnretainedValue())
         release()

@@ -1,7 +1,7 @@
 import CSQLCipher
 import CStrongroom
 
-// The state of a connection and its few switches, in Swift's words: the files that need them speak no C.
+// The state and the settings of a connection in Swift, so that other files don't need the C interface.
 
 extension Database {
     /// Decides whether the next `VACUUM` empties the database.
@@ -10,14 +10,14 @@ extension Database {
         try check(strongroom_db_config(openConnection, SQLITE_DBCONFIG_RESET_DATABASE, resets ? 1 : 0, nil))
     }
 
-    /// The database that was attached last. <https://www.sqlite.org/c3ref/db_name.html>
+    /// The name of the database that was attached last. <https://www.sqlite.org/c3ref/db_name.html>
     var latestSchemaName: String? {
         var name: String?, index: CInt = 2
         while let next = sqlite3_db_name(sqliteConnection, index) { (name, index) = (String(cString: next), index + 1) }
         return name
     }
 
-    /// Returns the path of an attached database's file; nil without one.
+    /// Returns the path of an attached database's file. Nil without a file.
     /// <https://www.sqlite.org/c3ref/db_filename.html>
     func path(of schemaName: String) -> String? {
         sqliteConnection.flatMap { sqlite3_db_filename($0, schemaName) }.flatMap {
@@ -25,7 +25,7 @@ extension Database {
         }
     }
 
-    /// A number that changes when another connection commits.
+    /// Returns a number that changes when another connection commits.
     /// <https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>
     func dataVersion(of schemaName: String) throws -> UInt32 {
         var version: UInt32 = 0
@@ -38,13 +38,13 @@ extension Database {
         get throws { try answer(to: "PRAGMA main.page_count").flatMap { Int($0) } ?? 0 }
     }
 
-    /// Runs SQL that the library's own statements must not see. <https://www.sqlite.org/c3ref/exec.html>
+    /// Runs SQL without the checks and calls of statements. <https://www.sqlite.org/c3ref/exec.html>
     func runUnseen(_ sql: String) throws {
         try check(sqlite3_exec(openConnection, sql, nil, nil, nil))
     }
 
-    /// The first value of the first row as text; nil for NULL, and without a row. No cache may keep it: SQLCipher runs
-    /// its pragmas while it compiles them.
+    /// Returns the first value of the first row as text. Nil for NULL, and without a row. The statement is not cached:
+    /// SQLCipher runs its pragmas while it compiles them.
     func answer(to pragma: String) throws -> String? {
         var statement: SQLiteStatement?
         try check(sqlite3_prepare_v2(openConnection, pragma, -1, &statement, nil))
@@ -60,7 +60,7 @@ extension Database {
 }
 
 extension DatabaseError {
-    /// The error that a connection reports for `code`: the one place where SQLite's state becomes an error.
+    /// Creates the error of a connection for `code`. It is the only place that turns SQLite's state into an error.
     init(
         _ code: CInt,
         on connection: SQLiteConnection?,
@@ -78,7 +78,8 @@ extension DatabaseError {
 }
 
 extension Double {
-    /// Printed by SQLite, whose formats go further than C's. <https://www.sqlite.org/printf.html>
+    /// Returns the value as formatted by SQLite, whose formats include more than C's.
+    /// <https://www.sqlite.org/printf.html>
     func printedBySQLite(_ format: String) -> String {
         guard let text = withVaList([self], { sqlite3_vmprintf(format, $0) }) else { return description }
         defer { sqlite3_free(text) }

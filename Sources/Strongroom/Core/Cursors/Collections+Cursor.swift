@@ -1,16 +1,15 @@
-// Standard collections, made from cursors and filled by them.
-//
-// The rows of a cursor are one object: copy them before they go into a collection, or use `Row.fetchAll`.
+// Standard collections that are filled from cursors. // The rows of a cursor are one object: copy them before they are
+// added to a collection, or use `Row.fetchAll`.
 
 extension RangeReplaceableCollection {
-    /// All elements that are left in the cursor.
+    /// Creates an array of the remaining elements of the cursor.
     @inlinable
     public init(_ cursor: some Cursor<Element>) throws {
         self.init()
         try append(contentsOf: cursor)
     }
 
-    /// All elements that are left in the cursor, with room for `minimumCapacity` of them made beforehand.
+    /// Creates an array of the remaining elements of the cursor, with a minimum capacity.
     @inlinable
     public init(_ cursor: some Cursor<Element>, minimumCapacity: Int) throws {
         self.init()
@@ -18,7 +17,7 @@ extension RangeReplaceableCollection {
         try append(contentsOf: cursor)
     }
 
-    /// Appends all elements that are left in the cursor; those that came before an error stay.
+    /// Appends the remaining elements of the cursor. After an error, the elements before it are appended.
     @inlinable
     public mutating func append(contentsOf newElements: some Cursor<Element>) throws {
         try newElements.forEach { append($0) }
@@ -26,27 +25,27 @@ extension RangeReplaceableCollection {
 }
 
 extension Set {
-    /// The distinct elements that are left in the cursor.
+    /// Creates a set of the remaining elements of the cursor.
     @inlinable
     public init(_ cursor: some Cursor<Element>) throws {
         self.init()
         try formUnion(cursor)
     }
 
-    /// The distinct elements that are left in the cursor, with room for `minimumCapacity` of them made beforehand.
+    /// Creates a set of the remaining elements of the cursor, with a minimum capacity.
     @inlinable
     public init(_ cursor: some Cursor<Element>, minimumCapacity: Int) throws {
         self.init(minimumCapacity: minimumCapacity)
         try formUnion(cursor)
     }
 
-    /// Inserts the elements that are left in the cursor.
+    /// Inserts the remaining elements of the cursor.
     @inlinable
     public mutating func formUnion(_ cursor: some Cursor<Element>) throws {
         try cursor.forEach { insert($0) }
     }
 
-    /// The elements of the set and those that are left in the cursor.
+    /// Returns the union of the set and the remaining elements of the cursor.
     @inlinable
     public func union(_ cursor: some Cursor<Element>) throws -> Set<Element> {
         var union = self
@@ -54,13 +53,13 @@ extension Set {
         return union
     }
 
-    /// Removes the elements that are not left in the cursor.
+    /// Removes the elements that are not among the remaining ones of the cursor.
     @inlinable
     public mutating func formIntersection(_ cursor: some Cursor<Element>) throws {
         self = try intersection(cursor)
     }
 
-    /// The elements of the set that are left in the cursor, too.
+    /// Returns the elements of the set that are among the remaining ones of the cursor.
     @inlinable
     public func intersection(_ cursor: some Cursor<Element>) throws -> Set<Element> {
         var common: Set<Element> = []
@@ -70,7 +69,7 @@ extension Set {
 }
 
 extension Dictionary {
-    /// The elements of the cursor by the key that `keyForValue` gives each, in their order.
+    /// Creates a dictionary that groups the elements of the cursor by their keys, in their order.
     @inlinable
     public init<C: Cursor>(
         grouping cursor: C, by keyForValue: (C.Element) throws -> Key) throws where Value == [C.Element]
@@ -78,7 +77,7 @@ extension Dictionary {
         try self.init(minimumCapacity: 0, grouping: cursor, by: keyForValue)
     }
 
-    /// The elements of the cursor by the key that `keyForValue` gives each, with room for `minimumCapacity` keys.
+    /// Creates a dictionary that groups the elements of the cursor by their keys, with a minimum capacity.
     @inlinable
     public init<C: Cursor>(
         minimumCapacity: Int,
@@ -90,24 +89,27 @@ extension Dictionary {
         try cursor.forEach { self[try keyForValue($0), default: []].append($0) }
     }
 
-    /// The pairs of the cursor.
+    /// Creates a dictionary of the pairs of the cursor.
     ///
-    /// - precondition: no key comes twice.
+    /// - precondition: the keys are unique.
     @inlinable
     public init(uniqueKeysWithValues keysAndValues: some Cursor<(Key, Value)>) throws {
         try self.init(minimumCapacity: 0, uniqueKeysWithValues: keysAndValues)
     }
 
-    /// The pairs of the cursor, with room for `minimumCapacity` keys.
+    /// Creates a dictionary of the pairs of the cursor, with a minimum capacity.
     ///
-    /// - precondition: no key comes twice.
+    /// - precondition: the keys are unique.
     @inlinable
     public init(minimumCapacity: Int, uniqueKeysWithValues keysAndValues: some Cursor<(Key, Value)>) throws {
         self.init(minimumCapacity: minimumCapacity)
         try keysAndValues.forEach { key, value in
             precondition(
                 updateValue(value, forKey: key) == nil,
-                "a key comes twice in the cursor. Group the elements with Dictionary(grouping:by:), or make the keys unique.")
+                    """
+                    the keys of the cursor are not unique. \
+                    Group the elements with Dictionary(grouping:by:), or make the keys unique.
+                    """)
         }
     }
 }

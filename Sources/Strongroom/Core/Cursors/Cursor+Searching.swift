@@ -1,13 +1,13 @@
-// Questions that run through a cursor, to its end or to their answer.
+// Searches and reductions of cursors.
 
 extension Cursor {
-    /// A Boolean value that indicates whether there is no element left. Takes the next element off the cursor.
+    /// A Boolean value that indicates whether no elements remain. Reads the next element.
     @inlinable
     public var isEmpty: Bool {
         get throws { try next() == nil }
     }
 
-    /// The first element that `predicate` accepts, or nil. The cursor stands behind it.
+    /// Returns the first element that `predicate` accepts. Nil if there is none. The cursor moves past it.
     @inlinable
     public func first(where predicate: (Element) throws -> Bool) throws -> Element? {
         while let element = try next() {
@@ -16,19 +16,19 @@ extension Cursor {
         return nil
     }
 
-    /// Returns true if `predicate` accepts an element. The cursor stands behind it.
+    /// Returns true if `predicate` accepts an element. The cursor moves past it.
     @inlinable
     public func contains(where predicate: (Element) throws -> Bool) throws -> Bool {
         try first(where: predicate) != nil
     }
 
-    /// Returns true if an element is `element`. The cursor stands behind it.
+    /// Returns true if an element equals `element`. The cursor moves past it.
     @inlinable
     public func contains(_ element: Element) throws -> Bool where Element: Equatable {
         try contains { $0 == element }
     }
 
-    /// Combines all elements: `nextPartialResult` gets what it made so far, and the next element.
+    /// Returns the combination of all elements. `nextPartialResult` gets the result so far, and the next element.
     @inlinable
     public func reduce<Result>(
         _ initialResult: Result,
@@ -39,7 +39,7 @@ extension Cursor {
         return result
     }
 
-    /// Combines all elements in place.
+    /// Returns the combination of all elements, which is updated in place.
     @inlinable
     public func reduce<Result>(
         into initialResult: Result,
@@ -50,7 +50,7 @@ extension Cursor {
         return result
     }
 
-    /// The least element, the first of equals; nil when there is none.
+    /// Returns the least element, the first of equal ones. Nil if there is none.
     @inlinable
     public func min(by areInIncreasingOrder: (Element, Element) throws -> Bool) throws -> Element? {
         guard var least = try next() else { return nil }
@@ -60,13 +60,13 @@ extension Cursor {
         return least
     }
 
-    /// The least element, the first of equals; nil when there is none.
+    /// Returns the least element, the first of equal ones. Nil if there is none.
     @inlinable
     public func min() throws -> Element? where Element: Comparable {
         try min(by: <)
     }
 
-    /// The greatest element; nil when there is none.
+    /// Returns the greatest element. Nil if there is none.
     @inlinable
     public func max(by areInIncreasingOrder: (Element, Element) throws -> Bool) throws -> Element? {
         guard var greatest = try next() else { return nil }
@@ -76,13 +76,13 @@ extension Cursor {
         return greatest
     }
 
-    /// The greatest element; nil when there is none.
+    /// Returns the greatest element. Nil if there is none.
     @inlinable
     public func max() throws -> Element? where Element: Comparable {
         try max(by: <)
     }
 
-    /// The last `maxLength` elements, or all of them where there are not so many.
+    /// Returns the last `maxLength` elements, or all if there are fewer.
     ///
     /// - precondition: `maxLength` is not negative.
     @inlinable
@@ -90,7 +90,7 @@ extension Cursor {
         precondition(maxLength >= 0, "can't take \(maxLength) elements of a cursor: give a number that is not negative")
         var kept: [Element] = []
         guard maxLength > 0 else { return kept }
-        // A ring: the oldest element makes room for the newest.
+        // A ring buffer: the newest element replaces the oldest.
         var oldest = 0
         while let element = try next() {
             if kept.count < maxLength {
@@ -103,13 +103,13 @@ extension Cursor {
         return Array(kept[oldest...] + kept[..<oldest])
     }
 
-    /// All elements but the last.
+    /// Returns all elements except the last.
     @inlinable
     public func dropLast() throws -> [Element] {
         try dropLast(1)
     }
 
-    /// All elements but the last `n`.
+    /// Returns all elements except the last `n`.
     ///
     /// - precondition: `n` is not negative.
     @inlinable
@@ -121,11 +121,11 @@ extension Cursor {
     }
 }
 
-// In extensions of their own: among functions with conditions of their own, `joined()` of strings is a cursor of
-// characters.
+// In extensions of their own: next to functions with conditions of their own, `joined()` of strings would be a cursor
+// of characters.
 
 extension Cursor where Element: StringProtocol {
-    /// The strings one after the other, with `separator` between them.
+    /// Returns the concatenation of the strings, with `separator` between them.
     @inlinable
     public func joined(separator: String = "") throws -> String {
         guard let first = try next() else { return "" }

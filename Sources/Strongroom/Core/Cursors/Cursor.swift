@@ -1,17 +1,18 @@
-/// Elements that come one by one, each from the database when it is asked for.
+/// A type that reads elements one by one, each from the database when it is requested.
 ///
-/// A cursor is used inside the database access that made it. It can be iterated once.
+/// A cursor is used inside of the access that created it. It can be iterated once.
 public protocol Cursor<Element>: AnyObject {
     associatedtype Element
 
-    /// The next element; nil at the end, and from then on.
+    /// Returns the next element. Nil at the end, and from then on.
     func next() throws -> Element?
 
-    /// Calls `body` with each element that is left; its error, or the cursor's, stops the iteration.
+    /// Calls `body` with each remaining element. An error of `body` or of the cursor stops the iteration.
     func forEach(_ body: (Element) throws -> Void) throws
 }
 
 extension Cursor {
+    /// Calls `body` with each remaining element.
     @inlinable
     public func forEach(_ body: (Element) throws -> Void) throws {
         while let element = try next() { try body(element) }
@@ -20,28 +21,28 @@ extension Cursor {
 
 // MARK: - Cursors made of cursors
 
-// They do nothing until they are asked for their next element, and share the elements of their base: use one of both.
+// They read an element when one is requested, and share the elements of their base: use only one of both.
 
 extension Cursor {
-    /// The elements with their number, from zero.
+    /// Returns a cursor over the elements with their numbers, from zero.
     @inlinable
     public func enumerated() -> EnumeratedCursor<Self> {
         EnumeratedCursor(self)
     }
 
-    /// The elements that `isIncluded` accepts.
+    /// Returns a cursor over the elements that `isIncluded` accepts.
     @inlinable
     public func filter(_ isIncluded: @escaping (Element) throws -> Bool) -> FilterCursor<Self> {
         FilterCursor(self, isIncluded)
     }
 
-    /// Returns a cursor on what `transform` makes of each element.
+    /// Returns a cursor over the results of `transform`.
     @inlinable
     public func map<T>(_ transform: @escaping (Element) throws -> T) -> MapCursor<Self, T> {
         MapCursor(self, transform)
     }
 
-    /// Returns a cursor on what `transform` makes of each element, without the nils.
+    /// Returns a cursor over the results of `transform` that are not nil.
     @inlinable
     public func compactMap<ElementOfResult>(
         _ transform: @escaping (Element) throws -> ElementOfResult?)
@@ -50,7 +51,7 @@ extension Cursor {
         map(transform).filter { $0 != nil }.map { $0.unsafelyUnwrapped }
     }
 
-    /// The elements of the sequences that `transform` makes, one sequence after the other.
+    /// Returns a cursor over the elements of the sequences that `transform` returns, one sequence after the other.
     @inlinable
     public func flatMap<SegmentOfResult: Sequence>(
         _ transform: @escaping (Element) throws -> SegmentOfResult)
@@ -59,7 +60,7 @@ extension Cursor {
         FlattenCursor(map { try AnyCursor(transform($0)) })
     }
 
-    /// The elements of the cursors that `transform` makes, one cursor after the other.
+    /// Returns a cursor over the elements of the cursors that `transform` returns, one cursor after the other.
     @inlinable
     public func flatMap<SegmentOfResult: Cursor>(
         _ transform: @escaping (Element) throws -> SegmentOfResult)
@@ -68,13 +69,13 @@ extension Cursor {
         FlattenCursor(map(transform))
     }
 
-    /// All elements but the first.
+    /// Returns a cursor over all elements except the first.
     @inlinable
     public func dropFirst() -> DropFirstCursor<Self> {
         dropFirst(1)
     }
 
-    /// All elements but the first `n`.
+    /// Returns a cursor over all elements except the first `n`.
     ///
     /// - precondition: `n` is not negative.
     @inlinable
@@ -82,13 +83,13 @@ extension Cursor {
         DropFirstCursor(self, count: n)
     }
 
-    /// The elements from the first one on that `predicate` refuses.
+    /// Returns a cursor over the elements from the first one on that `predicate` rejects.
     @inlinable
     public func drop(while predicate: @escaping (Element) throws -> Bool) -> DropWhileCursor<Self> {
         DropWhileCursor(self, predicate)
     }
 
-    /// The first `maxLength` elements, or fewer where there are not so many.
+    /// Returns a cursor over the first `maxLength` elements, or all if there are fewer.
     ///
     /// - precondition: `maxLength` is not negative.
     @inlinable
@@ -96,7 +97,7 @@ extension Cursor {
         PrefixCursor(self, count: maxLength)
     }
 
-    /// The elements before the first one that `predicate` refuses.
+    /// Returns a cursor over the elements before the first one that `predicate` rejects.
     @inlinable
     public func prefix(while predicate: @escaping (Element) throws -> Bool) -> PrefixWhileCursor<Self> {
         PrefixWhileCursor(self, predicate)
@@ -104,7 +105,8 @@ extension Cursor {
 }
 
 extension Sequence {
-    /// The elements of the cursors that `transform` makes, one cursor after the other, each made when its turn comes.
+    /// Returns a cursor over the elements of the cursors that `transform` returns, one cursor after the other. Each is
+    /// created when it is reached.
     @inlinable
     public func flatMap<SegmentOfResult: Cursor>(
         _ transform: @escaping (Iterator.Element) throws -> SegmentOfResult)
@@ -115,7 +117,7 @@ extension Sequence {
 }
 
 extension Cursor where Element: Sequence {
-    /// The elements of the sequences, one sequence after the other.
+    /// Returns a cursor over the elements of the sequences, one sequence after the other.
     @inlinable
     public func joined() -> FlattenCursor<MapCursor<Self, AnyCursor<Element.Element>>> {
         flatMap { $0 }
@@ -123,7 +125,7 @@ extension Cursor where Element: Sequence {
 }
 
 extension Cursor where Element: Cursor {
-    /// The elements of the cursors, one cursor after the other.
+    /// Returns a cursor over the elements of the cursors, one cursor after the other.
     @inlinable
     public func joined() -> FlattenCursor<Self> {
         FlattenCursor(self)

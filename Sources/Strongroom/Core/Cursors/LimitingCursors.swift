@@ -1,6 +1,6 @@
-// Cursors on the first elements of their base, or on what follows them.
+// Cursors over a part of their base's elements.
 
-/// A cursor on the elements that ``Cursor/dropFirst(_:)`` leaves.
+/// A cursor over the elements after ``Cursor/dropFirst(_:)``.
 public final class DropFirstCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline var toDrop: Int
@@ -12,6 +12,7 @@ public final class DropFirstCursor<Base: Cursor>: Cursor {
         self.toDrop = count
     }
 
+    /// Returns the next element. Nil at the end.
     @inlinable
     public func next() throws -> Base.Element? {
         while toDrop > 0 {
@@ -25,7 +26,7 @@ public final class DropFirstCursor<Base: Cursor>: Cursor {
     }
 }
 
-/// A cursor on the elements that ``Cursor/drop(while:)`` leaves.
+/// A cursor over the elements after ``Cursor/drop(while:)``.
 public final class DropWhileCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline let predicate: (Base.Element) throws -> Bool
@@ -37,6 +38,7 @@ public final class DropWhileCursor<Base: Cursor>: Cursor {
         self.predicate = predicate
     }
 
+    /// Returns the next element. Nil at the end.
     @inlinable
     public func next() throws -> Base.Element? {
         while isDropping, let element = try base.next() {
@@ -45,12 +47,12 @@ public final class DropWhileCursor<Base: Cursor>: Cursor {
                 return element
             }
         }
-        // Either the predicate has spoken, or the base has ended and says so again.
+        // The elements to drop have ended, or the base has. If it has, it returns nil again.
         return try base.next()
     }
 }
 
-/// A cursor on the elements that ``Cursor/prefix(_:)`` leaves.
+/// A cursor over the elements of ``Cursor/prefix(_:)``.
 public final class PrefixCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline var remaining: Int
@@ -62,6 +64,7 @@ public final class PrefixCursor<Base: Cursor>: Cursor {
         self.remaining = count
     }
 
+    /// Returns the next element. Nil at the end.
     @inlinable
     public func next() throws -> Base.Element? {
         guard remaining > 0 else { return nil }
@@ -70,7 +73,7 @@ public final class PrefixCursor<Base: Cursor>: Cursor {
     }
 }
 
-/// A cursor on the elements that ``Cursor/prefix(while:)`` leaves.
+/// A cursor over the elements of ``Cursor/prefix(while:)``.
 public final class PrefixWhileCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline let predicate: (Base.Element) throws -> Bool
@@ -82,6 +85,7 @@ public final class PrefixWhileCursor<Base: Cursor>: Cursor {
         self.predicate = predicate
     }
 
+    /// Returns the next element. Nil at the end.
     @inlinable
     public func next() throws -> Base.Element? {
         guard !isOver else { return nil }

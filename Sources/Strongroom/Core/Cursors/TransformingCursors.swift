@@ -1,6 +1,6 @@
-// Cursors that change, choose or number the elements of their base.
+// Cursors that transform, filter or number the elements of their base.
 
-/// A cursor on the elements that ``Cursor/map(_:)`` makes.
+/// A cursor over the elements of ``Cursor/map(_:)``.
 public final class MapCursor<Base: Cursor, Element>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline let transform: (Base.Element) throws -> Element
@@ -11,19 +11,21 @@ public final class MapCursor<Base: Cursor, Element>: Cursor {
         self.transform = transform
     }
 
+    /// Returns the next element. Nil at the end.
     @inlinable
     public func next() throws -> Element? {
         guard let element = try base.next() else { return nil }
         return try transform(element)
     }
 
+    /// Calls `body` with each remaining element.
     @inlinable
     public func forEach(_ body: (Element) throws -> Void) throws {
         try base.forEach { try body(transform($0)) }
     }
 }
 
-/// A cursor on the elements that ``Cursor/filter(_:)`` leaves.
+/// A cursor over the elements of ``Cursor/filter(_:)``.
 public final class FilterCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline let isIncluded: (Base.Element) throws -> Bool
@@ -34,6 +36,7 @@ public final class FilterCursor<Base: Cursor>: Cursor {
         self.isIncluded = isIncluded
     }
 
+    /// Returns the next element. Nil at the end.
     @inlinable
     public func next() throws -> Base.Element? {
         while let element = try base.next() {
@@ -42,13 +45,14 @@ public final class FilterCursor<Base: Cursor>: Cursor {
         return nil
     }
 
+    /// Calls `body` with each remaining element.
     @inlinable
     public func forEach(_ body: (Base.Element) throws -> Void) throws {
         try base.forEach { if try isIncluded($0) { try body($0) } }
     }
 }
 
-/// The elements of a cursor with their number: what ``Cursor/enumerated()`` makes.
+/// A cursor over the elements of ``Cursor/enumerated()``.
 public final class EnumeratedCursor<Base: Cursor>: Cursor {
     @usableFromInline let base: Base
     @usableFromInline var number = 0
@@ -58,6 +62,7 @@ public final class EnumeratedCursor<Base: Cursor>: Cursor {
         self.base = base
     }
 
+    /// Returns the next element. Nil at the end.
     @inlinable
     public func next() throws -> (Int, Base.Element)? {
         guard let element = try base.next() else { return nil }
@@ -65,6 +70,7 @@ public final class EnumeratedCursor<Base: Cursor>: Cursor {
         return (number, element)
     }
 
+    /// Calls `body` with each remaining element.
     @inlinable
     public func forEach(_ body: ((Int, Base.Element)) throws -> Void) throws {
         try base.forEach { element in
@@ -74,7 +80,7 @@ public final class EnumeratedCursor<Base: Cursor>: Cursor {
     }
 }
 
-/// The elements of the cursors of a cursor: what `joined()` and `flatMap(_:)` make.
+/// A cursor over the elements of `joined()` and `flatMap(_:)`.
 public final class FlattenCursor<Base: Cursor>: Cursor where Base.Element: Cursor {
     @usableFromInline let base: Base
     @usableFromInline var segment: Base.Element?
@@ -84,11 +90,12 @@ public final class FlattenCursor<Base: Cursor>: Cursor where Base.Element: Curso
         self.base = base
     }
 
+    /// Returns the next element. Nil at the end.
     @inlinable
     public func next() throws -> Base.Element.Element? {
         while true {
             if let element = try segment?.next() { return element }
-            // Gone before the next one comes, which may want the same statement.
+            // Released before the next one is created, which may use the same statement.
             segment = nil
             segment = try base.next()
             if segment == nil { return nil }

@@ -2,22 +2,22 @@ import CSQLCipher
 import CStrongroom
 import Foundation
 
-/// The way in which a reading connection leaves the files of a database and their folder as they were.
+/// The way in which a read leaves the files of a database and their folder unchanged.
 ///
-/// A read-only connection makes the log and the index that a database in WAL mode lacks, and can't remove them. One
-/// that may write removes what it made when it closes, and would checkpoint a log that somebody else left.
-/// <https://www.sqlite.org/wal.html#read_only_databases>
+/// A read-only connection creates the missing log and index of a database in WAL mode, and can't remove them. A
+/// connection that may write removes them when it is closed, but would also checkpoint a log that another process has
+/// left. <https://www.sqlite.org/wal.html#read_only_databases>
 enum ReadingTrace {
-    /// Without a log: SQLite removes the one that it makes.
+    /// Without a log: SQLite removes the one that it creates.
     case removed
-    /// Beside a log that nobody uses: the index is in memory, and the log stays. Keeps everyone else out.
+    /// With a log that no connection uses: the index is in memory, and the log stays. Excludes all other connections.
     case alone
-    /// Beside others, who keep their log; and where a rollback must be left to somebody who may write.
+    /// With other connections, which keep their log, or with a rollback that is left to a connection with write access.
     case readOnly
-    /// In WAL mode, with nothing beside it, for a user who can't remove what SQLite makes: without locks.
+    /// In WAL mode without a log, for a user who can't remove SQLite's files: without locks.
     case untouched
 
-    /// The ways to read a database, to be tried in turn while one of them is busy, or would leave something behind.
+    /// Returns the ways to read a database. The next one is tried if one is busy, or would leave files.
     static func ways(ofReading path: String) -> [ReadingTrace] {
         if strongroom_size_of_file(path + "-journal") > 0 { return [.readOnly] }
         let log = strongroom_size_of_file(path + "-wal")
@@ -39,18 +39,18 @@ extension Configuration {
         return trace == .removed || trace == .alone ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
     }
 
-    /// Returns the name and the flags that SQLite opens the database with.
+    /// Returns the name and the flags with which SQLite opens the database.
     func opening(_ path: String) -> (name: String, flags: CInt) {
         if SQLiteURI(path: path) != nil { return (path, openingFlags | SQLITE_OPEN_URI) }
         // https://www.sqlite.org/uri.html#uriimmutable
         if trace == .untouched {
             return (SQLiteURI.name(ofFile: path) + "?immutable=1", openingFlags | SQLITE_OPEN_URI)
         }
-        // SQLCipher takes names for URIs unasked.
+        // SQLCipher always reads names as URIs.
         return (path.hasPrefix("file:") ? "./" + path : path, openingFlags)
     }
 
-    /// A database that is created needs a name that leaves room for those of its companions.
+    /// Throws if the database would be created and its name is too long for those of its sidecars.
     func requireCreatable(_ path: String) throws {
         guard encryption != nil, !readonly, !path.hasPrefix("file:") else { return }
         if !strongroom_file_exists(path) { try SaltFile.requireName(of: path) }
@@ -58,7 +58,7 @@ extension Configuration {
 }
 
 extension Database {
-    /// Before the first read.
+    /// Sets the connection up, before the first read.
     func setUpTrace() throws {
         guard let trace = configuration.trace else { return }
         try runUnseen("PRAGMA query_only = 1")
@@ -68,20 +68,20 @@ extension Database {
     }
 }
 
-/// The functions and pragmas by which SQL that only reads could write, or reach other files.
+/// The functions and pragmas with which SQL that only reads could write, or reach other files.
 enum WritingSQL {
-    /// They write, load code, or change what others rely on.
+    /// The functions that write, load code, or change state that others rely on.
     static let functions: Set = ["load_extension", "sqlcipher_export", "writefile", "edit", "fts3_tokenizer"]
 
-    /// Returns true if a pragma asks, or changes the connection alone.
+    /// Returns true if a pragma only returns a value, or only changes the connection.
     static func isReading(pragma name: String, value: String?) -> Bool {
         value == nil ? !acting.contains(name) : asking.contains(name)
     }
 
-    /// Without a value, they act.
+    /// The pragmas that act without a value.
     private static let acting: Set = ["optimize", "incremental_vacuum", "wal_checkpoint", "cipher_migrate"]
 
-    /// With a value, they name what they ask for, or how this connection reads.
+    /// The pragmas whose value selects what they return, or how this connection reads.
     private static let asking: Set = [
         "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
         "foreign_key_check",

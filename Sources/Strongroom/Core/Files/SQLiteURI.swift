@@ -1,12 +1,12 @@
 import Foundation
 
-/// The name of a database as SQLite reads it where names may be URIs. <https://www.sqlite.org/uri.html>
+/// The name of a database, as SQLite reads it if names can be URIs. <https://www.sqlite.org/uri.html>
 struct SQLiteURI {
-    /// With escapes decoded.
+    /// The path, with escapes decoded.
     let path: String
     let parameters: [(name: String, value: String)]
 
-    /// Creates the URI in a file name; nil for a name that is no URI.
+    /// Creates the URI of a file name. Nil for a name that is not a URI.
     init?(_ name: String) {
         guard name.hasPrefix("file:") else { return nil }
         var rest = Array(name.utf8.dropFirst("file:".utf8.count))[...]
@@ -20,8 +20,8 @@ struct SQLiteURI {
         }
     }
 
-    /// Creates the URI in a path; nil for the path of a file. A URI begins with `file:/`, or is of a database in
-    /// memory: any other name is one that a file may have.
+    /// Creates the URI of a path. Nil for the path of a file. A URI begins with `file:/`, or refers to a database in
+    /// memory: any other name is a possible file name.
     init?(path: String) {
         guard let uri = SQLiteURI(path) else { return nil }
         let isInMemory = uri.path == ":memory:" || uri.parameters.contains { $0 == ("mode", "memory") }
@@ -29,33 +29,33 @@ struct SQLiteURI {
         self = uri
     }
 
-    /// True if SQLCipher takes a key from it; names go into descriptions and error messages.
+    /// True if SQLCipher takes a key from it. Names are part of descriptions and error messages.
     var carriesKey: Bool {
         parameters.contains { ["key", "hexkey", "textkey"].contains($0.name.lowercased()) }
     }
 
-    /// The VFS to open the file with; nil for the default.
+    /// The VFS that opens the file. Nil for the default.
     var vfs: String? { parameters.last { $0.name == "vfs" }?.value }
 
-    /// The URI of a file.
+    /// Returns the URI of a file.
     static func name(ofFile path: String) -> String {
         let safe = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "/-._~"))
         let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
         return "file://" + (absolute.addingPercentEncoding(withAllowedCharacters: safe) ?? absolute)
     }
 
-    /// The URI of a database in memory that all connections of this process share under that name.
+    /// Returns the URI of a database in memory that all connections of this process with the name share.
     static func sharedMemory(named name: String) -> String {
         let safe = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~ "))
         return "file:\(name.addingPercentEncoding(withAllowedCharacters: safe) ?? name)?mode=memory&cache=shared"
     }
 
-    /// The file that SQLite opens under a name.
+    /// Returns the path of the file that SQLite opens under a name.
     static func path(of name: String) -> String {
         SQLiteURI(name)?.path ?? name
     }
 
-    /// An escape of zero ends the text.
+    /// Decodes the escapes of a text. An escaped zero ends it.
     static func decoded(_ text: some Collection<UInt8>) -> String {
         var bytes: [UInt8] = [], rest = Array(text)[...]
         while let byte = rest.popFirst() {

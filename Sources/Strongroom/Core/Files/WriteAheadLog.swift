@@ -4,24 +4,28 @@ import CStrongroom
 extension Database {
     /// The extent of a checkpoint. <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>
     public enum CheckpointMode: CInt, Sendable {
-        /// Nobody: moves what it can.
+        /// Moves the frames that it can, without waiting.
         case passive = 0
 
-        /// The writer, and readers of older states: moves all.
+        /// Waits for the writer, and for readers of older states, and moves all frames.
         case full = 1
 
-        /// As `full`, then all readers, so that the next writer starts the log anew.
+        /// Like `full`, and then waits for all readers, so that the next writer restarts the log.
         case restart = 2
 
-        /// As `restart`, then empties the log.
+        /// Like `restart`, and then empties the log.
         case truncate = 3
     }
 
     /// Moves the write-ahead log into the database file.
     ///
-    /// - parameter dbName: `main` by default; all attached databases when nil.
-    /// - returns: the frames in the log, and how many of them are in the file; -1 and -1 without a log.
-    /// - throws: `SQLITE_BUSY` when someone that the mode waits for goes on, `SQLITE_LOCKED` inside a transaction.
+    /// - parameters:
+    ///   - kind: the extent of the checkpoint. Default: `.passive`.
+    ///   - dbName: the name of the database. Nil for all attached databases. Default: `main`.
+    /// - returns: the number of frames in the log, and the number of them that are in the file. -1 and -1 without a
+    ///   log.
+    /// - throws: `SQLITE_BUSY` when a connection that the mode waits for does not end, `SQLITE_LOCKED` inside a
+    ///   transaction.
     ///
     /// <https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>
     @discardableResult

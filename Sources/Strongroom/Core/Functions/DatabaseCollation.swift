@@ -1,20 +1,22 @@
 import CSQLCipher
 import Foundation
 
-/// An order of text that is written in Swift.
+/// A collation that is written in Swift.
 ///
-/// Indexes are sorted by their collations: a collation must always give the same order. After a change, use
+/// Indexes are sorted by their collations, so a collation must always return the same order. After a change, use
 /// ``Database/reindex(collation:)-(DatabaseCollation)``.
 ///
 /// Source: <https://www.sqlite.org/datatype3.html#collation>.
 public final class DatabaseCollation: Identifiable, Sendable {
-    /// The name, whatever its case.
+    /// The name, regardless of case.
     public struct ID: Hashable, Sendable {
         let lowercaseName: String
     }
 
+    /// The name in SQL.
     public let name: String
 
+    /// The identity: the name, regardless of case.
     public var id: ID { ID(lowercaseName: name.lowercased()) }
 
     private let function: @Sendable (String, String) -> ComparisonResult
@@ -24,6 +26,7 @@ public final class DatabaseCollation: Identifiable, Sendable {
         self.function = compare
     }
 
+    /// Creates a collation from a comparison.
     public convenience init(_ name: String, function: @escaping @Sendable (String, String) -> ComparisonResult) {
         self.init(name: name, compare: function)
     }
@@ -31,7 +34,7 @@ public final class DatabaseCollation: Identifiable, Sendable {
     func install(on connection: SQLiteConnection) -> CInt {
         let context = Unmanaged.passRetained(self).toOpaque()
         let code = sqlite3_create_collation_v2(connection, name, SQLITE_UTF8, context, compareText, releaseCollation)
-        // Unlike functions, collations that were refused are not released by SQLite.
+        // SQLite does not release a refused collation, unlike a function.
         if code != SQLITE_OK { releaseCollation(context) }
         return code
     }
@@ -52,42 +55,44 @@ public final class DatabaseCollation: Identifiable, Sendable {
 extension Database {
     /// The name of a collation.
     public struct CollationName: RawRepresentable, Hashable, Sendable {
+        /// The name in SQL.
         public let rawValue: String
 
+        /// Creates a name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// Byte by byte: the default.
+        /// Compares byte by byte: the default.
         public static let binary = CollationName(rawValue: "BINARY")
 
-        /// Without regard to the case of ASCII letters.
+        /// Ignores the case of ASCII letters.
         public static let nocase = CollationName(rawValue: "NOCASE")
 
-        /// Without regard to trailing spaces.
+        /// Ignores trailing spaces.
         public static let rtrim = CollationName(rawValue: "RTRIM")
     }
 
-    /// Adds a collation, or replaces the one of the same name.
+    /// Adds a collation, or replaces the collation with that name.
     ///
-    /// A fatal error while a statement runs.
+    /// It is a fatal error while a statement runs.
     public func add(collation: DatabaseCollation) {
         register("The collation \(collation.name) can't be added") { collation.install(on: $0) }
     }
 
     /// Removes a collation.
     ///
-    /// A fatal error while a statement runs.
+    /// It is a fatal error while a statement runs.
     public func remove(collation: DatabaseCollation) {
         register("The collation \(collation.name) can't be removed") { collation.uninstall(from: $0) }
     }
 
-    /// Sorts anew all indexes that use the collation. <https://www.sqlite.org/lang_reindex.html>
+    /// Rebuilds all indexes that use the collation. <https://www.sqlite.org/lang_reindex.html>
     public func reindex(collation: CollationName) throws {
         try execute(sql: "REINDEX \(collation.rawValue.collationName)")
     }
 
-    /// Sorts anew all indexes that use the collation. <https://www.sqlite.org/lang_reindex.html>
+    /// Rebuilds all indexes that use the collation. <https://www.sqlite.org/lang_reindex.html>
     public func reindex(collation: DatabaseCollation) throws {
         try reindex(collation: CollationName(rawValue: collation.name))
     }

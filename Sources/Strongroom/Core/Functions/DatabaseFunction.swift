@@ -10,16 +10,16 @@ import CStrongroom
 /// db.add(function: succ)
 /// ```
 ///
-/// Errors thrown inside are thrown by the statement that called: a ``DatabaseError`` keeps its code and message, any
-/// other error becomes `SQLITE_ERROR` with its description.
+/// The calling statement throws the errors of the function. A ``DatabaseError`` keeps its code and message. Any other
+/// error becomes `SQLITE_ERROR` with its description.
 ///
 /// Source: <https://www.sqlite.org/appfunc.html>.
 public final class DatabaseFunction: Identifiable, Sendable {
-    /// Name and number of arguments: functions of one name can differ in the latter.
+    /// The name and the number of arguments. Functions with the same name can have different numbers of arguments.
     public struct ID: Hashable, Sendable {
         let name: String
 
-        /// -1 for any number.
+        /// The number of arguments. -1 for any number.
         let argumentCount: CInt
     }
 
@@ -28,8 +28,10 @@ public final class DatabaseFunction: Identifiable, Sendable {
         case aggregate(@Sendable () -> any DatabaseAggregate)
     }
 
+    /// The identity of the function.
     public let id: ID
 
+    /// The name in SQL.
     public var name: String { id.name }
 
     var isAggregate: Bool { if case .aggregate = body { true } else { false } }
@@ -43,12 +45,14 @@ public final class DatabaseFunction: Identifiable, Sendable {
         self.body = body
     }
 
-    /// A function.
+    /// Creates a function.
     ///
     /// - parameters:
-    ///     - argumentCount: how many arguments the function takes; any number when nil.
-    ///     - pure: whether the result depends on the arguments only, so that SQLite may call the function once where the
-    ///       arguments are constant, and allows it in indexes. <https://www.sqlite.org/deterministic.html>
+    ///   - name: the name in SQL.
+    ///   - argumentCount: the number of arguments. Nil, the default, for any number.
+    ///   - pure: true if the result only depends on the arguments. SQLite may then call the function once for constant
+    ///     arguments, and allows it in indexes. <https://www.sqlite.org/deterministic.html> Default: false.
+    ///   - function: the function, which gets the arguments and returns the result. Nil is NULL.
     public convenience init(
         _ name: String, argumentCount: Int? = nil, pure: Bool = false,
         function: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?)
@@ -56,7 +60,7 @@ public final class DatabaseFunction: Identifiable, Sendable {
         self.init(name, argumentCount: argumentCount, pure: pure, body: .function(function))
     }
 
-    /// An aggregate: SQLite makes one `Aggregate` for each group of rows.
+    /// Creates an aggregate. SQLite creates one `Aggregate` for each group of rows.
     public convenience init<Aggregate: DatabaseAggregate>(
         _ name: String, argumentCount: Int? = nil, pure: Bool = false, aggregate: Aggregate.Type)
     {
@@ -65,7 +69,7 @@ public final class DatabaseFunction: Identifiable, Sendable {
 
     // MARK: - In a connection
 
-    /// Makes SQLite call the function; it holds on to it until it is replaced, removed, or the connection is closed.
+    /// Registers the function. SQLite holds it until it is replaced or removed, or the connection is closed.
     func install(on connection: SQLiteConnection) -> CInt {
         let context = Unmanaged.passRetained(self).toOpaque()
         let flags = SQLITE_UTF8 | (isPure ? SQLITE_DETERMINISTIC : 0)
@@ -95,22 +99,22 @@ public final class DatabaseFunction: Identifiable, Sendable {
     }
 }
 
-/// Sums up rows, one group at a time. See ``DatabaseFunction/init(_:argumentCount:pure:aggregate:)``.
+/// A type that aggregates the rows of one group. See ``DatabaseFunction/init(_:argumentCount:pure:aggregate:)``.
 public protocol DatabaseAggregate: SendableMetatype {
-    /// The state before the first row.
+    /// Creates the state before the first row.
     init()
 
-    /// Takes the arguments of one row.
+    /// Adds the arguments of one row.
     mutating func step(_ dbValues: [DatabaseValue]) throws
 
-    /// The result. Not called after an error.
+    /// Returns the result. Not called after an error.
     func finalize() throws -> (any DatabaseValueConvertible)?
 }
 
 extension Database {
-    /// Adds a function, or replaces the one of the same name and number of arguments.
+    /// Adds a function, or replaces the function with that name and number of arguments.
     ///
-    /// A fatal error while a statement runs, and when the name or the number of arguments is more than SQLite allows.
+    /// It is a fatal error while a statement runs, and if the name or the number of arguments exceeds SQLite's limits.
     public func add(function: DatabaseFunction) {
         register(
             "The function \(function.name) can't be added",
@@ -121,12 +125,12 @@ extension Database {
 
     /// Removes a function.
     ///
-    /// A fatal error while a statement runs.
+    /// It is a fatal error while a statement runs.
     public func remove(function: DatabaseFunction) {
         register("The function \(function.name) can't be removed") { function.uninstall(from: $0) }
     }
 
-    /// Changes what SQL can call. A refusal of SQLite's is a fatal error that begins with `problem`.
+    /// Registers or removes a function or collation. If SQLite refuses, it is a fatal error that begins with `problem`.
     func register(_ problem: @autoclosure () -> String, limits: String? = nil, _ change: (SQLiteConnection) -> CInt) {
         requireAccess()
         guard let sqliteConnection else { return }
@@ -181,9 +185,9 @@ private func stepAggregate(
     }
 }
 
-/// SQLite calls this once for each group, also when the statement ends early: the place where memory is released.
+/// SQLite calls it once for each group, even if the statement ends early. It releases the memory of the group.
 private func finalizeAggregate(_ context: OpaquePointer?) {
-    // Without a slot there was no row.
+    // Without a slot there were no rows.
     let slot = aggregationSlot(of: context, size: 0)
     let aggregation = slot?.pointee.map { Unmanaged<Aggregation>.fromOpaque($0).takeRetainedValue() }
         ?? function(of: context).makeAggregation()
@@ -204,7 +208,7 @@ private func function(of context: OpaquePointer?) -> DatabaseFunction {
     Unmanaged<DatabaseFunction>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
 }
 
-/// Memory that SQLite keeps for a group of rows; nil when there is none, or no more of it.
+/// Returns memory that SQLite keeps for a group of rows. Nil if there is none, or no memory is available.
 private func aggregationSlot(of context: OpaquePointer?, size: Int) -> UnsafeMutablePointer<UnsafeMutableRawPointer?>? {
     sqlite3_aggregate_context(context, CInt(size))?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
 }
@@ -216,6 +220,6 @@ private func arguments(_ count: CInt, _ values: UnsafeMutablePointer<OpaquePoint
 private func setError(_ error: any Error, of context: OpaquePointer?) {
     let databaseError = error as? DatabaseError
     sqlite3_result_error(context, databaseError.map { $0.message ?? "" } ?? "\(error)", -1)
-    // After the message, which sets a code of its own.
+    // After the message, which sets a code, too.
     if let databaseError { sqlite3_result_error_code(context, databaseError.extendedResultCode.rawValue) }
 }

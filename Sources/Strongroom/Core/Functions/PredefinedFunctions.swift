@@ -1,16 +1,16 @@
 import Foundation
 
-// Functions and collations that every connection has. Views, triggers, indexes and columns of existing files use them
-// by these names, which are GRDB's.
+// Functions and collations of every connection. Views, triggers, indexes and columns of existing files use them under
+// these names, which are GRDB's.
 
 extension DatabaseFunction {
     /// `String.capitalized` in SQL.
     public static let capitalize = DatabaseFunction("swiftCapitalizedString") { $0.capitalized }
 
-    /// `String.lowercased()` in SQL, for more letters than SQLite's `LOWER` knows.
+    /// `String.lowercased()` in SQL, for letters beyond SQLite's `LOWER`.
     public static let lowercase = DatabaseFunction("swiftLowercaseString") { $0.lowercased() }
 
-    /// `String.uppercased()` in SQL, for more letters than SQLite's `UPPER` knows.
+    /// `String.uppercased()` in SQL, for letters beyond SQLite's `UPPER`.
     public static let uppercase = DatabaseFunction("swiftUppercaseString") { $0.uppercased() }
 
     /// `String.localizedCapitalized` in SQL.
@@ -29,7 +29,7 @@ extension DatabaseFunction {
         .capitalize, .lowercase, .uppercase, .localizedCapitalize, .localizedLowercase, .localizedUppercase,
     ]
 
-    /// A function of one string; NULL for all that is not text.
+    /// Creates a function of one string. NULL for values that are not text.
     private convenience init(
         _ name: String, pure: Bool = true, transform: @escaping @Sendable (String) -> String)
     {
@@ -40,7 +40,7 @@ extension DatabaseFunction {
 }
 
 extension DatabaseCollation {
-    /// Compares as Swift's `<` does.
+    /// Compares like Swift's `<`.
     public static let unicodeCompare = DatabaseCollation("swiftCompare") { a, b in
         a == b ? .orderedSame : a < b ? .orderedAscending : .orderedDescending
     }
@@ -49,14 +49,14 @@ extension DatabaseCollation {
     public static let caseInsensitiveCompare =
         DatabaseCollation("swiftCaseInsensitiveCompare") { $0.caseInsensitiveCompare($1) }
 
-    /// Compares without regard to case, as the user's language orders.
+    /// Compares without regard to case, in the order of the user's language.
     public static let localizedCaseInsensitiveCompare =
         DatabaseCollation("swiftLocalizedCaseInsensitiveCompare") { $0.localizedCaseInsensitiveCompare($1) }
 
-    /// Compares as the user's language orders.
+    /// Compares in the order of the user's language.
     public static let localizedCompare = DatabaseCollation("swiftLocalizedCompare") { $0.localizedCompare($1) }
 
-    /// Compares as file browsers do: numbers within text by their value.
+    /// Compares like file browsers: numbers within text by their value.
     public static let localizedStandardCompare =
         DatabaseCollation("swiftLocalizedStandardCompare") { $0.localizedStandardCompare($1) }
 

@@ -1,11 +1,11 @@
-/// The kinds of changes that a statement may make.
+/// A kind of change that a statement may make.
 @frozen
 public enum DatabaseEventKind: Sendable {
     case insert(tableName: String)
     case delete(tableName: String)
     case update(tableName: String, columnNames: Set<String>)
 
-    /// The table that changes.
+    /// The name of the changed table.
     public var tableName: String {
         switch self {
         case .insert(let tableName), .delete(let tableName), .update(let tableName, _): tableName
@@ -23,7 +23,7 @@ public enum DatabaseEventKind: Sendable {
         }
     }
 
-    /// Returns true if the event is of that kind, as far as the names of columns don't matter.
+    /// Returns true if the event is of this kind, regardless of its columns.
     func includes(_ event: DatabaseEvent, inTable tableName: @autoclosure () -> String) -> Bool {
         switch (self, event.kind) {
         case (.insert(let table), .insert), (.delete(let table), .delete), (.update(let table, _), .update):
@@ -36,7 +36,7 @@ public enum DatabaseEventKind: Sendable {
 
 /// The change of one row. <https://www.sqlite.org/c3ref/update_hook.html>
 ///
-/// An event's names are in SQLite's memory while the change happens: make a ``copy()`` of an event that is to be kept.
+/// The names of an event are in SQLite's memory while the change happens. To keep an event, make a ``copy()``.
 public struct DatabaseEvent {
     /// The kind of change. The raw values are SQLite's `SQLITE_INSERT`, `SQLITE_DELETE` and `SQLITE_UPDATE`.
     public enum Kind: CInt, Sendable {
@@ -50,14 +50,15 @@ public struct DatabaseEvent {
         case owned(database: String, table: String)
     }
 
+    /// The kind of the change.
     public let kind: Kind
 
-    /// The rowid of the row; the new one when an update changes it.
+    /// The rowid of the row. The new one if an update changes it.
     public let rowID: Int64
 
     private let names: Names
 
-    /// An event that is told while it happens.
+    /// Creates an event that is valid during the change.
     init(
         kind: Kind, rowID: Int64, lentDatabaseName database: UnsafePointer<CChar>,
         lentTableName table: UnsafePointer<CChar>)
@@ -81,6 +82,7 @@ public struct DatabaseEvent {
         }
     }
 
+    /// The name of the table.
     public var tableName: String {
         switch names {
         case .lent(_, let table): String(cString: table)
@@ -88,7 +90,7 @@ public struct DatabaseEvent {
         }
     }
 
-    /// An event that can be kept.
+    /// Returns a copy, which can be kept.
     public func copy() -> DatabaseEvent {
         DatabaseEvent(kind: kind, rowID: rowID, databaseName: databaseName, tableName: tableName)
     }

@@ -1,7 +1,7 @@
 /// A part of a database: all of it, or some columns and rows of some tables.
 ///
-/// Regions tell which changes matter: a query's region is modified by each change that may change the query's result,
-/// and by some that don't.
+/// A region determines which changes are relevant: each change that may change the result of a query modifies its
+/// region. Other changes may modify it, too.
 ///
 /// Table names are compared as SQLite compares them, without regard to case.
 public struct DatabaseRegion: Sendable {
@@ -10,10 +10,10 @@ public struct DatabaseRegion: Sendable {
         /// The name to show.
         let table: String
 
-        /// Columns by their lowercase names, with the names to show; nil for all columns.
+        /// The columns by their lowercase names, with the names to show. Nil for all columns.
         var columns: [String: String]?
 
-        /// Rows; nil for all rows.
+        /// The rows. Nil for all rows.
         var rowIDs: Set<Int64>?
 
         static func == (lhs: Part, rhs: Part) -> Bool {
@@ -26,10 +26,10 @@ public struct DatabaseRegion: Sendable {
         }
     }
 
-    /// Parts by the lowercase name of their table; nil for the full database.
+    /// The parts by the lowercase name of their table. Nil for the full database.
     private var parts: [String: Part]?
 
-    /// The region of nothing.
+    /// Creates the empty region.
     public init() {
         parts = [:]
     }
@@ -38,36 +38,36 @@ public struct DatabaseRegion: Sendable {
         self.parts = parts
     }
 
-    /// The region of all columns and rows of a table.
+    /// Creates the region of all columns and rows of a table.
     init(table: String) {
         parts = [table.lowercased(): Part(table: table)]
     }
 
-    /// The region of some columns and rows of a table; nil means all of them.
+    /// Creates the region of some columns and rows of a table. Nil means all of them.
     init(table: String, columns: Set<String>?, rowIDs: Set<Int64>? = nil) {
         let columns = columns.map { Dictionary($0.map { ($0.lowercased(), $0) }, uniquingKeysWith: { old, _ in old }) }
         parts = [table.lowercased(): Part(table: table, columns: columns, rowIDs: rowIDs)]
     }
 
-    /// The region of all tables, those that will be created included.
+    /// The region of all tables, including those that will be created.
     public static let fullDatabase = DatabaseRegion(parts: nil)
 
-    /// A Boolean value that indicates whether no change can modify the region.
+    /// A Boolean value that indicates whether the region is empty: no change modifies it.
     public var isEmpty: Bool { parts?.isEmpty ?? false }
 
-    /// A Boolean value that indicates whether the region covers everything.
+    /// A Boolean value that indicates whether the region is the full database.
     public var isFullDatabase: Bool { parts == nil }
 
     // MARK: - Combining
 
-    /// The region of what is in either.
+    /// Returns the union of two regions.
     public func union(_ other: DatabaseRegion) -> DatabaseRegion {
         var union = self
         union.formUnion(other)
         return union
     }
 
-    /// Adds what is in `other`.
+    /// Adds another region.
     public mutating func formUnion(_ other: DatabaseRegion) {
         guard let others = other.parts else { return parts = nil }
         for (name, part) in others {
@@ -79,8 +79,7 @@ public struct DatabaseRegion: Sendable {
         }
     }
 
-    /// The same region, with no other rows of `table` than these; a region that knows nothing of the table stays as it
-    /// is.
+    /// Returns the region with only these rows of `table`. A region without the table stays the same.
     func restricted(toRowIDs rowIDs: Set<Int64>, of table: String) -> DatabaseRegion {
         guard var parts, var part = parts[table.lowercased()] else { return self }
         part.rowIDs = part.rowIDs?.intersection(rowIDs) ?? rowIDs
@@ -88,32 +87,32 @@ public struct DatabaseRegion: Sendable {
         return DatabaseRegion(parts: parts)
     }
 
-    /// The same region without the tables for which `isIgnored` is true.
+    /// Returns the region without the tables for which `isIgnored` returns true.
     func ignoringTables(where isIgnored: (String) throws -> Bool) rethrows -> DatabaseRegion {
         guard let parts else { return self }
         return try DatabaseRegion(parts: parts.filter { try !isIgnored($0.value.table) })
     }
 
-    /// The names of the region's tables; nil for the full database.
+    /// The names of the region's tables. Nil for the full database.
     var tableNames: [String]? { parts?.values.map(\.table).sorted() }
 
-    /// The names of the region's columns in a table; nil for all of them.
+    /// Returns the names of the region's columns in a table. Nil for all of them.
     func columnNames(of table: String) -> Set<String>? {
         parts?[table.lowercased()]?.columns.map { Set($0.values) }
     }
 
     // MARK: - Changes
 
-    /// Returns true if changes of that kind can modify the region: the rows are not known yet.
+    /// Returns true if changes of this kind can modify the region, before their rows are known.
     public func isModified(byEventsOfKind eventKind: DatabaseEventKind) -> Bool {
         guard parts != nil else { return true }
         guard let part = part(of: eventKind.tableName) else { return false }
         guard case .update(_, let changed) = eventKind, let columns = part.columns else { return true }
-        // SQLite's name for the rowid where the statement does not call it by its column.
+        // SQLite's name for the rowid if the statement does not use its column's name.
         return changed.contains { columns[$0] != nil || columns[$0.lowercased()] != nil || $0 == "ROWID" }
     }
 
-    /// Returns true if a change of a row modifies the region. The columns are not looked at: see
+    /// Returns true if the change of a row modifies the region, regardless of its columns: see
     /// ``isModified(byEventsOfKind:)``.
     public func isModified(by event: DatabaseEvent) -> Bool {
         guard parts != nil else { return true }
@@ -121,7 +120,7 @@ public struct DatabaseRegion: Sendable {
         return part.rowIDs?.contains(event.rowID) ?? true
     }
 
-    /// Called for every changed row: most names are in lowercase already, and found at the first try.
+    /// Called for each changed row. Most names are already in lowercase, and found at the first try.
     private func part(of table: String) -> Part? {
         guard let parts else { return nil }
         if let part = parts[table] { return part }
@@ -130,6 +129,7 @@ public struct DatabaseRegion: Sendable {
 }
 
 extension DatabaseRegion: Equatable {
+    /// Returns true if the regions consist of the same tables, columns and rows.
     public static func == (lhs: DatabaseRegion, rhs: DatabaseRegion) -> Bool {
         lhs.parts == rhs.parts
     }
@@ -149,32 +149,35 @@ extension DatabaseRegion: CustomStringConvertible {
 }
 
 extension DatabaseRegion: DatabaseRegionConvertible {
+    /// Returns the region itself.
     public func databaseRegion(_ db: Database) throws -> DatabaseRegion { self }
 }
 
-/// A type whose values depend on a part of the database that they know.
+/// A type whose values depend on a part of the database.
 public protocol DatabaseRegionConvertible: Sendable {
-    /// The region, which may depend on the schema.
+    /// Returns the region, which may depend on the schema.
     func databaseRegion(_ db: Database) throws -> DatabaseRegion
 }
 
 extension DatabaseRegionConvertible where Self == DatabaseRegion {
-    /// The region of all tables, those that will be created included.
+    /// The region of all tables, including those that will be created.
     public static var fullDatabase: DatabaseRegion { .fullDatabase }
 }
 
-/// Some region, whatever its type.
+/// A type-erased region.
 public struct AnyDatabaseRegionConvertible: DatabaseRegionConvertible {
     private let region: @Sendable (Database) throws -> DatabaseRegion
 
-    /// A region that is computed when it is needed.
+    /// Creates a region that is computed when it is needed.
     public init(_ region: @escaping @Sendable (Database) throws -> DatabaseRegion) {
         self.region = region
     }
 
+    /// Creates a region from another one.
     public init(_ region: some DatabaseRegionConvertible) {
         self.region = { try region.databaseRegion($0) }
     }
 
+    /// Returns the region.
     public func databaseRegion(_ db: Database) throws -> DatabaseRegion { try region(db) }
 }

@@ -17,15 +17,15 @@ public struct DatabaseSchemaID: Hashable, Sendable {
     /// The database that the connection was opened on.
     public static let main = DatabaseSchemaID(.main)
 
-    /// The connection's own tables, which go with it.
+    /// The temporary database of the connection, which is deleted when the connection is closed.
     public static let temp = DatabaseSchemaID(.temp)
 
-    /// The database that was attached under that name.
+    /// Returns the database that was attached under a name.
     public static func attached(_ name: String) -> DatabaseSchemaID {
         DatabaseSchemaID(.attached(name))
     }
 
-    /// The name that SQL knows it by.
+    /// The name in SQL.
     public var name: String {
         switch role {
         case .main: "main"
@@ -34,7 +34,7 @@ public struct DatabaseSchemaID: Hashable, Sendable {
         }
     }
 
-    /// The table that lists what is in the schema. <https://www.sqlite.org/schematab.html>
+    /// The table that lists the objects of the schema. <https://www.sqlite.org/schematab.html>
     public var schemaTableName: String {
         switch role {
         case .main: "sqlite_master"
@@ -43,7 +43,7 @@ public struct DatabaseSchemaID: Hashable, Sendable {
         }
     }
 
-    /// The name as it stands in SQL. SQLite's own names need no quotes.
+    /// The name for SQL, quoted unless it is one of SQLite's own.
     var sql: String {
         switch role {
         case .main, .temp: name
@@ -51,7 +51,7 @@ public struct DatabaseSchemaID: Hashable, Sendable {
         }
     }
 
-    /// The schema of a name as `PRAGMA database_list` spells it.
+    /// Creates the schema for a name of `PRAGMA database_list`.
     init(named name: String) {
         switch name {
         case "main": self = .main
@@ -61,17 +61,20 @@ public struct DatabaseSchemaID: Hashable, Sendable {
     }
 }
 
-/// A table, view, index or trigger, told apart from its namesakes in other schemas.
+/// A table, view, index or trigger, identified by its name and its schema.
 public struct DatabaseObjectID: Hashable, Sendable {
+    /// The name of the object.
     public var name: String
+    /// The schema of the object.
     public var schemaID: DatabaseSchemaID
 
+    /// Creates the identity of an object.
     public init(name: String, schemaID: DatabaseSchemaID) {
         self.name = name
         self.schemaID = schemaID
     }
 
-    /// Both names, quoted, as SQL takes them.
+    /// Both names, quoted for SQL.
     var sql: String {
         "\(schemaID.name.quotedDatabaseIdentifier).\(name.quotedDatabaseIdentifier)"
     }

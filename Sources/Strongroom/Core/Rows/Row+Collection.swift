@@ -1,16 +1,22 @@
 extension Row: RandomAccessCollection {
+    /// The name and the value of a column.
     public typealias Element = (String, DatabaseValue)
 
     /// The position of a column.
     public struct Index: Strideable, Comparable, Sendable {
         let position: Int
 
+        /// Returns true if one position is before another.
         public static func < (lhs: Index, rhs: Index) -> Bool { lhs.position < rhs.position }
+        /// Returns the distance to another position.
         public func distance(to other: Index) -> Int { other.position - position }
+        /// Returns the position at a distance.
         public func advanced(by n: Int) -> Index { Index(position: position + n) }
     }
 
+    /// The position of the first column.
     public var startIndex: Index { Index(position: 0) }
+    /// The position after the last column.
     public var endIndex: Index { Index(position: count) }
 
     /// The name and the value of a column.
@@ -32,8 +38,8 @@ extension Row: RandomAccessCollection {
 }
 
 extension Row: Hashable {
-    /// Rows are equal when they have the same columns in the same order, with the same values, equal scopes, and equal
-    /// prefetched rows.
+    /// Returns true if the rows have the same columns in the same order, with the same values, scopes and prefetched
+    /// rows.
     public static func == (lhs: Row, rhs: Row) -> Bool {
         if lhs === rhs { return true }
         return lhs.elementsEqual(rhs) { $0.0 == $1.0 && $0.1 == $1.1 }
@@ -42,6 +48,7 @@ extension Row: Hashable {
             && lhs.prefetchedRows == rhs.prefetchedRows
     }
 
+    /// Hashes the columns and values.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(count)
         for (name, value) in self {

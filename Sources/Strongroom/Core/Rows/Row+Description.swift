@@ -4,7 +4,7 @@ extension Row: CustomStringConvertible, CustomDebugStringConvertible {
         "[" + map { "\($0.0):\($0.1)" }.joined(separator: " ") + "]"
     }
 
-    /// The row, what the statement gave for it, its scopes and its prefetched rows, each on a line.
+    /// The row, its columns in the statement, its scopes and its prefetched rows, each on a line.
     public var debugDescription: String {
         let lines = detailLines
         return lines.isEmpty ? description : (["▿ " + description] + lines).joined(separator: "\n")

@@ -1,5 +1,5 @@
 extension Row {
-    /// The rows that hang on this one by name, made by ``ScopeAdapter``.
+    /// The further rows that ``ScopeAdapter`` has added to this one, by name.
     ///
     /// ```swift
     /// row.scopes["team"] // Row?
@@ -8,12 +8,12 @@ extension Row {
         ScopesView(row: self, layouts: layout?.scopes ?? [:])
     }
 
-    /// The rows that hang on this one, and on those that do, however deep.
+    /// The further rows of this row, and theirs, at any depth.
     public var scopesTree: ScopesTreeView {
         ScopesTreeView(row: self)
     }
 
-    /// The row as the statement gives it, before any adapter.
+    /// The row as the statement returns it, before any adapter.
     public var unadapted: Row {
         guard let layout else { return self }
         return row(layout.unadapted, layout: nil)
@@ -25,37 +25,43 @@ extension Row {
         return prefetchedRows.isEmpty ? self : row(columns, layout: layout)
     }
 
-    /// Pairs of name and row.
+    /// The further rows of a row, as pairs of name and row.
     public struct ScopesView: Collection {
+        /// The position of a row.
         public typealias Index = Dictionary<String, RowLayout>.Index
 
         let row: Row
         let layouts: [String: RowLayout]
 
+        /// The names.
         public var names: Dictionary<String, RowLayout>.Keys { layouts.keys }
 
+        /// The position of the first row.
         public var startIndex: Index { layouts.startIndex }
+        /// The position after the last row.
         public var endIndex: Index { layouts.endIndex }
+        /// Returns the position after another one.
         public func index(after i: Index) -> Index { layouts.index(after: i) }
 
+        /// The name and the row at a position.
         public subscript(position: Index) -> (name: String, row: Row) {
             let name = layouts[position].key
             // The layouts are those of the row.
             return (name, row.scope(name)!)
         }
 
-        /// The row of that name, if there is one.
+        /// The row with a name. Nil if there is none.
         public subscript(name: String) -> Row? { row.scope(name) }
     }
 
-    /// The scopes of a row, and theirs.
+    /// The further rows of a row, and theirs.
     public struct ScopesTreeView {
         let row: Row
 
         /// The names of all scopes.
         public var names: Set<String> { Set((row.layout?.paths ?? [:]).keys) }
 
-        /// The row of that name: the nearest one, where several have it.
+        /// The row with a name. If several rows have it, the nearest one.
         public subscript(name: String) -> Row? {
             guard let path = row.layout?.paths[name] else { return nil }
             return path.reduce(row) { $0?.scope($1) }
@@ -64,13 +70,13 @@ extension Row {
 
     /// The prefetched rows of a row and of its scopes.
     public struct PrefetchedRowsView: Equatable {
-        /// The rows that belong to the row itself, by key.
+        /// The rows of the row itself, by key.
         var rows: [String: [Row]] = [:]
 
         /// The prefetched rows of its scopes, by name.
         var nested: [String: PrefetchedRowsView] = [:]
 
-        /// A Boolean value that indicates whether nothing was prefetched.
+        /// A Boolean value that indicates whether no rows were prefetched.
         public var isEmpty: Bool { rows.isEmpty && nested.values.allSatisfy(\.isEmpty) }
 
         /// The keys of all prefetched rows.
@@ -78,9 +84,9 @@ extension Row {
             nested.values.reduce(into: Set(rows.keys)) { $0.formUnion($1.keys) }
         }
 
-        /// The rows of that key, empty when the query found none; nil when they were not prefetched.
+        /// The rows with a key. Empty if the query found none, and nil if they were not prefetched.
         ///
-        /// Of equal keys, the nearest to the row counts.
+        /// If a key occurs several times, the rows nearest to the row are returned.
         public subscript(key: String) -> [Row]? {
             var level = [self]
             while !level.isEmpty {
@@ -90,7 +96,7 @@ extension Row {
             return nil
         }
 
-        /// Adds rows to the row itself, or to the scope that `path` leads to.
+        /// Adds rows to the row itself, or to the scope at `path`.
         mutating func insert(_ rows: [Row], forKey key: String, at path: some Collection<String>) {
             if let name = path.first {
                 nested[name, default: PrefetchedRowsView()].insert(rows, forKey: key, at: path.dropFirst())

@@ -1,47 +1,52 @@
 import CStrongroom
 import Foundation
 
-/// A row of the database: values in the order of the statement's columns, found by position or by name.
+/// A row of the database: values in the order of the statement's columns, accessed by position or by name.
 ///
-/// Names are compared without regard to case; of equal names the leftmost counts.
+/// Names are compared without regard to case. The leftmost of equal names is used.
 ///
-/// The rows of a cursor are one and the same object, which shows the statement's current row: make a ``copy()`` of
-/// what is to be kept. All other rows are copies.
+/// The rows of a cursor are the same object, which shows the statement's current row: ``copy()`` those that are kept.
+/// All other rows are copies.
 public final class Row {
     /// The number of columns.
     public let count: Int
 
     @usableFromInline let columns: RowColumns
 
-    /// The statement whose current row this is; nil for a copy.
+    /// The statement whose current row this is. Nil for a copy.
     @usableFromInline let statement: Statement?
 
-    /// Pointers to what `statement`, `columns` and `layout` keep alive: reading a value must not count references.
+    /// Pointers to memory that `statement`, `columns` and `layout` own: reading a value must not count references.
     @usableFromInline let sqliteStatement: SQLiteStatement?
     @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>?
-    @usableFromInline let names: UnsafePointer<String>
+    @usableFromInline @exclusivity(unchecked) var names: UnsafePointer<String>
 
-    /// The position of each column in the statement or in `values`; nil when it is the same.
+    /// The position of each column in the statement or in `values`. Nil if all positions are the same.
     @usableFromInline let mapping: UnsafePointer<Int>?
 
     /// The values of a copy: those of all columns of the statement.
     @usableFromInline let values: [DatabaseValue]
 
-    /// Whatever adapters made of the statement; nil without adapter.
+    /// The layout that adapters have made of the statement. Nil without an adapter.
     let layout: RowLayout?
 
-    // Unchecked exclusivity: see the article *Layers*.
+    // Unchecked exclusivity: see <doc:Layers>.
 
-    /// The position where the next column is expected: columns are mostly asked for in their order.
+    /// The names, each replaced by the equal string that the program has passed. Nil for a copy, and at first.
+    ///
+    /// A literal equals itself by its address. Strings at different addresses are compared byte by byte, for each row.
+    @exclusivity(unchecked) private var spellings: UnsafeMutablePointer<String>?
+
+    /// The position where the next column is expected: columns are mostly read in their order.
     @usableFromInline @exclusivity(unchecked) var expectation: Int
 
-    /// The scopes of a statement's row that were asked for. They show the statement's current row, as this one does.
+    /// The scopes that were accessed. They show the statement's current row, as this one does.
     private var knownScopes: [String: Row] = [:]
 
-    /// The decoder that the row was read by last, of a type that its owner knows. It serves all rows of a cursor.
+    /// The most recent decoder of the row, whose type its owner knows. It is used for all rows of a cursor.
     var decoder: AnyObject?
 
-    /// Rows that further queries fetched for this one.
+    /// The rows that further queries fetched for this one.
     private var prefetched: PrefetchedRowsView?
 
     init(
@@ -62,7 +67,12 @@ public final class Row {
         self.expectation = columns.areUnique ? 0 : Int.max
     }
 
-    /// The current row of a statement, as the adapter shows it.
+    deinit {
+        spellings?.deinitialize(count: count)
+        spellings?.deallocate()
+    }
+
+    /// Creates the current row of a statement, as the adapter shows it.
     @usableFromInline
     convenience init(statement: Statement, adapter: (any RowAdapter)? = nil) throws {
         guard let adapter else {
@@ -73,17 +83,17 @@ public final class Row {
         self.init(columns: layout.columns, statement: statement, layout: layout)
     }
 
-    /// An empty row.
+    /// Creates an empty row.
     public convenience init() {
         self.init(columns: RowColumns(names: [], areOfStatement: false))
     }
 
-    /// A row of these columns; nil is NULL.
+    /// Creates a row of columns. Nil is NULL.
     public convenience init(_ dictionary: [String: (any DatabaseValueConvertible)?]) {
         self.init(dictionary.map { ($0.key, $0.value?.databaseValue ?? .null) })
     }
 
-    /// A row of these columns; nil when a key is not a string, or when a value can't be stored in a database.
+    /// Creates a row of columns. Nil if a key is not a string, or a value can't be stored in a database.
     public convenience init?(_ dictionary: [AnyHashable: Any]) {
         var columns: [(String, DatabaseValue)] = []
         for (key, element) in dictionary {
@@ -100,7 +110,7 @@ public final class Row {
     /// True if the row comes from the database, or is a copy of such a row.
     var isFetched: Bool { columns.areOfStatement }
 
-    /// A row that stays as it is when the cursor moves on.
+    /// Returns a copy, which does not change when the cursor moves on.
     public func copy() -> Row {
         guard let statement, let sqliteStatement else { return self }
         statement.requireAccess()
@@ -116,18 +126,18 @@ public final class Row {
         return Row(columns: columns, values: values, layout: layout)
     }
 
-    /// The same row as another layout shows it.
+    /// Returns the row with another layout.
     func row(_ columns: RowColumns, layout: RowLayout?) -> Row {
         Row(columns: columns, statement: statement, values: values, layout: layout)
     }
 
     // MARK: - Columns
 
-    /// The leftmost column of that name.
+    /// Returns the position of the leftmost column with a name.
     @inlinable @inline(__always)
     func index(of name: String) -> Int? {
         let expected = expectation
-        if expected < count, names[expected] == name {
+        if expected < count, names[expected].isSame(as: name) {
             expectation = expected + 1 == count ? 0 : expected + 1
             return expected
         }
@@ -136,18 +146,32 @@ public final class Row {
 
     @usableFromInline
     func search(for name: String) -> Int? {
-        guard let index = columns.index(of: name) else { return nil }
+        let expected = expectation
+        let isExpected = expected < count && names[expected] == name
+        guard let index = isExpected ? expected : columns.index(of: name) else { return nil }
         if columns.areUnique { expectation = index + 1 == count ? 0 : index + 1 }
+        if isExpected, statement != nil { adopt(name, at: index) }
         return index
     }
 
-    /// The position of a valid index in the statement or in `values`.
+    private func adopt(_ spelling: String, at index: Int) {
+        let spellings = self.spellings ?? {
+            let copy = UnsafeMutablePointer<String>.allocate(capacity: count)
+            copy.initialize(from: names, count: count)
+            names = UnsafePointer(copy)
+            return copy
+        }()
+        self.spellings = spellings
+        spellings[index] = spelling
+    }
+
+    /// Returns the position of a valid index in the statement or in `values`.
     @inlinable
     func position(of index: Int) -> Int {
         if let mapping { mapping[index] } else { index }
     }
 
-    /// The value at a valid index.
+    /// Returns the value at a valid index.
     @usableFromInline
     func databaseValue(at index: Int) -> DatabaseValue {
         let position = position(of: index)
@@ -161,7 +185,7 @@ public final class Row {
         precondition(index >= 0 && index < count, "row index \(index) is out of range: the row has \(count) columns")
     }
 
-    /// Returns true if the row has a column of that name.
+    /// Returns true if the row has a column with a name.
     public func hasColumn(_ columnName: String) -> Bool {
         index(of: columnName) != nil
     }
@@ -175,8 +199,8 @@ public final class Row {
         return StatementColumn(sqliteStatement, CInt(position)).isNull
     }
 
-    /// The statement's own bytes at a valid index, valid until the next step; nil in a copy, and where there is no
-    /// blob or text.
+    /// Returns the statement's own bytes at a valid index, which are valid until the next step. Nil in a copy, and for
+    /// values other than blobs and text.
     func statementBytes(at index: Int) -> UnsafeRawBufferPointer? {
         guard let statement, let sqliteStatement else { return nil }
         statement.requireAccess()
@@ -185,7 +209,7 @@ public final class Row {
 
     // MARK: - Other rows
 
-    /// The scope of that name, one and the same object for all rows of a cursor.
+    /// Returns the scope with a name, which is the same object for all rows of a cursor.
     func scope(_ name: String) -> Row? {
         guard let layout = layout?.scopes[name] else { return nil }
         if let known = knownScopes[name] { return known }
@@ -203,14 +227,14 @@ public final class Row {
 }
 
 extension Row: ExpressibleByDictionaryLiteral {
-    /// Columns in the order of the literal; names may come twice.
+    /// Creates a row with columns in the order of the literal. Names may occur several times.
     public convenience init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
         self.init(elements.map { ($0.0, $0.1?.databaseValue ?? .null) })
     }
 }
 
 extension Statement {
-    /// The layout that an adapter makes of the statement's columns; its errors are the statement's.
+    /// Returns the layout that an adapter makes of the statement's columns. Its errors contain the statement.
     func layout(_ adapter: any RowAdapter) throws -> RowLayout {
         do {
             return try adapter.layout(of: RowLayout(columns))
@@ -219,13 +243,24 @@ extension Statement {
         }
     }
 
-    /// Throws when an adapter does not fit, before any row shows it.
+    /// Throws if an adapter does not fit, before it is used for a row.
     func check(_ adapter: any RowAdapter) throws {
         do {
             _ = try layout(adapter)
         } catch {
-            // The columns may be those of a former schema, until the first step: a new statement has the current ones.
+            // Until the first step, the columns may be those of a former schema. A new statement has the current ones.
             _ = try database.makeStatement(sql: sql).layout(adapter)
         }
+    }
+}
+
+extension String {
+    /// Returns true if both are the same string by its address, or equal strings of up to 15 bytes.
+    @inlinable @inline(__always)
+    func isSame(as other: String) -> Bool {
+        typealias Bits = (UInt, UInt)
+        guard MemoryLayout<String>.size == MemoryLayout<Bits>.size else { return self == other }
+        let (bits, others) = (unsafeBitCast(self, to: Bits.self), unsafeBitCast(other, to: Bits.self))
+        return bits == others
     }
 }

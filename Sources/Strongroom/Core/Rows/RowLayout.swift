@@ -1,6 +1,6 @@
-/// Which columns of a statement a row shows, under which names, and which further rows hang on it by name.
+/// The columns of a statement that a row shows, their names, and the further rows of the row, by name.
 ///
-/// Row adapters make layouts out of layouts, once per run of a statement; the rows of the run share them.
+/// Row adapters turn layouts into layouts, once per run of a statement. The rows of the run share them.
 ///
 /// Sendable: nothing changes after `init`.
 public final class RowLayout: @unchecked Sendable {
@@ -10,19 +10,19 @@ public final class RowLayout: @unchecked Sendable {
     /// The position of each column in the statement.
     let positions: [Int]
 
-    /// The positions where rows find them without counting references.
+    /// The positions in memory that rows can read without counting references.
     let storage: UnsafeMutablePointer<Int>
 
-    /// Further rows on the same statement, by name.
+    /// The further rows, by name.
     let scopes: [String: RowLayout]
 
-    /// The path to each scope, however deep: the shortest one, the first in alphabetical order of equally short ones.
+    /// The path to each scope, at any depth: the shortest one, and of several the first in alphabetical order.
     let paths: [String: [String]]
 
     /// All columns of the statement.
     let unadapted: RowColumns
 
-    /// All columns of a statement.
+    /// Creates the layout of all columns of a statement.
     convenience init(_ columns: RowColumns) {
         self.init(columns, positions: Array(0..<columns.names.count), scopes: [:], unadapted: columns)
     }
@@ -41,7 +41,7 @@ public final class RowLayout: @unchecked Sendable {
         storage.deallocate()
     }
 
-    /// The same statement with these columns of the layout, each under a name, and no scope.
+    /// Returns a layout with some of the columns, under other names, without scopes.
     func selecting(_ columns: [(index: Int, name: String)]) -> RowLayout {
         RowLayout(
             RowColumns(names: columns.map(\.name)),
@@ -50,12 +50,12 @@ public final class RowLayout: @unchecked Sendable {
             unadapted: unadapted)
     }
 
-    /// The same columns under their names, a range of them, and no scope.
+    /// Returns a layout with a range of the columns, without scopes.
     func selecting(_ range: Range<Int>) -> RowLayout {
         selecting(range.map { ($0, columns.names[$0]) })
     }
 
-    /// The same columns with these scopes.
+    /// Returns the layout with other scopes.
     func replacingScopes(_ scopes: [String: RowLayout]) -> RowLayout {
         RowLayout(columns, positions: positions, scopes: scopes, unadapted: unadapted)
     }

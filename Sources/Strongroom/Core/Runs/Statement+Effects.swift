@@ -3,7 +3,7 @@ import CStrongroom
 // Around each run: the checks before it, and what it changes in the state of the connection.
 
 extension Statement {
-    /// Refuses what the connection may not do now.
+    /// Refuses a statement that the connection may not run now.
     @inline(__always)
     func willRun() throws {
         if strongroom_stops(connection) != 0 { try database.stops.refuse(self) }
@@ -12,7 +12,7 @@ extension Statement {
 
     private func checkRun() throws {
         if database.transactions.blockDepth > 0 {
-            // A program may end the transaction of a snapshot and begin another one, to see what is new.
+            // A program may end the transaction of a snapshot and begin another one, to read a newer state.
             if database.isAutocommit, !(database.configuration.readonly && compilation.transaction == .begin) {
                 throw error(.aborted)
             }
@@ -27,7 +27,7 @@ extension Statement {
         if compilation.attaches { strongroom_set_opening(connection) }
     }
 
-    /// Calls the parts. A query of theirs may meet a stop, which rolls back: the statement must not commit by itself
+    /// Calls the parts. A query of a part may meet a stop, which rolls back. The statement must not commit by itself
     /// then.
     private func notifyPartsOfRun() throws {
         let wasAutocommit = database.isAutocommit
@@ -37,16 +37,16 @@ extension Statement {
 
     private func checkWrite() throws {
         if database.transactions.readOnlyDepth > 0 { throw error(.readOnly) }
-        // A transaction that has let go of its lock meanwhile may not count on what it has read.
+        // A transaction that has released its lock can't rely on its former reads.
         if database.transactions.isReader { throw error(.aborted) }
-        // BEGIN IMMEDIATE changes nothing by itself.
+        // BEGIN IMMEDIATE by itself changes nothing.
         if compilation.transaction == nil { database.transactions.mayHaveChanges = true }
     }
 
-    /// Updates the state of the connection after a run, and throws the failure of the run.
+    /// Updates the state of the connection after a statement, and throws the statement's failure.
     @inline(__always)
     func didRun(failure: DatabaseError?) throws {
-        // Failures, those of reads included, may roll the transaction back.
+        // A failure, even of a read, may have rolled the transaction back.
         if failure != nil || hasEffects && !changesOnlyUnobservedRows {
             let undone = updateConnection(isDone: failure == nil)
             if failure == nil, let refusal = undone ?? database.transactions.takeRefusal() { throw refusal }

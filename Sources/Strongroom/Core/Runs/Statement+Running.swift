@@ -1,27 +1,27 @@
 import CSQLCipher
 import CStrongroom
 
-// All runs of statements, whoever asks for them, begin with `begin()`, and end with `end(_:)` or `abandon()`.
+// Each run of a statement begins with `begin()`, and ends with `end(_:)` or `abandon()`.
 
 extension Statement {
-    /// Runs the statement to its end, and drops its rows.
+    /// Runs the statement to its end, and discards its rows.
     ///
-    /// - parameter arguments: by default those that were set before.
-    /// - throws: a ``DatabaseError``: `SQLITE_MISUSE` when arguments are missing or don't fit, and whatever the run
-    ///   fails with.
+    /// - parameter arguments: the arguments. Default: nil, for those that were set before.
+    /// - throws: a ``DatabaseError``: `SQLITE_MISUSE` if arguments are missing or don't fit, and the errors of the
+    ///   statement.
     public func execute(arguments: StatementArguments? = nil) throws {
         try prepare(arguments)
         try run()
     }
 
-    /// Runs to the end. The arguments are bound, the statement is reset.
+    /// Runs to the end. The arguments are already bound, and the statement is reset.
     func run() throws {
         try end(stepToEnd(from: begin()))
     }
 
-    /// Runs up to the first row, and returns what `read` makes of it; nil when there is none.
+    /// Runs up to the first row, and returns the result of `read` for it. Nil if there is none.
     ///
-    /// A statement that writes goes on to its end: a value that can't be read does not undo what was written.
+    /// A statement that writes runs to its end: an error of `read` does not undo its changes.
     @inlinable
     func firstRow<T>(arguments: StatementArguments?, _ read: (SQLiteStatement) throws -> T?) throws -> T? {
         try prepare(arguments)
@@ -39,7 +39,7 @@ extension Statement {
         return try value.get()
     }
 
-    /// Moves a cursor that keeps no run of its own to the next row; false when there is none.
+    /// Moves a cursor without a run of its own to the next row. Returns false if there is none.
     func stepAsBound() throws -> Bool {
         let run = try cursorRun ?? StatementRun(asBound: self)
         cursorRun = nil
@@ -48,25 +48,25 @@ extension Statement {
         return true
     }
 
-    // MARK: - The runner
+    // MARK: - Runs
 
-    /// Makes the statement ready for a first step, with new arguments or those that it has. A run that has not ended
-    /// ends here.
+    /// Prepares the statement for a first step, with new arguments or its current ones. Ends a former run.
     ///
-    /// - throws: `SQLITE_MISUSE` when arguments are missing or don't fit.
+    /// - throws: `SQLITE_MISUSE` if arguments are missing or don't fit.
     @usableFromInline
     func prepare(_ arguments: StatementArguments?) throws {
         if let arguments { try setArguments(arguments) } else { try prepareAsSet() }
     }
 
-    /// Begins a run: asks for stops, calls the parts of the connection, and returns the result code of the first step.
+    /// Begins a run: checks for stops, calls the parts of the connection, and returns the result code of the first
+    /// step.
     @usableFromInline
     func begin() throws -> CInt {
         try willRun()
         return StatementStep.take(sqliteStatement)
     }
 
-    /// Steps on as long as there are rows, and returns the result code of the last step.
+    /// Steps as long as there are rows, and returns the result code of the last step.
     @usableFromInline
     func stepToEnd(from code: CInt) -> CInt {
         var code = code
@@ -74,22 +74,20 @@ extension Statement {
         return code
     }
 
-    /// Ends a run: resets the statement, calls the parts of the connection, and throws the error that `code` stands
-    /// for.
+    /// Ends a run: resets the statement, calls the parts of the connection, and throws the error of `code`.
     ///
     /// - parameter code: the result code of the last step.
     @usableFromInline
     func end(_ code: CInt) throws {
-        // Before the reset, which would drop the message.
+        // Before the reset, which discards the message.
         let failure = code == StatementStep.done ? nil : error(code)
         StatementStep.reset(sqliteStatement)
         try didRun(failure: failure)
     }
 
-    /// Ends a run that has not come to its last row. What a statement that writes did so far stays done.
+    /// Ends a run before its last row. The changes that it has made so far stay.
     ///
-    /// Nobody is there to hear of a failure: fetch functions that give up a run for good use
-    /// ``StatementRun/complete()``.
+    /// Errors are discarded. Fetch functions that end a run use ``StatementRun/complete()``.
     func abandon() {
         let code = StatementStep.reset(sqliteStatement)
         if hasEffects { try? didRun(failure: code == SQLITE_OK ? nil : error(code)) }
@@ -105,7 +103,7 @@ enum StatementStep {
     @inlinable @inline(__always)
     static func take(_ statement: SQLiteStatement) -> CInt { sqlite3_step(statement) }
 
-    /// Returns the failure of the last step once more, or `SQLITE_OK`.
+    /// Returns the failure of the last step again, or `SQLITE_OK`.
     @inlinable @inline(__always) @discardableResult
     static func reset(_ statement: SQLiteStatement) -> CInt { sqlite3_reset(statement) }
 }

@@ -1,16 +1,16 @@
 import CStrongroom
 
-/// One run of a statement, row by row: what all cursors stand on.
+/// One run of a statement, row by row. All cursors use it.
 ///
-/// The statement is reset when the run ends: after its last row, when its cursor goes away, when the statement is
-/// started anew, and at the latest when the database access ends. A run whose statement was taken away from it throws,
-/// rather than seem to have come to the end of its rows.
+/// The statement is reset when the run ends: after its last row, when its cursor is released, when the statement runs
+/// again, or when the access ends. A run whose statement runs again throws, instead of ending like one without further
+/// rows.
 public final class StatementRun {
     @usableFromInline let statement: Statement
     @usableFromInline let sqliteStatement: SQLiteStatement
     @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>
 
-    // Unchecked exclusivity: see the article *Layers*.
+    // Unchecked exclusivity: see <doc:Layers>.
     @usableFromInline @exclusivity(unchecked) var phase: Phase
 
     @usableFromInline
@@ -20,14 +20,14 @@ public final class StatementRun {
 
     var isDone: Bool { phase == .done || phase == .failed }
 
-    /// The error that ended the run, which each further step throws again.
+    /// The error that ended the run. Each further step throws it again.
     private var failure: (any Error)?
 
-    /// The neighbours in the connection's list of runs, which each run leaves before it goes away.
+    /// The neighbors in the connection's list of runs. Each run leaves the list before it is released.
     unowned(unsafe) var previous: StatementRun?
     unowned(unsafe) var next: StatementRun?
 
-    /// Starts a run. The statement's former run, if it has not ended, ends here.
+    /// Starts a run. Ends a former run of the statement.
     @usableFromInline
     convenience init(_ statement: Statement, arguments: StatementArguments?) throws {
         try self.init(statement) { try statement.prepare(arguments) }
@@ -42,7 +42,7 @@ public final class StatementRun {
         self.statement = statement
         self.sqliteStatement = statement.sqliteStatement
         self.connection = statement.connection
-        // Nothing to finish as long as nothing has begun.
+        // Before the run begins, there is nothing to end.
         phase = .done
         statement.requireAccess()
         statement.currentRun?.invalidate()
@@ -56,7 +56,7 @@ public final class StatementRun {
         finish()
     }
 
-    /// Moves to the next row; false when there is none.
+    /// Moves to the next row. Returns false if there is none.
     @inlinable
     func step() throws -> Bool {
         guard phase == .stepping else { return try firstStep() }
@@ -68,7 +68,7 @@ public final class StatementRun {
 
     @usableFromInline
     func firstStep() throws -> Bool {
-        // A run that has ended with its access has not come to the end of its rows.
+        // A run that ended with its access has not reached the end of its rows.
         if !strongroom_has_access(connection) { noAccess() }
         guard phase == .ready else {
             if let failure { throw failure }
@@ -100,17 +100,20 @@ public final class StatementRun {
         return false
     }
 
-    /// Ends the run because another one begins on the same statement, or because the statement gets other arguments.
+    /// Ends the run because its statement runs again, or gets other arguments.
     func invalidate() {
         finish()
         statement.cursorRun = nil
         fail(DatabaseError(
             resultCode: .SQLITE_MISUSE,
-            message: "the statement of this cursor was run again, or got other arguments: use a statement for each cursor",
+            message: """
+                the statement of this cursor was run again, or got other arguments: \
+                use a statement for each cursor
+                """,
             sql: statement.showableSQL))
     }
 
-    /// Ends the run of a cursor that was interrupted: it throws when it is asked for more.
+    /// Ends the run of an interrupted cursor. Its next step throws.
     func interrupt() {
         finish()
         fail(statement.error(.interrupted))
@@ -121,7 +124,7 @@ public final class StatementRun {
         failure = error
     }
 
-    /// Ends the run, wherever it is.
+    /// Ends the run at its current row.
     func finish() {
         switch phase {
         case .stepping:
@@ -132,7 +135,7 @@ public final class StatementRun {
         }
     }
 
-    /// Ends the run for a caller who wants no more rows: a statement that writes goes on to its end, and throws its
+    /// Ends the run for a caller that needs no further rows. A statement that writes runs to its end, and throws its
     /// errors.
     @usableFromInline
     func complete() throws {
@@ -140,7 +143,7 @@ public final class StatementRun {
         while try step() {}
     }
 
-    /// The statement is free for another run.
+    /// Leaves the statement, which can run again.
     private func detach() {
         phase = .done
         statement.currentRun = nil
@@ -153,9 +156,9 @@ public final class StatementRun {
     }
 }
 
-/// The runs of a connection that have begun and not ended.
+/// The current runs of a connection.
 struct StatementRuns {
-    /// Unsafe, as the neighbours are: counting references would cost each run.
+    /// The first run. Unsafe like the neighbors: counting references would cost each run.
     unowned(unsafe) private(set) var first: StatementRun?
 
     mutating func insert(_ run: StatementRun) {
@@ -174,7 +177,7 @@ struct StatementRuns {
 
     var isEmpty: Bool { first == nil }
 
-    /// The first that has given a row.
+    /// The first run that has returned a row.
     var firstStepping: StatementRun? {
         var run = first
         while let each = run, each.phase != .stepping { run = each.next }
@@ -183,9 +186,9 @@ struct StatementRuns {
 }
 
 extension Database {
-    /// Ends what has begun and not ended: it would hold the read lock, and could go on where it must not.
+    /// Ends all runs: they would hold the read lock, and could continue outside of their access.
     ///
-    /// Each run takes itself off the list, so the list is read anew each time.
+    /// Each run removes itself from the list, so the list is read again each time.
     func finishRuns() {
         while let run = runs.first {
             run.finish()
@@ -193,7 +196,7 @@ extension Database {
         }
     }
 
-    /// Ends what was interrupted, and has not noticed.
+    /// Ends runs that were interrupted and have not made a further step.
     func interruptRuns() {
         while let run = runs.firstStepping { run.interrupt() }
     }

@@ -1,4 +1,4 @@
-/// A new value for a column: `SET column = value`.
+/// An assignment of a new value to a column: `SET column = value`.
 ///
 /// ```swift
 /// try Player.updateAll(db, Column("score") += 1)
@@ -8,7 +8,7 @@
 public struct ColumnAssignment {
     let columnName: String
 
-    /// The new value; nil to leave the column as it is.
+    /// The new value. Nil to leave the column unchanged.
     let value: SQLExpression?
 
     func write(to writer: inout SQLWriter) throws {
@@ -19,12 +19,12 @@ public struct ColumnAssignment {
 }
 
 extension ColumnExpression {
-    /// Sets the column; nil is NULL.
+    /// Returns an assignment of a value. Nil is NULL.
     public func set(to value: (any SQLExpressible)?) -> ColumnAssignment {
         ColumnAssignment(columnName: name, value: value?.sqlExpression ?? .null)
     }
 
-    /// Leaves the column as it is, where an upsert would overwrite it.
+    /// An assignment that leaves the column unchanged in an upsert.
     public var noOverwrite: ColumnAssignment {
         ColumnAssignment(columnName: name, value: nil)
     }
@@ -69,6 +69,6 @@ extension ColumnExpression {
         column.set(to: column >> value)
     }
 
-    /// The column without its own type and without a table: its name alone.
+    /// The name of the column only, without its type and table.
     public var detached: SQLExpression { SQLExpression(node: .literal(SQL(sql: name.quotedDatabaseIdentifier))) }
 }

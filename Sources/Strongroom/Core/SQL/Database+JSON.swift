@@ -4,10 +4,12 @@ extension Database {
     // Each is the SQL function of the same name: <https://www.sqlite.org/json1.html>,
     // <https://www.sqlite.org/jsonb.html>.
 
-    /// The forms of JSON that count as valid. <https://www.sqlite.org/json1.html#jvalid>
+    /// The formats that are valid JSON. <https://www.sqlite.org/json1.html#jvalid>
     public struct JSONValidationOptions: OptionSet, Sendable {
+        /// The bits of the set, which are those of `JSON_VALID`.
         public let rawValue: Int
 
+        /// Creates a set from its bits.
         public init(rawValue: Int) {
             self.rawValue = rawValue
         }
@@ -244,9 +246,9 @@ extension Database {
         jsonGroup("JSONB_GROUP_OBJECT", [key], value, filter: filter)
     }
 
-    // MARK: - Their arguments
+    // MARK: - Arguments
 
-    /// Names and values, by turns.
+    /// Returns the names and values, alternating.
     private static func jsonMembers(
         _ members: some Collection<(key: String, value: any SQLExpressible)>) -> [any SQLExpressible]
     {

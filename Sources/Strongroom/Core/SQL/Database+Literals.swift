@@ -1,7 +1,8 @@
 // Compiling and running SQL literals.
 
 extension Database {
-    /// A new prepared statement, with the arguments of the literal. Without any, it is to be given its arguments.
+    /// Returns a new prepared statement, with the arguments of the literal. If it has none, set them before the
+    /// statement runs.
     public func makeStatement(literal sqlLiteral: SQL) throws -> Statement {
         let (sql, arguments) = try sqlLiteral.build(self)
         let statement = try makeStatement(sql: sql)
@@ -9,7 +10,8 @@ extension Database {
         return statement
     }
 
-    /// The prepared statement of that literal's SQL, with its arguments. Without any, it is to be given its arguments.
+    /// Returns the prepared statement for the literal's SQL, with its arguments. If it has none, set them before the
+    /// statement runs.
     public func cachedStatement(literal sqlLiteral: SQL) throws -> Statement {
         let (sql, arguments) = try sqlLiteral.build(self)
         let statement = try cachedStatement(sql: sql)
@@ -23,8 +25,8 @@ extension Database {
         try execute(sql: sql, arguments: arguments)
     }
 
-    /// A cursor on the statements of a literal, with their arguments. Without any, the statements are to be given
-    /// theirs.
+    /// Returns a cursor over the statements of a literal, with their arguments. If it has none, set those of each
+    /// statement before it runs.
     public func allStatements(literal sqlLiteral: SQL) throws -> SQLStatementCursor {
         let (sql, arguments) = try sqlLiteral.build(self)
         return try allStatements(sql: sql, arguments: arguments.isEmpty ? nil : arguments)

@@ -1,5 +1,5 @@
 extension Database {
-    /// The reaction to a change that would violate a constraint. <https://www.sqlite.org/lang_conflict.html>
+    /// The resolution of a constraint violation. <https://www.sqlite.org/lang_conflict.html>
     public enum ConflictResolution: String, Sendable {
         case rollback = "ROLLBACK"
         case abort = "ABORT"
@@ -8,23 +8,29 @@ extension Database {
         case replace = "REPLACE"
     }
 
-    /// A storage class to cast to. <https://www.sqlite.org/datatype3.html>
+    /// A storage class, for casts. <https://www.sqlite.org/datatype3.html>
     public struct StorageClass: RawRepresentable, Hashable, Sendable {
+        /// The name in SQL.
         public let rawValue: String
 
+        /// Creates it from its name in SQL.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
+        /// Integers: `INTEGER`.
         public static let integer = StorageClass(rawValue: "INTEGER")
+        /// Floating-point numbers: `REAL`.
         public static let real = StorageClass(rawValue: "REAL")
+        /// Text: `TEXT`.
         public static let text = StorageClass(rawValue: "TEXT")
+        /// Bytes: `BLOB`.
         public static let blob = StorageClass(rawValue: "BLOB")
     }
 }
 
 extension Database.ConflictResolution? {
-    /// `OR REPLACE `, or nothing for what SQLite does anyway.
+    /// `OR REPLACE `, or nothing for SQLite's default.
     var sqlClause: String {
         switch self {
         case nil, .abort: ""
@@ -34,7 +40,7 @@ extension Database.ConflictResolution? {
 }
 
 extension String {
-    /// The name as SQLite compares it: the case of ASCII letters does not count, that of others does.
+    /// The name as SQLite compares it: without regard to the case of ASCII letters.
     var foldedSQLName: String {
         guard utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else { return self }
         return String(

@@ -1,36 +1,38 @@
-/// A query that knows what its rows become: values, records or rows.
+/// A type that represents a query and the type of its rows: values, records or rows.
 ///
 /// ```swift
 /// let request: SQLRequest<Player> = "SELECT * FROM player WHERE score > \(minimumScore)"
 /// let players = try request.fetchAll(db)
 /// ```
 ///
-/// A type of your own has to say how it is prepared, counted, and used as a subquery.
+/// A type of your own implements how it is prepared, counted, and used as a subquery.
 public protocol FetchRequest<RowDecoder>: DatabaseRegionConvertible, SQLSubqueryable {
     /// The type that a row is decoded into.
     associatedtype RowDecoder
 
-    /// The statement with its arguments, and the adapter of its rows.
+    /// Returns the statement with its arguments, and the adapter of its rows.
     ///
-    /// - parameter singleResult: whether one row is asked for: the request may leave the others out.
+    /// - parameters:
+    ///   - db: the connection.
+    ///   - singleResult: true if only the first row is fetched. The request may omit the others.
     func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool) throws -> PreparedRequest
 
-    /// The number of the request's rows.
+    /// Returns the number of the request's rows.
     func fetchCount(_ db: Database) throws -> Int
 
-    /// The part of the database that the request reads.
+    /// Returns the region of the database that the request reads.
     func databaseRegion(_ db: Database) throws -> DatabaseRegion
 }
 
 extension FetchRequest {
-    /// The part of the database that the request reads, as SQLite's compiler tells it.
+    /// Returns the region of the database that the request reads, as SQLite's compiler reports it.
     public func databaseRegion(_ db: Database) throws -> DatabaseRegion {
         try makePreparedRequest(db, forSingleResult: false).statement.databaseRegion
     }
 
-    /// The same request with an adapter on its rows, or one more.
+    /// Returns the request with a row adapter, or with one more.
     ///
-    /// The function that makes the adapter runs each time the request is prepared.
+    /// `adapter` is called each time the request is prepared.
     public func adapted(
         _ adapter: @escaping @Sendable (Database) throws -> any RowAdapter) -> AdaptedFetchRequest<Self>
     {
@@ -40,13 +42,16 @@ extension FetchRequest {
 
 /// A request prepared for one connection: a statement with its arguments, and the adapter of its rows.
 public struct PreparedRequest {
+    /// The statement, with its arguments.
     public var statement: Statement
+    /// The adapter of the rows.
     public var adapter: (any RowAdapter)?
 
-    /// Fetches what belongs to the rows, and hangs it on them.
+    /// The function that fetches the associated rows, and adds them to the rows.
     var prefetch: ((Database, [Row]) throws -> Void)?
 
-    /// The requests of what it would fetch for them, each under its key path; nil where there is nothing to ask for.
+    /// The function that returns the requests of the prefetch, each with its key path. A request is nil if there is
+    /// nothing to fetch.
     var associated: ((Database, [Row]) throws -> [(keyPath: String, request: (() throws -> PreparedRequest)?)])?
 
     init(statement: Statement, adapter: (any RowAdapter)? = nil) {
@@ -54,7 +59,7 @@ public struct PreparedRequest {
         self.adapter = adapter
     }
 
-    /// True if rows are complete only after further queries.
+    /// True if the rows need further queries.
     @usableFromInline
     var prefetches: Bool { prefetch != nil }
 
@@ -80,23 +85,28 @@ public struct PreparedRequest {
     }
 }
 
-/// A request with an adapter on its rows: see ``FetchRequest/adapted(_:)``.
+/// A request with a row adapter: see ``FetchRequest/adapted(_:)``.
 public struct AdaptedFetchRequest<Base: FetchRequest>: FetchRequest {
+    /// The type that a row is decoded into.
     public typealias RowDecoder = Base.RowDecoder
 
     let base: Base
     let adapter: @Sendable (Database) throws -> any RowAdapter
 
+    /// The query.
     public var sqlSubquery: SQLSubquery { base.sqlSubquery }
 
+    /// Returns the region of the base request.
     public func databaseRegion(_ db: Database) throws -> DatabaseRegion {
         try base.databaseRegion(db)
     }
 
+    /// Returns the number of rows of the base request.
     public func fetchCount(_ db: Database) throws -> Int {
         try base.fetchCount(db)
     }
 
+    /// Returns the prepared base request with the adapter.
     public func makePreparedRequest(
         _ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest
     {
@@ -107,10 +117,11 @@ public struct AdaptedFetchRequest<Base: FetchRequest>: FetchRequest {
     }
 }
 
-/// A request whose own type does not show.
+/// A type-erased request.
 public struct AnyFetchRequest<RowDecoder>: FetchRequest {
     private let request: any FetchRequest
 
+    /// Creates a request that wraps another one.
     public init(_ request: some FetchRequest<RowDecoder>) {
         self.request = request
     }
@@ -119,21 +130,25 @@ public struct AnyFetchRequest<RowDecoder>: FetchRequest {
         self.request = request
     }
 
-    /// The same request with rows that become something else.
+    /// Returns the request with another type of rows.
     public func asRequest<T>(of type: T.Type) -> AnyFetchRequest<T> {
         AnyFetchRequest<T>(erasing: request)
     }
 
+    /// The query.
     public var sqlSubquery: SQLSubquery { request.sqlSubquery }
 
+    /// Returns the number of rows of the wrapped request.
     public func fetchCount(_ db: Database) throws -> Int {
         try request.fetchCount(db)
     }
 
+    /// Returns the region of the wrapped request.
     public func databaseRegion(_ db: Database) throws -> DatabaseRegion {
         try request.databaseRegion(db)
     }
 
+    /// Returns the prepared wrapped request.
     public func makePreparedRequest(
         _ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest
     {

@@ -1,4 +1,4 @@
-// SQL functions. Names stand as SQLite's documentation gives them: <https://www.sqlite.org/lang_corefunc.html>.
+// SQL functions, under the names of SQLite's documentation: <https://www.sqlite.org/lang_corefunc.html>.
 
 extension SQLExpression {
     static func aggregate(
@@ -23,7 +23,7 @@ public func length(_ value: some SQLSpecificExpressible) -> SQLExpression {
 
 /// `COALESCE(…)`: the first value that is not NULL.
 public func coalesce(_ values: some Collection<any SQLSpecificExpressible>) -> SQLExpression {
-    // SQLite wants two arguments at least.
+    // SQLite requires two arguments.
     switch values.count {
     case 0: .null
     case 1: values.first!.sqlExpression
@@ -45,7 +45,7 @@ public func average(
     .aggregate("AVG", [value], filter: filter)
 }
 
-/// `COUNT(counted)`: the rows where it is not NULL.
+/// `COUNT(counted)`: the number of rows in which it is not NULL.
 public func count(_ counted: some SQLSpecificExpressible) -> SQLExpression {
     .aggregate("COUNT", [counted])
 }
@@ -56,12 +56,12 @@ public func count(distinct value: some SQLSpecificExpressible) -> SQLExpression 
         name: "COUNT", arguments: [value.sqlExpression], isAggregate: true, isDistinct: true)))
 }
 
-/// `MAX(value)`, the greatest value of all rows.
+/// `MAX(value)`: the greatest value of all rows.
 public func max(_ value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
     .aggregate("MAX", [value], filter: filter)
 }
 
-/// `MAX(…)`, the greatest of several values in one row.
+/// `MAX(…)`: the greatest of several values in one row.
 public func max(
     _ value1: any SQLSpecificExpressible, _ value2: any SQLExpressible,
     _ values: any SQLExpressible...) -> SQLExpression
@@ -69,12 +69,12 @@ public func max(
     .function("MAX", [value1, value2] + values)
 }
 
-/// `MIN(value)`, the least value of all rows.
+/// `MIN(value)`: the least value of all rows.
 public func min(_ value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression {
     .aggregate("MIN", [value], filter: filter)
 }
 
-/// `MIN(…)`, the least of several values in one row.
+/// `MIN(…)`: the least of several values in one row.
 public func min(
     _ value1: any SQLSpecificExpressible, _ value2: any SQLExpressible,
     _ values: any SQLExpressible...) -> SQLExpression
@@ -82,7 +82,7 @@ public func min(
     .function("MIN", [value1, value2] + values)
 }
 
-/// `SUM(value)`, NULL when there is nothing to add.
+/// `SUM(value)`. NULL without values.
 public func sum(
     _ value: some SQLSpecificExpressible,
     orderBy ordering: (any SQLOrderingTerm)? = nil,
@@ -91,7 +91,7 @@ public func sum(
     .aggregate("SUM", [value], ordering: ordering, filter: filter)
 }
 
-/// `TOTAL(value)`, 0 when there is nothing to add.
+/// `TOTAL(value)`. 0 without values.
 public func total(
     _ value: some SQLSpecificExpressible,
     orderBy ordering: (any SQLOrderingTerm)? = nil,
@@ -129,6 +129,7 @@ public enum SQLDateModifier: SQLSpecificExpressible, Sendable {
     case localTime
     case utc
 
+    /// The value as an SQL expression.
     public var sqlExpression: SQLExpression { text.sqlExpression }
 
     private var text: String {
@@ -153,19 +154,20 @@ public enum SQLDateModifier: SQLSpecificExpressible, Sendable {
 // MARK: - Members
 
 extension SQLSpecificExpressible {
-    /// `LIKE`, with an escape character if any.
+    /// `LIKE`, with an optional escape character.
     /// <https://www.sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators>
     public func like(_ pattern: some SQLExpressible, escape: (any SQLExpressible)? = nil) -> SQLExpression {
         SQLExpression(node: .like(
             sqlExpression, pattern.sqlExpression, escape: escape?.sqlExpression, isNegated: false))
     }
 
-    /// The expression, compared and sorted by a collation. <https://www.sqlite.org/datatype3.html#collation>
+    /// Returns the expression with a collation, for comparisons and orderings.
+    /// <https://www.sqlite.org/datatype3.html#collation>
     public func collating(_ collation: Database.CollationName) -> SQLExpression {
         sqlExpression.collating(collation.rawValue)
     }
 
-    /// The expression, compared and sorted by a collation. The connection has to know it.
+    /// Returns the expression with a collation, which the connection must have.
     public func collating(_ collation: DatabaseCollation) -> SQLExpression {
         sqlExpression.collating(collation.name)
     }
@@ -188,31 +190,31 @@ extension SQLSpecificExpressible {
     /// Foundation's `localizedUppercase`.
     public var localizedUppercased: SQLExpression { .function("swiftLocalizedUppercaseString", [self]) }
 
-    /// Ascending: the default order, NULL first.
+    /// The ascending order, which is the default. NULL is first.
     public var asc: SQLOrdering { SQLOrdering(node: .term(sqlExpression, .ascending)) }
 
-    /// Descending, NULL last.
+    /// The descending order. NULL is last.
     public var desc: SQLOrdering { SQLOrdering(node: .term(sqlExpression, .descending)) }
 
-    /// Ascending, NULL last.
+    /// The ascending order, with NULL last.
     public var ascNullsLast: SQLOrdering { SQLOrdering(node: .term(sqlExpression, .ascendingNullsLast)) }
 
-    /// Descending, NULL first.
+    /// The descending order, with NULL first.
     public var descNullsFirst: SQLOrdering { SQLOrdering(node: .term(sqlExpression, .descendingNullsFirst)) }
 
-    /// The expression selected under another name: `AS key`.
+    /// Returns a selection of the expression under another name: `AS key`.
     public func forKey(_ key: String) -> SQLSelection {
         SQLSelection(node: .named(sqlExpression, key))
     }
 
-    /// The expression selected under the name of a coding key.
+    /// Returns a selection of the expression under the name of a coding key.
     public func forKey(_ key: some CodingKey) -> SQLSelection {
         forKey(key.stringValue)
     }
 }
 
 extension DatabaseFunction {
-    /// The call of the function in an expression of SQL.
+    /// Returns a call of the function, as an expression.
     public func callAsFunction(_ arguments: any SQLExpressible...) -> SQLExpression {
         isAggregate ? .aggregate(name, arguments) : .function(name, arguments)
     }

@@ -1,4 +1,4 @@
-/// An expression that holds JSON. <https://www.sqlite.org/json1.html>
+/// A type that represents an expression whose value is JSON. <https://www.sqlite.org/json1.html>
 public protocol SQLJSONExpressible: SQLSpecificExpressible {}
 
 extension SQLJSONExpressible {
@@ -7,44 +7,49 @@ extension SQLJSONExpressible {
         SQLExpression(node: .binary(sqlExpression, .jsonExtract, path.sqlExpression))
     }
 
-    /// The SQL value at a path, by `JSON_EXTRACT`.
+    /// Returns the SQL value at a path, by `JSON_EXTRACT`.
     public func jsonExtract(atPath path: some SQLExpressible) -> SQLExpression {
         .function("JSON_EXTRACT", [self, path])
     }
 
-    /// A JSON array of the values at several paths, by `JSON_EXTRACT`.
+    /// Returns a JSON array of the values at several paths, by `JSON_EXTRACT`.
     public func jsonExtract(atPaths paths: some Collection<some SQLExpressible>) -> SQLExpression {
         .function("JSON_EXTRACT", [self] + Array(paths))
     }
 
-    /// The JSON at a path, by `->`.
+    /// Returns the JSON at a path, by `->`.
     public func jsonRepresentation(atPath path: some SQLExpressible) -> SQLExpression {
         SQLExpression(node: .binary(sqlExpression, .jsonRepresentation, path.sqlExpression))
     }
 }
 
 extension ColumnExpression where Self: SQLJSONExpressible {
+    /// The value as an SQL expression.
     public var sqlExpression: SQLExpression { SQLExpression(node: .json(SQLExpression(node: .column(name)))) }
 }
 
-/// A column that holds JSON.
+/// A column whose values are JSON.
 public struct JSONColumn: ColumnExpression, SQLJSONExpressible, Sendable {
+    /// The name of the column.
     public var name: String
 
+    /// Creates a column from its name.
     public init(_ name: String) {
         self.name = name
     }
 
-    /// The column that a coding key stands for.
+    /// Creates a column from a coding key.
     public init(_ codingKey: some CodingKey) {
         self.init(codingKey.stringValue)
     }
 }
 
-/// Some JSON expression, whatever its type.
+/// A type-erased JSON expression.
 public struct AnySQLJSONExpressible: SQLJSONExpressible {
+    /// The wrapped expression.
     public let sqlExpression: SQLExpression
 
+    /// Creates an expression that wraps another one.
     public init(_ base: some SQLJSONExpressible) {
         self.init(expression: base.sqlExpression.holdingJSON)
     }
@@ -55,7 +60,7 @@ public struct AnySQLJSONExpressible: SQLJSONExpressible {
 }
 
 extension SQLSpecificExpressible {
-    /// The expression, known to hold JSON.
+    /// The expression, marked as JSON.
     public var asJSON: AnySQLJSONExpressible { AnySQLJSONExpressible(expression: sqlExpression.holdingJSON) }
 }
 
@@ -65,7 +70,7 @@ extension SQLExpression {
         isKnownAsJSON ? self : SQLExpression(node: .json(self))
     }
 
-    /// True if SQLite, or this library, knows that the value is JSON.
+    /// True if SQLite or this library treats the value as JSON already.
     private var isKnownAsJSON: Bool {
         switch node {
         case .json, .binary(_, .jsonRepresentation, _): true
@@ -74,12 +79,13 @@ extension SQLExpression {
         }
     }
 
-    /// The functions that always give JSON: others give what a path leads to, or tell something of the JSON.
-    private static let jsonMakers: Set<String> = Set(["", "_ARRAY", "_OBJECT", "_INSERT", "_REPLACE", "_SET", "_REMOVE", "_PATCH",
+    /// The functions that always return JSON. Others return the value at a path, or a property of the JSON.
+    private static let jsonMakers: Set<String> = Set([
+        "", "_ARRAY", "_OBJECT", "_INSERT", "_REPLACE", "_SET", "_REMOVE", "_PATCH",
         "_GROUP_ARRAY", "_GROUP_OBJECT", "_QUOTE"].flatMap { ["JSON" + $0, "JSONB" + $0] })
 
-    /// The expression as a part of other JSON: SQLite takes text for a string there, unless a function says that it is
-    /// JSON. <https://www.sqlite.org/json1.html#value_arguments>
+    /// The expression as a part of other JSON. SQLite takes text as a string there, unless a function marks it as JSON.
+    /// <https://www.sqlite.org/json1.html#value_arguments>
     var jsonArgument: SQLExpression {
         switch node {
         case .json(let base): base.isNull ? base : .function(Self.jsonFunction, [base])
@@ -88,6 +94,6 @@ extension SQLExpression {
         }
     }
 
-    /// The binary form is faster, where SQLite has it.
+    /// The name of the function. The binary format is faster, if SQLite has it.
     private static let jsonFunction = Database.sqliteLibVersionNumber >= 3_045_000 ? "JSONB" : "JSON"
 }

@@ -23,15 +23,17 @@ public struct SQL: Sendable {
         self.elements = elements
     }
 
+    /// Creates a literal from SQL and its arguments.
     public init(sql: String, arguments: StatementArguments = StatementArguments()) {
         self.init(elements: [.text(sql, arguments)])
     }
 
+    /// Creates a literal from an expression.
     public init(_ expression: some SQLSpecificExpressible) {
         self.init(elements: [.expression(expression.sqlExpression)])
     }
 
-    /// A Boolean value that indicates whether there is no text and nothing interpolated.
+    /// A Boolean value that indicates whether the literal has neither text nor interpolations.
     public var isEmpty: Bool {
         elements.allSatisfy {
             switch $0 {
@@ -42,23 +44,27 @@ public struct SQL: Sendable {
         }
     }
 
+    /// Appends SQL and its arguments.
     public mutating func append(sql: String, arguments: StatementArguments = StatementArguments()) {
         elements.append(.text(sql, arguments))
     }
 
+    /// Appends another literal.
     public mutating func append(literal sqlLiteral: SQL) {
         elements += sqlLiteral.elements
     }
 
+    /// Returns the concatenation of two literals.
     public static func + (lhs: SQL, rhs: SQL) -> SQL {
         SQL(elements: lhs.elements + rhs.elements)
     }
 
+    /// Appends a literal to another one.
     public static func += (lhs: inout SQL, rhs: SQL) {
         lhs.append(literal: rhs)
     }
 
-    /// The text and the arguments for a connection.
+    /// Returns the text and the arguments for a connection.
     public func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments) {
         var writer = SQLWriter(db)
         try write(to: &writer)
@@ -82,34 +88,41 @@ public struct SQL: Sendable {
 }
 
 extension SQL: SQLSpecificExpressible {
+    /// The value as an SQL expression.
     public var sqlExpression: SQLExpression { SQLExpression(node: .literal(self)) }
 
-    // The text may be more than an expression: `name AS n`, `score DESC`.
+    // The text can be more than an expression: `name AS n`, `score DESC`.
 
+    /// The value as a selection.
     public var sqlSelection: SQLSelection { SQLSelection(node: .literal(self)) }
+    /// The value as an ordering term.
     public var sqlOrdering: SQLOrdering { SQLOrdering(node: .literal(self)) }
 }
 
 extension SQL: ExpressibleByStringInterpolation {
+    /// Creates a literal from SQL.
     public init(unicodeScalarLiteral: String) {
         self.init(sql: unicodeScalarLiteral)
     }
 
+    /// Creates a literal from SQL.
     public init(extendedGraphemeClusterLiteral: String) {
         self.init(sql: extendedGraphemeClusterLiteral)
     }
 
+    /// Creates a literal from SQL.
     public init(stringLiteral: String) {
         self.init(sql: stringLiteral)
     }
 
+    /// Creates a literal from SQL and interpolated values.
     public init(stringInterpolation sqlInterpolation: SQLInterpolation) {
         self.init(elements: sqlInterpolation.elements)
     }
 }
 
 extension Collection where Element == SQL {
-    /// The literals one after the other, with `separator` between them.
+    /// Returns the concatenation of the literals, with `separator` between them.
     public func joined(separator: String = "") -> SQL {
         var joined = SQL(elements: [])
         for (index, literal) in enumerated() {
@@ -121,7 +134,7 @@ extension Collection where Element == SQL {
 }
 
 extension Sequence where Element == SQL {
-    /// The literals one after the other, with `separator` between them.
+    /// Returns the concatenation of the literals, with `separator` between them.
     public func joined(separator: String = "") -> SQL {
         Array(self).joined(separator: separator)
     }

@@ -1,11 +1,11 @@
-/// A query that has a name in a statement. <https://www.sqlite.org/lang_with.html>
+/// A named query in a statement. <https://www.sqlite.org/lang_with.html>
 struct SQLCommonTable: Sendable {
     let name: String
     let columns: [String]?
     let isRecursive: Bool
     let query: SQLSubquery
 
-    /// `name(columns) AS (query)`
+    /// Writes `name(columns) AS (query)`.
     func write(to writer: inout SQLWriter) throws {
         writer.append(name.quotedDatabaseIdentifier)
         if let columns, !columns.isEmpty {

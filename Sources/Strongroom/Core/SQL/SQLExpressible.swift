@@ -1,4 +1,4 @@
-/// A type whose values can stand for an expression in SQL.
+/// A type whose values can be used as expressions in SQL.
 public protocol SQLExpressible {
     var sqlExpression: SQLExpression { get }
 }
@@ -13,20 +13,23 @@ public protocol SQLOrderingTerm {
     var sqlOrdering: SQLOrdering { get }
 }
 
-/// An expression that is specific to SQL: a column, a literal, a function call; not a plain Swift value.
+/// A type that represents an SQL expression: a column, a literal, a function call. Plain Swift values are not.
 public protocol SQLSpecificExpressible: SQLExpressible, SQLSelectable, SQLOrderingTerm {}
 
 extension SQLSpecificExpressible {
+    /// The value as a selection.
     public var sqlSelection: SQLSelection { SQLSelection(node: .expression(sqlExpression)) }
+    /// The value as an ordering term.
     public var sqlOrdering: SQLOrdering { SQLOrdering(node: .expression(sqlExpression)) }
 }
 
-/// A column, known by its name.
+/// A type that represents a column with a name.
 public protocol ColumnExpression: SQLSpecificExpressible {
     var name: String { get }
 }
 
 extension ColumnExpression {
+    /// The value as an SQL expression.
     public var sqlExpression: SQLExpression { SQLExpression(node: .column(name)) }
 }
 
@@ -35,23 +38,27 @@ extension ColumnExpression where Self: RawRepresentable, RawValue == String {
     public var name: String { rawValue }
 }
 
-// Wrappers and enums select, and order by, their raw values. Declare the conformance; there is nothing to write.
+// The raw values of wrappers and enumerations are selections and ordering terms. A declared conformance is enough.
 
 extension SQLSelectable where Self: RawRepresentable, RawValue: SQLSelectable {
+    /// The value as a selection.
     public var sqlSelection: SQLSelection { rawValue.sqlSelection }
 }
 
 extension SQLOrderingTerm where Self: RawRepresentable, RawValue: SQLOrderingTerm {
+    /// The value as an ordering term.
     public var sqlOrdering: SQLOrdering { rawValue.sqlOrdering }
 }
 
 // Nil is NULL.
 
 extension Optional: SQLSelectable where Wrapped: SQLSelectable {
+    /// The value as a selection.
     public var sqlSelection: SQLSelection { self?.sqlSelection ?? SQLSelection(node: .expression(.null)) }
 }
 
 extension Optional: SQLOrderingTerm where Wrapped: SQLOrderingTerm {
+    /// The value as an ordering term.
     public var sqlOrdering: SQLOrdering { self?.sqlOrdering ?? SQLOrdering(node: .expression(.null)) }
 }
 
@@ -59,18 +66,20 @@ extension Optional: SQLSpecificExpressible where Wrapped: SQLSpecificExpressible
 
 /// A column of a table.
 public struct Column: ColumnExpression, Sendable {
+    /// The name of the column.
     public var name: String
 
+    /// Creates a column from its name.
     public init(_ name: String) {
         self.name = name
     }
 
-    /// The column that a coding key stands for.
+    /// Creates a column from a coding key.
     public init(_ codingKey: some CodingKey) {
         self.init(codingKey.stringValue)
     }
 
-    /// The column that every table with rowids has. <https://www.sqlite.org/rowidtable.html>
+    /// The rowid, a column of each table with rowids. <https://www.sqlite.org/rowidtable.html>
     public static let rowID = Column("rowid")
 
     /// The relevance of a full-text match. <https://www.sqlite.org/fts5.html#the_auxiliary_functions>
@@ -78,16 +87,16 @@ public struct Column: ColumnExpression, Sendable {
 }
 
 extension SQLExpressible where Self == Column {
-    /// The column that every table with rowids has. <https://www.sqlite.org/rowidtable.html>
+    /// The rowid, a column of each table with rowids. <https://www.sqlite.org/rowidtable.html>
     public static var rowID: Column { Column.rowID }
 }
 
 extension SQLSelectable where Self == Column {
-    /// The column that every table with rowids has. <https://www.sqlite.org/rowidtable.html>
+    /// The rowid, a column of each table with rowids. <https://www.sqlite.org/rowidtable.html>
     public static var rowID: Column { Column.rowID }
 }
 
 extension ColumnExpression where Self == Column {
-    /// The column that every table with rowids has. <https://www.sqlite.org/rowidtable.html>
+    /// The rowid, a column of each table with rowids. <https://www.sqlite.org/rowidtable.html>
     public static var rowID: Column { Column.rowID }
 }

@@ -1,4 +1,4 @@
-/// An expression that writes itself: a layer above knows how.
+/// A type that writes an expression. Layers above the core implement it.
 protocol SQLExpressionWriting: Sendable {
     var negated: SQLExpression { get }
 
@@ -6,7 +6,7 @@ protocol SQLExpressionWriting: Sendable {
 }
 
 extension SQLExpression {
-    /// Writes the expression as it stands alone: in a selection, as a function's argument, after `WHERE`.
+    /// Writes the expression where it needs no parentheses: in a selection, as a function's argument, after `WHERE`.
     func write(to writer: inout SQLWriter) throws {
         switch node {
         case .value(let value): writer.append(value)
@@ -83,7 +83,7 @@ extension SQLExpression {
         try rhs.writeOperand(to: &writer)
     }
 
-    /// Writes the expression as an operand: in parentheses, unless nothing around can tear it apart.
+    /// Writes the expression as an operand, in parentheses if its surroundings could split it.
     func writeOperand(to writer: inout SQLWriter) throws {
         if isTight { return try write(to: &writer) }
         writer.append("(")
@@ -119,7 +119,7 @@ extension SQLExpression.FunctionCall {
 }
 
 extension String {
-    /// The name of a collation as it stands in SQL: quoted, unless it is a plain word.
+    /// The name of a collation in SQL, quoted unless it is a plain word.
     var sqlCollationName: String {
         let isWord = !isEmpty && utf8.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_")

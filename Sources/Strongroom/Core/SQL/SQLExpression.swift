@@ -24,14 +24,14 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         case collated(SQLExpression, String)
         case qualified(SQLExpression, TableAliasBase)
 
-        /// An expression that holds JSON, which makes a difference where it becomes a part of other JSON.
+        /// An expression whose value is JSON, which matters when it becomes a part of other JSON.
         case json(SQLExpression)
         case custom(any SQLExpressionWriting)
 
-        /// True if a count is zero.
+        /// A comparison of a count with zero.
         case isZero(SQLExpression, isNegated: Bool)
 
-        /// The hidden column of a full-text table that has its name.
+        /// The hidden column of a full-text table that has the name of the table.
         case wholeRow(String)
     }
 
@@ -61,7 +61,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         case isNot = "IS NOT"
         case match = "MATCH"
 
-        /// The comparison that is true where this one is false, NULL apart; nil where SQL has none for all values.
+        /// The comparison with the opposite result, except for NULL. Nil if SQL has none for all values.
         var negated: Comparison? {
             switch self {
             case .equal: .notEqual
@@ -90,7 +90,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         /// The value of the operation without operands.
         let neutralValue: DatabaseValue
 
-        /// True if operands can be regrouped without changing any result: rounding and overflow depend on the order.
+        /// True if regrouping operands does not change the result, by rounding or overflow.
         let isStrictlyAssociative: Bool
 
         /// `+`
@@ -117,6 +117,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
 
     let node: Node
 
+    /// The value as an SQL expression.
     public var sqlExpression: SQLExpression { self }
 
     init(node: Node) {
@@ -135,7 +136,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
 
     // MARK: - Building
 
-    /// `=`, `<>`, `IS`, `IS NOT`: comparing with NULL becomes `IS NULL` and `IS NOT NULL`.
+    /// Returns `=`, `<>`, `IS` or `IS NOT`. Comparisons with NULL become `IS NULL` and `IS NOT NULL`.
     static func equality(_ lhs: SQLExpression, _ comparison: Comparison, _ rhs: SQLExpression) -> SQLExpression {
         let identity: Comparison = comparison == .equal || comparison == .is ? .is : .isNot
         if rhs.isNull { return .comparison(lhs, identity, rhs) }
@@ -143,7 +144,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         return .comparison(lhs, comparison, rhs)
     }
 
-    /// Collations of the operands go behind the comparison. Of two, the left one counts.
+    /// Returns a comparison, with the collations of its operands at its end. The left operand's has precedence.
     static func comparison(_ lhs: SQLExpression, _ comparison: Comparison, _ rhs: SQLExpression) -> SQLExpression {
         if case .collated(let base, let collation) = lhs.node {
             return .comparison(base, comparison, rhs).collating(collation)
@@ -175,9 +176,9 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         }
     }
 
-    /// Returns true if columns have the values of one of the keys.
+    /// Returns an expression that is true if columns have the values of one of the keys.
     static func matching(_ keys: [Key]) -> SQLExpression {
-        // SQLite has a limit for nested expressions, and no better plan for many of them.
+        // SQLite limits the depth of expressions, and has no better plan for many of them.
         if keys.count <= 100 { return .associative(.or, keys.map(equality)) }
         let groups = Dictionary(grouping: keys) { $0.map { [$0.column, $0.value.isNull ? "NULL" : ""] } }
         return .associative(.or, groups.sorted { $0.key.description < $1.key.description }.map { listed($0.value) })
@@ -189,7 +190,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         .associative(.and, key.map { .equality(Column($0.column).sqlExpression, .equal, .value($0.value)) })
     }
 
-    /// The condition for keys that are NULL in the same columns: NULL is in no list.
+    /// Returns the condition for keys that are NULL in the same columns: a list can't contain NULL.
     private static func listed(_ keys: [Key]) -> SQLExpression {
         let nulls = keys[0].filter(\.value.isNull)
         let columns = keys[0].filter { !$0.value.isNull }.map { Column($0.column).sqlExpression }
@@ -200,7 +201,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         return nulls.isEmpty ? listed : .associative(.and, [equality(nulls), listed])
     }
 
-    /// The comparison with a truth value where this is one itself, or NULL.
+    /// Returns the result of a comparison with a truth value if this is a truth value or NULL.
     func constantTruth(isEqualTo truth: Bool) -> SQLExpression? {
         switch node {
         case .value(let value) where value.isNull || value.integerTruth != nil: truth ? self : negated
@@ -242,7 +243,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
 
     func collating(_ collation: String) -> SQLExpression {
         switch node {
-        // What compares its operands each for itself.
+        // An operator that compares each of its operands on its own.
         case .associative(let op, let operands):
             SQLExpression(node: .associative(op, operands.map { $0.collating(collation) }))
         case .listed(let element, let values, let isNegated):
@@ -254,19 +255,19 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         }
     }
 
-    // MARK: - Looking inside
+    // MARK: - Inspecting
 
     var isNull: Bool {
         if case .value(.null) = node { true } else { false }
     }
 
-    /// The operands of `op`; the expression itself when it is something else.
+    /// Returns the operands of `op`, or the expression itself if it is another one.
     func operands(of op: AssociativeBinaryOperator) -> [SQLExpression] {
         if case .associative(op, let operands) = node { operands } else { [self] }
     }
 
-    /// True if the expression turns all rows of a group into one value. Nobody looks into the arguments of functions:
-    /// where an aggregate is taken for a value of each row, a limit does no harm.
+    /// True if the expression turns all rows of a group into one value. Arguments of functions are not inspected: if an
+    /// aggregate is not recognized, a limit does no harm.
     var isAggregate: Bool {
         switch node {
         case .function(let call): call.isAggregate
@@ -281,7 +282,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         }
     }
 
-    /// The column that the expression wants to be equal to a value, if it is such a condition.
+    /// The column that the expression requires to be equal to a value. Nil for other expressions.
     var columnEqualToValue: String? {
         switch node {
         case .comparison(let lhs, .equal, let rhs), .comparison(let lhs, .is, let rhs):
@@ -295,7 +296,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         }
     }
 
-    /// The name of the column that the expression is, if it is one.
+    /// The name of the column that the expression is. Nil for other expressions.
     var columnName: String? {
         if case .column(let name) = unqualified.node { name } else { nil }
     }
@@ -309,7 +310,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
 }
 
 extension DatabaseValue {
-    /// The truth value of 0 and 1; nil for all other values.
+    /// The truth value of 0 and 1. Nil for all other values.
     var integerTruth: Bool? {
         switch storage {
         case .int64(0): false

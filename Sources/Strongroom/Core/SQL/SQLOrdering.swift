@@ -1,4 +1,4 @@
-/// The order of a query's rows.
+/// An ordering term of a query's rows.
 ///
 /// Source: <https://www.sqlite.org/lang_select.html#orderby>.
 public struct SQLOrdering: SQLOrderingTerm, Sendable {
@@ -27,6 +27,7 @@ public struct SQLOrdering: SQLOrderingTerm, Sendable {
 
     let node: Node
 
+    /// The value as an ordering term.
     public var sqlOrdering: SQLOrdering { self }
 
     /// The opposite order.

@@ -1,4 +1,4 @@
-/// A request made of SQL.
+/// A request that is defined in SQL.
 ///
 /// ```swift
 /// let request: SQLRequest<Player> = "SELECT * FROM player WHERE id = \(id)"
@@ -19,18 +19,25 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
         self.isCached = isCached
     }
 
-    /// A request made of a literal.
+    /// Creates a request from a literal.
     ///
-    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``.
-    ///   Statements are kept for the next use either way.
+    /// - parameters:
+    ///   - sqlLiteral: the literal.
+    ///   - adapter: the adapter of the rows. Default: nil.
+    ///   - cached: true to prepare the statement of ``Database/cachedStatement(sql:)``. Other statements are cached
+    ///     between uses, too. Default: false.
     public init(literal sqlLiteral: SQL, adapter: (any RowAdapter)? = nil, cached: Bool = false) {
         self.init(sqlLiteral, adapter, isCached: cached)
     }
 
-    /// A request made of SQL and its arguments.
+    /// Creates a request from SQL and its arguments.
     ///
-    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``.
-    ///   Statements are kept for the next use either way.
+    /// - parameters:
+    ///   - sql: the SQL.
+    ///   - arguments: the arguments. Default: none.
+    ///   - adapter: the adapter of the rows. Default: nil.
+    ///   - cached: true to prepare the statement of ``Database/cachedStatement(sql:)``. Other statements are cached
+    ///     between uses, too. Default: false.
     public init(
         sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil,
         cached: Bool = false)
@@ -38,8 +45,10 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
         self.init(SQL(sql: sql, arguments: arguments), adapter, isCached: cached)
     }
 
+    /// The query.
     public var sqlSubquery: SQLSubquery { .literal(sqlLiteral) }
 
+    /// Returns the prepared statement with its arguments and adapter.
     public func makePreparedRequest(
         _ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest
     {
@@ -49,25 +58,33 @@ public struct SQLRequest<RowDecoder>: FetchRequest {
         return PreparedRequest(statement: statement, adapter: adapter)
     }
 
+    /// Returns the number of the request's rows.
     public func fetchCount(_ db: Database) throws -> Int {
-        // COUNT gives one row, and no NULL.
+        // COUNT returns one row, and never NULL.
         try SQLRequest<Int>(literal: "SELECT COUNT(*) FROM (\(sqlSubquery))").fetchOne(db)!
     }
 }
 
 extension SQLRequest<Row> {
-    /// A request for rows made of a literal.
+    /// Creates a request for rows from a literal.
     ///
-    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``.
-    ///   Statements are kept for the next use either way.
+    /// - parameters:
+    ///   - sqlLiteral: the literal.
+    ///   - adapter: the adapter of the rows. Default: nil.
+    ///   - cached: true to prepare the statement of ``Database/cachedStatement(sql:)``. Other statements are cached
+    ///     between uses, too. Default: false.
     public init(literal sqlLiteral: SQL, adapter: (any RowAdapter)? = nil, cached: Bool = false) {
         self.init(sqlLiteral, adapter, isCached: cached)
     }
 
-    /// A request for rows made of SQL and its arguments.
+    /// Creates a request for rows from SQL and its arguments.
     ///
-    /// - parameter cached: whether each preparation gives the one statement of ``Database/cachedStatement(sql:)``.
-    ///   Statements are kept for the next use either way.
+    /// - parameters:
+    ///   - sql: the SQL.
+    ///   - arguments: the arguments. Default: none.
+    ///   - adapter: the adapter of the rows. Default: nil.
+    ///   - cached: true to prepare the statement of ``Database/cachedStatement(sql:)``. Other statements are cached
+    ///     between uses, too. Default: false.
     public init(
         sql: String, arguments: StatementArguments = StatementArguments(), adapter: (any RowAdapter)? = nil,
         cached: Bool = false)
@@ -77,18 +94,22 @@ extension SQLRequest<Row> {
 }
 
 extension SQLRequest: ExpressibleByStringInterpolation {
+    /// Creates a request from SQL.
     public init(unicodeScalarLiteral: String) {
         self.init(SQL(sql: unicodeScalarLiteral), nil)
     }
 
+    /// Creates a request from SQL.
     public init(extendedGraphemeClusterLiteral: String) {
         self.init(SQL(sql: extendedGraphemeClusterLiteral), nil)
     }
 
+    /// Creates a request from SQL.
     public init(stringLiteral: String) {
         self.init(SQL(sql: stringLiteral), nil)
     }
 
+    /// Creates a request from SQL and interpolated values.
     public init(stringInterpolation sqlInterpolation: SQLInterpolation) {
         self.init(SQL(stringInterpolation: sqlInterpolation), nil)
     }

@@ -1,4 +1,4 @@
-/// The selection of a query.
+/// Appends the selection of a query.
 public struct SQLSelection: SQLSelectable, Sendable {
     indirect enum Node: Sendable {
         case expression(SQLExpression)
@@ -11,6 +11,7 @@ public struct SQLSelection: SQLSelectable, Sendable {
 
     let node: Node
 
+    /// The value as a selection.
     public var sqlSelection: SQLSelection { self }
 
     func write(to writer: inout SQLWriter) throws {
@@ -37,7 +38,7 @@ public struct SQLSelection: SQLSelectable, Sendable {
         return try choice.columns(of: table, writer.db)
     }
 
-    /// The expression, if the selection is one; its name does not matter.
+    /// The expression of the selection, without its name. Nil for other selections.
     var expression: SQLExpression? {
         switch node {
         case .expression(let expression), .named(let expression, _): expression
@@ -47,7 +48,7 @@ public struct SQLSelection: SQLSelectable, Sendable {
         }
     }
 
-    /// True if rows are counted without what is selected of them.
+    /// True if the number of rows doesn't depend on the selection.
     var isIgnoredByCount: Bool {
         switch node {
         case .expression, .allColumns, .someColumns: true
@@ -57,20 +58,22 @@ public struct SQLSelection: SQLSelectable, Sendable {
     }
 }
 
-/// Some of the columns of a table: a layer above knows which there are.
+/// A type that selects some columns of a table. Layers above the core implement it.
 protocol SQLColumnChoice: Sendable {
-    /// The names, in the order of the table; nil for all.
+    /// Returns the names, in the order of the table. Nil for all columns.
     func columns(of tableName: String, _ db: Database) throws -> [String]?
 }
 
 /// All columns of a table: `*`.
 public struct AllColumns: SQLSelectable, Sendable {
+    /// Creates a selection.
     public init() {}
 
+    /// The value as a selection.
     public var sqlSelection: SQLSelection { SQLSelection(node: .allColumns) }
 }
 
 extension SQLSelectable where Self == AllColumns {
-    /// All columns: `*`.
+    /// A selection of all columns: `*`.
     public static var allColumns: AllColumns { AllColumns() }
 }

@@ -1,13 +1,13 @@
-/// A table that a query reads, under its own name or another.
+/// A table that a query reads, under its own name or an alias.
 struct SQLSource: Sendable {
     var tableName: String
     var aliases: [TableAliasBase] = []
 
-    /// The name that an alias gives.
+    /// The name of the alias. Nil without one.
     var name: String? { aliases.last { $0.name != nil }?.name }
 }
 
-/// A table and what calls its columns in one query: nothing where there is no other table to tell it from.
+/// A table and the qualifier of its columns in one query. No qualifier is necessary for a single table.
 struct NamedTable {
     let source: SQLSource
     let name: String?

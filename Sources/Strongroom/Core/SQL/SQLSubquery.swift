@@ -1,4 +1,4 @@
-/// A type whose values can stand as a query in parentheses.
+/// A type whose values can be used as queries in parentheses.
 ///
 /// Source: <https://www.sqlite.org/lang_expr.html#subq>.
 public protocol SQLSubqueryable: SQLSpecificExpressible {
@@ -6,17 +6,17 @@ public protocol SQLSubqueryable: SQLSpecificExpressible {
 }
 
 extension SQLSubqueryable {
-    /// The value of the first column of the query's first row; NULL when there is none.
+    /// The value of the first column in the query's first row. NULL without rows.
     public var sqlExpression: SQLExpression { SQLExpression(node: .subquery(sqlSubquery)) }
 
-    /// Returns true if the query gives `element` in one of its rows.
+    /// Returns an expression that is true if a row of the query is `element`.
     ///
     /// Source: <https://www.sqlite.org/lang_expr.html#in_op>.
     public func contains(_ element: some SQLExpressible) -> SQLExpression {
         SQLExpression(node: .contained(element.sqlExpression, in: sqlSubquery, isNegated: false))
     }
 
-    /// Returns true if the query gives any row.
+    /// Returns an expression that is true if the query has rows.
     ///
     /// Source: <https://www.sqlite.org/lang_expr.html#exists_op>.
     public func exists() -> SQLExpression {
@@ -24,7 +24,7 @@ extension SQLSubqueryable {
     }
 }
 
-/// A query that writes itself, whatever it is made of.
+/// A type that writes a query.
 protocol SQLQueryWriting: Sendable {
     func write(to writer: inout SQLWriter) throws
 }
@@ -35,15 +35,16 @@ public struct SQLSubquery: SQLSubqueryable, Sendable {
         case literal(SQL)
         case query(any SQLQueryWriting)
 
-        /// All of a table, which `IN` takes by its name.
+        /// All rows of a table, which `IN` accepts by its name.
         case table(String)
 
-        /// Rows of values, one at least.
+        /// Rows of values, at least one.
         case values([[DatabaseValue]])
     }
 
     let node: Node
 
+    /// The query.
     public var sqlSubquery: SQLSubquery { self }
 
     static func literal(_ sql: SQL) -> SQLSubquery {
@@ -61,7 +62,7 @@ public struct SQLSubquery: SQLSubqueryable, Sendable {
         }
     }
 
-    /// Writes the query after `IN`.
+    /// Writes the query as the operand of `IN`.
     func writeList(to writer: inout SQLWriter) throws {
         guard case .table(let name) = node else { return try writeInParentheses(to: &writer) }
         writer.note(readOf: name)

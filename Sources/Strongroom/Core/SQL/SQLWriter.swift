@@ -1,24 +1,24 @@
-/// Collects the text and the arguments of a statement.
+/// A writer of the text and the arguments of a statement.
 struct SQLWriter {
-    /// The connection that the SQL is for: names and keys depend on its schema.
+    /// The connection of the SQL. Names and keys depend on its schema.
     let db: Database
 
     private(set) var sql = ""
     private(set) var arguments = StatementArguments()
 
-    /// The tables that are open to expressions here, the innermost last.
+    /// The tables that expressions can use here, innermost last.
     private var scopes: [Scope] = []
 
-    /// The table whose columns are meant where no alias says otherwise.
+    /// The table of columns without an alias.
     private var current: Scope?
 
-    /// The number of queries around this place, this one included.
+    /// The number of surrounding queries, including this one.
     private var depth = 0
 
-    /// The tables that queries read, as often as they do.
+    /// The tables that queries read, once for each query.
     private(set) var tablesRead: [String] = []
 
-    /// The SQL that programs have written themselves: it may read more.
+    /// The SQL that the program has written, which may read other tables.
     private(set) var literals: [String] = []
 
     private struct Scope {
@@ -26,7 +26,7 @@ struct SQLWriter {
         let name: String?
         let depth: Int
 
-        /// The qualifier of column names; nil in a query that reads one table and gives it no other name.
+        /// The qualifier of column names. Nil in a query that reads one table under its own name.
         let qualifier: String?
 
         init(_ source: SQLSource, name: String?, depth: Int) {
@@ -48,7 +48,7 @@ struct SQLWriter {
         sql += text
     }
 
-    /// A value becomes an argument, never text. NULL is no secret, and SQLite plans better when it sees it.
+    /// Appends a value as an argument. NULL is written as text: it is not a secret, and improves SQLite's plan.
     mutating func append(_ value: DatabaseValue) {
         if value.isNull {
             sql += "NULL"
@@ -58,7 +58,7 @@ struct SQLWriter {
         }
     }
 
-    /// SQL of the program, with its arguments.
+    /// Appends SQL of the program, with its arguments.
     mutating func append(literal text: String, arguments: StatementArguments) {
         literals.append(text)
         append(text, arguments: arguments)
@@ -77,14 +77,14 @@ struct SQLWriter {
         sql += name.quotedDatabaseIdentifier
     }
 
-    /// The hidden column of a full-text table, which needs no qualifier where the table goes by its own name.
+    /// Appends the hidden column of a full-text table, which needs no qualifier if the table has no alias.
     mutating func append(wholeRowOf tableName: String) {
         let name = tableName.quotedDatabaseIdentifier
         if let qualifier = current?.qualifier, qualifier != name { sql += qualifier + "." }
         sql += name
     }
 
-    /// All columns of the innermost table.
+    /// Appends all columns of the innermost table.
     mutating func appendAllColumns() {
         sql += current?.qualifier.map { $0 + ".*" } ?? "*"
     }
@@ -100,12 +100,12 @@ struct SQLWriter {
 
     // MARK: - Tables
 
-    /// Writes what can name the columns of `source`.
+    /// Writes SQL that can use the columns of `source`.
     mutating func withSource<T>(_ source: SQLSource, _ write: (inout SQLWriter) throws -> T) rethrows -> T {
         try withTables([NamedTable(source)], write)
     }
 
-    /// Writes what can name the columns of these tables; those of the first one need no alias.
+    /// Writes SQL that can use the columns of these tables. Those of the first one need no alias.
     mutating func withTables<T>(_ tables: [NamedTable], _ write: (inout SQLWriter) throws -> T) rethrows -> T {
         let outer = current
         depth += 1
@@ -124,7 +124,7 @@ struct SQLWriter {
         tablesRead.append(tableName)
     }
 
-    /// Writes a query that is SQL text: columns without an alias are those of the tables that it names.
+    /// Writes a query that is SQL text: columns without an alias are those of the tables in it.
     mutating func withUnknownTables(_ write: (inout SQLWriter) throws -> Void) rethrows {
         let outer = current
         current = nil
@@ -160,7 +160,10 @@ struct SQLWriter {
             guard let name = alias.name else {
                 throw DatabaseError(
                     resultCode: .SQLITE_MISUSE,
-                    message: "unknown table alias: use it with aliased(_:) in the same request, or name it: TableAlias(name: …)")
+                message: """
+                    unknown table alias: use it with aliased(_:) in the same request, \
+                    or name it: TableAlias(name: …)
+                    """)
             }
             let source = alias.tableName.map { SQLSource(tableName: $0) } ?? current?.source
             return Scope(source ?? SQLSource(tableName: name), name: name, depth: depth)
@@ -177,7 +180,7 @@ struct SQLWriter {
         return Scope(scope.source, name: scope.name ?? scope.source.tableName, depth: depth)
     }
 
-    /// The table that an alias stands for here; nil when there is none.
+    /// Returns the table of an alias. Nil if there is none here.
     func source(of alias: TableAliasBase) -> SQLSource? {
         scopes.last { $0.source.aliases.contains(alias) }?.source
     }

@@ -1,26 +1,26 @@
 extension Sequence where Element: SQLExpressible {
-    /// `element IN (…)`; `=` for one value, false for none.
+    /// `element IN (…)`. `=` for one value, and false without values.
     public func contains(_ element: some SQLSpecificExpressible) -> SQLExpression {
         .list(element.sqlExpression, in: map(\.sqlExpression))
     }
 }
 
 extension Sequence where Element == any SQLExpressible {
-    /// `element IN (…)`; `=` for one value, false for none.
+    /// `element IN (…)`. `=` for one value, and false without values.
     public func contains(_ element: some SQLSpecificExpressible) -> SQLExpression {
         .list(element.sqlExpression, in: map(\.sqlExpression))
     }
 }
 
 extension Sequence where Element: SQLSpecificExpressible {
-    /// The elements with the operator between them; the operator's neutral value when there is none.
+    /// Returns the elements, joined by the operator. The operator's neutral value without elements.
     public func joined(operator: SQLExpression.AssociativeBinaryOperator) -> SQLExpression {
         .associative(`operator`, map(\.sqlExpression))
     }
 }
 
 extension Sequence where Element == any SQLSpecificExpressible {
-    /// The elements with the operator between them; the operator's neutral value when there is none.
+    /// Returns the elements, joined by the operator. The operator's neutral value without elements.
     public func joined(operator: SQLExpression.AssociativeBinaryOperator) -> SQLExpression {
         .associative(`operator`, map(\.sqlExpression))
     }
@@ -34,7 +34,7 @@ extension ClosedRange where Bound: SQLExpressible & Comparable {
 }
 
 extension ClosedRange where Bound: SQLExpressible & Strideable, Bound.Stride: SignedInteger {
-    /// `element BETWEEN lowerBound AND upperBound`, not the list of all its values.
+    /// `element BETWEEN lowerBound AND upperBound`, without a list of values.
     public func contains(_ element: some SQLSpecificExpressible) -> SQLExpression {
         .between(element.sqlExpression, lowerBound.sqlExpression, upperBound.sqlExpression)
     }
@@ -48,7 +48,7 @@ extension Range where Bound: SQLExpressible & Comparable {
 }
 
 extension Range where Bound: SQLExpressible & Strideable, Bound.Stride: SignedInteger {
-    /// `element >= lowerBound AND element < upperBound`, not the list of all its values.
+    /// `element >= lowerBound AND element < upperBound`, without a list of values.
     public func contains(_ element: some SQLSpecificExpressible) -> SQLExpression {
         element >= lowerBound && element < upperBound
     }

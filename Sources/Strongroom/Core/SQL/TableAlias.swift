@@ -1,11 +1,11 @@
-/// One use of a table in a request: what tells apart the columns of several.
+/// One use of a table in a request, which distinguishes its columns from those of other uses.
 ///
 /// Sendable: subclasses add nothing that changes.
 public class TableAliasBase: @unchecked Sendable {
-    /// The name in SQL; nil to let the request choose.
+    /// The name in SQL. Nil to let the request choose it.
     let name: String?
 
-    /// The table, where the alias stands for one that the writer of the SQL doesn't know.
+    /// The table, if the alias refers to one that the writer of the SQL doesn't know.
     let tableName: String?
 
     init(aliasName: String?, tableName: String? = nil) {
@@ -44,33 +44,36 @@ public class TableAliasBase: @unchecked Sendable {
 }
 
 extension TableAliasBase: Hashable {
-    /// Aliases are equal when they are the same object.
+    /// Returns true if the aliases are the same object.
     public static func == (lhs: TableAliasBase, rhs: TableAliasBase) -> Bool { lhs === rhs }
 
+    /// Hashes the identity of the alias.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
     }
 }
 
-/// A ``TableAliasBase`` that knows the record type of its table.
+/// A ``TableAliasBase`` with the record type of its table.
 ///
 /// ```swift
 /// let alias = TableAlias<Player>(name: "p")
 /// let request = Player.all().aliased(alias).filter(alias.score > 1000)
-/// // SELECT "p".* FROM "player" "p" WHERE "p"."score" > 1000
+/// SELECT "p".* FROM "player" "p" WHERE "p"."score" > 1000
 /// ```
 @dynamicMemberLookup
 public final class TableAlias<RowDecoder>: TableAliasBase, @unchecked Sendable {
-    /// An alias of a table.
+    /// Creates an alias of a table.
     ///
-    /// - parameter name: the name in SQL; by default the request chooses.
+    /// - parameters:
+    ///   - name: the name in SQL. Default: nil, to let the request choose it.
+    ///   - record: the record type of the table.
     public init(name: String? = nil, for record: RowDecoder.Type = RowDecoder.self) {
         super.init(aliasName: name)
     }
 
-    /// An alias of any table.
+    /// Creates an alias of any table.
     ///
-    /// - parameter name: the name in SQL; by default the request chooses.
+    /// - parameter name: the name in SQL. Default: nil, to let the request choose it.
     public init(name: String? = nil) where RowDecoder == Void {
         super.init(aliasName: name)
     }

@@ -1,14 +1,14 @@
 import Foundation
 
-// Rows of values as one argument, where a statement has no room for one argument each.
+// Rows of values as one argument, for statements with too few arguments for all values.
 
 extension SQLWriter {
-    /// Returns true if so many more arguments leave half of what a statement takes to the rest of it.
+    /// Returns true if the arguments leave half of the statement's maximum to its other parts.
     private func hasRoom(for count: Int) -> Bool {
         arguments.values.count + count <= db.maximumStatementArgumentCount / 2
     }
 
-    /// Writes the elements of a list without its parentheses: a query for them where they are too many.
+    /// Writes the elements of a list without its parentheses, or a query for them if there are too many.
     mutating func append(list elements: [SQLExpression], separator: String) throws {
         if hasRoom(for: elements.count) { return try append(elements, separator: separator) { try $0.write(to: &$1) } }
         var values: [[DatabaseValue]] = []
@@ -26,7 +26,7 @@ extension SQLWriter {
         }
     }
 
-    /// Writes a query for rows of values. What it selects has no affinity, as the elements of a list have none.
+    /// Writes a query for rows of values. Its columns have no affinity, like the elements of a list.
     ///
     /// Source: <https://www.sqlite.org/json1.html#jeach>.
     mutating func append(rows: [[DatabaseValue]], columnCount: Int) {
@@ -46,7 +46,7 @@ extension SQLWriter {
     }
 }
 
-/// Rows of values as JSON, and the bytes of the blobs, which JSON can't hold: it has their places and lengths.
+/// Rows of values as JSON, and the bytes of their blobs, for which the JSON contains positions and lengths.
 private struct ValueRows {
     private var text: [UInt8] = []
     private(set) var bytes = Data()
@@ -72,7 +72,7 @@ private struct ValueRows {
         switch value.storage {
         case .null: append("null")
         case .int64(let number): append(number.description)
-        // More than any double is infinite for SQLite.
+        // SQLite reads a number beyond the greatest double as infinite.
         case .double(let number): append(number.isInfinite ? number < 0 ? "-9e999" : "9e999" : number.description)
         case .string(let string): append(quoted: string)
         case .blob(let data):

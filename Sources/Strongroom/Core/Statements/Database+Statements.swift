@@ -6,7 +6,7 @@ import CStrongroom
 extension Database {
     // MARK: - Compiling
 
-    /// A new prepared statement. Throws when `sql` has none, or more than one.
+    /// Returns a new prepared statement. Throws if `sql` contains no statement, or more than one.
     public func makeStatement(sql: String) throws -> Statement {
         let (statement, isWhole) = try compiler.compile(whole: sql)
         guard isWhole else {
@@ -19,9 +19,9 @@ extension Database {
         return statement
     }
 
-    /// The prepared statement of that SQL, one and the same for each call.
+    /// Returns the prepared statement for the SQL. Each call returns the same one.
     ///
-    /// Don't use it for two cursors at once.
+    /// Don't use it for two cursors at the same time.
     public func cachedStatement(sql: String) throws -> Statement {
         requireAccess()
         if let statement = statements.exposed.statement(sql) { return statement }
@@ -30,13 +30,13 @@ extension Database {
         return statement
     }
 
-    /// A prepared statement that nobody else holds: from the cache if it can be.
+    /// Returns a prepared statement that is not in use elsewhere, from the cache if possible.
     @usableFromInline
     func reusableStatement(sql: String) throws -> Statement {
         requireAccess()
         if let statement = statements.own.idleStatement(sql) { return statement }
         let statement = try makeStatement(sql: sql)
-        // Takes the place of one that is in use, or that somebody keeps.
+        // It replaces a statement that is in use, or that the program keeps.
         remember(statement, for: sql)
         return statement
     }
@@ -49,7 +49,7 @@ extension Database {
 
     /// Runs one or several statements, separated by semicolons.
     ///
-    /// Named arguments serve all statements, positional ones are used up from one statement to the next.
+    /// Named arguments apply to all statements. Each statement takes its positional arguments from those that are left.
     public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
         requireAccess()
         if let statement = statements.own.idleStatement(sql) {
@@ -71,9 +71,10 @@ extension Database {
         }
     }
 
-    /// A cursor on the statements of `sql`, each compiled when it is asked for, with its share of the arguments.
+    /// Returns a cursor over the statements of `sql`. Each is compiled when the cursor reaches it, and gets its
+    /// arguments.
     ///
-    /// Without arguments, the statements are to be given theirs.
+    /// Without arguments, set those of each statement before it runs.
     public func allStatements(sql: String, arguments: StatementArguments? = nil) throws -> SQLStatementCursor {
         requireAccess()
         return SQLStatementCursor(self, sql: sql, arguments: arguments)

@@ -1,5 +1,5 @@
 extension DatabaseError {
-    /// An error with SQLite's words for `resultCode` when `message` is nil.
+    /// Creates an error. Default: SQLite's message for `resultCode`.
     public init(
         resultCode: ResultCode = .SQLITE_ERROR, message: String? = nil,
         sql: String? = nil, arguments: StatementArguments? = nil, publicStatementArguments: Bool = false)
@@ -12,7 +12,7 @@ extension DatabaseError {
     /// The arguments of the statement that failed. They may be secrets: keep them out of logs.
     public var arguments: StatementArguments? { (boundArguments as? ErrorArguments)?.arguments }
 
-    /// The same error, as that of a statement.
+    /// Returns the error as that of a statement.
     func executing(
         _ sql: String?, arguments: StatementArguments? = nil, publicStatementArguments: Bool = false,
         hidesMessage: Bool = false) -> DatabaseError

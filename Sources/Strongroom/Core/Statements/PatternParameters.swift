@@ -1,24 +1,24 @@
-/// The parameters of a statement that stand after `MATCH`, and nowhere else.
+/// The parameters of a statement that follow `MATCH`, and are not used elsewhere.
 ///
-/// FTS5 takes a pattern that is NULL for a syntax error, where FTS3 and FTS4 find nothing. An empty phrase finds
-/// nothing in any of them: such a parameter gets one for NULL.
+/// With a NULL pattern, FTS5 reports a syntax error, and FTS3 and FTS4 find nothing. An empty phrase finds nothing in
+/// all of them. It replaces NULL in these parameters.
 ///
 /// Source: <https://www.sqlite.org/fts5.html#full_text_query_syntax>.
 struct PatternParameters {
     private typealias Text = Slice<UnsafeBufferPointer<UInt8>>
 
-    /// A pattern that no text matches.
+    /// A pattern that matches no text.
     static let matchingNothing = "\"\"".databaseValue
 
-    /// From 1, as SQLite counts them.
+    /// The positions, from 1 as in SQLite.
     private(set) var positions: [CInt] = []
 
-    /// By position, the names of all parameters; nil for `?`.
+    /// The names of all parameters by position. Nil for `?`.
     private let names: [String?]
     private var others: Set<CInt> = []
     private var greatest: CInt = 0
     private var isAfterMatch = false
-    /// The token before, where it was a parameter after `MATCH`: a pattern, or the beginning of an expression.
+    /// The previous token, if it was a parameter after `MATCH`: a pattern, or the beginning of an expression.
     private var candidate: CInt?
 
     init(in sql: String, names: [String?]) {
@@ -46,10 +46,10 @@ struct PatternParameters {
         self.candidate = nil
     }
 
-    /// The first characters of the operators that bind tighter than `MATCH`.
+    /// The first characters of the operators that bind more tightly than `MATCH`.
     private static let bindingTighter = Set("|+-*/%&<>".utf8)
 
-    /// Returns the number of a parameter; nil for an unknown name. <https://www.sqlite.org/lang_expr.html#varparam>
+    /// Returns the number of a parameter. Nil for an unknown name. <https://www.sqlite.org/lang_expr.html#varparam>
     private func position(of token: Text) -> CInt? {
         guard token.count > 1 else { return greatest + 1 }
         let name = String(decoding: token.dropFirst(), as: UTF8.self)

@@ -1,8 +1,7 @@
 extension StatementArguments {
-    /// The positional arguments: as database values, or as the array literal that they came in, whose elements are
-    /// bound as they are.
+    /// The positional arguments: as database values, or as the array literal itself, whose elements are bound directly.
     ///
-    /// A literal of ten integers costs two allocations and twenty copies less that way, a third of the time of an
+    /// For a literal of ten integers, this saves two allocations and twenty copies, a third of the time of an
     /// insertion.
     enum Positional {
         case values([DatabaseValue])
@@ -25,7 +24,7 @@ extension StatementArguments {
 }
 
 extension [(any DatabaseValueConvertible)?] {
-    /// True if the elements can be bound later as well as now.
+    /// True if the elements can be bound later with the same result.
     var arePlain: Bool {
         withElementsInPlace { elements in
             for index in 0..<count where elements[index]?.isPlainInPlace() == false { return false }
@@ -33,7 +32,7 @@ extension [(any DatabaseValueConvertible)?] {
         }
     }
 
-    /// Binds all elements; returns the first result that is not `SQLITE_OK`.
+    /// Binds all elements. Returns the first result other than `SQLITE_OK`.
     func bind(to statement: SQLiteStatement) -> CInt {
         withElementsInPlace { elements in
             for index in 0..<count {
@@ -46,12 +45,12 @@ extension [(any DatabaseValueConvertible)?] {
         }
     }
 
-    /// The elements where they stand: Swift copies an existential to call anything but a mutating method on it, which
-    /// costs more than the call. The methods below are mutating for that reason only.
+    /// Calls `body` with the elements in place. Swift copies an existential to call a method on it unless the method is
+    /// mutating, which costs more than the call. The methods below are mutating only for that reason.
     @inline(__always)
     private func withElementsInPlace<R>(_ body: (UnsafeMutablePointer<Element>) -> R) -> R {
         withUnsafeBufferPointer { elements in
-            // An empty array may have no address, and none is used then.
+            // An empty array may have no address. It is not used then.
             body(UnsafeMutablePointer(mutating: elements.baseAddress ?? UnsafePointer(bitPattern: 8)!))
         }
     }
@@ -66,7 +65,7 @@ extension DatabaseValueConvertible {
         bind(to: statement, at: index)
     }
 
-    /// The database value, read where the receiver stands.
+    /// Returns the database value, without a copy of the receiver.
     @inlinable @inline(__always)
     mutating func databaseValueInPlace() -> DatabaseValue { databaseValue }
 }

@@ -1,10 +1,10 @@
-/// A pragma as SQLite's compiler understood it.
+/// A pragma as SQLite's compiler reports it.
 struct Pragma {
-    /// In lowercase.
+    /// The name in lowercase.
     let name: String
-    /// The new value; nil where the pragma only asks.
+    /// The new value. Nil for a pragma that returns one.
     let value: String?
-    /// The database that is named; nil stands for the main one.
+    /// The name of the database. Nil for the main one.
     let schema: String?
 
     var isOfMain: Bool { schema == nil || schema == "main" }
@@ -13,9 +13,9 @@ struct Pragma {
 /// The decision on a pragma.
 enum PragmaVerdict {
     case run
-    /// SQLCipher runs it while SQLite compiles it.
+    /// SQLCipher runs the pragma while SQLite compiles it.
     case runAtOnce
-    /// SQLite compiles a statement that does nothing.
+    /// SQLite compiles a statement without effect.
     case ignore
     case refuse(DatabaseError)
 }

@@ -1,19 +1,20 @@
-/// The names of a row's columns and where they are. Made once per statement, shared by its rows and their copies.
+/// The names of a row's columns and their positions. Created once per statement, and shared by its rows and their
+/// copies.
 ///
 /// Sendable: nothing changes after `init`.
 @usableFromInline
 final class RowColumns: @unchecked Sendable {
     @usableFromInline let names: [String]
 
-    /// The names where rows find them without counting references.
+    /// The names in memory that rows can read without counting references.
     let storage: UnsafeMutablePointer<String>
 
-    /// True if no two names are the same, but for their case.
+    /// True if all names are different, regardless of case.
     @usableFromInline let areUnique: Bool
 
     private let positions: [String: Int]
 
-    /// True if a statement has these columns; otherwise the program made them up.
+    /// True if the columns are those of a statement, and false if the program made them.
     let areOfStatement: Bool
 
     init(names: [String], areOfStatement: Bool = true) {
@@ -23,7 +24,7 @@ final class RowColumns: @unchecked Sendable {
         storage.initialize(from: names, count: names.count)
         var positions: [String: Int] = [:]
         positions.reserveCapacity(names.count)
-        // From the right, so that the leftmost of equal names stays.
+        // From the right, so that the leftmost of equal names is kept.
         for (index, name) in names.enumerated().reversed() { positions[name.lowercased()] = index }
         self.positions = positions
         self.areUnique = positions.count == names.count
@@ -34,7 +35,7 @@ final class RowColumns: @unchecked Sendable {
         storage.deallocate()
     }
 
-    /// The leftmost column of that name, whatever its case.
+    /// Returns the position of the leftmost column with a name, regardless of case.
     @usableFromInline
     func index(of name: String) -> Int? {
         positions[name] ?? positions[name.lowercased()]

@@ -1,4 +1,4 @@
-/// The statements of an SQL string, one after the other.
+/// A cursor over the statements of an SQL string.
 public class SQLStatementCursor: Cursor {
     private let database: Database
     private let utf8: ContiguousArray<CChar>
@@ -16,9 +16,10 @@ public class SQLStatementCursor: Cursor {
     /// The error that ended the cursor.
     private var failure: (any Error)?
 
-    /// The next statement, ready to run if arguments were given. Throws at the last one when arguments are left over.
+    /// Returns the next statement, ready to run if it has arguments. Throws at the last statement if positional
+    /// arguments are left.
     ///
-    /// After an error, that error is thrown again.
+    /// After an error, each call throws it again.
     public func next() throws -> Statement? {
         database.requireAccess()
         if let failure { throw failure }
@@ -37,7 +38,7 @@ public class SQLStatementCursor: Cursor {
         }
         guard arguments != nil else { return statement }
         try statement.takeArguments(from: &arguments!)
-        // Before the last statement runs, rather than when all has been done.
+        // Before the last statement runs, and not after.
         if isLast { try arguments!.requireAllTaken(of: positionalCount) }
         return statement
     }

@@ -1,21 +1,21 @@
 import CSQLCipher
 
-/// An SQL statement as far as its text alone shows: its end, and the key that it may carry.
+/// The facts about an SQL statement that follow from its text: its end, and the key that it may contain.
 ///
-/// SQLite's compiler knows better, but only of statements that compile: errors and logs show those that don't.
+/// SQLite's compiler is more precise, but only for statements that compile. Errors and logs show others, too.
 package struct SQLText {
-    /// The way in which a statement carries a key.
+    /// The way in which a statement contains a key.
     enum Secret: Equatable {
         /// `PRAGMA key`, `rekey` and their kin.
         case pragma(String)
 
-        /// `ATTACH … KEY …`; the part of the text, in bytes, that may be shown.
+        /// `ATTACH … KEY …`, with the length in bytes of the text before the key.
         case attachment(Int)
 
         /// `ATTACH 'file:…?key=…'`, and `VACUUM INTO` a URI with a key.
         case uri(String)
 
-        /// True if encrypted pages of another database may be read from now on.
+        /// True if the statement may give access to encrypted pages of another database.
         var attaches: Bool {
             switch self {
             case .attachment, .uri("ATTACH"): true
@@ -24,15 +24,15 @@ package struct SQLText {
         }
     }
 
-    /// The number of bytes, the closing semicolon included.
+    /// The number of bytes, including the final semicolon.
     private(set) var length = 0
 
-    /// True if there is nothing but space, comments and semicolons.
+    /// True if the text only contains space, comments and semicolons.
     private(set) var isBlank = true
 
     private(set) var secret: Secret?
 
-    /// Which database `VACUUM … INTO` copies, in lowercase; nil for other statements.
+    /// The database that `VACUUM … INTO` copies, in lowercase. Nil for other statements.
     private(set) var copiedSchema: String?
 
     /// The name of a `PRAGMA`, in lowercase and without quotes.
@@ -44,7 +44,7 @@ package struct SQLText {
     private var verb = Verb.unknown
     private var vacuumedSchema = "main"
 
-    /// The two latest tokens: a trigger ends with `; END ;`.
+    /// The last two tokens: a trigger ends with `; END ;`.
     private var former = Token.other
     private var latest = Token.other
 
@@ -61,7 +61,7 @@ package struct SQLText {
             case .quoted: read(.other, text(bytes, range.lowerBound + 1, range.upperBound - 1), end: range.upperBound)
             case .parameter: read(.other, "", end: range.upperBound)
             case .other where bytes[range.lowerBound] == UInt8(ascii: ";"):
-                // Blank so far, and blank it stays: what follows may be a statement.
+                // Only blanks so far: a statement may follow.
                 if isBlank { continue }
                 if !isTrigger || (latest == .end && former == .semicolon) {
                     length = range.upperBound
@@ -75,7 +75,7 @@ package struct SQLText {
         length = bytes.count
     }
 
-    /// The text of the tokens that matter, in lowercase; empty for all others, which may be long.
+    /// Returns the text of the relevant tokens, in lowercase. Empty for all others, which may be long.
     private func text(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> String {
         guard start < end, verb != .other || isTrigger else { return "" }
         if verb == .attach || verb == .vacuum || end - start <= Self.longestWord {
@@ -104,7 +104,7 @@ package struct SQLText {
             pragma = text
             if Self.keyPragmas.contains(text) { secret = .pragma(text) }
         case .pragmaName:
-            // What came before the dot was the name of a schema.
+            // The token before the dot was the name of a schema.
             verb = text == "." ? .pragma : .other
             if text == "." { secret = nil }
         case .attach:
@@ -131,7 +131,7 @@ package struct SQLText {
         }
     }
 
-    /// Escapes are decoded, as SQLite does before SQLCipher looks for the key.
+    /// Returns true for a URI with a key. Escapes are decoded, as SQLite does before SQLCipher reads the key.
     private static func isURIWithKey(_ text: String) -> Bool {
         text.contains("key=") || SQLiteURI(text)?.carriesKey == true
     }
@@ -145,29 +145,29 @@ extension SQLText {
         self = characters.withMemoryRebound(to: UInt8.self) { SQLText(first: $0) }
     }
 
-    /// Returns true if there is nothing but space, comments and semicolons.
+    /// Returns true if the text only contains space, comments and semicolons.
     static func isBlank(_ characters: UnsafeBufferPointer<CChar>) -> Bool {
         SQLText(first: characters).isBlank
     }
 
-    /// The SQL as errors and traces may show it.
+    /// Returns the SQL for errors and traces.
     static func showable(_ characters: UnsafeBufferPointer<CChar>) -> String {
         characters.withMemoryRebound(to: UInt8.self) { showable(String(decoding: $0, as: UTF8.self)) }
     }
 
-    /// The first statement of `sql`.
+    /// Reads the first statement of `sql`.
     init(_ sql: String) {
         var sql = sql
         self = sql.withUTF8 { SQLText(first: $0) }
     }
 
-    /// The SQL as errors and traces may show it: without surrounding space, without keys, and cut where it is very
+    /// Returns the SQL for errors and traces: without surrounding space and without keys, and truncated if it is very
     /// long.
     static func showable(_ sql: String) -> String {
         withoutKeys(sql).trimmingSQL()
     }
 
-    /// The SQL as it is but for its keys, and cut where it is very long.
+    /// Returns the SQL without its keys, truncated if it is very long.
     static func withoutKeys(_ sql: String) -> String {
         guard sql.utf8.count <= longest else {
             return showable(String(decoding: sql.utf8.prefix(shown), as: UTF8.self)) + "…"
@@ -179,7 +179,7 @@ extension SQLText {
     private static let longest = 1_000_000
     private static let shown = 1_000
 
-    /// The statements without their keys; nil when there are none to hide.
+    /// Returns the statements without their keys. Nil if they have none.
     private static func redact(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
         var redacted: [UInt8] = []
         var hides = false
@@ -198,7 +198,7 @@ extension SQLText {
         return hides ? String(decoding: redacted, as: UTF8.self) : nil
     }
 
-    /// Returns true if `text`, such as a log line, contains a statement that carries a key.
+    /// Returns true if `text`, such as a log line, contains a statement with a key.
     static func containsKey(_ text: String) -> Bool {
         let lowercase = SQLiteURI.decoded(text.utf8).lowercased()
         guard lowercase.contains("key") else { return false }
@@ -209,9 +209,9 @@ extension SQLText {
 }
 
 extension SQLText {
-    /// Returns true if the text ends with a statement's end. <https://www.sqlite.org/c3ref/complete.html>
+    /// Returns true if the text ends with the end of a statement. <https://www.sqlite.org/c3ref/complete.html>
     package static func isComplete(_ sql: String) -> Bool { sqlite3_complete(sql) != 0 }
 
-    /// Returns true if there is nothing but space.
+    /// Returns true if the text only contains whitespace.
     package static func isBlank(_ sql: String) -> Bool { sql.allSatisfy(\.isWhitespace) }
 }

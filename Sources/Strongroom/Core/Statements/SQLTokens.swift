@@ -1,4 +1,4 @@
-/// The tokens of an SQL text, as SQLite's own tokenizer cuts it: space and comments are passed over.
+/// The tokens of an SQL text, as SQLite's own tokenizer separates them, without space and comments.
 ///
 /// Source: <https://www.sqlite.org/lang_comment.html>, <https://www.sqlite.org/lang_expr.html#varparam>.
 struct SQLTokens: Sequence, IteratorProtocol {
@@ -16,20 +16,20 @@ struct SQLTokens: Sequence, IteratorProtocol {
 
         let kind: Kind
 
-        /// The place of the token in the text, quotes and prefixes included.
+        /// The range of the token in the text, including quotes and prefixes.
         let range: Range<Int>
     }
 
     private let bytes: UnsafeBufferPointer<UInt8>
 
-    /// The place of what follows the latest token.
+    /// The position after the latest token.
     private var index = 0
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
     }
 
-    /// Returns the next token; nil at the end.
+    /// Returns the next token. Nil at the end.
     mutating func next() -> Token? {
         while index < bytes.count {
             let start = index, byte = bytes[index]
@@ -40,14 +40,14 @@ struct SQLTokens: Sequence, IteratorProtocol {
             case UInt8(ascii: "-") where follows(byte): skip { $0 == 0x0A }
             case UInt8(ascii: "/") where follows(UInt8(ascii: "*")): skipComment()
             case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
-                // A doubled quote reads as one string after another, which comes to the same end.
+                // A doubled quote is read as two strings in sequence, with the same result.
                 skip { $0 == byte }
                 return Token(kind: .quoted, range: start..<index)
             case UInt8(ascii: "["):
                 skip { $0 == UInt8(ascii: "]") }
                 return Token(kind: .quoted, range: start..<index)
             case UInt8(ascii: "?"):
-                // Digits only: what follows in `ATTACH ?KEY 'secret'` is a keyword.
+                // Digits only: the word that follows in `ATTACH ?KEY 'secret'` is a keyword.
                 while index < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index]) { index += 1 }
                 return Token(kind: .parameter, range: start..<index)
             case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"):

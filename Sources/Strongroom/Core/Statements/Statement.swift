@@ -9,7 +9,7 @@ public typealias SQLiteStatement = OpaquePointer
 
 /// A prepared statement.
 ///
-/// Statements belong to their connection and to its accesses: using one outside, or on another thread, is a fatal
+/// A statement belongs to its connection and its accesses: using it outside of them, or on another thread, is a fatal
 /// error.
 ///
 /// Source: <https://www.sqlite.org/c3ref/stmt.html>.
@@ -17,56 +17,56 @@ public final class Statement {
     /// The raw statement. Don't finalize it.
     public let sqliteStatement: SQLiteStatement
 
-    /// The SQL of this one statement, without what surrounded it.
+    /// The SQL of this statement, without surrounding text.
     public let sql: String
 
     @usableFromInline let database: Database
     @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>
     let compilation: StatementCompilation
 
-    /// A Boolean value that indicates whether the statement leaves the database file alone, by
+    /// A Boolean value that indicates whether the statement does not write to the database file, by
     /// `sqlite3_stmt_readonly`.
     public let isReadonly: Bool
 
-    /// True if running the statement needs more than running it: transaction bookkeeping, schema caches, observers.
+    /// True if the statement may affect transactions, schema caches or observers.
     @usableFromInline let hasEffects: Bool
 
-    /// True if the statement is refused where only reads are allowed.
+    /// True if the statement is refused in contexts that only allow reads.
     let mayWrite: Bool
 
-    /// True if the statement opens databases, or makes some: SQLCipher sets a key for each.
+    /// True if the statement opens or creates databases: SQLCipher sets a key for each.
     let makesDatabases: Bool
 
-    /// True if the statement changes rows, and neither the schema nor the state of the transaction.
+    /// True if the statement only changes rows, and neither the schema nor the state of the transaction.
     let changesRowsOnly: Bool
 
-    /// True if the statement can be kept for the next time: not when it changes what others were compiled against.
+    /// True if the statement can be cached: it doesn't change what other statements were compiled against.
     var isReusable: Bool { !compilation.changesSchema && !compilation.carriesKey && !compilation.actsWhenCompiled }
 
-    /// For each parameter its name without prefix, which is the number of `?NNN`; nil for `?`.
+    /// The name of each parameter without its prefix, which is the number of `?NNN`. Nil for `?`.
     package let parameterNames: [String?]
 
-    /// The parameters that are full-text patterns, and match nothing when they are NULL.
+    /// The parameters that are full-text patterns. NULL matches nothing.
     private let patternParameters: [CInt]
 
-    // Unchecked exclusivity: see the article *Layers*.
+    // Unchecked exclusivity: see <doc:Layers>.
 
-    /// The run that has begun and not ended. A statement that runs is not handed out again.
+    /// The current run. A statement is not reused while it runs.
     @exclusivity(unchecked) unowned(unsafe) var currentRun: StatementRun?
 
-    /// The run of a cursor that keeps none itself. Let go when the run ends: it holds the statement.
+    /// The run of a cursor without one of its own. Released when the run ends, because it holds the statement.
     var cursorRun: StatementRun?
 
     @exclusivity(unchecked) private var boundArguments = StatementArguments()
 
-    /// True if the statement has parameters that nothing was said about.
+    /// True if the statement has parameters that were not set.
     @exclusivity(unchecked) private var lacksArguments: Bool
     private var columnsIfRead: RowColumns?
     private var reprepareCount: CInt = 0
     private var renewedCompilation: StatementCompilation?
     private var observedReprepareCount: CInt = 0
 
-    /// True if SQLite holds copies of arguments that are worth letting go.
+    /// True if SQLite holds copies of large arguments.
     @exclusivity(unchecked) private var hasLargeArguments = false
 
     init(sqliteStatement: SQLiteStatement, database: Database, compilation: StatementCompilation) {
@@ -93,26 +93,26 @@ public final class Statement {
         strongroom_statement_release(connection, sqliteStatement)
     }
 
-    /// The part of the database that the statement reads: changes elsewhere can't change its rows.
+    /// The region of the database that the statement reads. Changes outside of it don't change its rows.
     public var databaseRegion: DatabaseRegion {
         let region = upToDateCompilation.region
         return regionNarrowing?(self, region) ?? region
     }
 
-    /// Narrows the region that the compiler reports, with the arguments that it has now, when its request knows
-    /// better: the rows of a primary key, for example. New arguments make it forget.
+    /// A narrower region than the compiler's for the current arguments, if the request knows one: the rows of a primary
+    /// key, for example. New arguments reset it.
     @exclusivity(unchecked) var regionNarrowing: ((Statement, DatabaseRegion) -> DatabaseRegion)?
 
     /// The kinds of changes that the statement may make.
     var eventKinds: [DatabaseEventKind] { upToDateCompilation.eventKinds }
 
-    /// The record that the observers' part keeps with the statement.
+    /// The record that the observers' part stores with the statement.
     var observation: AnyObject?
 
     /// The number of times that SQLite has compiled the statement again.
     var recompilationCount: CInt { sqlite3_stmt_status(sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0) }
 
-    /// SQLite recompiles statements when the schema has changed: what they read may have changed as well.
+    /// The compilation after a change of the schema: SQLite recompiles statements, which may then read other columns.
     private var upToDateCompilation: StatementCompilation {
         let count = sqlite3_stmt_status(sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0)
         if count != observedReprepareCount, let renewed = database.compiler.compilation(of: sql) {
@@ -124,12 +124,13 @@ public final class Statement {
 
     // MARK: - Columns
 
+    /// The number of columns. Zero for a statement that returns no rows.
     public var columnCount: Int { Int(sqlite3_column_count(sqliteStatement)) }
 
-    /// The names of the columns, as the statement gives them.
+    /// The names of the columns, as the statement returns them.
     public lazy var columnNames: [String] = columns.names
 
-    /// The position of the leftmost column of that name, whatever its case.
+    /// Returns the position of the leftmost column with a name, regardless of case.
     public func index(ofColumn name: String) -> Int? {
         columns.index(of: name)
     }
@@ -144,7 +145,7 @@ public final class Statement {
         return columns
     }
 
-    /// Forgets the columns when SQLite recompiled the statement against a changed schema.
+    /// Discards the columns if SQLite has recompiled the statement for a changed schema.
     func forgetColumnsIfRecompiled() {
         let count = sqlite3_stmt_status(sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0)
         guard count != reprepareCount else { return }
@@ -155,7 +156,7 @@ public final class Statement {
 
     // MARK: - Arguments
 
-    /// The arguments; setting them is a fatal error when they don't fit. See ``setArguments(_:)``.
+    /// The arguments. Setting them is a fatal error if they don't fit. See ``setArguments(_:)``.
     public var arguments: StatementArguments {
         get { boundArguments }
         set {
@@ -167,13 +168,12 @@ public final class Statement {
         }
     }
 
-    /// Throws `SQLITE_MISUSE` when `arguments` don't fit the parameters of the statement.
+    /// Throws `SQLITE_MISUSE` if `arguments` don't fit the parameters of the statement.
     public func validateArguments(_ arguments: StatementArguments) throws {
         _ = try values(of: arguments)
     }
 
-    /// Binds the arguments; throws `SQLITE_MISUSE` when they don't fit, `SQLITE_TOOBIG` when SQLite has no room for
-    /// one.
+    /// Binds the arguments. Throws `SQLITE_MISUSE` if they don't fit, and `SQLITE_TOOBIG` if one is too large.
     public func setArguments(_ arguments: StatementArguments) throws {
         prepareForBinding()
         if !arguments.hasNames, arguments.positional.count == parameterNames.count {
@@ -188,7 +188,7 @@ public final class Statement {
         lacksArguments = false
     }
 
-    /// Binds what fits, and leaves the other parameters NULL, without a check.
+    /// Binds the arguments that fit, and leaves the other parameters NULL, without a check.
     public func setUncheckedArguments(_ arguments: StatementArguments) {
         prepareForBinding()
         var values = [DatabaseValue](repeating: .null, count: parameterNames.count)
@@ -210,7 +210,7 @@ public final class Statement {
         lacksArguments = false
     }
 
-    /// Binds as many of the arguments as the statement takes, and leaves the rest in `arguments`.
+    /// Binds as many of the arguments as the statement needs, and leaves the others in `arguments`.
     func takeArguments(from arguments: inout StatementArguments) throws {
         prepareForBinding()
         let values: [DatabaseValue]
@@ -224,14 +224,14 @@ public final class Statement {
         lacksArguments = false
     }
 
-    /// Clears arguments that take much memory before the statement is kept for another time.
+    /// Clears large arguments before the statement is cached.
     func forgetLargeArguments() {
         guard hasLargeArguments else { return }
         hasLargeArguments = false
         forgetArguments()
     }
 
-    /// The values of the parameters, in their order.
+    /// Returns the values of the parameters, in their order.
     private func values(of arguments: StatementArguments) throws -> [DatabaseValue] {
         var rest = arguments
         do {
@@ -243,17 +243,17 @@ public final class Statement {
         }
     }
 
-    /// The error that arguments don't fit. It has none of them: they are not the statement's.
+    /// Returns the error for arguments that don't fit. It does not contain them.
     private func misuse(_ error: DatabaseError) -> DatabaseError {
         error.executing(showableSQL)
     }
 
-    /// A run that has not ended ends here: its rows depend on the former arguments.
+    /// Ends a former run, because its rows depend on the former arguments.
     private func prepareForBinding() {
         requireAccess()
         if let currentRun { return currentRun.invalidate() }
-        // All our runs end with a reset. A program that steps the raw statement is found out by `bind`; here, only
-        // where there is nothing to bind.
+        // All runs of the library end with a reset. `bind` detects a program that steps the raw statement; without
+        // parameters, this reset replaces it.
         if parameterNames.isEmpty { sqlite3_reset(sqliteStatement) }
     }
 
@@ -264,7 +264,8 @@ public final class Statement {
                 let position = CInt(truncatingIfNeeded: index + 1)
                 var code = bind(bound[index], at: position)
                 if code == SQLITE_MISUSE {
-                    // The program stepped the raw statement. The result of a reset is that of the last step: not ours.
+                    // The program has stepped the raw statement. A reset returns the result of the last step, which is
+                    // the program's.
                     sqlite3_reset(sqliteStatement)
                     code = bind(bound[index], at: position)
                 }
@@ -279,7 +280,7 @@ public final class Statement {
 
     @inline(__always)
     private func bind(_ value: DatabaseValue, at position: CInt) -> CInt {
-        // Numbers, the most frequent values, without a call.
+        // Numbers, which are the most frequent values, without a call.
         switch value.storage {
         case .int64(let number): return StatementParameter(sqliteStatement, position).bind(number)
         case .double(let number): return StatementParameter(sqliteStatement, position).bind(number)
@@ -292,13 +293,13 @@ public final class Statement {
     /// Binds the elements of an array literal, which are never large.
     private func bind(_ elements: [(any DatabaseValueConvertible)?]) throws {
         if regionNarrowing != nil { regionNarrowing = nil }
-        // What went wrong is found out on the way that can tell.
+        // The general path determines the error.
         guard patternParameters.isEmpty, elements.bind(to: sqliteStatement) == SQLITE_OK else {
             return try bind(elements.map { $0?.databaseValue ?? .null })
         }
     }
 
-    /// Leaves no parameter with a former value.
+    /// Clears all parameters, and returns the error.
     private func bindingError(_ code: CInt, _ values: [DatabaseValue]) -> DatabaseError {
         let failure = error(
             DatabaseError(code, on: database.sqliteConnection), arguments: StatementArguments(values: values))
@@ -312,7 +313,7 @@ public final class Statement {
         lacksArguments = !parameterNames.isEmpty
     }
 
-    /// Makes the statement ready with the arguments that it has. Throws `SQLITE_MISUSE` when some are missing.
+    /// Prepares the statement with its current arguments. Throws `SQLITE_MISUSE` if some are missing.
     func prepareAsSet() throws {
         prepareForBinding()
         if lacksArguments { try validateArguments(StatementArguments()) }
@@ -320,16 +321,16 @@ public final class Statement {
 
     // MARK: - Errors
 
-    /// The error for `code` at this moment, with the statement's SQL and arguments.
+    /// Returns the error for `code`, with the statement's SQL and arguments.
     func error(_ code: CInt) -> DatabaseError {
         let connection = sqlite3_db_handle(sqliteStatement)
         return error(database.parts.explanation(of: code, in: database) ?? DatabaseError(code, on: connection))
     }
 
-    /// The same error, as this statement's.
+    /// Returns an error as that of this statement.
     func error(_ error: DatabaseError, arguments: StatementArguments? = nil) -> DatabaseError {
         let hidesArguments = compilation.carriesKey || compilation.attaches
-        // SQLite names the file that it can't attach by its URI, which may have a key in it.
+        // SQLite's message for a failed ATTACH contains the URI of the file, which may contain a key.
         let hidesMessage = hidesArguments && error.message.map(SQLText.containsKey) == true
         return error.executing(
             showableSQL,
@@ -357,5 +358,6 @@ public final class Statement {
 }
 
 extension Statement: CustomStringConvertible {
+    /// The SQL, without keys.
     public var description: String { showableSQL }
 }

@@ -8,16 +8,17 @@ import Foundation
 ///     sql: "INSERT INTO player (name, score) VALUES (:name, :score)", arguments: ["name": "Arthur", "score": 1000])
 /// ```
 ///
-/// Names go without their `:`, `@` or `$`. Parameters that no named value fits take the positional values in order.
+/// Names are given without `:`, `@` or `$`. Parameters without a named value get the positional values in order.
 ///
 /// Source: <https://www.sqlite.org/lang_expr.html#varparam>.
 public struct StatementArguments: @unchecked Sendable {
-    // Unchecked: a literal is kept only when all of its elements are plain values, which share nothing that changes.
+    // Unchecked: a literal is only stored if all of its elements are plain values, which share no mutable state.
     private(set) var positional: Positional
 
-    /// The values by name; nil when there are none, which costs no reference counting.
+    /// The values by name. Nil if there are none, which avoids reference counting.
     private var named: [String: DatabaseValue]?
 
+    /// A Boolean value that indicates whether there are no values.
     public var isEmpty: Bool { positional.count == 0 && !hasNames }
     var hasNames: Bool { named != nil }
 
@@ -44,20 +45,22 @@ public struct StatementArguments: @unchecked Sendable {
 
     // MARK: - By position
 
-    /// No arguments.
+    /// Creates empty arguments.
     public init() {
         self.init(values: [])
     }
 
+    /// Creates positional arguments. Nil is NULL.
     public init(_ values: some Sequence<(any DatabaseValueConvertible)?>) {
         self.init(values: values.map { $0?.databaseValue ?? .null })
     }
 
+    /// Creates positional arguments.
     public init<S: Sequence>(_ values: S) where S.Element: DatabaseValueConvertible {
         self.init(values: values.map(\.databaseValue))
     }
 
-    /// Creates positional arguments; nil when an element can't be stored in a database.
+    /// Creates positional arguments. Nil if an element can't be stored in a database.
     public init?(_ array: [Any]) {
         var values: [DatabaseValue] = []
         for element in array {
@@ -69,17 +72,18 @@ public struct StatementArguments: @unchecked Sendable {
 
     // MARK: - By name
 
+    /// Creates named arguments. Nil is NULL.
     public init(_ dictionary: [String: (any DatabaseValueConvertible)?]) {
         self.init(values: [], namedValues: dictionary.mapValues { $0?.databaseValue ?? .null })
     }
 
-    /// The last value wins where a key comes twice.
+    /// Creates named arguments. If a key occurs twice, its last value is used.
     public init(_ keysAndValues: some Sequence<(String, (any DatabaseValueConvertible)?)>) {
         let pairs = keysAndValues.map { ($0.0, $0.1?.databaseValue ?? .null) }
         self.init(values: [], namedValues: Dictionary(pairs, uniquingKeysWith: { $1 }))
     }
 
-    /// Creates named arguments; nil when a key is not a string, or a value can't be stored in a database.
+    /// Creates named arguments. Nil if a key is not a string, or a value can't be stored in a database.
     public init?(_ dictionary: [AnyHashable: Any]) {
         var namedValues: [String: DatabaseValue] = [:]
         for (key, element) in dictionary {
@@ -89,9 +93,9 @@ public struct StatementArguments: @unchecked Sendable {
         self.init(values: [], namedValues: namedValues)
     }
 
-    // MARK: - Adding up
+    // MARK: - Combining
 
-    /// Appends positional values, and adds named ones; the values that were replaced are returned by their names.
+    /// Appends positional values, and adds named ones. Returns the values that were replaced, by name.
     public mutating func append(contentsOf arguments: StatementArguments) -> [String: DatabaseValue] {
         var replaced: [String: DatabaseValue] = [:]
         values.append(contentsOf: arguments.values)
@@ -101,21 +105,25 @@ public struct StatementArguments: @unchecked Sendable {
         return replaced
     }
 
-    /// - Precondition: no name comes twice. Use `&+` to let the right side win.
+    /// Returns the arguments of both sides.
+    ///
+    /// - precondition: the names are unique. Use `&+` to give precedence to the right side.
     public static func + (lhs: StatementArguments, rhs: StatementArguments) -> StatementArguments {
         var sum = lhs
         sum += rhs
         return sum
     }
 
-    /// Like `+`, but a name of the right side replaces the same name of the left side.
+    /// Returns the arguments of both sides. A name of the right side replaces the same name of the left side.
     public static func &+ (lhs: StatementArguments, rhs: StatementArguments) -> StatementArguments {
         var sum = lhs
         _ = sum.append(contentsOf: rhs)
         return sum
     }
 
-    /// - Precondition: no name comes twice. Use `append(contentsOf:)` to let the right side win.
+    /// Adds arguments.
+    ///
+    /// - precondition: the names are unique. Use `append(contentsOf:)` to give precedence to the right side.
     public static func += (lhs: inout StatementArguments, rhs: StatementArguments) {
         let replaced = lhs.append(contentsOf: rhs)
         if !replaced.isEmpty {
@@ -125,8 +133,9 @@ public struct StatementArguments: @unchecked Sendable {
     }
 }
 
+// Not inlinable: in the module of the caller, Swift would use unspecialized code for the array, which costs more.
 extension StatementArguments: ExpressibleByArrayLiteral {
-    // Not inlinable: in the caller's module, Swift would handle the array by unspecialized code, which costs more.
+    /// Creates positional arguments.
     public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) {
         positional = elements.arePlain ? .literal(elements) : .values(elements.map { $0?.databaseValue ?? .null })
         named = nil
@@ -134,16 +143,19 @@ extension StatementArguments: ExpressibleByArrayLiteral {
 }
 
 extension StatementArguments: ExpressibleByDictionaryLiteral {
+    /// Creates named arguments.
     public init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
         self.init(elements)
     }
 }
 
 extension StatementArguments: Hashable {
+    /// Returns true if the arguments have the same values.
     public static func == (lhs: StatementArguments, rhs: StatementArguments) -> Bool {
         lhs.values == rhs.values && lhs.namedValues == rhs.namedValues
     }
 
+    /// Hashes the values.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(values)
         hasher.combine(namedValues)
@@ -151,7 +163,7 @@ extension StatementArguments: Hashable {
 }
 
 extension StatementArguments: CustomStringConvertible {
-    /// The values as they would stand in a Swift literal. They may be secrets: keep them out of logs.
+    /// The values as in a Swift literal. They may be secrets: keep them out of logs.
     public var description: String {
         let named = namedValues.sorted { $0.key < $1.key }.map { "\($0.key.debugDescription): \($0.value)" }
         return "[" + (named + values.map(\.description)).joined(separator: ", ") + "]"
@@ -159,12 +171,12 @@ extension StatementArguments: CustomStringConvertible {
 }
 
 extension StatementArguments {
-    /// Takes the values of the parameters out of the arguments, in the order of the parameters.
+    /// Removes the values of parameters from the arguments, and returns them in the order of the parameters.
     ///
-    /// Positional values are used up; named ones stay, for the statements that follow in the same SQL string.
+    /// Positional values are removed. Named ones stay for later statements of the same SQL string.
     ///
-    /// - parameter names: for each parameter its name without prefix, nil when it has none.
-    /// - throws: `SQLITE_MISUSE` when values are missing.
+    /// - parameter names: the name of each parameter without its prefix. Nil if it has none.
+    /// - throws: `SQLITE_MISUSE` if values are missing.
     mutating func take(for names: [String?]) throws -> [DatabaseValue] {
         if !hasNames, values.count == names.count {
             defer { values = [] }
@@ -195,13 +207,15 @@ extension StatementArguments {
         DatabaseError(resultCode: .SQLITE_MISUSE, message: "wrong number of statement arguments: \(given)")
     }
 
-    /// - throws: `SQLITE_MISUSE` when positional values are left over.
+    /// Throws if positional values are left.
+    ///
+    /// - throws: `SQLITE_MISUSE`.
     func requireAllTaken(of given: Int) throws {
         if !values.isEmpty { throw Self.wrongCount(given) }
     }
 }
 
-/// So many question marks for a list of arguments: `?,?,?`.
+/// Returns question marks for a list of arguments: `?,?,?`.
 public func databaseQuestionMarks(count: Int) -> String {
     repeatElement("?", count: count).joined(separator: ",")
 }

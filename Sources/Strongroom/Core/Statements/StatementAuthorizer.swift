@@ -1,57 +1,57 @@
 import CSQLCipher
 
-/// Listens to the compiler of one connection.
+/// The authorizer of one connection, which records what SQLite's compiler reports.
 ///
-/// Installed once and for good: SQLite recompiles every statement when an authorizer is set.
+/// It is installed once, because SQLite recompiles every statement when an authorizer is set.
 final class StatementAuthorizer {
     private(set) var compilation = StatementCompilation()
 
-    /// Decides on each pragma that is compiled.
+    /// Returns the decision on each pragma that is compiled.
     var verdict: (Pragma) -> PragmaVerdict = { _ in .run }
 
     /// Called with the name of the file that a running `VACUUM INTO` is about to create.
     var willCopy: ((_ filename: String) -> Void)?
 
-    /// True if a statement is being compiled for the library; statements of C are their caller's.
+    /// True if the library compiles a statement, and false for statements of the C interface.
     private(set) var isCompiling = false
 
-    /// The error for a statement that was just compiled and is not allowed.
+    /// The refusal of the statement that was compiled last.
     private(set) var refusal: DatabaseError?
 
-    /// The lowercase names of the tables that `DELETE` without `WHERE` empties row by row, because somebody is told of
-    /// the rows.
+    /// The lowercase names of the tables that `DELETE` without `WHERE` empties row by row, because their rows are
+    /// observed.
     private var watchedDeletions: Set<String> = []
 
-    /// The action before: dropping a table asks for its deletion as well.
+    /// The previous action: dropping a table also reports its deletion.
     private var formerAction: CInt = 0
 
-    /// True if nothing but reads is allowed now: some pragmas act while they are compiled.
+    /// True if only reads are allowed: some pragmas act while they are compiled.
     var isReadOnly = false
 
-    /// True if the program's statements may write to no file at all.
+    /// True if the program's statements must not write to any file.
     var writesNowhere = false
 
     func install(on connection: SQLiteConnection) -> CInt {
         sqlite3_set_authorizer(connection, authorize, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// From now on, all deletions in that table happen row by row.
+    /// Makes all deletions in a table happen row by row from now on.
     func watchDeletions(in table: String, on connection: SQLiteConnection?) {
         guard watchedDeletions.insert(table.lowercased()).inserted, let connection else { return }
         // Setting the authorizer makes SQLite recompile all statements before their next run.
         _ = install(on: connection)
     }
 
-    /// Nobody is told of deletions anymore: `DELETE` without `WHERE` may be fast.
+    /// Allows `DELETE` without `WHERE` to be fast again, when rows are no longer observed.
     func forgetWatchedDeletions(on connection: SQLiteConnection?) {
         guard !watchedDeletions.isEmpty, let connection else { return }
         watchedDeletions = []
         _ = install(on: connection)
     }
 
-    /// Runs the compiler, and gives what it said.
+    /// Runs the compiler, and returns its report.
     func observing(_ compile: () throws -> Void) rethrows -> StatementCompilation {
-        // The compiler may call out, to a tokenizer that wants to know something of the database.
+        // The compiler may call a tokenizer that queries the database.
         let outer = isCompiling ? (compilation, refusal, formerAction) : nil
         let wasCompiling = isCompiling
         defer {
@@ -125,7 +125,7 @@ final class StatementAuthorizer {
     }
 
     private func observeFunction(_ name: UnsafePointer<CChar>) -> CInt {
-        // It runs INSERT statements of its own.
+        // It runs INSERT statements itself.
         if sqlite3_stricmp(name, "sqlcipher_export") == 0 { compilation.writesUnseen = true }
         if sqlite3_stricmp(name, "match") == 0 { compilation.matches = true }
         guard writesNowhere, isCompiling else { return SQLITE_OK }

@@ -12,11 +12,11 @@ struct StatementCaches {
     }
 }
 
-/// Prepared statements by their SQL text, so that SQL is parsed once.
+/// A cache of prepared statements by their SQL, so that SQL is parsed once.
 ///
-/// Bounded: past the limit, the statements unused for longest go.
+/// Beyond its limit, it removes the statements that were not used for the longest time.
 struct StatementCache {
-    /// The number of statements that are kept.
+    /// The maximum number of statements.
     static let limit = 128
 
     private struct Entry {
@@ -29,15 +29,15 @@ struct StatementCache {
     private var positions: [String: Int] = [:]
     private var uses = 0
 
-    /// The latest entry: many programs run one statement many times, and comparing is cheaper than hashing.
+    /// The latest entry. Many programs run one statement many times, and a comparison is cheaper than a hash.
     private var latest = 0
 
-    /// The statement of that SQL, when there is one.
+    /// Returns the statement for the SQL. Nil if there is none.
     mutating func statement(_ sql: String) -> Statement? {
         find(sql).map { entries[$0].statement }
     }
 
-    /// The statement of that SQL, when there is one that nobody else holds: its arguments and its run are nobody's.
+    /// Returns the statement for the SQL if it is not in use elsewhere. Nil if there is none.
     mutating func idleStatement(_ sql: String) -> Statement? {
         guard let position = find(sql), isKnownUniquelyReferenced(&entries[position].statement) else { return nil }
         return entries[position].statement

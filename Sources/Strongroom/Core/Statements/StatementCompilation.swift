@@ -1,17 +1,17 @@
 import CSQLCipher
 
-/// The result of SQLite's compiler for a statement: what it reads and changes, and whether it touches schema or
-/// transactions.
+/// SQLite's compilation of a statement: what it reads and changes, and whether it affects the schema or the
+/// transaction.
 ///
 /// Source: <https://www.sqlite.org/c3ref/set_authorizer.html>.
 struct StatementCompilation {
-    /// Columns read, by table. The empty name stands for all: the rows are counted, or read by their rowid.
+    /// The columns that are read, by table. The empty name means that rows are counted, or read by their rowid.
     var reads: [String: Set<String>] = [:]
 
-    /// Names by which tables are read that the statement itself doesn't name: those of views, and of named subqueries.
+    /// The names of tables that the statement doesn't contain: those of views, and of named subqueries.
     var views: Set<String> = []
 
-    /// Tables inserted into, deleted from, and updated (with the columns).
+    /// The tables that are inserted into, deleted from, and updated (with their columns).
     var insertions: Set<String> = []
     var deletions: Set<String> = []
     var updates: [String: Set<String>] = [:]
@@ -19,48 +19,47 @@ struct StatementCompilation {
     /// True if the statement creates, alters, drops, attaches or detaches.
     var changesSchema = false
 
-    /// True if the statement's text or arguments carry a key: it must not be cached, traced or shown in errors.
+    /// True if the statement's text or arguments contain a key: it must not be cached, traced or shown in errors.
     var carriesKey = false
 
-    /// True if the statement attaches a database: its arguments may have a key among them.
+    /// True if the statement attaches a database: its arguments may contain a key.
     var attaches = false
 
-    /// The database that the statement vacuums into a file, empty for one that it vacuums in place; nil for other
-    /// statements.
+    /// The database that the statement vacuums into a file. Empty if it vacuums in place, nil for other statements.
     var vacuumedSchema: String?
 
-    /// True if the statement is a pragma that SQLCipher runs, and answers, while it is compiled: it says the same
-    /// each time it runs.
+    /// True if the statement is a pragma that SQLCipher runs while it is compiled: it returns the same answer each time
+    /// it runs.
     var actsWhenCompiled = false
 
-    /// True if the statement writes although `sqlite3_stmt_readonly` doesn't know.
+    /// True if the statement writes, but `sqlite3_stmt_readonly` doesn't report it.
     var writesUnseen = false
 
-    /// True if the statement has a `MATCH`.
+    /// True if the statement contains `MATCH`.
     var matches = false
 
-    /// True if the statement reads a database that was attached.
+    /// True if the statement reads an attached database.
     var readsAttached = false
 
-    /// True if all rows that the statement changes are in temporary tables.
+    /// True if the statement only changes rows of temporary tables.
     var changesTemporaryRowsOnly: Bool { changesTemporaryRows && !changesOtherRows }
     private var changesTemporaryRows = false, changesOtherRows = false
 
-    /// Takes notice of a change of rows in that schema.
+    /// Records a change of rows in a schema.
     mutating func noteChange(in schema: UnsafePointer<CChar>?) {
         let isTemporary = schema.map { sqlite3_stricmp($0, "temp") == 0 } ?? false
         if isTemporary { changesTemporaryRows = true } else { changesOtherRows = true }
     }
 
-    /// True if the statement is a `PRAGMA` that only asks, whatever `sqlite3_stmt_readonly` says.
+    /// True if the statement is a `PRAGMA` that only returns a value, regardless of `sqlite3_stmt_readonly`.
     var onlyQueries = false
 
     var transaction: Transaction?
 
-    /// The part of the database that the statement reads.
+    /// The region of the database that the statement reads.
     var region: DatabaseRegion {
-        // With a column, SQLite tells the table's own name; without one, that in the statement. The first of them is
-        // shown.
+        // With a column, SQLite reports the table's own name. Without one, it reports the name in the statement. The
+        // first one is shown.
         let reads = reads.sorted { ($0.value == [""] ? 1 : 0, $0.key) < ($1.value == [""] ? 1 : 0, $1.key) }
         return reads.reduce(into: DatabaseRegion()) { region, read in
             region.formUnion(DatabaseRegion(table: read.key, columns: read.value.contains("") ? nil : read.value))

@@ -7,7 +7,7 @@ struct StatementCompiler {
 
     private var stops: Stops { database.stops }
 
-    /// The first statement in `sql`, and whether nothing but space and comments follow.
+    /// Returns the first statement in `sql`, and true if only space and comments follow it.
     func compile(whole sql: String) throws -> (statement: Statement, isWhole: Bool) {
         database.requireAccess()
         var text = sql
@@ -23,10 +23,10 @@ struct StatementCompiler {
         }
     }
 
-    /// Compiles the first statement of `rest`, and moves past it; nil when there is none.
+    /// Compiles the first statement of `rest`, and moves past it. Nil if there is none.
     ///
-    /// SQLite gets to see that one statement only: given more, it would copy all that follows, for each statement
-    /// anew, and log it with its errors.
+    /// SQLite only gets that one statement. Given more, it would copy the rest for each statement, and log it with its
+    /// errors.
     func next(_ rest: inout UnsafeBufferPointer<CChar>) throws -> Statement? {
         while !rest.isEmpty {
             let text = SQLText(first: rest)
@@ -51,7 +51,8 @@ struct StatementCompiler {
         func prepare() { code = sqlite3_prepare_v3(connection, sql.baseAddress, CInt(sql.count), 0, &pointer, &tail) }
         var compilation = stops.compiling { database.authorizer.observing(prepare) }
         if code == SQLITE_INTERRUPT {
-            // So is the compiler while a cursor is alive that was interrupted. What undoes must compile.
+            // The compiler is interrupted too while an interrupted cursor is alive. A statement that undoes must
+            // compile.
             compilation = stops.undoing { database.authorizer.observing(prepare) }
             guard stops.passes(compilation.transaction) else {
                 sqlite3_finalize(pointer)
@@ -67,7 +68,7 @@ struct StatementCompiler {
         return statement
     }
 
-    /// Returns the compiler's result for a statement now; nil when it doesn't compile any more.
+    /// Returns the compiler's current result for a statement. Nil if it doesn't compile any more.
     func compilation(of sql: String) -> StatementCompilation? {
         var sql = sql
         var pointer: SQLiteStatement?
@@ -83,7 +84,7 @@ struct StatementCompiler {
         return code == SQLITE_OK ? compilation : nil
     }
 
-    /// Refuses text that SQLite would cut short, and text that it would refuse after a copy.
+    /// Refuses text that SQLite would truncate, and text that it would refuse after copying it.
     private func checkText(_ sql: UnsafeBufferPointer<CChar>) throws {
         if sql.count > Int(sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_SQL_LENGTH, -1)) {
             let start = String(decoding: sql.prefix(200).map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -102,7 +103,7 @@ struct StatementCompiler {
     {
         let shown = SQLText.showable(sql)
         if compilation.carriesKey {
-            // The message repeats what stood near the error: forget it, in the connection as well.
+            // The message quotes the SQL near the error: the connection must forget it, too.
             sqlite3_exec(database.sqliteConnection, "", nil, nil, nil)
         }
         if let refusal = database.authorizer.refusal {

@@ -5,19 +5,19 @@ import Foundation
 extension Database {
     /// The reaction of a connection to a lock that another one holds.
     public enum BusyMode: Sendable {
-        /// Throws `SQLITE_BUSY` at once; in a pool, the writer waits a tenth of a second, which its own readers may
-        /// take.
+        /// Throws `SQLITE_BUSY` at once. In a pool, the writer waits for a tenth of a second, for locks of its own
+        /// readers.
         case immediateError
 
-        /// Throws `SQLITE_BUSY` after so many seconds of trying. <https://www.sqlite.org/c3ref/busy_timeout.html>
+        /// Throws `SQLITE_BUSY` after a number of seconds. <https://www.sqlite.org/c3ref/busy_timeout.html>
         case timeout(TimeInterval)
 
-        /// Asks the function, which gets the number of tries so far, whether to try again.
-        /// <https://www.sqlite.org/c3ref/busy_handler.html>
+        /// Tries again for as long as the function, which gets the number of tries, returns true.
+        /// Sets or removes the busy handler. <https://www.sqlite.org/c3ref/busy_handler.html>
         case callback(BusyCallback)
     }
 
-    /// Returns whether to try again, after so many tries.
+    /// A function that returns true to try again after a number of tries.
     public typealias BusyCallback = @Sendable (_ numberOfTries: Int) -> Bool
 }
 
@@ -26,7 +26,7 @@ final class BusyHandler {
     /// The milliseconds to wait where the configuration asks for an error at once.
     var minimumTimeout: CInt = 0
 
-    /// The busy function, kept alive as long as SQLite may call it.
+    /// The busy function, which is held for as long as SQLite may call it.
     fileprivate var callback: Database.BusyCallback?
 
     /// Waits as the configuration says.
@@ -51,7 +51,7 @@ final class BusyHandler {
     }
 }
 
-/// Runs on the thread that has access, while SQLite waits.
+/// SQLite's busy handler. It runs on the thread that has access.
 private func callBusyCallback(_ context: UnsafeMutableRawPointer?, _ tries: CInt) -> CInt {
     let database = Unmanaged<Database>.fromOpaque(context!).takeUnretainedValue()
     if strongroom_connection_stops_wait(database.connection, tries) { return 0 }

@@ -1,10 +1,10 @@
 import CStrongroom
 
-/// The stops of a connection, and the end of what they stop: one owner for statements, compiling, waits for locks,
+/// The stops of a connection, and the end of the work that they stop: of statements, compiling, waits for locks,
 /// checkpoints, backups, copies and rotations.
 ///
-/// A stop belongs to a block of the user's. What the library does after it narrows the reach of stops, and restores
-/// it. The article *Stops* says what happens where.
+/// A stop belongs to a block of the program. The library's own work afterwards limits the reach of stops, and restores
+/// it. <doc:Stops> describes each case.
 struct Stops {
     let database: Database
 
@@ -16,13 +16,13 @@ struct Stops {
 
     // MARK: - Reach
 
-    /// Runs `body` while stops end nothing but its waits for locks: it is done or not done, and never halfway.
+    /// Runs `body` while stops only end its waits for locks: it runs completely or not at all.
     @inline(__always)
     func compiling<T>(_ body: () throws -> T) rethrows -> T {
         try narrowing(STRONGROOM_REACH_WAITS, body)
     }
 
-    /// Runs callbacks at the end of a transaction, which only a suspension reaches.
+    /// Runs callbacks at the end of a transaction, which only a suspension stops.
     func notifying<T>(_ body: () throws -> T) rethrows -> T {
         try narrowing(STRONGROOM_REACH_NOTIFIED) {
             forgetInterruption()
@@ -30,7 +30,7 @@ struct Stops {
         }
     }
 
-    /// Undoes, or works for the library alone.
+    /// Runs `body`, which undoes changes, or is the library's own work.
     func undoing<T>(_ body: () throws -> T) rethrows -> T {
         try narrowing(STRONGROOM_REACH_NOTHING) {
             forgetInterruption()
@@ -38,14 +38,14 @@ struct Stops {
         }
     }
 
-    /// The same for a transaction that no statement ends.
+    /// Runs `body`, which ends a transaction without a statement.
     func rollingBack<T>(_ body: () -> T) -> T {
         connection.pointee.rolls_back = true
         defer { connection.pointee.rolls_back = false }
         return undoing(body)
     }
 
-    /// Closes: a suspended database leaves its log where it is.
+    /// Runs `body`, which closes. A suspended database does not move its log.
     func closing<T>(_ body: () throws -> T) rethrows -> T {
         try narrowing(STRONGROOM_REACH_CLOSING, body)
     }
@@ -56,7 +56,7 @@ struct Stops {
         return try body()
     }
 
-    /// SQLite interrupts whatever runs as long as a statement is alive that ran when it was told to.
+    /// Ends an interruption: SQLite interrupts all statements as long as one that it interrupted is alive.
     private func forgetInterruption() {
         if strongroom_connection_settle(connection) { return }
         database.interruptRuns()
@@ -65,11 +65,10 @@ struct Stops {
 
     // MARK: - Around each statement
 
-    /// Keeps stops from what begins or ends a transaction, until ``end()``.
+    /// Protects a statement that begins or ends a transaction from stops, until ``end()``.
     ///
-    /// What SQLite would interrupt all the same, because a cursor is alive that it was told to interrupt, does not
-    /// begin: a full-text table that is stopped while it writes its index keeps a handle that no `ROLLBACK` could get
-    /// past.
+    /// The statement does not begin if SQLite would interrupt it anyway, because an interrupted cursor is alive: a
+    /// full-text table that is stopped while it writes its index keeps a handle that prevents each `ROLLBACK`.
     func begin(_ statement: Statement, _ transaction: StatementCompilation.Transaction) throws {
         let reach = transaction.undoes ? STRONGROOM_REACH_NOTHING : STRONGROOM_REACH_WAITS
         connection.pointee.outer_reach = strongroom_narrow(connection, UInt32(reach))
@@ -81,7 +80,7 @@ struct Stops {
         }
     }
 
-    /// Returns true if it runs whatever was stopped: a suspension wants its lock released.
+    /// Returns true if the statement runs despite stops: a suspension needs it to release its lock.
     func passes(_ transaction: StatementCompilation.Transaction?) -> Bool {
         let isOnlySuspended = contains(STRONGROOM_SUSPENDED) && !contains(STRONGROOM_CANCELLED | STRONGROOM_INTERRUPTED)
         return transaction?.undoes == true || isOnlySuspended && transaction?.ends == true
@@ -94,8 +93,8 @@ struct Stops {
 
     /// Refuses a statement of an access that was stopped, or one that a suspended database may not run.
     ///
-    /// What undoes passes, and what ends a transaction does while the database is suspended: it is how locks are
-    /// released.
+    /// Statements that undo are not refused. While the database is suspended, neither are those that end a transaction,
+    /// because they release locks.
     func refuse(_ statement: Statement) throws {
         let stops = strongroom_connection_begin(connection)
         let transaction = statement.compilation.transaction
@@ -118,12 +117,12 @@ struct Stops {
         database.untraced { strongroom_reads_take_locks(connection, statement.compilation.readsAttached) }
     }
 
-    /// Leaves no lock behind when the connection was suspended during a run, and tells what ended a wait from other
-    /// failures.
+    /// Releases the lock of a connection that was suspended during the statement, and distinguishes a stopped wait from
+    /// other failures.
     func conclude(_ statement: Statement, _ failure: DatabaseError?) throws {
-        // An interruption ends with what it has interrupted.
+        // An interruption ends with the statement that it interrupts.
         defer { _ = strongroom_connection_begin(connection) }
-        // The suspension that stopped it may be over by now.
+        // The suspension that stopped it may have ended.
         let waitWasStopped = strongroom_connection_end_wait(connection)
         let isOver = failure == nil && statement.compilation.transaction?.ends == true
         let isHeld = !isOver && contains(STRONGROOM_SUSPENDED) && releaseLock()
@@ -141,15 +140,15 @@ struct Stops {
         return (error as? DatabaseError).map { statement.error($0) } ?? error
     }
 
-    // MARK: - What is no statement
+    // MARK: - Work other than statements
 
-    /// Refuses what takes locks without being a statement: checkpoints, backups, rotations.
+    /// Refuses work other than statements that takes locks: checkpoints, backups, rotations.
     func refuseLocks() throws {
         let stops = strongroom_connection_begin(connection)
         if stops & UInt32(STRONGROOM_CANCELLED | STRONGROOM_SUSPENDED) != 0 { throw reason(beforehand: true) }
     }
 
-    /// The same for what reads a write-ahead log, or would take a lock to read.
+    /// Refuses work other than statements that reads a write-ahead log, or needs a lock to read.
     func refuseReadLocks() throws {
         let stops = strongroom_connection_begin(connection)
         if stops & UInt32(STRONGROOM_CANCELLED) != 0 { throw reason(beforehand: true) }
@@ -157,27 +156,26 @@ struct Stops {
         if database.untraced({ strongroom_reads_take_locks(connection, false) }) { throw reason(beforehand: true) }
     }
 
-    /// Ends long work that is no statement, between two of its steps.
+    /// Stops long work other than statements, between two of its steps.
     func check() throws {
         if strongroom_stops(connection) != 0 { try check(within: connection.pointee.reach) }
     }
 
     private func check(within reach: UInt32) throws {
         let stops = strongroom_stops(connection) & reach & 0xff
-        // What reads a write-ahead log goes on, unless it ran when the suspension came.
+        // Reads of a write-ahead log go on, unless they were running when the suspension began.
         let mayGoOn = stops == UInt32(STRONGROOM_SUSPENDED) && !wasAccessStopped
             && !strongroom_connection_holds_lock(connection)
         if stops != 0, !mayGoOn { throw reason(beforehand: false, within: reach) }
     }
 
-    /// Runs what undoes by itself what is not finished. It asks `check` where it can be stopped, and nothing else
-    /// stops it.
+    /// Runs work that undoes itself if it is not completed. It can only be stopped where it calls `check`.
     func checking<T>(_ body: (_ check: () throws -> Void) throws -> T) rethrows -> T {
         let reach = connection.pointee.reach
         return try undoing { try body { try check(within: reach) } }
     }
 
-    /// Runs what waits for locks without being a statement, and tells what ended a wait from other failures.
+    /// Runs work other than statements that waits for locks, and distinguishes a stopped wait from other failures.
     func waiting<T>(_ body: () throws -> T) throws -> T {
         defer { connection.pointee.tripped = false }
         do {
@@ -188,7 +186,7 @@ struct Stops {
         }
     }
 
-    /// The error of what was stopped: `beforehand` where it has not begun.
+    /// Returns the error of work that was stopped, with `beforehand` true if it has not begun.
     private func reason(beforehand: Bool, within reach: UInt32? = nil) -> any Error {
         let reaching = strongroom_stops(connection) & ((reach ?? connection.pointee.reach) >> 8)
         if reaching & UInt32(STRONGROOM_CANCELLED) != 0 { return marked(CancellationError()) }
@@ -203,7 +201,7 @@ struct Stops {
 
     // MARK: - Locks
 
-    /// Releases the lock that keeps others out of a suspended database. Returns true if changes are lost with it.
+    /// Releases the lock of a suspended database that keeps others out. Returns true if this undoes changes.
     @discardableResult
     func releaseLock() -> Bool {
         guard strongroom_connection_holds_lock(connection) else { return false }
@@ -213,7 +211,8 @@ struct Stops {
         return true
     }
 
-    /// A transaction that has changed nothing goes on as one that reads, if it still sees the same state.
+    /// Continues a transaction without changes as one that only reads, if it still sees the same state. Returns false
+    /// if not.
     private func becomeReader() throws -> Bool {
         guard !database.transactions.mayHaveChanges else { return false }
         return try database.untraced { try undoing { try readInstead() } }
@@ -230,20 +229,20 @@ struct Stops {
         return before == after && !strongroom_connection_holds_lock(connection)
     }
 
-    /// Ends the transaction that a former access has left open. The next access must not go on in it.
+    /// Ends the transaction that a former access has left open. The next access must not continue it.
     func releaseAbandonedLock() {
         guard contains(STRONGROOM_SUSPENDED), !database.isAutocommit, releaseLock() else { return }
         strongroom_connection_set_undone(connection, true)
     }
 
-    /// The access knows that its transaction is gone.
+    /// Marks the undoing as known to the access.
     func acknowledgeUndoing() {
         if contains(STRONGROOM_UNDONE) { strongroom_connection_set_undone(connection, false) }
     }
 
     // MARK: - The end of an access
 
-    /// Rolls back what a stop has left open, so that nobody else has to. Returns whether there was anything.
+    /// Rolls back what a stop has left open. Returns false if there was nothing.
     func rollBackStoppedTransaction() -> Bool {
         guard wasAccessStopped, !database.isAutocommit, !database.configuration.allowsUnsafeTransactions else {
             return false
@@ -253,7 +252,7 @@ struct Stops {
         return true
     }
 
-    /// True if the present access has met a stop.
+    /// True if the current access has met a stop.
     var wasAccessStopped: Bool { strongroom_connection_was_stopped(connection) }
 }
 
@@ -262,7 +261,7 @@ extension Database {
 }
 
 extension StatementCompilation.Transaction {
-    /// True if it takes back what was done.
+    /// True if it undoes changes.
     fileprivate var undoes: Bool {
         switch self {
         case .rollback, .rollbackSavepoint: true
@@ -285,7 +284,7 @@ extension Statement {
 }
 
 extension DatabaseError {
-    /// The error of a suspended database for whatever would take a lock.
+    /// The error of a suspended database for work that would take a lock.
     static let suspended = DatabaseError(.SQLITE_ABORT, refusing: "Database is suspended", reason: .suspended)
 
     static let interrupted = DatabaseError(resultCode: .SQLITE_INTERRUPT, message: "interrupted")

@@ -4,8 +4,10 @@ import Foundation
 extension Database {
     /// The events that ``trace(options:_:)`` reports.
     public struct TracingOptions: OptionSet, Sendable {
+        /// The bits of the set, which are SQLite's `SQLITE_TRACE_STMT` and its kin.
         public let rawValue: CInt
 
+        /// Creates a set from its bits.
         public init(rawValue: CInt) {
             self.rawValue = rawValue
         }
@@ -17,31 +19,31 @@ extension Database {
         public static let profile = TracingOptions(rawValue: SQLITE_TRACE_PROFILE)
     }
 
-    /// Something that happens in a connection.
+    /// An event of a connection.
     public enum TraceEvent: CustomStringConvertible {
-        /// A statement, as long as it is traced.
+        /// A traced statement. It is valid during the call.
         public struct Statement: CustomStringConvertible {
             fileprivate let traced: Traced
 
             /// The SQL, without the values of its arguments.
             public var sql: String { traced.sql }
 
-            /// The SQL with the values of its arguments in it. They may be secrets: keep them out of logs.
+            /// The SQL with the values of its arguments. They may be secrets: keep them out of logs.
             ///
-            /// After the function that got the event has returned, this is `sql`.
+            /// After the traced function has returned, it is the same as `sql`.
             public var expandedSQL: String { traced.expandedSQL }
 
-            /// The SQL; with the values of its arguments only where the configuration made them public.
+            /// The SQL. Contains the values of its arguments only if the configuration makes them public.
             public var description: String { traced.publicArguments ? expandedSQL : sql }
         }
 
         /// A statement starts.
         case statement(Statement)
 
-        /// A statement has ended, after so many seconds.
+        /// A statement has ended, after a duration in seconds.
         case profile(statement: Statement, duration: TimeInterval)
 
-        /// The SQL, after the duration if there is one; with arguments only where the configuration made them public.
+        /// The SQL, after the duration if there is one. Contains arguments only if the configuration makes them public.
         public var description: String {
             switch self {
             case .statement(let statement): statement.description
@@ -49,7 +51,7 @@ extension Database {
             }
         }
 
-        /// The same, with the values of the arguments. They may be secrets: keep them out of logs.
+        /// The SQL with the values of its arguments, after the duration. They may be secrets: keep them out of logs.
         public var expandedDescription: String {
             switch self {
             case .statement(let statement): statement.expandedSQL
@@ -62,9 +64,10 @@ extension Database {
         }
     }
 
-    /// Calls `trace` with what the connection does, until it is called again; without a function, tracing stops.
+    /// Calls `trace` for each event of the connection. A further call replaces the function. Nil ends tracing.
     ///
-    /// Keys never get there: statements that set one are left out, and attached databases show none.
+    /// No event contains a key: statements that set one are omitted, and statements that attach a database don't show
+    /// it.
     ///
     /// <https://www.sqlite.org/c3ref/trace_v2.html>
     public func trace(options: TracingOptions = .statement, _ trace: ((TraceEvent) -> Void)? = nil) {
@@ -76,7 +79,7 @@ extension Database {
         precondition(code == SQLITE_OK, "sqlite3_trace_v2 answered \(code)")
     }
 
-    /// Runs statements that the library needs for itself: whoever traces looks for the program's own.
+    /// Runs statements of the library without tracing them: a trace shows the program's own.
     func untraced<T>(_ body: () throws -> T) rethrows -> T {
         guard let tracer, !tracer.isSilent else { return try body() }
         tracer.isSilent = true
@@ -85,7 +88,7 @@ extension Database {
     }
 }
 
-/// Turns what SQLite says into events.
+/// A trace of a connection, which turns SQLite's calls into events.
 final class Tracer {
     private unowned let database: Database
     private let trace: (Database.TraceEvent) -> Void
@@ -114,13 +117,13 @@ final class Tracer {
         if case .pragma = SQLText(sql).secret { return }
         let publicArguments = database.configuration.publicStatementArguments
         let traced = Traced(statement, sql: SQLText.showable(sql), publicArguments: publicArguments)
-        // What it runs would be traced.
+        // The statements of the function would be traced.
         database.barred(in: "the function given to trace") { report(Database.TraceEvent.Statement(traced: traced)) }
         traced.end()
     }
 }
 
-/// A statement that is traced. SQLite lends it for the time of the call.
+/// A traced statement, which is valid during the call.
 private final class Traced {
     let sql: String
     let publicArguments: Bool
@@ -133,7 +136,7 @@ private final class Traced {
     }
 
     var expandedSQL: String {
-        // Triggers are told as comments; the statement is the one that fired them.
+        // Statements of triggers are traced as comments. The statement is the one that fired them.
         guard let statement, !sql.hasPrefix("--"), let expanded = sqlite3_expanded_sql(statement) else { return sql }
         defer { sqlite3_free(expanded) }
         return SQLText.showable(String(cString: expanded))

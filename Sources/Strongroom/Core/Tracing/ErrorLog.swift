@@ -3,15 +3,17 @@ import Foundation
 import Logging
 
 extension Database {
-    /// Gets SQLite's own log lines, and the statements that keep a connection from closing.
+    /// A function for SQLite's log, and for the statements that prevent a connection from closing.
     /// <https://www.sqlite.org/errlog.html>
     public typealias LogErrorFunction = @Sendable (_ resultCode: ResultCode, _ message: String) -> Void
 
-    /// Called, on any thread, with what SQLite logs: failures, and notices such as the recovery of a journal.
+    /// The function that is called, on any thread, with the lines of SQLite's log: failures, and notices such as the
+    /// recovery of a journal.
     ///
-    /// Lines about statements that carry a key say so, and no more. The function must not use a database.
+    /// A line about a statement with a key does not contain the SQL. The function must not use a database.
     ///
-    /// Default: nil. Works unless another library has used SQLite before the first database of this one was opened.
+    /// Default: nil. It is not called if another library has used SQLite before the first database of this one was
+    /// opened.
     public static var logError: LogErrorFunction? {
         get { ErrorLog.function }
         set {
@@ -36,7 +38,7 @@ enum ErrorLog {
     static var function: Database.LogErrorFunction? {
         get { receiver.withLock { $0.function } }
         set {
-            // What the former function holds may go with it, and write to the log: not under the lock.
+            // Releasing the former function may write to the log: not under the lock.
             let former = receiver.withLock { receiver in
                 defer { receiver.function = newValue }
                 return receiver.function
@@ -45,14 +47,16 @@ enum ErrorLog {
         }
     }
 
-    /// True if SQLite accepted the log, which it does only before it is first used.
+    /// True if SQLite accepted the log. It does so only before its first use.
     static let isConnected = strongroom_config_log(logLine) == ResultCode.SQLITE_OK.rawValue
 
     static func connect() {
         _ = isConnected
     }
 
-    /// - parameter line: what may be shown.
+    /// Logs a line.
+    ///
+    /// - parameter line: the line, without secrets.
     static func log(_ resultCode: ResultCode, _ line: @autoclosure () -> String) {
         if let function { function(resultCode, line()) }
     }

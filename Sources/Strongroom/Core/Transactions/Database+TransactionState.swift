@@ -6,7 +6,8 @@ extension Database {
         case none, read, write
     }
 
-    /// Of the schema of that name; of all, the most, with nil. <https://www.sqlite.org/c3ref/txn_state.html>
+    /// Returns the state for a schema. Nil for the strongest state of all schemas.
+    /// <https://www.sqlite.org/c3ref/txn_state.html>
     func transactionState(of schemaName: String? = nil) throws -> TransactionState {
         switch sqlite3_txn_state(try openConnection, schemaName) {
         case SQLITE_TXN_WRITE: .write
@@ -20,9 +21,9 @@ extension Database {
         sqliteConnection == nil || sqlite3_get_autocommit(sqliteConnection) != 0
     }
 
-    /// Begins a write that meets the pending interruption, so that SQLite rolls the transaction back.
+    /// Begins a write, which the pending interruption stops, so that SQLite rolls the transaction back.
     func interruptWrite() {
-        // A handle on a row is a statement that writes, and nothing has to be compiled for it.
+        // A blob handle is a statement that writes, and needs no SQL to be compiled.
         var row: OpaquePointer?
         let code = sqlite3_blob_open(sqliteConnection, "main", "sqlite_master", "sql", 1, 1, &row)
         if code == SQLITE_OK { sqlite3_blob_close(row) }

@@ -19,15 +19,17 @@ extension Database {
 
     // MARK: - Blocks
 
-    /// Runs `operations` in a transaction: committed or rolled back as they answer, rolled back when they throw.
+    /// Runs `operations` in a transaction, and commits or rolls back as they return. Rolls back when they throw.
     ///
-    /// - parameter kind: by default ``Configuration/defaultTransactionKind``.
+    /// - parameters:
+    ///   - kind: the kind of the transaction. Default: ``Configuration/defaultTransactionKind``.
+    ///   - operations: the block, which returns `.commit` or `.rollback`.
     public func inTransaction(_ kind: TransactionKind? = nil, _ operations: () throws -> TransactionCompletion) throws {
         try beginTransaction(kind)
         try run(operations, commit: commit, rollBack: rollback, undo: rollbackAfterError)
     }
 
-    /// Runs `operations` in a savepoint, or in a transaction when none is open.
+    /// Runs `operations` in a savepoint, or in a transaction if none is open.
     ///
     /// <https://www.sqlite.org/lang_savepoint.html>
     public func inSavepoint(_ operations: () throws -> TransactionCompletion) throws {
@@ -39,7 +41,7 @@ extension Database {
             operations, commit: { try run(.release) }, rollBack: rollBackSavepoint, undo: rollbackSavepointAfterError)
     }
 
-    /// Runs `operations` in what was begun, and ends that as they answer. When they fail, or the commit does, it is
+    /// Runs `operations`, and commits or rolls back as they return. If they fail, or the commit does, their changes are
     /// undone.
     private func run(
         _ operations: () throws -> TransactionCompletion,
@@ -67,18 +69,18 @@ extension Database {
         return try value()
     }
 
-    /// Begins or ends a block where writes are refused.
+    /// Begins or ends a block in which writes are refused.
     func setReadOnly(_ isReadOnly: Bool) {
         transactions.readOnlyDepth += isReadOnly ? 1 : -1
         authorizer.isReadOnly = transactions.readOnlyDepth > 0
     }
 
-    /// A transaction that SQLite rolled back by itself can't be committed.
+    /// Throws if SQLite has rolled the transaction back: it can't be committed.
     private func requireTransaction() throws {
         if isAutocommit { throw DatabaseError.aborted }
     }
 
-    /// The error that led here is the one to throw.
+    /// Rolls back, and ignores errors: the caller throws the first one.
     func rollbackAfterError() {
         try? rollback()
     }
@@ -89,28 +91,28 @@ extension Database {
             try rollBackSavepoint()
         } catch {
             finishRuns()
-            // What can't be undone alone is undone with all the rest.
+            // If the savepoint can't be rolled back, the whole transaction is.
             do { try rollBackSavepoint() } catch { rollbackAfterError() }
         }
     }
 
     private func rollBackSavepoint() throws {
         try run(.rollbackToSavepoint)
-        // It belongs to the undoing: there is nothing left to release.
+        // A part of the undoing: there are no changes to release.
         try stops.undoing { try run(.release) }
     }
 
     // MARK: - Statements
 
-    /// Begins a transaction; throws when one is open.
+    /// Begins a transaction. Throws if one is open.
     ///
-    /// - parameter kind: by default that of ``Configuration``, or deferred where nothing can be written anyway.
+    /// - parameter kind: the kind. Default: that of ``Configuration``, or deferred if nothing can be written.
     public func beginTransaction(_ kind: TransactionKind? = nil) throws {
         if let kind { return try begin(kind) }
         do {
             try begin(defaultTransactionKind)
         } catch let refusal as DatabaseError where refusal.resultCode == .SQLITE_READONLY {
-            // `PRAGMA query_only` refuses the lock of writers, and no reads.
+            // `PRAGMA query_only` refuses the write lock, but not reads.
             guard try Bool.fetchOne(self, sql: "PRAGMA query_only") == true else { throw refusal }
             try begin(.deferred)
         }
@@ -129,12 +131,12 @@ extension Database {
         isReadOnlyNow ? .deferred : configuration.defaultTransactionKind
     }
 
-    /// Commits the transaction; throws when none is open.
+    /// Commits the transaction. Throws if none is open.
     public func commit() throws {
         try run(.commit)
     }
 
-    /// Rolls the transaction back; does nothing when none is open, because SQLite may have rolled back by itself.
+    /// Rolls the transaction back. Does nothing if none is open, because SQLite may have rolled it back.
     public func rollback() throws {
         guard isInsideTransaction else { return stops.acknowledgeUndoing() }
         do {
@@ -145,8 +147,8 @@ extension Database {
         }
     }
 
-    /// FTS5 keeps a statement alive until the transaction ends. SQLite forgets no interruption meanwhile, not even for
-    /// a `ROLLBACK`; but it rolls back when it interrupts a write.
+    /// FTS5 keeps a statement alive until the transaction ends. Meanwhile SQLite doesn't clear an interruption, not
+    /// even for a `ROLLBACK`. But it rolls back when it interrupts a write.
     private func rollBackByInterruption() {
         guard stops.wasAccessStopped, sqliteConnection != nil else { return }
         stops.undoing { interruptWrite() }
@@ -158,7 +160,7 @@ extension Database {
         try transactions.statements.statement(for: command, of: self).run()
     }
 
-    /// Runs transactions that aren't the application's, and that nobody may veto.
+    /// Runs transactions of the library's own, which no observer can refuse.
     func withoutObservers<T>(_ body: () throws -> T) throws -> T {
         let connection = try openConnection
         guard transactions.isInstalled else { return try body() }
@@ -172,12 +174,12 @@ extension Database {
         get throws { try transactions.statements.statement(for: .rollback, of: self).sqliteStatement }
     }
 
-    // MARK: - What a transaction does
+    // MARK: - Callbacks and dates
 
-    /// Calls `onCommit` or `onRollback` once the current transaction has ended, or the next one when none is open.
+    /// Calls `onCommit` or `onRollback` after the current transaction has ended, or the next one if none is open.
     ///
-    /// They run with access to the database, outside of any transaction. Savepoints don't count: what is registered in
-    /// one that is rolled back waits for the end of the transaction all the same.
+    /// They run with access to the database, outside of any transaction. Savepoints have no influence: callbacks that
+    /// are added in a savepoint that is rolled back wait for the end of the transaction, too.
     public func afterNextTransaction(
         onCommit: @escaping @Sendable (Database) -> Void,
         onRollback: @escaping @Sendable (Database) -> Void = { _ in })
@@ -186,9 +188,9 @@ extension Database {
         transactions.completions.append((onCommit, onRollback))
     }
 
-    /// The date of the current transaction: that of its beginning. Outside of transactions, now.
+    /// The date of the current transaction, which is that of its beginning. Outside of transactions, the current date.
     ///
-    /// - throws: what ``Configuration/transactionClock`` throws.
+    /// - throws: the error of ``Configuration/transactionClock``.
     public var transactionDate: Date {
         get throws {
             requireAccess()
@@ -205,13 +207,13 @@ extension Database {
             transactions.isUntouched = true
             transactions.date = Result { try configuration.transactionClock.now(self) }
         case .commit:
-            // Before anyone is told: who reads after asking for the count sees what it counts.
+            // Before observers are called: a reader that then reads the count sees the changes that it counts.
             let hasChanges = transactions.didWrite || parts.all.contains(where: \.hasUnseenChanges)
             if hasChanges { strongroom_count_commit(connection) }
             var isRefused = false
             if !transactions.didWrite, parts.concerns.contains(.transactions), !isReadOnlyNow {
-                // SQLite calls no hook for a transaction that changed nothing: observers hear of it all the same, and
-                // may refuse it, with nothing to roll back.
+                // SQLite calls no hook for a transaction without changes. Observers are notified of it, and can refuse
+                // it; there is nothing to roll back.
                 transactions.outsideBlocks { isRefused = !transactions.allowsCommit() }
             }
             transactionDidEnd(notifiesObservers: hasChanges || !isReadOnlyNow, isCommitted: !isRefused)
@@ -222,13 +224,14 @@ extension Database {
         }
     }
 
-    /// True if the connection, or the block around, allows nothing but reads. Of their transactions nobody is told.
+    /// True if the connection, or the surrounding block, only allows reads. Observers are not notified of their
+    /// transactions.
     private var isReadOnlyNow: Bool { configuration.readonly || transactions.readOnlyDepth > 0 }
 
     /// - parameter notifiesObservers: true if observers are notified.
     func transactionDidEnd(notifiesObservers: Bool, isCommitted: Bool) {
         transactions.date = nil
-        // Those that the callbacks register wait for the transaction after.
+        // Callbacks that they add wait for the next transaction.
         let completions = transactions.completions
         if !completions.isEmpty { transactions.completions = [] }
         for part in parts.all {
@@ -242,7 +245,7 @@ extension Database {
 }
 
 extension Database {
-    /// Leaves nothing open when an access ends: no cursor, and no transaction unless the configuration allows it.
+    /// Ends what an access has left open: its cursors, and its transaction unless the configuration allows it.
     func endAccess() {
         if stops.rollBackStoppedTransaction() { logRollback() }
         if !runs.isEmpty { finishRuns() }
@@ -260,7 +263,7 @@ extension Database {
             "\(description): an access that was stopped has left a transaction open, which is rolled back")
     }
 
-    /// Runs `value` in a transaction where it sees one state of the database, and can't write.
+    /// Runs `value` in a transaction that sees one state of the database and can't write.
     func isolated<T>(_ value: (Database) throws -> T) throws -> T {
         try readOnly {
             try beginTransaction(.deferred)
@@ -271,15 +274,15 @@ extension Database {
                 rollbackAfterError()
                 throw error
             }
-            // What was read outside of the transaction may not go with the rest.
+            // A read outside of the transaction may have seen another state.
             try requireTransaction()
-            // There is nothing to lose, whatever becomes of the commit.
+            // A read has nothing to lose if its commit fails.
             do { try commit() } catch { rollbackAfterError() }
             return result
         }
     }
 
-    /// Runs `updates` in a transaction that is committed unless they throw.
+    /// Runs `updates` in a transaction, which is committed unless they throw.
     func committing<T>(_ updates: (Database) throws -> T) throws -> T {
         var result: T?
         try inTransaction {

@@ -1,23 +1,26 @@
 import Foundation
 
-/// A source of the dates of transactions.
+/// A type that returns the dates of transactions.
 public protocol TransactionClock: Sendable {
     func now(_ db: Database) throws -> Date
 }
 
 /// The system's clock.
 public struct DefaultTransactionClock: TransactionClock {
+    /// Returns the system's date.
     public func now(_ db: Database) throws -> Date { Date() }
 }
 
-/// A clock made of a function.
+/// A clock that is a function.
 public struct CustomTransactionClock: TransactionClock {
     private let clock: @Sendable (Database) throws -> Date
 
+    /// Creates a clock that calls a function.
     public init(_ now: @escaping @Sendable (Database) throws -> Date) {
         clock = now
     }
 
+    /// Returns the date that the function returns.
     public func now(_ db: Database) throws -> Date { try clock(db) }
 }
 
@@ -27,7 +30,7 @@ extension TransactionClock where Self == DefaultTransactionClock {
 }
 
 extension TransactionClock where Self == CustomTransactionClock {
-    /// A clock made of a function.
+    /// Returns a clock that calls a function.
     public static func custom(_ now: @escaping @Sendable (Database) throws -> Date) -> Self {
         CustomTransactionClock(now)
     }

@@ -2,10 +2,10 @@ import CSQLCipher
 import CStrongroom
 import Foundation
 
-/// Knows what the transaction of one connection is doing, from SQLite's hooks and from the state after each statement.
+/// The state of one connection's transaction, from SQLite's hooks and from the state after each statement.
 ///
-/// The hooks alone don't tell: SQLite doesn't call them for transactions that changed nothing, and calls them before
-/// the outcome is sure.
+/// The hooks alone don't suffice: SQLite doesn't call them for transactions without changes, and calls them before the
+/// outcome is certain.
 final class TransactionHooks {
     typealias Completion = (onCommit: @Sendable (Database) -> Void, onRollback: @Sendable (Database) -> Void)
 
@@ -16,12 +16,12 @@ final class TransactionHooks {
         case failure
     }
 
-    // Unchecked exclusivity: see the article *Layers*.
+    // Unchecked exclusivity: see <doc:Layers>.
 
-    /// The number of enclosing blocks that allow only reads.
+    /// The number of surrounding blocks that only allow reads.
     @exclusivity(unchecked) var readOnlyDepth = 0
 
-    /// The number of enclosing blocks that rely on the transaction that they began.
+    /// The number of surrounding blocks that rely on the transaction that they began.
     @exclusivity(unchecked) var blockDepth = 0
 
     let statements = TransactionStatements()
@@ -29,7 +29,7 @@ final class TransactionHooks {
     /// The callbacks for the end of the transaction.
     @exclusivity(unchecked) var completions: [Completion] = []
 
-    /// The date when the transaction began, or why it could not be told; nil outside of transactions.
+    /// The date when the transaction began, or the error of the clock. Nil outside of transactions.
     var date: Result<Date, any Error>?
 
     /// True if no statement of a transaction block has run since the transaction began.
@@ -38,31 +38,31 @@ final class TransactionHooks {
     /// The kind of the block's transaction.
     @exclusivity(unchecked) var kind = Database.TransactionKind.deferred
 
-    /// True if the commit that was concluded last changed something, or could have.
+    /// True if the most recent commit changed something, or could have.
     private(set) var didWrite = false
 
     /// True if a statement that may change something has run in the transaction.
     @exclusivity(unchecked) var mayHaveChanges = false
 
-    /// True if the transaction has let go of its write lock, and only reads from now on.
+    /// True if the transaction has released its write lock, and only reads from now on.
     @exclusivity(unchecked) var isReader = false
 
-    /// The number of times that a writing transaction has ended, or tried to.
+    /// The number of times that a writing transaction has ended, or has tried to.
     private(set) var endings = 0
 
-    /// The folded names of the savepoints that are open, the innermost last.
+    /// The folded names of the open savepoints, innermost last.
     @exclusivity(unchecked) private(set) var savepoints: [String] = []
 
-    /// That of the database, which sets it when it opens.
+    /// The connection, which the database sets when it is opened.
     var connection: UnsafeMutablePointer<strongroom_connection>!
 
-    /// The parts, which may refuse a commit.
+    /// The parts, which can refuse a commit.
     private let parts: ConnectionParts
 
-    /// The error by which a part has refused the latest commit.
+    /// The error with which a part has refused the most recent commit.
     private var refusal: (any Error)?
 
-    /// True if SQLite tells of commits and rollbacks.
+    /// True if SQLite reports commits and rollbacks.
     private(set) var isInstalled = false
 
     private var isInTransaction = false
@@ -80,7 +80,7 @@ final class TransactionHooks {
         sqlite3_rollback_hook(connection, transactionDidRollBack, context)
     }
 
-    /// For transactions that aren't the application's: hears of none until it is installed again.
+    /// Removes the hooks for transactions of the library's own.
     func uninstall(from connection: SQLiteConnection) {
         isInstalled = false
         sqlite3_commit_hook(connection, nil, nil)
@@ -96,8 +96,8 @@ final class TransactionHooks {
         return try operations()
     }
 
-    /// Runs callbacks at the end of a transaction, which may use the connection, even when the block around it is not
-    /// over.
+    /// Runs callbacks at the end of a transaction. They can use the connection, even inside of a block that relied on
+    /// the transaction.
     func outsideBlocks(_ callbacks: () -> Void) {
         let depth = blockDepth
         blockDepth = 0
@@ -107,10 +107,10 @@ final class TransactionHooks {
 
     // MARK: - Beginning and end
 
-    /// Updates the state after a statement, and returns what happened to the transaction.
+    /// Updates the state after a statement, and returns the event of the transaction.
     ///
-    /// A statement outside of transactions that changes something is a transaction of its own, which counts when it
-    /// commits.
+    /// A statement outside of transactions that changes something is a transaction of its own, whose event is its
+    /// commit.
     func statementDidEnd(inTransaction: Bool) -> Event? {
         let wasInTransaction = isInTransaction
         let wasCommitted = didCallCommitHook && !didCallRollbackHook
@@ -127,7 +127,7 @@ final class TransactionHooks {
         return wasCommitted ? .commit : nil
     }
 
-    /// Called before each commit that changes something; not to commit is not to return zero.
+    /// Called before each commit with changes. A result other than zero refuses the commit.
     fileprivate func willCommit() -> CInt {
         didCallCommitHook = true
         endings &+= 1
@@ -147,7 +147,7 @@ final class TransactionHooks {
         }
     }
 
-    /// Returns the error by which a commit was refused, and forgets it.
+    /// Returns the error with which a commit was refused, and clears it.
     func takeRefusal() -> (any Error)? {
         guard let refusal else { return nil }
         self.refusal = nil
@@ -172,7 +172,7 @@ final class TransactionHooks {
         endings &+= 1
     }
 
-    /// The transaction has ended, and nobody is to be told: it begins again.
+    /// Resets the state after a transaction whose observers are not notified.
     func didPause() {
         endings &+= 1
         isInTransaction = false

@@ -5,7 +5,7 @@ final class TransactionStatements {
         case savepoint, release, rollbackToSavepoint
         case takeSnapshot
 
-        // Programs that look at the SQL of their transactions find what GRDB writes, the name of savepoints included.
+        // The SQL is GRDB's, including the name of savepoints, for programs that look at the SQL of their transactions.
         var sql: String {
             switch self {
             case .beginDeferred: "BEGIN DEFERRED TRANSACTION"
@@ -21,7 +21,7 @@ final class TransactionStatements {
         }
     }
 
-    // Unchecked exclusivity: see the article *Layers*.
+    // Unchecked exclusivity: see <doc:Layers>.
     @exclusivity(unchecked) private var statements = [Statement?](repeating: nil, count: Command.allCases.count)
 
     func statement(for command: Command, of database: Database) throws -> Statement {

@@ -1,11 +1,12 @@
 import Foundation
 
-// Codable values that are one value (a number, a text, a date …) are stored as that value, all others as JSON.
+// Codable values that encode to one value (a number, a text, a date …) are stored as that value, all others as JSON.
 
 extension DatabaseValueConvertible where Self: Encodable {
-    /// The single value that the type encodes to; JSON text when it encodes to an object or an array.
+    /// The single value that the type encodes to, or JSON text if it encodes to an object or an array.
     ///
-    /// - Precondition: encoding does not fail. See ``DatabaseValueConvertible/databaseJSONEncoder()`` for what may.
+    /// - precondition: encoding does not fail. See ``DatabaseValueConvertible/databaseJSONEncoder()`` for values that
+    ///   do.
     public var databaseValue: DatabaseValue {
         let encoder = SingleValueEncoder()
         do {
@@ -28,7 +29,7 @@ extension DatabaseValueConvertible where Self: Encodable {
             """)
     }
 
-    /// The fault and its place; never the value, which may be secret.
+    /// Returns the error and its path, without the value, which may be secret.
     private static func reason(_ error: any Error) -> String {
         guard case EncodingError.invalidValue(_, let context)? = error as? EncodingError else { return "" }
         let path = context.codingPath.map(\.stringValue).joined(separator: ".")
@@ -37,7 +38,7 @@ extension DatabaseValueConvertible where Self: Encodable {
 }
 
 extension DatabaseValueConvertible where Self: Decodable {
-    /// From the single value that the type decodes from, or from JSON as text or as UTF-8 in a blob.
+    /// Returns the value that is decoded from a single value, or from JSON as text or as UTF-8 in a blob.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         do {
             return try Self(from: SingleValueDecoder(value: dbValue))
@@ -49,12 +50,12 @@ extension DatabaseValueConvertible where Self: Decodable {
     }
 }
 
-/// The value has parts, for which a column has no place.
+/// An error for a value that encodes to more than one value.
 private struct NeedsJSON: Error {}
 
 // MARK: - Encoding
 
-/// Encodes a single value, and tells when there is more than one.
+/// An encoder of a single value. Throws ``NeedsJSON`` if there is more than one.
 private final class SingleValueEncoder: Encoder, SingleValueEncodingContainer {
     var value: DatabaseValue?
     var needsJSON = false
@@ -87,7 +88,7 @@ private final class SingleValueEncoder: Encoder, SingleValueEncodingContainer {
     }
 }
 
-/// Ends the encoding at the first key.
+/// A container that ends the encoding at the first key.
 private struct NoKeys<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: SingleValueEncoder
     var codingPath: [any CodingKey] { [] }
@@ -106,7 +107,7 @@ private struct NoKeys<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { encoder }
 }
 
-/// Ends the encoding at the first element.
+/// A container that ends the encoding at the first element.
 private struct NoElements: UnkeyedEncodingContainer {
     let encoder: SingleValueEncoder
     var codingPath: [any CodingKey] { [] }
@@ -125,7 +126,7 @@ private struct NoElements: UnkeyedEncodingContainer {
 
 // MARK: - Decoding
 
-/// Decodes a single value, and throws ``NeedsJSON`` when there is more than one.
+/// A decoder of a single value. Throws ``NeedsJSON`` if there is more than one.
 private struct SingleValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: DatabaseValue
 

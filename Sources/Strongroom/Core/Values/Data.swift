@@ -1,12 +1,13 @@
 import Foundation
 
 extension Data: DatabaseValueConvertible, StatementColumnConvertible {
-    /// A blob.
+    /// The data as a blob.
     public var databaseValue: DatabaseValue { DatabaseValue(storage: .blob(self)) }
 
+    /// True if an argument list can hold the value itself.
     public var _isPlainValue: Bool { !isLarge }
 
-    /// A blob, or the UTF-8 of a text.
+    /// Returns a blob, or the UTF-8 of a text.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Data? {
         switch dbValue.storage {
         case .blob(let value): value
@@ -15,15 +16,17 @@ extension Data: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
+    /// Binds the value to a parameter. Returns SQLite's result code.
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         withUnsafeBytes { StatementParameter(sqliteStatement, index).bind(blob: $0) }
     }
 
+    /// Creates the value of a column in the statement's current row.
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
         self = StatementColumn(sqliteStatement, index).withBlob { Data($0) }
     }
 
-    /// A copy of SQLite's bytes.
+    /// Copies SQLite's bytes.
     init(sqliteBytes: UnsafeRawPointer?, length: CInt) {
         self.init(UnsafeRawBufferPointer(start: sqliteBytes, count: Int(length)))
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Date components together with the format they are stored in.
+/// Date components and the format in which they are stored.
 ///
 /// ```swift
 /// let birthday = DateComponents(year: 1815, month: 12, day: 10)
@@ -11,7 +11,7 @@ import Foundation
 ///
 /// Source: <https://www.sqlite.org/lang_datefunc.html#time_values>.
 public struct DatabaseDateComponents: Sendable {
-    /// The texts that SQLite's date functions know.
+    /// The formats of SQLite's date functions.
     public enum Format: String, Sendable {
         /// `YYYY-MM-DD`
         case YMD = "yyyy-MM-dd"
@@ -53,14 +53,18 @@ public struct DatabaseDateComponents: Sendable {
         var hasFraction: Bool { self == .YMD_HMSS || self == .HMSS }
     }
 
-    /// The components. They are not checked: 25:00 is stored as it is.
+    /// The components. They are not validated: 25:00 is stored as it is.
     public let dateComponents: DateComponents
 
     /// The format in which the components are stored.
     public let format: Format
 
-    /// - parameter format: which components are stored. A missing year is 0000, a missing month or day 01, and all
-    ///   others zero; the time zone is not stored.
+    /// Creates a value.
+    ///
+    /// - parameters:
+    ///   - dateComponents: the components. Missing years are stored as 0000, missing months and days as 01, and other
+    ///     missing components as zero. The time zone is not stored.
+    ///   - format: the components that are stored.
     public init(_ dateComponents: DateComponents, format: Format) {
         self.dateComponents = dateComponents
         self.format = format
@@ -96,7 +100,7 @@ public struct DatabaseDateComponents: Sendable {
         }
         if format.hasSeconds { text += ":\(Self.digits(dateComponents.second ?? 0, 2))" }
         if format.hasFraction {
-            // Rounded, but never up to a second that no longer has its place.
+            // Rounded, but never up to the next second.
             let milliseconds = min((Double(dateComponents.nanosecond ?? 0) / 1e6).rounded(), 999)
             text += ".\(Self.digits(Int(milliseconds), 3))"
         }
@@ -111,14 +115,16 @@ public struct DatabaseDateComponents: Sendable {
 }
 
 extension DatabaseDateComponents: DatabaseValueConvertible, StatementColumnConvertible {
+    /// The value as a database value.
     public var databaseValue: DatabaseValue { text.databaseValue }
 
-    /// A text that SQLite's date functions know, but `now` and Julian days.
+    /// Returns the components of a text in a format of SQLite's date functions, except `now` and Julian days.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> DatabaseDateComponents? {
         guard var text = String.fromDatabaseValue(dbValue) else { return nil }
         return text.withUTF8 { DatabaseDateComponents(sqliteText: $0) }
     }
 
+    /// Creates the value of a column in the statement's current row. Nil if it can't be converted.
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         let column = StatementColumn(sqliteStatement, index)
         guard column.kind == .text || column.kind == .blob,
@@ -129,7 +135,7 @@ extension DatabaseDateComponents: DatabaseValueConvertible, StatementColumnConve
 }
 
 extension DatabaseDateComponents: Codable {
-    /// From the text that stands for the components in a database.
+    /// Decodes the text that represents the components in a database.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         var text = try container.decode(String.self)
@@ -141,7 +147,7 @@ extension DatabaseDateComponents: Codable {
         self = components
     }
 
-    /// To the text that stands for the components in a database.
+    /// Encodes the text that represents the components in a database.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)

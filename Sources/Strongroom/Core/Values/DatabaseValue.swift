@@ -42,13 +42,13 @@ public struct DatabaseValue: Sendable {
         if case .null = storage { true } else { false }
     }
 
-    /// The database value of any convertible value; nil when `value` is not convertible.
+    /// Creates the database value of any convertible value. Nil if `value` can't be converted.
     public init?(value: Any) {
         guard let convertible = value as? any DatabaseValueConvertible else { return nil }
         self = convertible.databaseValue
     }
 
-    /// The value of a column in the current row of a statement; `index` is not checked.
+    /// Creates the value of a column in the current row of a statement. `index` is not checked.
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
         let column = StatementColumn(sqliteStatement, index)
         switch column.kind {
@@ -62,7 +62,7 @@ public struct DatabaseValue: Sendable {
 }
 
 extension DatabaseValue: Hashable {
-    /// Numbers compare by value, whether integer or double.
+    /// Returns true if the values are equal. Integers and doubles are compared by value.
     public static func == (lhs: DatabaseValue, rhs: DatabaseValue) -> Bool {
         switch (lhs.storage, rhs.storage) {
         case (.int64(let a), .double(let b)): Int64(exactly: b) == a
@@ -71,7 +71,7 @@ extension DatabaseValue: Hashable {
         }
     }
 
-    /// Equal values have equal hashes, so an integer hashes as the double it may equal.
+    /// Hashes the value. An integer has the hash of the double that it may be equal to.
     public func hash(into hasher: inout Hasher) {
         switch storage {
         case .null:
@@ -89,7 +89,8 @@ extension DatabaseValue: Hashable {
 }
 
 extension DatabaseValue.Storage: Equatable {
-    /// An integer is no double, and text compares by its bytes: SQLite tells canonically equivalent strings apart.
+    /// Returns true if storage class and value are equal. Text is compared by its bytes: SQLite distinguishes
+    /// canonically equivalent strings.
     public static func == (lhs: DatabaseValue.Storage, rhs: DatabaseValue.Storage) -> Bool {
         switch (lhs, rhs) {
         case (.null, .null): true
@@ -103,7 +104,7 @@ extension DatabaseValue.Storage: Equatable {
 }
 
 extension DatabaseValue {
-    /// True if a statement that is kept for another time should not keep the value.
+    /// True if a cached statement should not keep the value.
     var isLarge: Bool {
         switch storage {
         case .string(let value): value.isLarge
@@ -112,12 +113,12 @@ extension DatabaseValue {
         }
     }
 
-    /// From how many bytes on an argument is large.
+    /// The size in bytes from which an argument is large.
     static let largeSize = 16_384
 }
 
 extension String {
-    /// True if a statement that is kept for another time should not keep the text.
+    /// True if a cached statement should not keep the text.
     var isLarge: Bool { utf8.count > DatabaseValue.largeSize }
 }
 
@@ -126,12 +127,16 @@ extension Data {
 }
 
 extension DatabaseValue: DatabaseValueConvertible {
+    /// The value as a database value.
     public var databaseValue: DatabaseValue { self }
 
+    /// True if an argument list can hold the value itself.
     public var _isPlainValue: Bool { !isLarge }
 
+    /// Returns the value of a database value. Nil if it can't be converted.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> DatabaseValue? { dbValue }
 
+    /// Binds the value to a parameter. Returns SQLite's result code.
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         switch storage {
         case .null: StatementParameter(sqliteStatement, index).bindNull()
@@ -144,10 +149,11 @@ extension DatabaseValue: DatabaseValueConvertible {
 }
 
 extension DatabaseValue: StatementColumnConvertible {
+    /// Returns the value of a column in the statement's current row. Nil if it is NULL or can't be converted.
     public static func fromStatement(
         _ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> DatabaseValue?
     {
-        // Not the failable initializer that every such type has, which comes back here.
+        // Without the failable initializer of all such types, which calls this function.
         .some(DatabaseValue(sqliteStatement: sqliteStatement, index: index))
     }
 }
@@ -155,7 +161,7 @@ extension DatabaseValue: StatementColumnConvertible {
 extension DatabaseValue: SQLSpecificExpressible {}
 
 extension DatabaseValue: CustomStringConvertible {
-    /// `NULL`, `1`, `1.5`, `"Arthur"`; of blobs only their size.
+    /// `NULL`, `1`, `1.5`, `"Arthur"`. Only the size of a blob.
     public var description: String {
         switch storage {
         case .null: "NULL"

@@ -1,17 +1,18 @@
-// Values are fetched from the first column of a query. A NULL is an error unless the type is an optional, except that
-// fetchOne gives nil for it.
+// Values are fetched from the first column of a query. NULL is an error unless the type is an optional, except for
+// fetchOne, which returns nil.
 
-/// A cursor on values that are converted from the first column.
+/// A cursor over values that are converted from the first column.
 public final class DatabaseValueCursor<Value: DatabaseValueConvertible>: _RunningCursor {
+    /// The type of the values.
     public typealias Element = Value
 
     /// The run of the statement.
     public let run: StatementRun
     @usableFromInline let adapter: (any RowAdapter)?
 
-    // Unchecked exclusivity: see the article *Layers*.
+    // Unchecked exclusivity: see <doc:Layers>.
 
-    /// The position of the column; below zero before the first row, where an adapter tells it.
+    /// The position of the column. Negative before the first row.
     @usableFromInline @exclusivity(unchecked) var column: CInt
 
     @usableFromInline
@@ -22,6 +23,7 @@ public final class DatabaseValueCursor<Value: DatabaseValueConvertible>: _Runnin
         run = try StatementRun(statement, arguments: arguments)
     }
 
+    /// Returns the value of the current row.
     @inlinable @inline(__always)
     public func _element(sqliteStatement: SQLiteStatement) throws -> Value {
         if column < 0 { column = try run.statement.firstColumn(adapter) }
@@ -32,15 +34,18 @@ public final class DatabaseValueCursor<Value: DatabaseValueConvertible>: _Runnin
     }
 }
 
-/// A cursor on values that are read straight from the first column.
-public final class FastDatabaseValueCursor<Value: DatabaseValueConvertible & StatementColumnConvertible>: _RunningCursor {
+/// A cursor over values that are read directly from the first column.
+public final class FastDatabaseValueCursor<
+    Value: DatabaseValueConvertible & StatementColumnConvertible
+>: _RunningCursor {
+    /// The type of the values.
     public typealias Element = Value
 
     /// The run of the statement.
     public let run: StatementRun
     @usableFromInline let adapter: (any RowAdapter)?
 
-    /// The position of the column; below zero before the first row, where an adapter tells it.
+    /// The position of the column. Negative before the first row.
     @usableFromInline @exclusivity(unchecked) var column: CInt
 
     @usableFromInline
@@ -51,6 +56,7 @@ public final class FastDatabaseValueCursor<Value: DatabaseValueConvertible & Sta
         run = try StatementRun(statement, arguments: arguments)
     }
 
+    /// Returns the value of the current row.
     @inlinable @inline(__always)
     public func _element(sqliteStatement: SQLiteStatement) throws -> Value {
         if column < 0 { column = try run.statement.firstColumn(adapter) }
@@ -62,12 +68,12 @@ public final class FastDatabaseValueCursor<Value: DatabaseValueConvertible & Sta
 }
 
 extension Statement {
-    /// The position of the column that values are read from: the first one that the adapter shows of the current row.
+    /// Returns the position of the column with the values: the first column of the adapted row.
     ///
-    /// - throws: `SQLITE_MISUSE` when there is none.
+    /// - throws: `SQLITE_MISUSE` if there is none.
     @inlinable @inline(__always)
     func firstColumn(_ adapter: (any RowAdapter)?) throws -> CInt {
-        // Compared, not unwrapped: that would copy it.
+        // Compared and not unwrapped, which would copy it.
         adapter == nil ? 0 : try firstColumn(shownBy: adapter!)
     }
 
@@ -82,7 +88,7 @@ extension Statement {
         return CInt(first)
     }
 
-    /// Returns the value in the first row; nil when there is no row, or when the value is NULL.
+    /// Returns the value in the first row. Nil if there is no row, or the value is NULL.
     @inlinable @inline(__always)
     func firstValue<Value>(
         arguments: StatementArguments?, adapter: (any RowAdapter)?,
@@ -96,17 +102,17 @@ extension Statement {
         }
     }
 
-    /// The error that a column of the current row can't be converted.
+    /// Returns the error for a column of the current row that can't be converted.
     @usableFromInline
     func conversionError(_ type: Any.Type, at index: CInt) throws -> RowDecodingError {
         try Row(statement: self).conversionError(type, at: Int(index))
     }
 }
 
-// MARK: - Through database values
+// MARK: - By database values
 
 extension DatabaseValueConvertible {
-    /// Returns the value of a column of the current row; nil when it can't be converted.
+    /// Returns the value of a column of the current row. Nil if it can't be converted.
     @inlinable @inline(__always)
     static func converted(from sqliteStatement: SQLiteStatement, at column: CInt) -> Self? {
         fromDatabaseValue(DatabaseValue(sqliteStatement: sqliteStatement, index: column))
@@ -114,7 +120,7 @@ extension DatabaseValueConvertible {
 
     // MARK: - From a statement
 
-    /// A cursor on the values of a statement.
+    /// Returns a cursor over the values of a statement.
     public static func fetchCursor(
         _ statement: Statement,
         arguments: StatementArguments? = nil,
@@ -123,7 +129,7 @@ extension DatabaseValueConvertible {
         try DatabaseValueCursor(statement, arguments: arguments, adapter: adapter)
     }
 
-    /// All values of a statement.
+    /// Returns all values of a statement.
     public static func fetchAll(
         _ statement: Statement,
         arguments: StatementArguments? = nil,
@@ -132,7 +138,7 @@ extension DatabaseValueConvertible {
         try Array(fetchCursor(statement, arguments: arguments, adapter: adapter))
     }
 
-    /// The first value of a statement; nil when there is none or when it is NULL.
+    /// Returns the first value of a statement. Nil if there is none or it is NULL.
     public static func fetchOne(
         _ statement: Statement,
         arguments: StatementArguments? = nil,
@@ -143,7 +149,7 @@ extension DatabaseValueConvertible {
 
     // MARK: - From SQL
 
-    /// A cursor on the values of a query.
+    /// Returns a cursor over the values of a query.
     public static func fetchCursor(
         _ db: Database,
         sql: String,
@@ -153,7 +159,7 @@ extension DatabaseValueConvertible {
         try fetchCursor(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 
-    /// All values of a query.
+    /// Returns all values of a query.
     public static func fetchAll(
         _ db: Database,
         sql: String,
@@ -163,7 +169,7 @@ extension DatabaseValueConvertible {
         try fetchAll(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 
-    /// The first value of a query; nil when there is none or when it is NULL.
+    /// Returns the first value of a query. Nil if there is none or it is NULL.
     public static func fetchOne(
         _ db: Database,
         sql: String,
@@ -175,18 +181,18 @@ extension DatabaseValueConvertible {
 
     // MARK: - From a request
 
-    /// A cursor on the values of a request.
+    /// Returns a cursor over the values of a request.
     public static func fetchCursor(_ db: Database, _ request: some FetchRequest) throws -> DatabaseValueCursor<Self> {
         let prepared = try request.makePreparedRequest(db, forSingleResult: false)
         return try fetchCursor(prepared.statement, adapter: prepared.adapter)
     }
 
-    /// All values of a request.
+    /// Returns all values of a request.
     public static func fetchAll(_ db: Database, _ request: some FetchRequest) throws -> [Self] {
         try Array(fetchCursor(db, request))
     }
 
-    /// The first value of a request; nil when there is none or when it is NULL.
+    /// Returns the first value of a request. Nil if there is none or it is NULL.
     public static func fetchOne(_ db: Database, _ request: some FetchRequest) throws -> Self? {
         let prepared = try request.makePreparedRequest(db, forSingleResult: true)
         return try fetchOne(prepared.statement, adapter: prepared.adapter)
@@ -194,7 +200,7 @@ extension DatabaseValueConvertible {
 }
 
 extension DatabaseValueConvertible where Self: Hashable {
-    /// The distinct values of a statement.
+    /// Returns the distinct values of a statement.
     public static func fetchSet(
         _ statement: Statement,
         arguments: StatementArguments? = nil,
@@ -203,7 +209,7 @@ extension DatabaseValueConvertible where Self: Hashable {
         try Set(fetchCursor(statement, arguments: arguments, adapter: adapter))
     }
 
-    /// The distinct values of a query.
+    /// Returns the distinct values of a query.
     public static func fetchSet(
         _ db: Database,
         sql: String,
@@ -213,18 +219,18 @@ extension DatabaseValueConvertible where Self: Hashable {
         try fetchSet(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 
-    /// The distinct values of a request.
+    /// Returns the distinct values of a request.
     public static func fetchSet(_ db: Database, _ request: some FetchRequest) throws -> Set<Self> {
         try Set(fetchCursor(db, request))
     }
 }
 
-// MARK: - Straight from the column
+// MARK: - Directly from the column
 
 extension DatabaseValueConvertible where Self: StatementColumnConvertible {
     // MARK: - From a statement
 
-    /// A cursor on the values of a statement.
+    /// Returns a cursor over the values of a statement.
     @inlinable
     public static func fetchCursor(
         _ statement: Statement,
@@ -234,7 +240,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
         try FastDatabaseValueCursor(statement, arguments: arguments, adapter: adapter)
     }
 
-    /// All values of a statement.
+    /// Returns all values of a statement.
     @inlinable
     public static func fetchAll(
         _ statement: Statement,
@@ -244,7 +250,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
         try Array(fetchCursor(statement, arguments: arguments, adapter: adapter))
     }
 
-    /// The first value of a statement; nil when there is none or when it is NULL.
+    /// Returns the first value of a statement. Nil if there is none or it is NULL.
     @inlinable
     public static func fetchOne(
         _ statement: Statement,
@@ -258,7 +264,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
 
     // MARK: - From SQL
 
-    /// A cursor on the values of a query.
+    /// Returns a cursor over the values of a query.
     @inlinable
     public static func fetchCursor(
         _ db: Database,
@@ -269,7 +275,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
         try fetchCursor(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 
-    /// All values of a query.
+    /// Returns all values of a query.
     @inlinable
     public static func fetchAll(
         _ db: Database,
@@ -280,7 +286,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
         try fetchAll(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 
-    /// The first value of a query; nil when there is none or when it is NULL.
+    /// Returns the first value of a query. Nil if there is none or it is NULL.
     @inlinable
     public static func fetchOne(
         _ db: Database,
@@ -293,7 +299,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
 
     // MARK: - From a request
 
-    /// A cursor on the values of a request.
+    /// Returns a cursor over the values of a request.
     @inlinable
     public static func fetchCursor(
         _ db: Database, _ request: some FetchRequest) throws -> FastDatabaseValueCursor<Self>
@@ -302,13 +308,13 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
         return try fetchCursor(prepared.statement, adapter: prepared.adapter)
     }
 
-    /// All values of a request.
+    /// Returns all values of a request.
     @inlinable
     public static func fetchAll(_ db: Database, _ request: some FetchRequest) throws -> [Self] {
         try Array(fetchCursor(db, request))
     }
 
-    /// The first value of a request; nil when there is none or when it is NULL.
+    /// Returns the first value of a request. Nil if there is none or it is NULL.
     @inlinable
     public static func fetchOne(_ db: Database, _ request: some FetchRequest) throws -> Self? {
         let prepared = try request.makePreparedRequest(db, forSingleResult: true)
@@ -317,7 +323,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
 }
 
 extension DatabaseValueConvertible where Self: StatementColumnConvertible & Hashable {
-    /// The distinct values of a statement.
+    /// Returns the distinct values of a statement.
     @inlinable
     public static func fetchSet(
         _ statement: Statement,
@@ -327,7 +333,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible & Hash
         try Set(fetchCursor(statement, arguments: arguments, adapter: adapter))
     }
 
-    /// The distinct values of a query.
+    /// Returns the distinct values of a query.
     @inlinable
     public static func fetchSet(
         _ db: Database,
@@ -338,7 +344,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible & Hash
         try fetchSet(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 
-    /// The distinct values of a request.
+    /// Returns the distinct values of a request.
     @inlinable
     public static func fetchSet(_ db: Database, _ request: some FetchRequest) throws -> Set<Self> {
         try Set(fetchCursor(db, request))

@@ -1,13 +1,13 @@
 import Foundation
 
-// Stored as "YYYY-MM-DD HH:MM:SS.SSS" in UTC: it sorts, it compares with CURRENT_TIMESTAMP, and SQLite's date
-// functions know it.
+// Dates are stored as "YYYY-MM-DD HH:MM:SS.SSS" in UTC: they are in order, can be compared with CURRENT_TIMESTAMP, and
+// SQLite's date functions accept them.
 
 extension Date: DatabaseValueConvertible, StatementColumnConvertible {
-    /// `YYYY-MM-DD HH:MM:SS.SSS` in UTC, to the nearest millisecond.
+    /// The date as `YYYY-MM-DD HH:MM:SS.SSS` in UTC, to the nearest millisecond.
     ///
-    /// No such text exists outside of the years 0000 to 9999: those dates are stored as the seconds since 1970, which
-    /// read back, but sort before all texts. A date that is not a number is NULL.
+    /// Dates outside of the years 0000 to 9999 have no such text. They are stored as the seconds since 1970, which can
+    /// be read back, but sort before all texts. A date that is not a number is NULL.
     public var databaseValue: DatabaseValue {
         if let fields = DateFields(self) {
             return fields.withText { DatabaseValue(storage: .string(String(decoding: $0, as: UTF8.self))) }
@@ -15,12 +15,13 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
         return timeIntervalSince1970.isNaN ? .null : timeIntervalSince1970.databaseValue
     }
 
+    /// True if an argument list can hold the value itself.
     public var _isPlainValue: Bool { true }
 
-    /// A text that SQLite's date functions know, in UTC unless it says otherwise; or a number, in seconds since 1970.
+    /// Returns the date of a text in a format of SQLite's date functions, in UTC unless it has a time zone, or of a
+    /// number, in seconds since 1970.
     ///
-    /// Text without a date, `now` and Julian days are not dates: see ``DatabaseDateComponents`` and
-    /// `Date(julianDay:)`.
+    /// Text without a date, `now` and Julian days are not dates: see ``DatabaseDateComponents`` and `Date(julianDay:)`.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Date? {
         switch dbValue.storage {
         case .int64(let seconds): Date(timeIntervalSince1970: Double(seconds))
@@ -31,12 +32,14 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
+    /// Binds the value to a parameter. Returns SQLite's result code.
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         let parameter = StatementParameter(sqliteStatement, index)
         guard let fields = DateFields(self) else { return parameter.bind(timeIntervalSince1970) }
         return fields.withText { parameter.bind(text: $0) }
     }
 
+    /// Creates the value of a column in the statement's current row. Nil if it can't be converted.
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         let column = StatementColumn(sqliteStatement, index)
         switch column.kind {
@@ -56,13 +59,13 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
         self = date
     }
 
-    /// The date of a Julian day, to the nearest millisecond, in SQLite's range: from 24 November 4714 BC to the end of
-    /// the year 9999; nil for all others.
+    /// Creates the date of a Julian day, to the nearest millisecond, in SQLite's range: from 24 November 4714 BC to the
+    /// end of the year 9999. Nil for other days.
     ///
     /// Source: <https://www.sqlite.org/lang_datefunc.html#jday>.
     public init?(julianDay: Double) {
         guard julianDay >= 0, julianDay < 5_373_484.5 else { return nil }
-        // In milliseconds, as SQLite counts: a double has few digits left for what follows the comma of a Julian day.
+        // In milliseconds, as in SQLite: a double has few digits for the fraction of a Julian day.
         let milliseconds = (julianDay * 86_400_000).rounded() - 210_866_760_000_000
         self.init(timeIntervalSince1970: milliseconds / 1000)
     }

@@ -1,12 +1,11 @@
-// Dates are read and written for every row: by hand, in SQLite's own bytes, without a formatter and without
-// allocation.
+// Dates are read and written for each row, in SQLite's own bytes, without a formatter and without allocation.
 
 extension DateFields {
-    /// Reads any of the texts that SQLite's date functions know, but `now` and Julian days; nil for all others.
+    /// Reads a text in a format of SQLite's date functions, except `now` and Julian days. Nil for other texts.
     ///
-    /// `T` or spaces separate date and time; a time may be followed by `Z`, `+HH:MM` or `-HH:MM`.
+    /// `T` or spaces separate date and time. A time may be followed by `Z`, `+HH:MM` or `-HH:MM`.
     ///
-    /// - returns: the fields, and which of them the text has.
+    /// - returns: the fields, and the format of the text.
     static func parse(
         _ utf8: UnsafeBufferPointer<UInt8>) -> (fields: DateFields, format: DatabaseDateComponents.Format)?
     {
@@ -29,7 +28,7 @@ extension DateFields {
         }
     }
 
-    /// `YYYY-MM-DD HH:MM:SS.SSS`, for the time of the call. All fields have their digits.
+    /// Calls `body` with `YYYY-MM-DD HH:MM:SS.SSS`. All fields have their digits.
     func withText<R>(_ body: (UnsafeBufferPointer<UInt8>) throws -> R) rethrows -> R {
         try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 23) { text in
             _ = text.initialize(from: "0000-00-00 00:00:00.000".utf8)
@@ -44,7 +43,7 @@ extension DateFields {
         }
     }
 
-    /// Overwrites zeros with the digits of a number, the last of them at `end`.
+    /// Overwrites zeros with the digits of a number, whose last digit is before `end`.
     private func write(_ number: Int, upTo end: Int, in text: UnsafeMutableBufferPointer<UInt8>) {
         var rest = number
         var position = end
@@ -70,7 +69,7 @@ private struct DateReader {
 
     var isAtEnd: Bool { position == bytes.count }
 
-    /// True if the text begins with a date rather than with a time.
+    /// True if the text begins with a date, and not with a time.
     var isDate: Bool { bytes.count > 4 && bytes[4] == UInt8(ascii: "-") }
 
     mutating func readDate(into fields: inout DateFields) -> Bool {
@@ -94,7 +93,7 @@ private struct DateReader {
         return .fraction
     }
 
-    /// An optional time zone; false when it is malformed.
+    /// Reads an optional time zone. Returns false if it is malformed.
     mutating func readOffset(into fields: inout DateFields) -> Bool {
         skipSpaces()
         if skip("Z") || skip("z") {
@@ -109,7 +108,7 @@ private struct DateReader {
         return true
     }
 
-    /// `T` or spaces.
+    /// Skips `T` or spaces.
     mutating func skipSeparator() -> Bool {
         if skip("T") { return true }
         let start = position
@@ -127,7 +126,7 @@ private struct DateReader {
         return number
     }
 
-    /// Nanoseconds, of whole milliseconds: what is written has no more, and reads the same wherever it comes from.
+    /// Reads nanoseconds, in whole milliseconds: written dates have no more digits, and all sources read the same.
     private mutating func readFraction() -> Int? {
         guard let first = readDigit() else { return nil }
         var milliseconds = first * 100

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The numbers of a date, of a time of day, or of both, as SQLite's date functions write them.
+/// The numbers of a date, of a time of day, or of both, in the formats of SQLite's date functions.
 ///
-/// Days count by Foundation's Gregorian calendar: Julian up to 4 October 1582, Gregorian from 15 October on. SQLite
-/// itself counts Gregorian days before that, too.
+/// Days are those of Foundation's Gregorian calendar: Julian up to 4 October 1582, Gregorian from 15 October on. SQLite
+/// itself uses Gregorian days before that, too.
 ///
 /// Source: <https://www.sqlite.org/lang_datefunc.html#time_values>.
 struct DateFields {
@@ -15,17 +15,17 @@ struct DateFields {
     var second = 0
     var nanosecond = 0
 
-    /// Seconds east of UTC; nil when the text has no time zone.
+    /// The seconds east of UTC. Nil if the text has no time zone.
     var offset: Int?
 }
 
-// MARK: - From and to dates
+// MARK: - Conversion
 
 extension DateFields {
-    /// The years that have four digits, 0000 to 9999, in milliseconds since Foundation's reference date.
+    /// The years with four digits, 0000 to 9999, in milliseconds since Foundation's reference date.
     private static let writable = -63_145_699_200_000.0 ..< 252_423_993_600_000.0
 
-    /// The date in UTC, to the nearest millisecond; nil when its year does not have four digits.
+    /// Creates the fields of a date in UTC, to the nearest millisecond. Nil if its year does not have four digits.
     init?(_ date: Date) {
         let interval = date.timeIntervalSinceReferenceDate
         let wholeSeconds = interval.rounded(.down)
@@ -39,9 +39,9 @@ extension DateFields {
         nanosecond = milliseconds % 1000 * 1_000_000
     }
 
-    /// The date, in UTC unless the text has an offset; nil when a field is out of SQLite's range.
+    /// The date, in UTC unless the text has an offset. Nil if a field is out of SQLite's range.
     ///
-    /// Days that a month does not have are those of the next month: 30 February is 1 or 2 March, as in SQLite.
+    /// Days beyond the end of a month are in the next month: 30 February is 1 or 2 March, as in SQLite.
     var date: Date? {
         guard 1...12 ~= month, 1...31 ~= day, 0...24 ~= hour, 0...59 ~= minute, 0...60 ~= second else { return nil }
         let days = Self.days(year: year, month: month, day: day) - Self.referenceDay
@@ -52,7 +52,7 @@ extension DateFields {
 
 // MARK: - Days
 
-// Years begin in March, so that leap days come last: then all months before one have the same length in every year.
+// Years begin in March, so that leap days come last: the months have the same lengths in every year.
 
 extension DateFields {
     /// 2001-01-01 in days since 1970-01-01.
@@ -72,14 +72,15 @@ extension DateFields {
 
     private static func date(fromDays days: Int) -> (year: Int, month: Int, day: Int) {
         guard days >= firstGregorianDay else { return date(fromJulianDays: days + 719_470, plusYears: 0) }
-        // Each 400 years have the same days. Within them, leap days that Julian centuries have, and these lack, are
-        // added.
+        // Each 400 years have the same number of days. Within them, the leap days of Julian centuries are added.
         let (era, day) = divide(days + 719_468, by: 146_097)
         let century = min(day / 36_524, 3)
         return date(fromJulianDays: day + century, plusYears: era * 400)
     }
 
-    /// - parameter days: since 0000-03-01 by the Julian calendar.
+    /// Returns a date.
+    ///
+    /// - parameter days: the days since 0000-03-01 in the Julian calendar.
     private static func date(fromJulianDays days: Int, plusYears years: Int) -> (year: Int, month: Int, day: Int) {
         let year = divide(4 * days + 3, by: 1461).quotient
         let dayOfYear = days - 365 * year - divide(year, by: 4).quotient
@@ -88,7 +89,7 @@ extension DateFields {
         return month < 10 ? (year + years, month + 3, day) : (year + years + 1, month - 9, day)
     }
 
-    /// Division that rounds down, for years and days before the epoch.
+    /// Divides and rounds down, for years and days before the epoch.
     private static func divide(_ dividend: Int, by divisor: Int) -> (quotient: Int, remainder: Int) {
         let (quotient, remainder) = dividend.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

@@ -1,12 +1,12 @@
 import Foundation
 
 extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
-    /// Text with all digits and a point, whatever the locale: a double would lose digits.
+    /// The decimal as text with all its digits and a point, regardless of the locale: a double would lose digits.
     ///
     /// SQLite compares text by its characters, so `ORDER BY` and sums need `CAST(… AS REAL)`.
     public var databaseValue: DatabaseValue { description.databaseValue }
 
-    /// Text such as `"-12.50"` or `"1e3"`, or a finite number.
+    /// Returns the decimal of a text such as `"-12.50"` or `"1e3"`, or of a finite number.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Decimal? {
         switch dbValue.storage {
         case .int64(let value): Decimal(value)
@@ -16,6 +16,7 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
+    /// Creates the value of a column in the statement's current row. Nil if it can't be converted.
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         let column = StatementColumn(sqliteStatement, index)
         switch column.kind {
@@ -30,14 +31,14 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
-    /// Creates a decimal from a number; nil where a decimal can't hold it.
+    /// Creates a decimal from a number. Nil if it is out of range.
     private init?(sqliteDouble value: Double) {
         guard value.isFinite else { return nil }
         self.init(value)
         if isNaN { return nil }
     }
 
-    /// Creates a decimal from a text; nil unless all of it is a number. Foundation reads `"1.5 apples"` as 1.5.
+    /// Creates a decimal from a text. Nil unless the whole text is a number: Foundation reads `"1.5 apples"` as 1.5.
     private init?(sqliteText text: String) {
         if text == "NaN" {
             self = .nan

@@ -1,13 +1,13 @@
 import Foundation
 
-// The classes of Foundation are stored as the values they stand for. Casts to `Self` answer nil for subclasses that
-// can't be made here.
+// Foundation's classes are stored as their values. Casts to `Self` return nil for subclasses that can't be created
+// here.
 
 extension NSNumber: DatabaseValueConvertible {
-    /// An integer or a double, whichever the number is; booleans are 0 and 1. A decimal number is an integer if SQLite
-    /// can store it as one, else a double, which may lose digits: store a `Decimal` to keep them.
+    /// The number as an integer or a double. Booleans are 0 and 1. A decimal number is an integer if SQLite can store
+    /// it as one, and otherwise a double, which may lose digits: store a `Decimal` to keep them.
     ///
-    /// - Precondition: an integer is at most `Int64.max`, SQLite's largest integer.
+    /// - precondition: an integer is at most `Int64.max`, SQLite's largest integer.
     public var databaseValue: DatabaseValue {
         if let decimal = self as? NSDecimalNumber {
             return Int64(decimal.decimalValue.description)?.databaseValue ?? decimal.doubleValue.databaseValue
@@ -19,7 +19,7 @@ extension NSNumber: DatabaseValueConvertible {
         }
     }
 
-    /// A number, or a text that is one: then it is a decimal number, with all its digits.
+    /// Returns a number, or the decimal number of a text, with all its digits.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         if self == NSDecimalNumber.self {
             return Decimal.fromDatabaseValue(dbValue).flatMap { NSDecimalNumber(decimal: $0) as? Self }
@@ -34,10 +34,10 @@ extension NSNumber: DatabaseValueConvertible {
 }
 
 extension NSString: DatabaseValueConvertible {
-    /// Text.
+    /// The string as text.
     public var databaseValue: DatabaseValue { description.databaseValue }
 
-    /// Text, or the UTF-8 in a blob.
+    /// Returns a text, or the UTF-8 in a blob.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         guard let text = String.fromDatabaseValue(dbValue) else { return nil }
         return (NSString(string: text) as? Self) ?? (NSMutableString(string: text) as? Self)
@@ -45,10 +45,10 @@ extension NSString: DatabaseValueConvertible {
 }
 
 extension NSData: DatabaseValueConvertible {
-    /// A blob.
+    /// The data as a blob.
     public var databaseValue: DatabaseValue { Data(referencing: self).databaseValue }
 
-    /// A blob, or the UTF-8 of a text.
+    /// Returns a blob, or the UTF-8 of a text.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         guard let data = Data.fromDatabaseValue(dbValue) else { return nil }
         return (NSData(data: data) as? Self) ?? (NSMutableData(data: data) as? Self)
@@ -56,7 +56,7 @@ extension NSData: DatabaseValueConvertible {
 }
 
 extension NSDate: DatabaseValueConvertible {
-    /// As a `Date`.
+    /// The date, stored like a `Date`.
     public var databaseValue: DatabaseValue {
         Date(timeIntervalSinceReferenceDate: timeIntervalSinceReferenceDate).databaseValue
     }
@@ -70,7 +70,7 @@ extension NSDate: DatabaseValueConvertible {
 }
 
 extension NSUUID: DatabaseValueConvertible {
-    /// A blob of 16 bytes.
+    /// The UUID as a blob of 16 bytes.
     public var databaseValue: DatabaseValue {
         UUID(uuidString: uuidString)?.databaseValue ?? .null
     }
@@ -82,7 +82,7 @@ extension NSUUID: DatabaseValueConvertible {
 }
 
 extension NSURL: DatabaseValueConvertible {
-    /// The absolute string, as text.
+    /// The absolute string as text.
     public var databaseValue: DatabaseValue {
         // An optional on Apple platforms only.
         let text: String? = absoluteString
@@ -96,8 +96,9 @@ extension NSURL: DatabaseValueConvertible {
 }
 
 extension NSNull: DatabaseValueConvertible {
+    /// NULL.
     public var databaseValue: DatabaseValue { .null }
 
-    /// Returns nil, for NULL as well: a missing value is read as nil.
+    /// Returns nil, also for NULL: a missing value is read as nil.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? { nil }
 }

@@ -1,6 +1,7 @@
-// NULL and a missing column read as nil; anything else must convert.
+// NULL and missing columns are read as nil. Other values have to be convertible.
 
 extension Optional: StatementBinding where Wrapped: StatementBinding {
+    /// Binds the value to a parameter. Returns SQLite's result code.
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         switch self {
@@ -11,31 +12,37 @@ extension Optional: StatementBinding where Wrapped: StatementBinding {
 }
 
 extension Optional: SQLExpressible where Wrapped: SQLExpressible {
+    /// The value as an SQL expression.
     public var sqlExpression: SQLExpression {
         self?.sqlExpression ?? .value(.null)
     }
 }
 
 extension Optional: DatabaseValueConvertible where Wrapped: DatabaseValueConvertible {
+    /// The value as a database value.
     public var databaseValue: DatabaseValue {
         self?.databaseValue ?? .null
     }
 
+    /// Returns the value of a database value. Nil if it can't be converted.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         if let value = Wrapped.fromDatabaseValue(dbValue) { return .some(value) }
         return dbValue.isNull ? .some(nil) : nil
     }
 
+    /// Returns a nil value: a missing column is not an error.
     public static func fromMissingColumn() -> Self? { .some(nil) }
 }
 
 extension Optional: StatementColumnConvertible where Wrapped: StatementColumnConvertible {
+    /// Returns the value of a column in the statement's current row. Nil if it is NULL or can't be converted.
     @inlinable
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {
         if let value = Wrapped.fromStatement(sqliteStatement, atUncheckedIndex: index) { return .some(value) }
         return StatementColumn(sqliteStatement, index).isNull ? .some(nil) : nil
     }
 
+    /// Creates the value of a column in the statement's current row. Nil if it can't be converted.
     @inlinable
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         guard let value = Wrapped(sqliteStatement: sqliteStatement, index: index) else { return nil }

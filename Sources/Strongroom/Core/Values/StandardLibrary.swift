@@ -1,15 +1,19 @@
 import Foundation
 
-// Integers, floats, booleans and strings. Reading from a column follows SQLite's own conversions
-// (https://www.sqlite.org/c3ref/column_blob.html); reading from a database value is stricter. Neither ever wraps.
+// Integers, floats, booleans and strings. Columns are read with SQLite's own conversions
+// (https://www.sqlite.org/c3ref/column_blob.html). Database values are read more strictly. No conversion ever wraps
+// around.
 
 // MARK: - Integers
 
 extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
+    /// The integer.
     @inlinable public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(self)) }
 
+    /// True if an argument list can hold the value itself.
     public var _isPlainValue: Bool { true }
 
+    /// Returns the value of a database value. Nil if it can't be converted.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Int64? {
         switch dbValue.storage {
         case .int64(let value): value
@@ -18,18 +22,20 @@ extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
+    /// Binds the value to a parameter. Returns SQLite's result code.
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         StatementParameter(sqliteStatement, index).bind(self)
     }
 
+    /// Creates the value of a column in the statement's current row.
     @inlinable
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
         self = StatementColumn(sqliteStatement, index).int64
     }
 
-    /// Most integers are neither zero, which a NULL reads as, nor the least or greatest, which larger numbers read as:
-    /// only these need the second call that tells.
+    /// Returns the integer. SQLite reads NULL as zero, and larger numbers as the least or greatest integer: only these
+    /// values need a second call.
     @inlinable
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Int64? {
         let column = StatementColumn(sqliteStatement, index)
@@ -39,7 +45,7 @@ extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
         return value
     }
 
-    /// Returns the integer; nil when SQLite moved the value into the range of integers.
+    /// Returns the integer. Nil if SQLite has clamped the value.
     @usableFromInline
     static func inRange(_ column: StatementColumn, _ value: Int64) -> Int64? {
         switch column.kind {
@@ -50,27 +56,33 @@ extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
-    /// The double without its fraction; nil when it is not a number or out of range.
+    /// Creates an integer from a double without its fraction. Nil if it is not a number or out of range.
     init?(truncatingInRange value: Double) {
         guard value >= -0x1p63, value < 0x1p63 else { return nil }
         self.init(value)
     }
 }
 
-// All other integers go through Int64, and must fit on both ways. (The constraint on Codable only ranks these
+// All other integers are converted from and to Int64, and have to fit. (The constraint on Codable only ranks these
 // functions above those of Codable values, which integers are, too.)
 
 extension DatabaseValueConvertible where Self: FixedWidthInteger & Codable {
-    /// - Precondition: at most `Int64.max`, SQLite's largest integer.
+    /// The integer.
+    ///
+    /// - precondition: it is at most `Int64.max`, SQLite's largest integer.
     @inlinable public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(sqliteInteger)) }
 
+    /// True if an argument list can hold the value itself.
     public var _isPlainValue: Bool { self <= Int64.max }
 
+    /// Returns the value of a database value. Nil if it can't be converted.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         Int64.fromDatabaseValue(dbValue).flatMap { Self(exactly: $0) }
     }
 
-    /// - Precondition: at most `Int64.max`, SQLite's largest integer.
+    /// Binds the integer.
+    ///
+    /// - precondition: it is at most `Int64.max`, SQLite's largest integer.
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         StatementParameter(sqliteStatement, index).bind(sqliteInteger)
@@ -87,12 +99,14 @@ extension DatabaseValueConvertible where Self: FixedWidthInteger & Codable {
 }
 
 extension StatementColumnConvertible where Self: FixedWidthInteger {
+    /// Returns the value of a column in the statement's current row. Nil if it is NULL or can't be converted.
     @inlinable
     public static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self? {
         guard let value = Int64.fromStatement(sqliteStatement, atUncheckedIndex: index) else { return nil }
         return Self(exactly: value)
     }
 
+    /// Creates the value of a column in the statement's current row. Nil if it can't be converted.
     @inlinable
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         guard let value = Self.fromStatement(sqliteStatement, atUncheckedIndex: index) else { return nil }
@@ -113,11 +127,13 @@ extension UInt64: DatabaseValueConvertible, StatementColumnConvertible {}
 // MARK: - Bool
 
 extension Bool: DatabaseValueConvertible, StatementColumnConvertible {
+    /// 1 for true, 0 for false.
     @inlinable public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(self ? 1 : 0)) }
 
+    /// True if an argument list can hold the value itself.
     public var _isPlainValue: Bool { true }
 
-    /// Numbers other than zero are true, as in SQLite; text and blobs are neither.
+    /// Returns true for numbers other than zero, as SQLite does. Nil for text and blobs.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Bool? {
         switch dbValue.storage {
         case .int64(let value): value != 0
@@ -126,14 +142,16 @@ extension Bool: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
+    /// Binds the value to a parameter. Returns SQLite's result code.
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         StatementParameter(sqliteStatement, index).bind(self ? 1 as Int64 : 0)
     }
 
+    /// Creates the value of a column in the statement's current row.
     @inlinable
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
-        // As a double, so that 0.5 is true.
+        // Read as a double, so that 0.5 is true.
         self = StatementColumn(sqliteStatement, index).double != 0
     }
 }
@@ -141,11 +159,14 @@ extension Bool: DatabaseValueConvertible, StatementColumnConvertible {
 // MARK: - Floating point
 
 extension Double: DatabaseValueConvertible, StatementColumnConvertible {
-    /// Infinities and the negative zero are stored as they are. SQLite has no NaN: it stores NULL instead.
+    /// The double. Infinities and the negative zero are stored as they are. NaN is stored as NULL, because SQLite has
+    /// no NaN.
     @inlinable public var databaseValue: DatabaseValue { isNaN ? .null : DatabaseValue(storage: .double(self)) }
 
+    /// True if an argument list can hold the value itself.
     public var _isPlainValue: Bool { true }
 
+    /// Returns the value of a database value. Nil if it can't be converted.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Double? {
         switch dbValue.storage {
         case .int64(let value): Double(value)
@@ -154,11 +175,13 @@ extension Double: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
+    /// Binds the value to a parameter. Returns SQLite's result code.
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         StatementParameter(sqliteStatement, index).bind(self)
     }
 
+    /// Creates the value of a column in the statement's current row.
     @inlinable
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
         self = StatementColumn(sqliteStatement, index).double
@@ -166,19 +189,24 @@ extension Double: DatabaseValueConvertible, StatementColumnConvertible {
 }
 
 extension Float: DatabaseValueConvertible, StatementColumnConvertible {
+    /// The number as a double.
     @inlinable public var databaseValue: DatabaseValue { Double(self).databaseValue }
 
+    /// True if an argument list can hold the value itself.
     public var _isPlainValue: Bool { true }
 
+    /// Returns the value of a database value. Nil if it can't be converted.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Float? {
         Double.fromDatabaseValue(dbValue).map { Float($0) }
     }
 
+    /// Binds the value to a parameter. Returns SQLite's result code.
     @inlinable
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         StatementParameter(sqliteStatement, index).bind(Double(self))
     }
 
+    /// Creates the value of a column in the statement's current row.
     @inlinable
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
         self = Float(StatementColumn(sqliteStatement, index).double)
@@ -188,11 +216,13 @@ extension Float: DatabaseValueConvertible, StatementColumnConvertible {
 // MARK: - String
 
 extension String: DatabaseValueConvertible, StatementColumnConvertible {
+    /// The string as text.
     @inlinable public var databaseValue: DatabaseValue { DatabaseValue(storage: .string(self)) }
 
+    /// True if an argument list can hold the value itself.
     public var _isPlainValue: Bool { !isLarge }
 
-    /// Text, or the UTF-8 in a blob; numbers are not turned into text.
+    /// Returns a text, or the UTF-8 in a blob. Numbers are not converted to text.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> String? {
         switch dbValue.storage {
         case .string(let value): value
@@ -201,18 +231,18 @@ extension String: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
-    /// Binds every byte, NUL characters included.
+    /// Binds every byte, including NUL.
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         var text = self
         return text.withUTF8 { StatementParameter(sqliteStatement, index).bind(text: $0) }
     }
 
-    /// The text, whole even where it contains NUL; invalid UTF-8 is repaired with U+FFFD.
+    /// Reads the whole text, including NUL. Invalid UTF-8 is replaced by U+FFFD.
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
         self = StatementColumn(sqliteStatement, index).withText { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// SQLite's text, whole even where it contains NUL; invalid UTF-8 is repaired with U+FFFD.
+    /// Copies SQLite's whole text, including NUL. Invalid UTF-8 is replaced by U+FFFD.
     init(sqliteText: UnsafePointer<UInt8>?, length: CInt) {
         self.init(decoding: UnsafeBufferPointer(start: sqliteText, count: Int(length)), as: UTF8.self)
     }

@@ -2,7 +2,7 @@ import CSQLCipher
 import CStrongroom
 import Foundation
 
-// What the types of this room need of SQLite's C interface, so that none of them calls it.
+// The functions of SQLite's C interface that the types of this folder need.
 
 /// A column of a statement's current row.
 ///
@@ -25,7 +25,7 @@ struct StatementColumn {
 
     @inlinable var isNull: Bool { sqlite3_column_type(statement, index) == SQLITE_NULL }
 
-    /// The storage class. Ask for it before the value, because reading one may convert it.
+    /// The storage class. Read it before the value, because reading the value may convert it.
     @inlinable var kind: Kind {
         switch sqlite3_column_type(statement, index) {
         case SQLITE_INTEGER: .integer
@@ -40,18 +40,19 @@ struct StatementColumn {
 
     @inlinable var double: Double { sqlite3_column_double(statement, index) }
 
-    /// SQLite's own bytes of a text or of a blob, without the NUL that ends a text; numbers as SQLite writes them.
+    /// Calls `body` with SQLite's own bytes of a text or a blob, without the final NUL of a text. Numbers are formatted
+    /// by SQLite.
     func withText<R>(_ body: (UnsafeBufferPointer<UInt8>) throws -> R) rethrows -> R {
-        // Asking for the text of a blob makes it one: whoever reads the column again would find a text.
+        // Reading a blob as text would convert it: the next read of the column would find a text.
         if sqlite3_column_type(statement, index) == SQLITE_BLOB {
             return try withBlob { try $0.withMemoryRebound(to: UInt8.self, body) }
         }
-        // Text first, size second: the other order may convert twice.
+        // The text before the size: the other order may convert twice.
         let text = sqlite3_column_text(statement, index)
         return try body(UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, index))))
     }
 
-    /// SQLite's own bytes of a blob; the buffer has no address when it is empty.
+    /// Calls `body` with SQLite's own bytes of a blob. The buffer of an empty blob has no address.
     func withBlob<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         let bytes = sqlite3_column_blob(statement, index)
         return try body(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, index))))
@@ -59,7 +60,7 @@ struct StatementColumn {
 }
 
 extension StatementColumn {
-    /// SQLite's own bytes of a blob or a text, valid until the next step; nil for other values.
+    /// SQLite's own bytes of a blob or a text, which are valid until the next step. Nil for other values.
     var bytes: UnsafeRawBufferPointer? {
         guard kind == .blob || kind == .text else { return nil }
         let bytes = sqlite3_column_blob(statement, index)
@@ -67,7 +68,7 @@ extension StatementColumn {
     }
 }
 
-/// A parameter of a statement. All functions return SQLite's result code; bytes are copied.
+/// A parameter of a statement. All functions return SQLite's result code. Bytes are copied.
 ///
 /// Source: <https://www.sqlite.org/c3ref/bind_blob.html>.
 @usableFromInline
@@ -87,14 +88,14 @@ struct StatementParameter {
     @inlinable
     func bind(_ value: Int64) -> CInt { sqlite3_bind_int64(statement, index, value) }
 
-    /// SQLite has no NaN: it binds NULL instead.
+    /// Binds a double. SQLite has no NaN, and binds NULL instead.
     @inlinable
     func bind(_ value: Double) -> CInt { sqlite3_bind_double(statement, index, value) }
 
-    /// UTF-8, NUL characters included.
+    /// Binds UTF-8, including NUL.
     func bind(text: UnsafeBufferPointer<UInt8>) -> CInt {
         text.withMemoryRebound(to: CChar.self) {
-            // An empty buffer may have no address, and a NULL address would bind NULL.
+            // An empty buffer may have no address. SQLite would bind NULL then.
             guard let start = $0.baseAddress else { return strongroom_bind_text(statement, index, "", 0) }
             return strongroom_bind_text(statement, index, start, Int64($0.count))
         }
@@ -108,7 +109,7 @@ struct StatementParameter {
 // MARK: - Functions that SQLite calls
 
 extension DatabaseValue {
-    /// An argument of an SQL function.
+    /// Creates the value of an argument of an SQL function.
     init(sqliteValue: OpaquePointer) {
         switch sqlite3_value_type(sqliteValue) {
         case SQLITE_INTEGER:
@@ -126,7 +127,7 @@ extension DatabaseValue {
         }
     }
 
-    /// Gives the value as the result of an SQL function.
+    /// Sets the value as the result of an SQL function.
     func setResult(of context: OpaquePointer) {
         switch storage {
         case .null:
@@ -138,7 +139,7 @@ extension DatabaseValue {
         case .string(var value):
             value.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) {
-                    // An empty buffer may have no address, and a NULL address would give NULL.
+                    // An empty buffer may have no address. SQLite would return NULL then.
                     guard let start = $0.baseAddress else { return strongroom_result_text(context, "", 0) }
                     strongroom_result_text(context, start, Int64($0.count))
                 }

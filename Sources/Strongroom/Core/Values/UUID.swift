@@ -1,14 +1,15 @@
 import Foundation
 
 extension UUID: DatabaseValueConvertible, StatementColumnConvertible {
-    /// A blob of 16 bytes.
+    /// The UUID as a blob of 16 bytes.
     public var databaseValue: DatabaseValue {
         DatabaseValue(storage: .blob(withUnsafeBytes(of: uuid) { Data($0) }))
     }
 
+    /// True if an argument list can hold the value itself.
     public var _isPlainValue: Bool { true }
 
-    /// A blob of 16 bytes, or a text such as `"e621e1f8-c36c-495a-93fc-0c247a3e6e5f"`.
+    /// Returns the UUID in a blob of 16 bytes, or in a text such as `"e621e1f8-c36c-495a-93fc-0c247a3e6e5f"`.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> UUID? {
         switch dbValue.storage {
         case .blob(let bytes): bytes.withUnsafeBytes { UUID(bytes: $0) }
@@ -17,10 +18,12 @@ extension UUID: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
+    /// Binds the value to a parameter. Returns SQLite's result code.
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         withUnsafeBytes(of: uuid) { StatementParameter(sqliteStatement, index).bind(blob: $0) }
     }
 
+    /// Creates the value of a column in the statement's current row. Nil if it can't be converted.
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         let column = StatementColumn(sqliteStatement, index)
         let value: UUID? = switch column.kind {
@@ -37,7 +40,7 @@ extension UUID: DatabaseValueConvertible, StatementColumnConvertible {
         self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))
     }
 
-    /// 32 hexadecimal digits, with dashes after the 8th, 12th, 16th and 20th.
+    /// Creates a UUID from 32 hexadecimal digits, with dashes after the 8th, 12th, 16th and 20th.
     private init?(text: UnsafeBufferPointer<UInt8>) {
         guard text.count == 36 else { return nil }
         var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)

@@ -1,4 +1,4 @@
-/// The same codes as ``ResultCode``, where `catch DatabaseError.SQLITE_BUSY` looks for them.
+/// The codes of ``ResultCode`` under their names here, for `catch DatabaseError.SQLITE_BUSY`.
 extension DatabaseError {
     public static let SQLITE_ABORT = ResultCode.SQLITE_ABORT
     public static let SQLITE_ABORT_ROLLBACK = ResultCode.SQLITE_ABORT_ROLLBACK

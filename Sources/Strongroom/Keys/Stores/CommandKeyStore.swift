@@ -1,41 +1,45 @@
 import CStrongroom
 import Foundation
 
-/// Keeps a key by a program, which knows where.
+/// A key store that is a program.
 ///
-/// The program gets two more arguments: what to do (`load`, `store` or `remove`), and which key (`current` or `next`).
-/// The key is one line of text, `x'<64 hexadecimal digits>'`, on its standard output for `load` and on its standard
-/// input for `store`; it is never an argument, and no shell is involved. How it ends is what it answers:
+/// The program gets two more arguments: the action (`load`, `store` or `remove`), and the key (`current` or `next`).
+/// The key is one line of text, `x'<64 hexadecimal digits>'`. The program writes it to its standard output for `load`,
+/// and reads it from its standard input for `store`. It is never an argument, and no shell is involved. The exit status
+/// is the answer:
 ///
 /// | Exit status | Answer |
 /// | --- | --- |
-/// | 0 | done |
+/// | 0 | success |
 /// | 44 | absent: there is no such key |
-/// | 45 | there is such a key already, for `store`, which replaces none |
-/// | 36 | locked: try again when it is unlocked |
+/// | 45 | for `store`: there is such a key already, and it was not replaced |
+/// | 36 | locked: try again when the store is unlocked |
 /// | any other, or a signal | failed |
 ///
-/// The numbers are those of macOS's `security`. What the program writes to its standard error goes to that of the
-/// process.
+/// The numbers are those of macOS's `security`. The standard error of the program is that of the process.
 public struct CommandKeyStore: KeyStore {
     /// The program and its first arguments. A program without a slash is looked up in `PATH`.
     public let arguments: [String]
-    /// Seconds that the program may take for one call, before it is ended and the call has failed.
+    /// The time limit of one call in seconds. When it is exceeded, the program is ended and the call fails.
     public let timeout: Double
 
+    /// Creates a store that runs `arguments`, with a limit of 60 seconds by default.
     public init(_ arguments: [String], timeout: Double = 60) {
         self.arguments = arguments
         self.timeout = timeout
     }
 
+    /// Runs the program to load a key.
     public func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey {
         try StoredText.key(run("load", entry), in: "what \(program) writes")
     }
 
+    /// Runs the program to store a key.
     public func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) {
         _ = try run("store", entry, input: StoredText.spelling(key))
     }
 
+    /// Runs the program to remove a key.
     public func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) {
         _ = try run("remove", entry)
     }
@@ -58,19 +62,21 @@ public struct CommandKeyStore: KeyStore {
     }
 }
 
-/// A program that is run once for a store.
+/// One call of a store's program.
 struct StoreProgram {
     let arguments: [String]
     let timeout: Double
 
     struct End {
-        /// The exit status; nil after a signal.
+        /// The exit status. Nil after a signal.
         let status: Int32?
         let output: SecretBytes
         let words: String
     }
 
-    /// - parameter capacity: how many bytes the program may write.
+    /// Runs the program.
+    ///
+    /// - parameter capacity: the number of bytes that the program may write.
     func run(input: SecretBytes? = nil, capacity: Int) throws(KeyStoreError) -> End {
         var count = 0, status: CInt = 0, error: CInt = 0
         do {

@@ -1,28 +1,30 @@
 import CStrongroom
 import Foundation
 
-/// Keeps a key in a file that only its owner may read, and the next one beside it, in a file named like it with
-/// `-next` at the end.
+/// A key store in a file that only its owner may read. The next key is in a file beside it, whose name ends in `-next`.
 ///
-/// The file is made with mode 0600, under its name only when it is whole and on the disk. A file that another user
-/// owns (root excepted), that others may read or write, or that is a symbolic link, is refused. The folder must exist:
-/// a folder that is missing is one that is not mounted yet, and not a store without a key.
+/// The file has mode 0600. It gets its name only when it is complete and on the disk. A file is refused if another user
+/// than root owns it, if others may read or write it, or if it is a symbolic link. The folder must exist: a missing
+/// folder may be one that is not mounted, so that it does not count as a store without a key.
 ///
-/// The file holds one line of text, `x'<64 hexadecimal digits>'`, which any SQLCipher takes as a key.
+/// The file contains one line of text, `x'<64 hexadecimal digits>'`, which any SQLCipher accepts as a key.
 public struct FileKeyStore: KeyStore {
+    /// The path of the file.
     public let path: String
 
-    /// A store in a file. Keep it on another disk than the database, or out of its backups: with both, everyone can
-    /// read.
+    /// Creates a store in a file. Keep it on another disk than the database, or out of the database's backups: the
+    /// two together give access to the data.
     public init(path: String) {
         self.path = path
     }
 
+    /// Returns the key in the file.
     public func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey {
         let file = SecretFile(path: path(entry), readers: .owner, followsLinks: false)
         return try StoredText.key(file.stored(), in: path(entry))
     }
 
+    /// Writes the key into a new file.
     public func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) {
         let text = try StoredText.spelling(key), path = path(entry)
         let error = text.withBytes { strongroom_file_create(path, path + "-partial", $0.baseAddress, $0.count) }
@@ -30,7 +32,7 @@ public struct FileKeyStore: KeyStore {
         guard error == 0 else { throw .failed("\(path) can't be written: \(SecretFile.Failure.words(error))") }
     }
 
-    /// A file that holds no key is left alone.
+    /// Removes the file. Does not remove a file that contains no key.
     public func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) {
         _ = try load(entry)
         let error = strongroom_file_remove(path(entry))
@@ -44,14 +46,14 @@ public struct FileKeyStore: KeyStore {
 }
 
 extension SecretFile {
-    /// The content of the file, as stores tell it.
+    /// Returns the content of the file, with the errors of stores.
     func stored() throws(KeyStoreError) -> SecretBytes {
         do {
             return try read()
         } catch SecretFile.Failure.unreadable(ENOENT) where isFolderThere {
             throw .absent
         } catch SecretFile.Failure.exposed {
-            throw .failed("\(path) can be read by others, or written: chmod \(readers.mode) it")
+            throw .failed("\(path) can be read or written by others: chmod \(readers.mode) it")
         } catch {
             throw .failed("\(path) \((error as? SecretFile.Failure)?.words ?? "can't be read: there is no memory")")
         }

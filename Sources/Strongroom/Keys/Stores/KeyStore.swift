@@ -1,30 +1,30 @@
-/// Keeps the key of a database where a program finds it at each start: a file, a keychain, a key management service.
+/// A type that stores the key of a database for each start of a program: a file, a keychain, a key management service.
 ///
-/// ``DatabaseKey/managed(by:)`` opens a database with the key of a store, and makes one where there is none. Each of the
-/// three calls tells *absent*, *locked* and *failed* apart, because they call for different things: a key is made only
-/// where it is absent, and what is locked is tried again.
+/// ``DatabaseKey/managed(by:)`` opens a database with the key of a store, and makes a key if there is none. Each of the
+/// three calls distinguishes *absent*, *locked* and *failed*: a key is made only if it is absent, and a locked store
+/// can be tried again.
 ///
-/// A store that a program writes itself keeps these rules:
+/// A store of your own follows these rules:
 ///
-/// - What ``store(_:as:)`` has stored is there after a power cut.
-/// - ``store(_:as:)`` replaces nothing.
-/// - A store that can't be reached, or can't be read, has failed: it is not empty.
+/// - A key that ``store(_:as:)`` has stored is there after a power failure.
+/// - ``store(_:as:)`` does not replace a key.
+/// - A store that can't be reached or read has failed. It is not empty.
 ///
-/// Calls come from the thread that opens the database, or changes its key, and may block it.
+/// The thread that opens the database or changes its key makes the calls. They may block it.
 public protocol KeyStore: Sendable {
     /// Returns a key.
     ///
-    /// - throws: ``KeyStoreError/absent`` only where the store was asked, and has no such key.
+    /// - throws: ``KeyStoreError/absent`` only if the store was reached, and has no such key.
     func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey
 
-    /// Keeps a raw key, whose bytes ``DatabaseKey/withUnsafeBytes(_:)`` shows.
+    /// Stores a raw key. ``DatabaseKey/withUnsafeBytes(_:)`` provides its bytes.
     ///
-    /// - throws: ``KeyStoreError/exists`` where the store has such a key already, which stays.
+    /// - throws: ``KeyStoreError/exists`` if the store already has such a key, which it keeps.
     func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError)
 
     /// Removes a key.
     ///
-    /// - throws: ``KeyStoreError/absent`` where there is none.
+    /// - throws: ``KeyStoreError/absent`` if there is none.
     func remove(_ entry: KeyStoreEntry) throws(KeyStoreError)
 }
 
@@ -32,35 +32,37 @@ public protocol KeyStore: Sendable {
 public enum KeyStoreEntry: String, Hashable, Sendable, CaseIterable {
     /// The key of the database.
     case current
-    /// The key that a rotation brings in. It becomes the current one when the database has it.
+    /// The new key of a rotation. It becomes the current key when the database has it.
     case next
 }
 
-/// The reason why a store has not done what it was asked for.
+/// The reason why a call of a store has failed.
 ///
-/// The texts stand in the descriptions of errors. They never contain a secret.
+/// The texts are part of error descriptions. They never contain a secret.
 public enum KeyStoreError: Error, Hashable, Sendable {
-    /// The store is there, and has no such key.
+    /// The store was reached, and has no such key.
     case absent
     /// The store has such a key already.
     case exists
-    /// The store can't be read as long as somebody has not unlocked it. The same call may succeed later.
+    /// The store is locked. The same call may succeed when it is unlocked.
     case locked(String)
-    /// The store can't be reached, refuses, or holds something else than a key.
+    /// The store can't be reached, refuses access, or returns something other than a key.
     case failed(String)
 }
 
 extension DatabaseKey {
-    /// The key that a store keeps. It is loaded when a database is opened, once for a queue or a pool.
+    /// Returns the key of a store, which is loaded when a database is opened, once for a queue or a pool.
     ///
-    /// Where there is neither a database nor a key, opening makes a random key, stores it, and compares what the store
-    /// gives back, before it writes the first page. Processes that open the database at once make one key. A database
-    /// without a stored key is an error, and so is a store that is locked or fails; no key is made then.
+    /// If neither the database nor the key exists, opening makes a random key, stores it, and compares the key that the
+    /// store returns, before it writes the first page. Processes that open the database at the same time make one key.
+    /// If a database exists and its key doesn't, or the store is locked or fails, opening throws and makes no key.
     ///
-    /// `rotateKey(to: .managed(by: store))` changes the key, and keeps both until the database has the new one.
+    /// `rotateKey(to: .managed(by: store))` changes the key. The store has both keys until the database has the new
+    /// one.
     ///
     /// Opening throws `SQLITE_CANTOPEN` with the reason ``DatabaseError/Reason/missingKey``,
-    /// ``DatabaseError/Reason/keyStoreLocked`` or ``DatabaseError/Reason/keyStoreFailed``, and `SQLITE_BUSY` when
+    /// ``DatabaseError/Reason/keyStoreLocked`` or ``DatabaseError/Reason/keyStoreFailed``, and `SQLITE_BUSY` if another
+    /// process takes longer than a minute to make a key.
     /// another process makes a key for longer than a minute.
     public static func managed(by store: some KeyStore) -> DatabaseKey {
         DatabaseKey(source: KeySource(store: store))
@@ -83,7 +85,7 @@ extension KeyStoreError {
                 advice: "unlock it and try again; no key was made", reason: .keyStoreLocked)
         }
         return DatabaseError(
-            code, refusing: "can't \(what): \(explanation)", advice: "see to the key store; no key was replaced",
+            code, refusing: "can't \(what): \(explanation)", advice: "check the key store; no key was replaced",
             reason: .keyStoreFailed)
     }
 }

@@ -1,21 +1,21 @@
 import CStrongroom
 import Foundation
 
-/// The key of a database in the hands of a store: the rules by which it is loaded, made and changed.
+/// The key of a database in a key store: the rules by which it is loaded, made and changed.
 struct ManagedKey {
     let store: any KeyStore
     /// The real path of the database.
     let path: String
 
-    /// Beside the database: one process at a time makes its key, or changes it. The file stays, because removing it
-    /// would give two processes two locks.
+    /// The file beside the database that admits one process at a time to make or change its key. It is never removed,
+    /// because removing it would give two processes two locks.
     static func lockFile(of path: String) -> String { path + "-key-lock" }
 
     // MARK: - Loading
 
-    /// Returns the key, and which one it is; nil where the store has none.
+    /// Returns the key and its entry. Nil if the store has none.
     ///
-    /// At the end of a rotation there is no current key for a moment, and no next one after that.
+    /// At the end of a rotation the store has no current key for a moment, and afterwards no next key.
     func loaded() throws -> (key: DatabaseKey, entry: KeyStoreEntry)? {
         for entry in [KeyStoreEntry.current, .next, .current] {
             if let key = try load(entry) { return (key, entry) }
@@ -23,7 +23,7 @@ struct ManagedKey {
         return nil
     }
 
-    /// Returns a key, or nil where it is absent.
+    /// Returns a key. Nil if it is absent.
     func load(_ entry: KeyStoreEntry) throws -> DatabaseKey? {
         do {
             let key = try store.load(entry)
@@ -38,13 +38,13 @@ struct ManagedKey {
 
     // MARK: - Making
 
-    /// Returns the key that the store has, or a new one where there is no database.
+    /// Returns the key of the store, or a new one if there is no database.
     ///
-    /// - parameter requireAbsence: throws where there is a database, or may be one.
+    /// - parameter requireAbsence: throws if there is a database, or may be one.
     func make(_ requireAbsence: () throws -> Void) throws -> (key: DatabaseKey, entry: KeyStoreEntry) {
         try requireAbsence()
         return try locked(milliseconds: 60_000) {
-            // Who had the lock before may have made one.
+            // The former holder of the lock may have made one.
             if let loaded = try loaded() { return loaded }
             try requireAbsence()
             let key = try DatabaseKey.random()
@@ -53,7 +53,7 @@ struct ManagedKey {
         }
     }
 
-    /// Stores a key, and makes sure that the store gives it back.
+    /// Stores a key, and verifies that the store returns it.
     func keep(_ key: DatabaseKey, as entry: KeyStoreEntry) throws {
         do {
             try store.store(key, as: entry)
@@ -61,7 +61,7 @@ struct ManagedKey {
             throw failure(error, "store")
         }
         guard let kept = try load(entry), try kept.hasSameBytes(as: key) else {
-            throw failure(KeyStoreError.failed("the store gives another key back than it was given"), "store")
+            throw failure(KeyStoreError.failed("the store returns another key than it was given"), "store")
         }
     }
 
@@ -112,7 +112,7 @@ struct ManagedKey {
 }
 
 extension DatabaseKey {
-    /// In constant time, for keys whose bytes are there.
+    /// Compares two raw keys in constant time.
     func hasSameBytes(as other: DatabaseKey) throws -> Bool {
         guard source.form == other.source.form else { return false }
         return try source.withSecret { own in try other.source.withSecret { own.isEqual(to: $0) } }
@@ -120,14 +120,14 @@ extension DatabaseKey {
 }
 
 extension KeySource {
-    /// What keeps the key; nil for a key that is there, or asked for.
+    /// The store of the key. Nil for a key that is given directly or by a provider.
     var store: (any KeyStore)? {
         if case .store(let store) = storage { store } else { nil }
     }
 }
 
 extension DatabaseError {
-    /// A database that exists, and no key for it.
+    /// Returns the error for a database that exists without a key in the store.
     static func missingKey(_ path: String, because found: String, advice: String) -> DatabaseError {
         DatabaseError(
             .SQLITE_CANTOPEN, refusing: "the key store has no key for \(path), and none was made: \(found)",

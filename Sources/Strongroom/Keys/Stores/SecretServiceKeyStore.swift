@@ -1,30 +1,35 @@
 import Foundation
 
-/// Keeps a key in the keyring of the desktop (GNOME Keyring, KWallet, KeePassXC), by libsecret's `secret-tool`.
+/// A key store in the desktop's keyring (GNOME Keyring, KWallet, KeePassXC), by libsecret's `secret-tool`.
 ///
 /// The item has the attributes `service`, `account` and `strongroom-key`, which is `current` or `next`. The key is
-/// text, because not every keyring takes bytes, and goes through pipes only.
+/// text, because not every keyring accepts bytes. It only passes through pipes.
 ///
-/// `secret-tool lookup` answers alike where there is no item and where the keyring is locked. So a failed look-up is
-/// followed by `secret-tool search`, which shows items of a locked keyring without their secrets. A keyring that hides
-/// its items as long as it is locked looks empty to both; before a key is stored, an item without a secret is, which
-/// unlocks the keyring or fails, and then the look-up is done again.
+/// `secret-tool lookup` does not distinguish a missing item from a locked keyring. So `secret-tool search` follows a
+/// failed look-up: it lists the items of a locked keyring without their secrets. A keyring that hides its items while
+/// it is locked appears empty to both. So before a key is stored, an item without a secret is stored, which unlocks the
+/// keyring or fails, and the look-up is repeated.
 public struct SecretServiceKeyStore: KeyStore {
+    /// The name of the program, which users see in their keyring.
     public let service: String
+    /// The name of the database among those of the program.
     public let account: String
-    /// Seconds that one call of `secret-tool` may take. It may ask the user to unlock the keyring.
+    /// The time limit of one call of `secret-tool` in seconds. The call may ask the user to unlock the keyring.
     public let timeout: Double
     /// The program, for tests.
     var program = "secret-tool"
 
-    /// A store in the default keyring.
+    /// Creates a store in the default keyring.
     ///
-    /// - parameter service: the name of the program, which users see in their keyring.
-    /// - parameter account: which of its databases the key belongs to.
+    /// - parameters:
+    ///   - service: the name of the program, which users see in their keyring.
+    ///   - account: the name of the database among those of the program.
+    ///   - timeout: the time limit of one call in seconds.
     public init(service: String, account: String, timeout: Double = 60) {
         (self.service, self.account, self.timeout) = (service, account, timeout)
     }
 
+    /// Looks up the item of a key.
     public func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey {
         let found = try run(["lookup"] + attributes(entry.rawValue), capacity: StoredText.capacity)
         if found.status == 0 { return try StoredText.key(found.output, in: "the keyring item of \(service)") }
@@ -34,6 +39,7 @@ public struct SecretServiceKeyStore: KeyStore {
         throw .absent
     }
 
+    /// Stores a key as a new item.
     public func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) {
         let text = try StoredText.spelling(key)
         try unlock()
@@ -45,6 +51,7 @@ public struct SecretServiceKeyStore: KeyStore {
         throw .exists
     }
 
+    /// Removes the item of a key.
     public func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) {
         _ = try load(entry)
         try clear(entry.rawValue)

@@ -1,12 +1,12 @@
-/// A key as stores of text keep it: `x'<64 hexadecimal digits>'`, as SQLCipher spells it, and a newline.
+/// A key as text: `x'<64 hexadecimal digits>'`, as SQLCipher spells it, and a newline.
 ///
-/// `PRAGMA key = "x'…'"` opens the database in any SQLCipher, and a file with this text is one that
-/// ``DatabaseKey/passphrase(contentsOf:readableBy:)`` reads.
+/// `PRAGMA key = "x'…'"` opens the database in any SQLCipher, and ``DatabaseKey/passphrase(contentsOf:readableBy:)``
+/// reads a file with this text.
 enum StoredText {
-    /// More than a key and its salt take.
+    /// The greatest size in bytes: more than a key and its salt need.
     static let capacity = 128
 
-    /// The text of a raw key.
+    /// Returns the text of a raw key.
     static func spelling(_ key: DatabaseKey) throws(KeyStoreError) -> SecretBytes {
         do {
             guard key.source.form == .raw else { throw KeyStoreError.failed("only raw keys are stored") }
@@ -22,9 +22,9 @@ enum StoredText {
         }
     }
 
-    /// The key that a text spells.
+    /// Returns the key that a text spells.
     ///
-    /// - parameter place: what holds the text, for errors.
+    /// - parameter place: the place of the text, for errors.
     static func key(_ text: SecretBytes, in place: String) throws(KeyStoreError) -> DatabaseKey {
         do {
             let line = try text.withBytes { try SecretBytes(copying: SecretFile.withoutNewline($0[...])) }
@@ -34,6 +34,6 @@ enum StoredText {
         } catch let error as DatabaseError where error.resultCode == .SQLITE_NOMEM {
             throw .failed("there is no memory for the key")
         } catch {}
-        throw .failed("\(place) holds no key of the form x'…' with 64 hexadecimal digits")
+        throw .failed("\(place) contains no key of the form x'…' with 64 hexadecimal digits")
     }
 }

@@ -6,7 +6,7 @@
 /// }
 ///
 /// let request = Book.including(required: Book.author.filter { $0.country == "FR" })
-/// // SELECT "book".*, "author".* FROM "book" JOIN "author" ON ("author"."id" = "book"."authorId") AND …
+/// SELECT "book".*, "author".* FROM "book" JOIN "author" ON ("author"."id" = "book"."authorId") AND …
 /// ```
 public protocol Association: DerivableRequest, Sendable {
     /// The record type on the left side of the association.

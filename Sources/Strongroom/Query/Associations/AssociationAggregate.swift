@@ -3,7 +3,7 @@
 /// ```swift
 /// let prolific = Author.having(Author.books.count >= 20)
 /// let request = Author.annotated(with: Author.books.count, Author.books.max(\.year))
-/// // SELECT "author".*, COUNT(DISTINCT "book"."id") AS "bookCount", … FROM "author" LEFT JOIN "book" … GROUP BY
+/// SELECT "author".*, COUNT(DISTINCT "book"."id") AS "bookCount", … FROM "author" LEFT JOIN "book" … GROUP BY
 /// "author"."id"
 /// ```
 public struct AssociationAggregate<RowDecoder> {

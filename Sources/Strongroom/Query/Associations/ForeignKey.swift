@@ -23,7 +23,7 @@ public struct ForeignKey: Equatable, Sendable {
     }
 }
 
-/// A foreign key between two tables, which the schema may have to tell.
+/// A foreign key between two tables, which may be looked up in the schema.
 struct ForeignKeyLookup: Equatable, Sendable {
     let referringTable: String
     let referredTable: String
@@ -72,7 +72,7 @@ struct ForeignKeyLookup: Equatable, Sendable {
             resultCode: .SQLITE_MISUSE,
             message: """
                 table \(referringTable) has \(count == 0 ? "no foreign key" : "\(count) foreign keys") to \
-                \(referredTable): tell the association which one, with using: ForeignKey(["…"])
+                \(referredTable): name one with using: ForeignKey(["…"])
                 """)
     }
 }

@@ -1,4 +1,4 @@
-/// The tables that one query reads, with the names that tell them apart.
+/// The tables that one query reads, with the names that distinguish them.
 struct JoinedTables {
     private struct Table {
         var source: SQLSource
@@ -233,7 +233,7 @@ struct JoinedTables {
         guard counts.count(where: { $0 == nil }) <= 1 else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "SQL text is selected of several joined tables: select columns, to tell whose is what")
+                message: "SQL text is selected from several joined tables: select columns instead")
         }
         return counts.map { $0 ?? max(statement.columnCount - known, 0) }
     }

@@ -100,7 +100,8 @@ struct SQLPrefetch: Sendable {
 
     /// Returns the query for the rows that belong to some keys.
     ///
-    /// - parameter origin: the query that gave the keys, which need not be repeated then; nil where it can't tell them.
+    /// - parameter origin: the query that returned the keys, which need not be repeated then. Nil if it can't return
+    ///   them.
     private func query(
         for keys: [[DatabaseValue]?], of origin: SQLQuery?, _ columns: [(left: String, right: String)],
         _ db: Database) throws -> SQLQuery?

@@ -22,8 +22,9 @@ extension Table {
     /// Returns the association in which each row of this table refers to one of `destination`.
     ///
     /// - parameters:
-    ///     - key: the name of the association; nil for the name of the table in singular.
-    ///     - foreignKey: the foreign key; nil for the only one in the schema.
+    ///   - destination: the record type of the association.
+    ///   - key: the name of the association; nil for the name of the table in singular.
+    ///   - foreignKey: the foreign key; nil for the only one in the schema.
     public func belongsTo<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> BelongsToAssociation<RowDecoder, Destination>
@@ -44,8 +45,9 @@ extension Table {
     /// Returns the association with the one row of `destination`, if any, that refers to each row of this table.
     ///
     /// - parameters:
-    ///     - key: the name of the association; nil for the name of the table in singular.
-    ///     - foreignKey: the foreign key; nil for the only one in the schema.
+    ///   - destination: the record type of the association.
+    ///   - key: the name of the association; nil for the name of the table in singular.
+    ///   - foreignKey: the foreign key; nil for the only one in the schema.
     public func hasOne<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasOneAssociation<RowDecoder, Destination>
@@ -66,8 +68,9 @@ extension Table {
     /// Returns the association in which any number of rows of `destination` refer to each row of this table.
     ///
     /// - parameters:
-    ///     - key: the name of the association in plural; nil for the name of the table.
-    ///     - foreignKey: the foreign key; nil for the only one in the schema.
+    ///   - destination: the record type of the association.
+    ///   - key: the name of the association in plural; nil for the name of the table.
+    ///   - foreignKey: the foreign key; nil for the only one in the schema.
     public func hasMany<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasManyAssociation<RowDecoder, Destination>
@@ -87,7 +90,11 @@ extension Table {
 
     /// Returns the association that follows `pivot`, then `target`.
     ///
-    /// - parameter key: the name of the association in plural; nil for that of `target`.
+    /// - parameters:
+    ///   - destination: the record type of the association.
+    ///   - pivot: the association to the intermediate table.
+    ///   - target: the association from the intermediate table to the destination.
+    ///   - key: the name of the association in plural; nil for that of `target`.
     public func hasMany<Pivot: Association, Target: Association>(
         _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil)
         -> HasManyThroughAssociation<RowDecoder, Target.RowDecoder>
@@ -99,7 +106,11 @@ extension Table {
 
     /// Returns the association that follows `pivot`, then `target`.
     ///
-    /// - parameter key: the name of the association; nil for that of `target`.
+    /// - parameters:
+    ///   - destination: the record type of the association.
+    ///   - pivot: the association to the intermediate table.
+    ///   - target: the association from the intermediate table to the destination.
+    ///   - key: the name of the association; nil for that of `target`.
     public func hasOne<Pivot: AssociationToOne, Target: AssociationToOne>(
         _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil)
         -> HasOneThroughAssociation<RowDecoder, Target.RowDecoder>

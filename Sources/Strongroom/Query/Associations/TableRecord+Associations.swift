@@ -8,8 +8,9 @@ extension TableRecord {
     /// Returns the association in which each record refers to one of `destination`: `Book.belongsTo(Author.self)`.
     ///
     /// - parameters:
-    ///     - key: the name of the association; nil for the name of the table in singular.
-    ///     - foreignKey: the foreign key; nil for the only one in the schema.
+    ///   - destination: the record type of the association.
+    ///   - key: the name of the association; nil for the name of the table in singular.
+    ///   - foreignKey: the foreign key; nil for the only one in the schema.
     public static func belongsTo<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> BelongsToAssociation<Self, Destination>
@@ -29,8 +30,9 @@ extension TableRecord {
     /// `Author.hasOne(Biography.self)`.
     ///
     /// - parameters:
-    ///     - key: the name of the association; nil for the name of the table in singular.
-    ///     - foreignKey: the foreign key; nil for the only one in the schema.
+    ///   - destination: the record type of the association.
+    ///   - key: the name of the association; nil for the name of the table in singular.
+    ///   - foreignKey: the foreign key; nil for the only one in the schema.
     public static func hasOne<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasOneAssociation<Self, Destination>
@@ -50,8 +52,9 @@ extension TableRecord {
     /// `Author.hasMany(Book.self)`.
     ///
     /// - parameters:
-    ///     - key: the name of the association in plural; nil for the name of the table.
-    ///     - foreignKey: the foreign key; nil for the only one in the schema.
+    ///   - destination: the record type of the association.
+    ///   - key: the name of the association in plural; nil for the name of the table.
+    ///   - foreignKey: the foreign key; nil for the only one in the schema.
     public static func hasMany<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
         -> HasManyAssociation<Self, Destination>
@@ -69,7 +72,11 @@ extension TableRecord {
 
     /// Returns the association that follows `pivot`, then `target`.
     ///
-    /// - parameter key: the name of the association in plural; nil for that of `target`.
+    /// - parameters:
+    ///   - destination: the record type of the association.
+    ///   - pivot: the association to the intermediate table.
+    ///   - target: the association from the intermediate table to the destination.
+    ///   - key: the name of the association in plural; nil for that of `target`.
     public static func hasMany<Pivot: Association, Target: Association>(
         _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil)
         -> HasManyThroughAssociation<Self, Target.RowDecoder>
@@ -80,7 +87,11 @@ extension TableRecord {
 
     /// Returns the association that follows `pivot`, then `target`.
     ///
-    /// - parameter key: the name of the association; nil for that of `target`.
+    /// - parameters:
+    ///   - destination: the record type of the association.
+    ///   - pivot: the association to the intermediate table.
+    ///   - target: the association from the intermediate table to the destination.
+    ///   - key: the name of the association; nil for that of `target`.
     public static func hasOne<Pivot: AssociationToOne, Target: AssociationToOne>(
         _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil)
         -> HasOneThroughAssociation<Self, Target.RowDecoder>

@@ -4,7 +4,7 @@
 extension QueryInterfaceRequest {
     // MARK: - Delete
 
-    /// Deletes the rows; returns how many they were.
+    /// Deletes the rows, and returns their number.
     @discardableResult
     public func deleteAll(_ db: Database) throws -> Int {
         let statement = try db.reusableStatement { try query.writeDelete(to: &$0) }
@@ -23,9 +23,13 @@ extension QueryInterfaceRequest {
 
     // MARK: - Update
 
-    /// Updates the rows; returns how many they were. Without an assignment, nothing is done.
+    /// Updates the rows, and returns their number. Without an assignment, nothing is done.
     ///
-    /// - parameter conflictResolution: by default that of the record type, if it has a persistence conflict policy.
+    /// - parameters:
+    ///   - db: the connection.
+    ///   - conflictResolution: the conflict resolution. Default: that of the record type, if it has a persistence
+    ///     conflict policy.
+    ///   - assignments: the new values of columns.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -37,9 +41,13 @@ extension QueryInterfaceRequest {
         return try changes.ofLatestStatement()
     }
 
-    /// Updates the rows; returns how many they were.
+    /// Updates the rows, and returns their number.
     ///
-    /// - parameter conflictResolution: by default that of the record type, if it has a persistence conflict policy.
+    /// - parameters:
+    ///   - db: the connection.
+    ///   - conflictResolution: the conflict resolution. Default: that of the record type, if it has a persistence
+    ///     conflict policy.
+    ///   - assignments: the new values of columns.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -91,7 +99,7 @@ extension QueryInterfaceRequest {
 extension QueryInterfaceRequest where RowDecoder: TableRecord {
     // MARK: - With components
 
-    /// Updates the rows: `updateAll(db) { $0.score.set(to: 0) }`; returns how many they were.
+    /// Updates the rows: `updateAll(db) { $0.score.set(to: 0) }`, and returns their number.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -100,7 +108,7 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
         try updateAll(db, onConflict: conflictResolution, [assignment(RowDecoder.databaseComponents)])
     }
 
-    /// Updates the rows: `updateAll(db) { [$0.score += 1, $0.level += 1] }`; returns how many they were.
+    /// Updates the rows: `updateAll(db) { [$0.score += 1, $0.level += 1] }`, and returns their number.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,

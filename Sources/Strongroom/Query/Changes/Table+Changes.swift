@@ -6,15 +6,19 @@ extension Table {
         try all().fetchCount(db)
     }
 
-    /// Deletes all rows; returns how many they were.
+    /// Deletes all rows, and returns their number.
     @discardableResult
     public func deleteAll(_ db: Database) throws -> Int {
         try all().deleteAll(db)
     }
 
-    /// Updates all rows; returns how many they were.
+    /// Updates all rows, and returns their number.
     ///
-    /// - parameter conflictResolution: by default that of the record type, if it has a persistence conflict policy.
+    /// - parameters:
+    ///   - db: the connection.
+    ///   - conflictResolution: the conflict resolution. Default: that of the record type, if it has a persistence
+    ///     conflict policy.
+    ///   - assignments: the new values of columns.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -23,9 +27,13 @@ extension Table {
         try all().updateAll(db, onConflict: conflictResolution, assignments)
     }
 
-    /// Updates all rows; returns how many they were.
+    /// Updates all rows, and returns their number.
     ///
-    /// - parameter conflictResolution: by default that of the record type, if it has a persistence conflict policy.
+    /// - parameters:
+    ///   - db: the connection.
+    ///   - conflictResolution: the conflict resolution. Default: that of the record type, if it has a persistence
+    ///     conflict policy.
+    ///   - assignments: the new values of columns.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -60,7 +68,7 @@ extension Table {
         try filter(key: key).deleteAll(db) > 0
     }
 
-    /// Deletes the rows with these primary keys; returns how many there were.
+    /// Deletes the rows with these primary keys, and returns their number.
     @discardableResult
     public func deleteAll(
         _ db: Database, keys: some Collection<some DatabaseValueConvertible>) throws -> Int
@@ -69,7 +77,7 @@ extension Table {
         return try filter(keys: keys).deleteAll(db)
     }
 
-    /// Deletes the rows with these unique keys; returns how many there were.
+    /// Deletes the rows with these unique keys, and returns their number.
     @discardableResult
     public func deleteAll(
         _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]]) throws -> Int
@@ -91,7 +99,7 @@ extension Table where RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConv
         try deleteOne(db, key: id)
     }
 
-    /// Deletes the rows with these ids; returns how many there were.
+    /// Deletes the rows with these ids, and returns their number.
     @discardableResult
     public func deleteAll(_ db: Database, ids: some Collection<RowDecoder.ID>) throws -> Int {
         try deleteAll(db, keys: ids)
@@ -99,7 +107,7 @@ extension Table where RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConv
 }
 
 extension Table where RowDecoder: TableRecord {
-    /// Updates all rows: `updateAll(db) { $0.score.set(to: 0) }`; returns how many they were.
+    /// Updates all rows: `updateAll(db) { $0.score.set(to: 0) }`, and returns their number.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
@@ -108,7 +116,7 @@ extension Table where RowDecoder: TableRecord {
         try all().updateAll(db, onConflict: conflictResolution, assignment: assignment)
     }
 
-    /// Updates all rows: `updateAll(db) { [$0.score += 1, $0.level += 1] }`; returns how many they were.
+    /// Updates all rows: `updateAll(db) { [$0.score += 1, $0.level += 1] }`, and returns their number.
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,

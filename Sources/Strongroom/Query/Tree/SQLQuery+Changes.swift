@@ -51,7 +51,7 @@ extension SQLQuery {
         return limit == nil || !isReturning && relation.source.name == nil && Self.canLimitChanges
     }
 
-    /// The filter; or the keys of the rows, where a filter can't tell them.
+    /// The filter, or the keys of the rows if a filter can't express them.
     private func writeChangedRows(isFiltered: Bool, to writer: inout SQLWriter) throws {
         if isFiltered {
             try writeFilter(to: &writer)

@@ -1,4 +1,4 @@
-// SQLite's compiler tells which tables and columns a query reads. Which rows, only the query knows.
+// SQLite's compiler reports the tables and columns that a query reads. The rows follow from the query.
 
 extension SQLQuery {
     /// Makes the region of `statement`, written for this query, that of the query: of the rows that the filter lets

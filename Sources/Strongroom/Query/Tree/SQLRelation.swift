@@ -43,7 +43,7 @@ public struct SQLRelation: Sendable {
         return try .associative(.and, filters.map { try $0(db) })
     }
 
-    /// - parameter stableOrdering: what tells apart the rows that the order does not.
+    /// - parameter stableOrdering: the columns that order rows that are otherwise equal.
     func ordering(
         _ db: Database, isReversed: Bool, _ stableOrdering: () throws -> [SQLOrdering]) throws -> [SQLOrdering]
     {
@@ -69,14 +69,14 @@ public struct SQLRelation: Sendable {
         return relation
     }
 
-    /// The same rows in any order, and in any order what belongs to them.
+    /// Removes the order of the rows, and those of their associated rows.
     mutating func removeOrder() {
         orderings = []
         isReversed = false
         changeAssociated { $0.removeOrder() }
     }
 
-    /// Adds what tells apart the rows, and those that belong to them.
+    /// Adds the columns that identify the rows and their associated rows.
     mutating func stabilizeOrder() {
         orderings.append(.stable)
         changeAssociated { $0.stabilizeOrder() }

@@ -31,7 +31,7 @@ final class RecordDecoder: Decoder {
     }
 
     private let lentRow: Unmanaged<Row>
-    // Unchecked exclusivity: see the article *Layers*.
+    // Unchecked exclusivity: see <doc:Layers>.
     @exclusivity(unchecked) private var isDecoding = false
     let recordType: Any.Type
     private let record: (any FetchableRecord.Type)?

@@ -13,7 +13,7 @@ extension EncodableRecord where Self: Encodable {
 
 /// Encodes the properties of a record into columns.
 final class RecordEncoder: Encoder {
-    // Unchecked exclusivity: see the article *Layers*.
+    // Unchecked exclusivity: see <doc:Layers>.
     @exclusivity(unchecked) var container = PersistenceContainer()
 
     let record: any EncodableRecord.Type

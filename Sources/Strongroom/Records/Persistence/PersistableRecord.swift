@@ -148,7 +148,7 @@ public struct InsertionSuccess {
         self.saved = SavedColumns(encoded, rowIDColumn: rowIDColumn, lacksRowID: rowIDColumn != nil)
     }
 
-    /// The column that is another name of the rowid; nil when there is none.
+    /// The column that is an alias of the rowid. Nil if there is none.
     public var rowIDColumn: String? {
         get { saved.rowIDColumn }
         set { saved = SavedColumns(persistenceContainer, rowIDColumn: newValue, lacksRowID: false) }

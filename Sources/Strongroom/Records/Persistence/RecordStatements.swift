@@ -9,7 +9,7 @@ final class RecordStatements {
     typealias Column = (name: String, position: Int)
 
     let tableName: String
-    // Unchecked exclusivity: see the article *Layers*.
+    // Unchecked exclusivity: see <doc:Layers>.
     @exclusivity(unchecked) private(set) var columns: [String] = []
     @exclusivity(unchecked) private var texts: [(verb: Verb, sql: String)] = []
     @exclusivity(unchecked) private var updatedColumns: [Column]?
@@ -168,7 +168,7 @@ struct RecordWriter {
             values: key.values)
     }
 
-    // MARK: - Underneath
+    // MARK: - Implementation
 
     /// Returns the statement of that SQL with its arguments.
     func statement(
@@ -223,6 +223,6 @@ struct RecordKey {
 }
 
 extension Database.ConflictResolution {
-    /// `OR REPLACE `, or nothing for what SQLite does anyway.
+    /// `OR REPLACE `, or nothing for SQLite's default.
     fileprivate var sqlClauseOrNothing: String { Optional(self).sqlClause }
 }

@@ -6,7 +6,7 @@
 ///
 /// Source: <https://www.sqlite.org/lang_createtable.html#column_definitions>.
 public final class ColumnDefinition {
-    /// When a generated column is computed. <https://www.sqlite.org/gencol.html>
+    /// The time at which a generated column is computed. <https://www.sqlite.org/gencol.html>
     public enum GeneratedColumnQualification: Sendable {
         /// At each read.
         case virtual
@@ -60,8 +60,9 @@ public final class ColumnDefinition {
 
     /// Makes the column the primary key. <https://www.sqlite.org/lang_createtable.html#primkeyconst>
     ///
-    /// - parameter autoincrement: whether rowids are never used again. <https://www.sqlite.org/autoinc.html> Default:
-    ///   false.
+    /// - parameters:
+    ///   - conflictResolution: the resolution of conflicts. Default: nil, SQLite's own.
+    ///   - autoincrement: true to never reuse rowids. <https://www.sqlite.org/autoinc.html> Default: false.
     @discardableResult
     public func primaryKey(
         onConflict conflictResolution: Database.ConflictResolution? = nil, autoincrement: Bool = false) -> Self
@@ -70,7 +71,7 @@ public final class ColumnDefinition {
         return self
     }
 
-    /// Refuses equal values in two rows; NULLs differ from each other.
+    /// Refuses equal values in two rows. NULLs are different from each other.
     @discardableResult
     public func unique(onConflict conflictResolution: Database.ConflictResolution? = nil) -> Self {
         indexing = .unique(conflictResolution)
@@ -79,7 +80,7 @@ public final class ColumnDefinition {
 
     /// Creates an index on the column, named after the table and the column: `player_on_name`.
     ///
-    /// A unique column has one already.
+    /// A unique column already has an index.
     @discardableResult
     public func indexed() -> Self {
         if case .none = indexing { indexing = .index }
@@ -88,8 +89,12 @@ public final class ColumnDefinition {
 
     /// Makes the column refer to a row of a table. <https://www.sqlite.org/foreignkeys.html>
     ///
-    /// - parameter column: by default the primary key of that table.
-    /// - parameter isDeferred: whether the constraint is checked at the end of the transaction. Default: false.
+    /// - parameters:
+    ///   - table: the name of the table.
+    ///   - column: the column that is referred to. Default: the primary key of the table.
+    ///   - deleteAction: the action when the row that is referred to is deleted. Default: nil, an error.
+    ///   - updateAction: the action when the key that is referred to changes. Default: nil, an error.
+    ///   - isDeferred: true to check the constraint at the end of the transaction. Default: false.
     @discardableResult
     public func references(
         _ table: String, column: String? = nil, onDelete deleteAction: Database.ForeignKeyAction? = nil,
@@ -117,21 +122,21 @@ public final class ColumnDefinition {
         return self
     }
 
-    /// Refuses rows that don't meet the condition.
+    /// Adds a `CHECK` constraint, which refuses rows that don't meet the condition.
     @discardableResult
     public func check(sql: String) -> Self {
         checks.append(SQL(sql: sql))
         return self
     }
 
-    /// Gives the column a value in rows that are inserted without one.
+    /// Sets the value of the column in rows that are inserted without one.
     @discardableResult
     public func defaults(to value: some DatabaseValueConvertible) -> Self {
         defaultValue = SQL(sql: value.databaseValue.sqlLiteral)
         return self
     }
 
-    /// Gives the column a value in rows that are inserted without one: `CURRENT_TIMESTAMP`, or an expression in
+    /// Sets the value of the column in rows that are inserted without one: `CURRENT_TIMESTAMP`, or an expression in
     /// parentheses.
     ///
     /// Source: <https://www.sqlite.org/lang_createtable.html#dfltval>.
@@ -141,14 +146,14 @@ public final class ColumnDefinition {
         return self
     }
 
-    /// Compares text by a collation. <https://www.sqlite.org/datatype3.html#collation>
+    /// Compares text with a collation. <https://www.sqlite.org/datatype3.html#collation>
     @discardableResult
     public func collate(_ collation: Database.CollationName) -> Self {
         self.collation = collation.rawValue
         return self
     }
 
-    /// Compares text by a collation that every connection to the database must have.
+    /// Compares text with a collation, which each connection to the database must have.
     @discardableResult
     public func collate(_ collation: DatabaseCollation) -> Self {
         self.collation = collation.name
@@ -157,7 +162,9 @@ public final class ColumnDefinition {
 
     /// Computes the column from others. <https://www.sqlite.org/gencol.html>
     ///
-    /// - parameter qualification: when. Default: `.virtual`.
+    /// - parameters:
+    ///   - sql: the SQL of the expression.
+    ///   - qualification: the time of the computation. Default: `.virtual`.
     @discardableResult
     public func generatedAs(
         sql: String, _ qualification: GeneratedColumnQualification = .virtual) -> Self
@@ -168,7 +175,9 @@ public final class ColumnDefinition {
 
     /// Computes the column from others.
     ///
-    /// - parameter qualification: when. Default: `.virtual`.
+    /// - parameters:
+    ///   - expression: the expression.
+    ///   - qualification: the time of the computation. Default: `.virtual`.
     @discardableResult
     public func generatedAs(
         _ expression: some SQLExpressible, _ qualification: GeneratedColumnQualification = .virtual) -> Self
@@ -179,10 +188,10 @@ public final class ColumnDefinition {
 
     // MARK: - SQL
 
-    /// The definition, as it stands in CREATE TABLE and ALTER TABLE.
+    /// Returns the definition for CREATE TABLE and ALTER TABLE.
     ///
-    /// - parameter isInKey: whether the column is a part of the primary key that the table declares apart: SQLite
-    ///   allows NULL there, by an old mistake.
+    /// - parameter isInKey: true if the column is a part of a primary key that the table declares separately. SQLite
+    ///   allows NULL there, for compatibility with its early versions.
     func sql(_ db: Database, in keys: ReferencedKeys, isInKey: Bool = false) throws -> String {
         var parts = [name.quotedDatabaseIdentifier]
         if let type { parts.append(type.rawValue) }
@@ -215,7 +224,7 @@ public final class ColumnDefinition {
 }
 
 extension String {
-    /// A collation's name; quoted only where it has to be.
+    /// The name of the collation, quoted only if necessary.
     var collationName: String {
         let isPlain = utf8.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } == true
             && utf8.allSatisfy { byte in
@@ -235,7 +244,7 @@ extension Database.ConflictResolution? {
         map { " ON CONFLICT \($0.rawValue)" } ?? ""
     }
 
-    /// The same, but for what SQLite does anyway.
+    /// ` ON CONFLICT REPLACE`, or nothing for nil and for SQLite's default.
     fileprivate var briefConflictClause: String {
         self == .abort ? "" : conflictClause
     }

@@ -5,14 +5,15 @@ extension Database {
     ///
     /// Source: <https://www.sqlite.org/lang_createtable.html>.
     ///
-    /// - throws: what `body` throws; `SQLITE_ERROR` when the table exists, unless the options say `.ifNotExists`.
+    /// - throws: the error that `body` throws; `SQLITE_ERROR` if the table exists and the options don't contain
+    ///   `.ifNotExists`.
     public func create(table name: String, options: TableOptions = [], body: (TableDefinition) throws -> Void) throws {
         let definition = TableDefinition(name: name, options: options)
         try body(definition)
         for statement in try definition.statements(self) { try execute(sql: statement) }
     }
 
-    /// Creates a table; the options are arguments of their own.
+    /// Creates a table, with its options as arguments.
     @_disfavoredOverload
     public func create(
         table name: String, temporary: Bool = false, ifNotExists: Bool = false, withoutRowID: Bool = false,
@@ -24,7 +25,7 @@ extension Database {
         try create(table: name, options: named, body: body)
     }
 
-    /// Changes a table as `body` says.
+    /// Changes a table as `body` defines.
     ///
     /// Source: <https://www.sqlite.org/lang_altertable.html>.
     public func alter(table name: String, body: (TableAlteration) -> Void) throws {
@@ -33,7 +34,7 @@ extension Database {
         try alteration.run(self)
     }
 
-    /// Renames a table, wherever the schema names it.
+    /// Renames a table, and all references to it in the schema.
     public func rename(table name: String, to newName: String) throws {
         try execute(sql: "ALTER TABLE \(name.quotedDatabaseIdentifier) RENAME TO \(newName.quotedDatabaseIdentifier)")
     }
@@ -49,7 +50,13 @@ extension Database {
     ///
     /// Source: <https://www.sqlite.org/lang_createindex.html>.
     ///
-    /// - parameter condition: only rows that meet it are indexed. <https://www.sqlite.org/partialindex.html>
+    /// - parameters:
+    ///   - name: the name of the index.
+    ///   - table: the name of the table.
+    ///   - columns: the columns, in the order of the index.
+    ///   - options: the options of the index. Default: none.
+    ///   - condition: the condition that indexed rows meet. Default: nil, for all rows.
+    ///     <https://www.sqlite.org/partialindex.html>
     public func create(
         index name: String, on table: String, columns: [String], options: IndexOptions = [],
         condition: (any SQLExpressible)? = nil) throws
@@ -57,7 +64,7 @@ extension Database {
         try create(index: name, on: table, items: columns.map(\.quotedDatabaseIdentifier), options, condition)
     }
 
-    /// Creates an index on columns; the options are arguments of their own.
+    /// Creates an index on columns, with its options as arguments.
     @_disfavoredOverload
     public func create(
         index name: String, on table: String, columns: [String], unique: Bool = false, ifNotExists: Bool = false,
@@ -99,11 +106,9 @@ extension Database {
         try execute(sql: "DROP INDEX \(name.quotedDatabaseIdentifier)")
     }
 
-    /// Removes the index on exactly these columns, whatever its name; does nothing when there is none, or more than
-    /// one.
+    /// Removes the index on exactly these columns, whatever its name. Does nothing if there is none, or more than one.
     ///
-    /// - throws: `SQLITE_ERROR` when there is no such table, and for the index of a constraint, which can't be
-    ///   removed.
+    /// - throws: `SQLITE_ERROR` if there is no such table, and for the index of a constraint, which can't be removed.
     public func drop(indexOn table: String, columns: [String]) throws {
         let wanted = columns.map(\.foldedSQLName)
         let found = try indexes(on: table).filter { $0.columns.map(\.foldedSQLName) == wanted }
@@ -116,7 +121,11 @@ extension Database {
     ///
     /// Source: <https://www.sqlite.org/lang_createview.html>.
     ///
-    /// - parameter columns: the view's names of the columns, by default those of the request.
+    /// - parameters:
+    ///   - name: the name of the view.
+    ///   - options: the options of the view. Default: none.
+    ///   - columns: the names of the view's columns. Default: nil, those of the request.
+    ///   - request: the request.
     public func create(
         view name: String, options: ViewOptions = [], columns: [String]? = nil, as request: any SQLSubqueryable) throws
     {
@@ -124,7 +133,7 @@ extension Database {
             view: name, options: options, columns: columns, asLiteral: SQL(elements: [.subquery(request.sqlSubquery)]))
     }
 
-    /// Creates a view of the rows of a query in SQL; interpolated values are written out.
+    /// Creates a view of the rows of a query in SQL. Interpolated values become literals.
     public func create(
         view name: String, options: ViewOptions = [], columns: [String]? = nil, asLiteral sqlLiteral: SQL) throws
     {

@@ -31,7 +31,7 @@ public final class ForeignKeyDefinition {
         self.isIndexed = isIndexed
     }
 
-    /// Refuses rows that refer to nothing.
+    /// Refuses rows without a reference.
     @discardableResult
     public func notNull(onConflict conflictResolution: Database.ConflictResolution? = nil) -> Self {
         notNull = ColumnDefinition.NotNull(conflictResolution: conflictResolution)
@@ -45,12 +45,12 @@ public final class ForeignKeyDefinition {
         return self
     }
 
-    /// The columns of this table, with those of the other table that they refer to.
+    /// Returns the columns of this table, with the columns of the other table that they refer to.
     func resolved(in keys: ReferencedKeys) throws -> ResolvedForeignKey {
         let table = try keys.spelling(of: table ?? keys.tableName(for: name))
         let destination = try keys.columns(of: table)
         let columns = destination.map { column in
-            // A rowid without a name of its own is an id.
+            // A rowid without a column is named id.
             let suffix = column.isHiddenRowID ? "id" : column.name
             return ColumnDefinition(name: name + suffix.prefix(1).uppercased() + suffix.dropFirst(), type: column.type)
         }
@@ -66,14 +66,14 @@ public final class ForeignKeyDefinition {
     }
 }
 
-/// A foreign key whose destination was looked up.
+/// A foreign key with its resolved destination.
 struct ResolvedForeignKey {
     let definition: ForeignKeyDefinition
     let columns: [ColumnDefinition]
     let table: String
     let destination: [String]
 
-    /// The constraint and the index that one column states by itself.
+    /// True if the key has several columns, so that a separate constraint and index are necessary.
     var standsApart: Bool { columns.count > 1 }
 
     var constraint: String {
@@ -88,17 +88,19 @@ struct KeyColumn {
     var isHiddenRowID = false
 }
 
-/// Looks up the primary keys that foreign keys refer to, that of the table in the making included.
+/// The primary keys that foreign keys refer to, including that of the table that is being created.
 struct ReferencedKeys {
     let db: Database
     let tableName: String
 
-    /// The key of the table in the making; nil when the database has the table already.
+    /// The key of the table that is being created. Nil if the table exists.
     var ownKey: [KeyColumn]?
 
     private static let hiddenRowID = KeyColumn(name: "rowid", type: .integer, isHiddenRowID: true)
 
-    /// - throws: `SQLITE_ERROR` when there is no such table.
+    /// Returns the key of a table.
+    ///
+    /// - throws: `SQLITE_ERROR` if there is no such table.
     func columns(of table: String) throws -> [KeyColumn] {
         if let ownKey, isOwn(table) { return ownKey.isEmpty ? [Self.hiddenRowID] : ownKey }
         let key = try db.primaryKey(table)
@@ -110,7 +112,7 @@ struct ReferencedKeys {
         }
     }
 
-    /// The table in the making is spelled as it is created.
+    /// Returns the name of a table as it is declared.
     func spelling(of table: String) -> String {
         isOwn(table) ? tableName : table
     }
@@ -119,9 +121,9 @@ struct ReferencedKeys {
         table.foldedSQLName == tableName.foldedSQLName
     }
 
-    /// The table that a foreign key is named after: of that name, or its plural.
+    /// Returns the table that a foreign key is named after: the one with that name, or with its plural.
     ///
-    /// - throws: `SQLITE_ERROR` when there is none.
+    /// - throws: `SQLITE_ERROR` if there is none.
     func tableName(for name: String) throws -> String {
         for candidate in [name, Inflections.default.pluralize(name)] {
             if try isOwn(candidate) || db.tableExists(candidate) { return candidate }

@@ -2,40 +2,44 @@ import Foundation
 
 /// Rules that turn singular words into plural ones, and back.
 ///
-/// Rules that are added later come first. Words that end with digits are treated as without them.
+/// A rule that is added later is tried first. Digits at the end of a word are ignored.
 public struct Inflections: Sendable {
     private struct Rule: Sendable {
         let expression: NSRegularExpression
         let template: String
     }
 
-    /// The rules that names of tables follow. Change them before the database is used: nothing orders a
-    /// change and a use that come at the same time. Default: English.
+    /// The rules for names of tables. Change them before the database is used: concurrent use and change is a data
+    /// race. Default: English.
     nonisolated(unsafe) public static var `default` = Inflections.english
 
     private var pluralRules: [Rule] = []
     private var singularRules: [Rule] = []
     private var uncountables: Set<String> = []
 
-    /// No rules: all words stay as they are.
+    /// Creates an empty set of rules, which does not change words.
     public init() {}
 
     // MARK: - Rules
 
-    /// Adds a rule that makes a plural.
+    /// Adds a rule for plurals.
     ///
-    /// - parameter pattern: a regular expression; an invalid one is a fatal error.
-    /// - parameter template: takes the place of the match: `$1` is the first group.
+    /// - parameters:
+    ///   - pattern: a regular expression. An invalid one is a fatal error.
+    ///   - options: the options of the expression. Default: case is ignored.
+    ///   - template: the replacement of the match. `$1` is the first group.
     public mutating func plural(
         _ pattern: String, options: NSRegularExpression.Options = [.caseInsensitive], _ template: String)
     {
         pluralRules.append(Self.rule(pattern, options, template))
     }
 
-    /// Adds a rule that makes a singular.
+    /// Adds a rule for singulars.
     ///
-    /// - parameter pattern: a regular expression; an invalid one is a fatal error.
-    /// - parameter template: takes the place of the match: `$1` is the first group.
+    /// - parameters:
+    ///   - pattern: a regular expression. An invalid one is a fatal error.
+    ///   - options: the options of the expression. Default: case is ignored.
+    ///   - template: the replacement of the match. `$1` is the first group.
     public mutating func singular(
         _ pattern: String, options: NSRegularExpression.Options = [.caseInsensitive], _ template: String)
     {
@@ -47,9 +51,9 @@ public struct Inflections: Sendable {
         uncountables.formUnion(words.map { $0.lowercased() })
     }
 
-    /// Adds a pair of words, or of their ends: `person`, `people`.
+    /// Adds a pair of words, or of endings of words: `person`, `people`.
     public mutating func irregularSuffix(_ singular: String, _ plural: String) {
-        // The first letter is kept as it is written.
+        // The first letter keeps its case.
         let (singularEnd, pluralEnd) = (singular.dropFirst(), plural.dropFirst())
         let singularPattern = Self.suffixPattern(singular)
         let pluralPattern = Self.suffixPattern(plural)
@@ -75,18 +79,18 @@ public struct Inflections: Sendable {
         do {
             return Rule(expression: try NSRegularExpression(pattern: pattern, options: options), template: template)
         } catch {
-            fatalError("The inflection pattern \(pattern) is no regular expression: \(error). Correct the pattern.")
+            fatalError("The inflection pattern \(pattern) is not a regular expression: \(error). Correct the pattern.")
         }
     }
 
     // MARK: - Use
 
-    /// The plural of a word.
+    /// Returns the plural of a word.
     public func pluralize(_ string: String) -> String {
         inflect(string, pluralRules)
     }
 
-    /// The singular of a word.
+    /// Returns the singular of a word.
     public func singularize(_ string: String) -> String {
         inflect(string, singularRules)
     }
@@ -105,7 +109,7 @@ public struct Inflections: Sendable {
         return string
     }
 
-    /// The part of a name that is inflected: `News` of `latestNews`, `news` of `latest_news`.
+    /// Returns the part of a name that is inflected: `News` of `latestNews`, `news` of `latest_news`.
     private static func lastWord(of name: String) -> Substring {
         if let separator = name.lastIndex(where: { !$0.isLetter }) { return name[name.index(after: separator)...] }
         guard name.contains(where: \.isLowercase), let start = name.lastIndex(where: \.isUppercase)
@@ -115,8 +119,8 @@ public struct Inflections: Sendable {
 }
 
 extension Inflections {
-    /// English as the inflector of Ruby on Rails knows it, with a few words more: keys of associations depend on it,
-    /// and programs on the keys. <https://api.rubyonrails.org/classes/ActiveSupport/Inflector.html>
+    /// The rules of Ruby on Rails' inflector, and a few words more. Keys of associations depend on them, and programs
+    /// on the keys. <https://api.rubyonrails.org/classes/ActiveSupport/Inflector.html>
     static let english: Inflections = {
         var inflections = Inflections()
         for (pattern, template) in [

@@ -1,26 +1,26 @@
-// A schema is text, which SQLite keeps: it has no place for arguments.
+// A schema is text that SQLite stores. It can't contain arguments.
 
 extension Database {
-    /// The SQL of a literal, with its arguments written out.
+    /// Returns the SQL of a literal, with its arguments as literals.
     ///
-    /// - throws: `SQLITE_MISUSE` when there are too few arguments, or too many.
+    /// - throws: `SQLITE_MISUSE` if there are too few arguments, or too many.
     func inlined(_ literal: SQL) throws -> String {
         let (sql, arguments) = try literal.build(self)
         return try InlineSQL.text(of: sql, arguments)
     }
 
-    /// The SQL of an expression, with its values written out.
+    /// Returns the SQL of an expression, with its values as literals.
     func inlined(_ expression: some SQLExpressible) throws -> String {
         try inlined(SQL(elements: [.expression(expression.sqlExpression)]))
     }
 
-    /// Columns, quoted and separated by `separator`.
+    /// Returns the columns, quoted and separated by `separator`.
     static func list(_ columns: [String], separator: String = ", ") -> String {
         columns.map(\.quotedDatabaseIdentifier).joined(separator: separator)
     }
 }
 
-/// Replaces the parameters of SQL by values.
+/// A replacement of the parameters of SQL by literals.
 private struct InlineSQL {
     private let sql: String
     private var arguments: ArraySlice<DatabaseValue>

@@ -1,4 +1,4 @@
-/// The changes of a table that is altered. They are made one by one, in their order.
+/// The changes of a table, which are made one by one, in their order.
 ///
 /// Source: <https://www.sqlite.org/lang_altertable.html>.
 public final class TableAlteration {
@@ -18,7 +18,9 @@ public final class TableAlteration {
 
     /// Adds a column at the end.
     ///
-    /// - parameter type: by default none: the column takes values of all kinds as they are.
+    /// - parameters:
+    ///   - name: the name of the column.
+    ///   - type: the declared type. Default: nil, for a column that stores values of any type unconverted.
     @discardableResult
     public func add(column name: String, _ type: Database.ColumnType? = nil) -> ColumnDefinition {
         let column = ColumnDefinition(name: name, type: type)
@@ -26,22 +28,22 @@ public final class TableAlteration {
         return column
     }
 
-    /// Adds a column in SQL.
+    /// Adds a column that is defined in SQL.
     public func addColumn(sql: String) {
         changes.append(.addLiteral(SQL(sql: sql)))
     }
 
-    /// Adds a column in SQL; interpolated values are written out.
+    /// Adds a column that is defined in SQL. Interpolated values become literals.
     public func addColumn(literal: SQL) {
         changes.append(.addLiteral(literal))
     }
 
-    /// Renames a column, wherever the schema names it.
+    /// Renames a column, and all references to it in the schema.
     public func rename(column name: String, to newName: String) {
         changes.append(.rename(name, to: newName))
     }
 
-    /// Removes a column that no index, constraint, trigger or view needs.
+    /// Removes a column. No index, constraint, trigger or view may use it.
     public func drop(column name: String) {
         changes.append(.drop(name))
     }

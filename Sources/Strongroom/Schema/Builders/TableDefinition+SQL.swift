@@ -1,5 +1,5 @@
 extension TableDefinition {
-    /// The statements that create the table and its indexes.
+    /// Returns the statements that create the table and its indexes.
     func statements(_ db: Database) throws -> [String] {
         var keys = ReferencedKeys(db: db, tableName: name)
         keys.ownKey = try ownKey(in: keys)
@@ -7,7 +7,7 @@ extension TableDefinition {
         return try [createTable(db, columns, in: keys)] + createIndexes(on: columns)
     }
 
-    /// An element whose foreign key, if it is one, has found its columns.
+    /// An element, with the columns of its foreign key if it is one.
     private struct Resolved {
         var columns: [ColumnDefinition] = []
         var literal: SQL?
@@ -32,7 +32,7 @@ extension TableDefinition {
         }
     }
 
-    /// The primary key as far as the definition tells: a table may refer to itself.
+    /// Returns the primary key as far as the definition declares it: a table may refer to itself.
     private func ownKey(in keys: ReferencedKeys) throws -> [KeyColumn] {
         var candidates: [ColumnDefinition] = []
         for case .column(let column) in elements { candidates.append(column) }
@@ -112,7 +112,7 @@ extension TableDefinition {
                 name: IndexDefinition.defaultName(on: name, columns: columns), table: name,
                 options: isUnique ? options.union(.unique) : options, columns: columns).sql)
         }
-        // The primary key brings an index of its own.
+        // The primary key has an index of its own.
         for column in resolved.filter({ $0.foreignKey == nil || !$0.isInKey }).flatMap(\.columns) {
             if let index = column.index(on: name, options) { statements.append(index.sql) }
         }
@@ -121,7 +121,7 @@ extension TableDefinition {
 }
 
 extension ColumnDefinition {
-    /// The index that the column asks for; nil when there is none, or when a constraint brings it.
+    /// Returns the index that the column needs. Nil if it needs none, or a constraint creates it.
     func index(on table: String, _ options: IndexOptions = []) -> IndexDefinition? {
         guard case .index = indexing else { return nil }
         return IndexDefinition(name: "\(table)_on_\(name)", table: table, options: options, columns: [name])
@@ -133,7 +133,7 @@ struct IndexDefinition {
     var name: String
     var table: String
     var options: IndexOptions
-    /// The indexed columns or expressions, in SQL.
+    /// The SQL of the indexed columns or expressions.
     var items: [String]
     var condition: String?
 
@@ -151,7 +151,7 @@ struct IndexDefinition {
             condition: condition)
     }
 
-    /// The name of an index that was given none.
+    /// Returns the default name of an index.
     static func defaultName(on table: String, columns: [String]) -> String {
         "index_\(table)_on_\(columns.joined(separator: "_"))"
     }

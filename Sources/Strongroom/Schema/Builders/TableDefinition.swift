@@ -37,7 +37,7 @@ public final class TableDefinition {
     private(set) var checks: [SQL] = []
     private(set) var constraints: [SQL] = []
 
-    /// The positions of the columns that the body of `primaryKey(onConflict:body:)` defined.
+    /// The positions of the columns that the body of `primaryKey(onConflict:body:)` has defined.
     private(set) var keyElements: Range<Int>?
     private(set) var keyConflictResolution: Database.ConflictResolution?
 
@@ -50,7 +50,9 @@ public final class TableDefinition {
 
     /// Adds a column.
     ///
-    /// - parameter type: by default none: the column takes values of all kinds as they are.
+    /// - parameters:
+    ///   - name: the name of the column.
+    ///   - type: the declared type. Default: nil, for a column that stores values of any type unconverted.
     @discardableResult
     public func column(_ name: String, _ type: Database.ColumnType? = nil) -> ColumnDefinition {
         let column = ColumnDefinition(name: name, type: type)
@@ -58,12 +60,12 @@ public final class TableDefinition {
         return column
     }
 
-    /// Adds a column in SQL, as it stands in CREATE TABLE.
+    /// Adds a column that is defined in SQL, as in CREATE TABLE.
     public func column(sql: String) {
         elements.append(.literal(SQL(sql: sql)))
     }
 
-    /// Adds a column in SQL; interpolated values are written out.
+    /// Adds a column that is defined in SQL. Interpolated values become literals.
     public func column(literal: SQL) {
         elements.append(.literal(literal))
     }
@@ -72,9 +74,14 @@ public final class TableDefinition {
     ///
     /// With a table `team` or `teams` whose key is `id`, `belongsTo("team")` defines the column `teamId`.
     ///
-    /// - parameter table: by default the table of that name, or of its plural.
-    /// - parameter isDeferred: whether the constraint is checked at the end of the transaction. Default: false.
-    /// - parameter indexed: whether to create an index. Default: true.
+    /// - parameters:
+    ///   - name: the name of the reference.
+    ///   - table: the name of the other table. Default: nil, for the table with the name of the reference, or with its
+    ///     plural.
+    ///   - deleteAction: the action when the row that is referred to is deleted. Default: nil, an error.
+    ///   - updateAction: the action when the key that is referred to changes. Default: nil, an error.
+    ///   - isDeferred: true to check the constraint at the end of the transaction. Default: false.
+    ///   - indexed: true to create an index. Default: true.
     @discardableResult
     public func belongsTo(
         _ name: String, inTable table: String? = nil, onDelete deleteAction: Database.ForeignKeyAction? = nil,
@@ -90,7 +97,7 @@ public final class TableDefinition {
 
     // MARK: - Keys
 
-    /// Adds the column `id INTEGER PRIMARY KEY AUTOINCREMENT`: the rowid, never used again.
+    /// Adds the column `id INTEGER PRIMARY KEY AUTOINCREMENT`: the rowid, which is never reused.
     ///
     /// Source: <https://www.sqlite.org/autoinc.html>.
     @discardableResult
@@ -100,18 +107,18 @@ public final class TableDefinition {
         column(name, .integer).primaryKey(onConflict: conflictResolution, autoincrement: true)
     }
 
-    /// Adds a column that is the primary key, and not null.
+    /// Adds a column that is the primary key and not null.
     @discardableResult
     public func primaryKey(
         _ name: String, _ type: Database.ColumnType, onConflict conflictResolution: Database.ConflictResolution? = nil)
         -> ColumnDefinition
     {
         let column = column(name, type).primaryKey(onConflict: conflictResolution)
-        // INTEGER PRIMARY KEY is the rowid, where NULL asks for a new one.
+        // INTEGER PRIMARY KEY is the rowid, where NULL requests a new one.
         return type == .integer ? column : column.notNull()
     }
 
-    /// Makes columns the primary key. They may be NULL: see ``primaryKey(onConflict:body:)``.
+    /// Makes columns the primary key. They can be NULL: see ``primaryKey(onConflict:body:)``.
     public func primaryKey(_ columns: [String], onConflict conflictResolution: Database.ConflictResolution? = nil) {
         requireNoPrimaryKey()
         primaryKey = PrimaryKey(columns: columns, conflictResolution: conflictResolution)
@@ -141,15 +148,20 @@ public final class TableDefinition {
         }
     }
 
-    /// Refuses two rows with the same values in all these columns.
+    /// Refuses two rows with the same values in all of these columns.
     public func uniqueKey(_ columns: [String], onConflict conflictResolution: Database.ConflictResolution? = nil) {
         uniqueKeys.append(PrimaryKey(columns: columns, conflictResolution: conflictResolution))
     }
 
     /// Makes columns refer to a row of a table. <https://www.sqlite.org/foreignkeys.html>
     ///
-    /// - parameter destinationColumns: by default the primary key of that table.
-    /// - parameter isDeferred: whether the constraint is checked at the end of the transaction. Default: false.
+    /// - parameters:
+    ///   - columns: the columns of this table.
+    ///   - table: the name of the other table.
+    ///   - destinationColumns: the columns of the other table. Default: nil, for its primary key.
+    ///   - deleteAction: the action when the row that is referred to is deleted. Default: nil, an error.
+    ///   - updateAction: the action when the key that is referred to changes. Default: nil, an error.
+    ///   - isDeferred: true to check the constraint at the end of the transaction. Default: false.
     public func foreignKey(
         _ columns: [String], references table: String, columns destinationColumns: [String]? = nil,
         onDelete deleteAction: Database.ForeignKeyAction? = nil,
@@ -163,29 +175,30 @@ public final class TableDefinition {
 
     // MARK: - Other constraints
 
-    /// Refuses rows that don't meet the condition. <https://www.sqlite.org/lang_createtable.html#ckconst>
-    /// Adds a `CHECK` constraint on the table. <https://www.sqlite.org/lang_createtable.html#ckconst>
+    /// Adds a `CHECK` constraint, which refuses rows that don't meet the condition.
+    /// <https://www.sqlite.org/lang_createtable.html#ckconst>
     public func check(_ condition: some SQLSpecificExpressible) {
         checks.append(SQL(elements: [.expression(condition.sqlExpression)]))
     }
 
     @available(
         *, deprecated, message: "A condition is an expression, such as Column(\"score\") > 0, or SQL: check(sql:).")
+    /// Adds a `CHECK` constraint. Deprecated, because it accepts values that are not conditions.
     public func check(_ condition: some SQLExpressible) {
         checks.append(SQL(elements: [.expression(condition.sqlExpression)]))
     }
 
-    /// Refuses rows that don't meet the condition.
+    /// Adds a `CHECK` constraint, which refuses rows that don't meet the condition.
     public func check(sql: String) {
         checks.append(SQL(sql: sql))
     }
 
-    /// Adds a constraint in SQL.
+    /// Adds a constraint that is defined in SQL.
     public func constraint(sql: String) {
         constraints.append(SQL(sql: sql))
     }
 
-    /// Adds a constraint in SQL; interpolated values are written out.
+    /// Adds a constraint that is defined in SQL. Interpolated values become literals.
     public func constraint(literal: SQL) {
         constraints.append(literal)
     }

@@ -1,24 +1,24 @@
-/// A kind of virtual table. <https://www.sqlite.org/vtab.html>
+/// A module of virtual tables. <https://www.sqlite.org/vtab.html>
 public protocol VirtualTableModule {
-    /// The type that the body of `create(virtualTable:using:_:)` fills in.
+    /// The type that the body of `create(virtualTable:using:_:)` configures.
     associatedtype TableDefinition
 
     /// The name of the module in SQL.
     var moduleName: String { get }
 
-    /// A definition for the body to fill in.
+    /// Returns a definition for the body to configure.
     func makeTableDefinition(configuration: VirtualTableConfiguration) -> TableDefinition
 
-    /// The arguments of the module, in SQL.
+    /// Returns the arguments of the module, in SQL.
     func moduleArguments(for definition: TableDefinition, in db: Database) throws -> [String]
 
-    /// Called when the table was created.
+    /// Called after the table was created.
     func database(_ db: Database, didCreate tableName: String, using definition: TableDefinition) throws
 }
 
 /// The settings of a virtual table that is being created.
 public struct VirtualTableConfiguration {
-    /// True if nothing happens when the table exists.
+    /// True to do nothing if the table exists.
     var ifNotExists: Bool
 }
 
@@ -28,13 +28,13 @@ extension Database {
         try execute(sql: "\(Self.createVirtualTable(name, options)) USING \(module)")
     }
 
-    /// Creates a virtual table; the option is an argument of its own.
+    /// Creates a virtual table, with its option as an argument.
     @_disfavoredOverload
     public func create(virtualTable name: String, ifNotExists: Bool = false, using module: String) throws {
         try create(virtualTable: name, options: ifNotExists ? .ifNotExists : [], using: module)
     }
 
-    /// Creates a virtual table as `body` defines it, in one transaction with what the module adds to it.
+    /// Creates a virtual table as `body` defines it. The additions of the module are in the same transaction.
     public func create<Module: VirtualTableModule>(
         virtualTable tableName: String, options: VirtualTableOptions = [], using module: Module,
         _ body: ((Module.TableDefinition) throws -> Void)? = nil) throws
@@ -52,7 +52,7 @@ extension Database {
         }
     }
 
-    /// Creates a virtual table; the option is an argument of its own.
+    /// Creates a virtual table, with its option as an argument.
     @_disfavoredOverload
     public func create<Module: VirtualTableModule>(
         virtualTable tableName: String, ifNotExists: Bool = false, using module: Module,
@@ -62,7 +62,7 @@ extension Database {
     }
 
     private static func createVirtualTable(_ name: String, _ options: VirtualTableOptions) -> String {
-        // There is no TEMPORARY here: the schema says it.
+        // CREATE VIRTUAL TABLE does not have TEMPORARY: the schema name is used instead.
         var sql = "CREATE VIRTUAL TABLE "
         if options.contains(.ifNotExists) { sql += "IF NOT EXISTS " }
         if options.contains(.temporary) { sql += "temp." }

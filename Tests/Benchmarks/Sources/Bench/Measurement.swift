@@ -44,6 +44,7 @@ extension [Measurement] {
         case .atMost(let limit): (last.median(.strongroom), limit)
         case .growth(let limit): (last.median(.strongroom) / first.median(.strongroom), limit)
         }
-        return (value, limit, value <= limit)
+        let isAheadOfPeer = measure.mostOfPeer.map { last.median(.strongroom) <= $0 * last.median(.grdb) } ?? true
+        return (value, limit, value <= limit && isAheadOfPeer)
     }
 }

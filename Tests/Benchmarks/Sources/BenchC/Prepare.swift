@@ -13,6 +13,7 @@ func prepare(folder: String, chinook: String) {
     }
     cwork_execute(db, Workload.tables)
     cwork_fill(db, Workload.insertWide, 10, Workload.wideCount)
+    cwork_execute(db, Workload.fillMixed)
     cwork_fill(db, Workload.insertMany, 2, Workload.manyCount)
     cwork_fill(db, Workload.insertPoint, 2, Workload.pointCount)
     cwork_insert_texts(db, Workload.insertText, Workload.title, Workload.body, Workload.textCount)

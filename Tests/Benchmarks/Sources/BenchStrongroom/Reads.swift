@@ -12,6 +12,12 @@ extension Work {
         return sum
     }
 
+    @MainActor func pointsAwaitedByMainActor(_ pool: DatabasePool) async throws -> Int64 {
+        var sum: Int64 = 0
+        for n in 0..<size { sum += try await pool.read { try point($0, n) } }
+        return sum
+    }
+
     func rowsByIndex(_ db: Database) throws -> Int64 {
         let rows = try Row.fetchCursor(db, sql: Workload.selectWide, arguments: [size])
         var sum: Int64 = 0
@@ -25,12 +31,26 @@ extension Work {
         let rows = try Row.fetchCursor(db, sql: Workload.selectWide, arguments: [size])
         var sum: Int64 = 0
         while let row = try rows.next() {
-            let abc = (row["a"] as Int64) + (row["b"] as Int64) + (row["c"] as Int64)
-            let def = (row["d"] as Int64) + (row["e"] as Int64) + (row["f"] as Int64)
-            let ghij = (row["g"] as Int64) + (row["h"] as Int64) + (row["i"] as Int64) + (row["j"] as Int64)
-            sum += abc + def + ghij
+            sum += sumByName(row)
         }
         return sum
+    }
+
+    func rowsInArray(_ db: Database) throws -> Int64 {
+        try Row.fetchAll(db, sql: Workload.selectWide, arguments: [size]).reduce(0) { $0 + sumByName($1) }
+    }
+
+    private func sumByName(_ row: Row) -> Int64 {
+        var sum: Int64 = row["customer_identifier"]
+        sum += row["created_at"] as Int64
+        sum += row["updatedAt"] as Int64
+        sum += row["shipping_address_identifier"] as Int64
+        sum += row["warehouseLocationNumber"] as Int64
+        sum += row["quantity_ordered"] as Int64
+        sum += row["unitPriceInCents"] as Int64
+        sum += row["discount_percentage"] as Int64
+        sum += row["revisionNumber"] as Int64
+        return sum + (row["archived_at"] as Int64)
     }
 
     func records<Record: WideRecord>(_ type: Record.Type, _ db: Database) throws -> Int64 {
@@ -38,6 +58,14 @@ extension Work {
         var sum: Int64 = 0
         while let record = try records.next() { sum += record.sum }
         return sum
+    }
+
+    func recordsInArray<Record: WideRecord>(_ type: Record.Type, _ db: Database) throws -> Int64 {
+        try Record.fetchAll(db, sql: Workload.selectWide, arguments: [size]).reduce(0) { $0 + $1.sum }
+    }
+
+    func mixedInArray<Record: MixedRecord>(_ type: Record.Type, _ db: Database) throws -> Int64 {
+        try Record.fetchAll(db, sql: Workload.selectMixed, arguments: [size]).reduce(0) { $0 + $1.check }
     }
 
     func cursor(_ pool: DatabasePool) throws -> Int64 {

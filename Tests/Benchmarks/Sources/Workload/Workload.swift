@@ -12,19 +12,37 @@ public enum Workload {
         "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100",
     ]
 
-    public static let columns = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]
+    /// Ten columns with names as applications have them.
+    public static let columns = """
+        customer_identifier, created_at, updatedAt, shipping_address_identifier, warehouseLocationNumber, \
+        quantity_ordered, unitPriceInCents, discount_percentage, revisionNumber, archived_at
+        """
     public static let tables = """
-        CREATE TABLE wide (a, b, c, d, e, f, g, h, i, j);
+        CREATE TABLE wide (\(columns));
         CREATE TABLE many (a, b);
         CREATE TABLE point (id INTEGER PRIMARY KEY, value INTEGER);
         CREATE TABLE texts (title TEXT, body TEXT);
         CREATE TABLE blobs (data BLOB);
-        CREATE TABLE inserted (a, b, c, d, e, f, g, h, i, j);
+        CREATE TABLE mixed (
+            identifier INTEGER PRIMARY KEY, document_title TEXT, body_text TEXT, createdAt TEXT, average_rating REAL,
+            isFavorite INTEGER, optional_comment TEXT, documentUUID BLOB, document_kind TEXT, attributesAsJSON TEXT);
+        CREATE TABLE inserted (\(columns));
         CREATE TABLE insertedTexts (title TEXT, body TEXT);
         CREATE TABLE insertedBlobs (data BLOB);
         """
     public static let clearInserted = "DELETE FROM inserted; DELETE FROM insertedTexts; DELETE FROM insertedBlobs;"
     public static let insertWide = "INSERT INTO wide VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    /// Rows as an application has them: two texts of 20 and 200 characters, a date, an optional text, a UUID, a case of
+    /// an enumeration, attributes in JSON.
+    public static let fillMixed = """
+        WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers LIMIT \(mixedCount))
+        INSERT INTO mixed
+        SELECT n, printf('Document no. %07d', n), substr(replace(hex(zeroblob(50)), '00', 'Grüße '), 1, 200),
+            strftime('%Y-%m-%d %H:%M:%f', 1700000000 + n, 'unixepoch'), n / 7.0, n % 2,
+            CASE n % 3 WHEN 0 THEN 'a comment' END, randomblob(16), CASE n % 2 WHEN 0 THEN 'letter' ELSE 'invoice' END,
+            json_object('color', 'green', 'pages', n % 100, 'tags', json_array('mail', 'paid'))
+        FROM numbers
+        """
     public static let insertMany = "INSERT INTO many VALUES (?, ?)"
     public static let insertPoint = "INSERT INTO point VALUES (?, ?)"
     public static let insertText = "INSERT INTO texts VALUES (?, ?)"
@@ -32,7 +50,8 @@ public enum Workload {
     public static let insert = "INSERT INTO inserted VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     public static let insertInsertedText = "INSERT INTO insertedTexts VALUES (?, ?)"
     public static let insertInsertedBlob = "INSERT INTO insertedBlobs VALUES (?)"
-    public static let selectWide = "SELECT a, b, c, d, e, f, g, h, i, j FROM wide LIMIT ?"
+    public static let selectWide = "SELECT \(columns) FROM wide LIMIT ?"
+    public static let selectMixed = "SELECT * FROM mixed LIMIT ?"
     public static let selectMany = "SELECT a, b FROM many LIMIT ?"
     public static let selectTexts = "SELECT title, body FROM texts LIMIT ?"
     public static let selectBlobs = "SELECT data FROM blobs LIMIT ?"
@@ -44,6 +63,7 @@ public enum Workload {
     public static let countInsertedBlobs = "SELECT COUNT(*) FROM insertedBlobs"
 
     public static let wideCount: Int64 = 200_000
+    public static let mixedCount: Int64 = 50_000
     public static let manyCount: Int64 = 1_000_000
     public static let pointCount: Int64 = 10_000
     public static let textCount: Int64 = 20_000

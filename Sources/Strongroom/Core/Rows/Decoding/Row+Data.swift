@@ -1,40 +1,40 @@
 import Foundation
 
-// Blobs without a copy.
+// Blobs, without copying.
 
 extension Row {
-    /// Calls `body` with the bytes at `index`, not copied where the row is a cursor's; nil for NULL.
+    /// Calls `body` with the bytes at `index`, without a copy if the row is a cursor's. Nil for NULL.
     ///
-    /// The data is valid inside `body` only: keep a copy, `Data(Array(data))`.
+    /// The data is only valid inside of `body`. To keep it, copy it: `Data(Array(data))`.
     ///
-    /// - throws: ``RowDecodingError`` when the value is a number; the errors of `body`.
+    /// - throws: ``RowDecodingError`` if the value is a number; the errors of `body`.
     public func withUnsafeData<T>(atIndex index: Int, _ body: (Data?) throws -> T) throws -> T {
         checkIndex(index)
         if let bytes = statementBytes(at: index) {
-            // SQLite gives no address for an empty blob.
+            // An empty blob has no address in SQLite.
             guard let address = bytes.baseAddress else { return try body(Data()) }
             return try body(Data(
                 bytesNoCopy: UnsafeMutableRawPointer(mutating: address), count: bytes.count, deallocator: .none))
         }
-        // Through the database value: SQLite would turn a number into text.
+        // By the database value: SQLite would convert a number to text.
         guard let data = Data?.fromDatabaseValue(databaseValue(at: index))
         else { throw conversionError(Data?.self, at: index) }
         return try body(data)
     }
 
-    /// Calls `body` with the bytes of a column, not copied where the row is a cursor's; nil for NULL, and when there
-    /// is no such column.
+    /// Calls `body` with the bytes of a column, without a copy if the row is a cursor's. Nil for NULL, and if there is
+    /// no such column.
     ///
-    /// - throws: ``RowDecodingError`` when the value is a number; the errors of `body`.
+    /// - throws: ``RowDecodingError`` if the value is a number; the errors of `body`.
     public func withUnsafeData<T>(named columnName: String, _ body: (Data?) throws -> T) throws -> T {
         guard let index = index(of: columnName) else { return try body(nil) }
         return try withUnsafeData(atIndex: index, body)
     }
 
-    /// Calls `body` with the bytes of a column, not copied where the row is a cursor's; nil for NULL, and when there
-    /// is no such column.
+    /// Calls `body` with the bytes of a column, without a copy if the row is a cursor's. Nil for NULL, and if there is
+    /// no such column.
     ///
-    /// - throws: ``RowDecodingError`` when the value is a number; the errors of `body`.
+    /// - throws: ``RowDecodingError`` if the value is a number; the errors of `body`.
     public func withUnsafeData<T>(at column: some ColumnExpression, _ body: (Data?) throws -> T) throws -> T {
         try withUnsafeData(named: column.name, body)
     }
@@ -43,15 +43,15 @@ extension Row {
 // MARK: - Older spellings
 
 extension Row {
-    /// The data at `index`, nil for NULL.
+    /// Returns the data at `index`. Nil for NULL.
     @available(*, deprecated, message: "Use withUnsafeData(atIndex:_:): this one copies.")
     public func dataNoCopy(atIndex index: Int) -> Data? { self[index] }
 
-    /// The data of a column, nil for NULL, and when there is no such column.
+    /// Returns the data of a column. Nil for NULL, and if there is no such column.
     @available(*, deprecated, message: "Use withUnsafeData(named:_:): this one copies.")
     public func dataNoCopy(named columnName: String) -> Data? { self[columnName] }
 
-    /// The data of a column, nil for NULL, and when there is no such column.
+    /// Returns the data of a column. Nil for NULL, and if there is no such column.
     @available(*, deprecated, message: "Use withUnsafeData(at:_:): this one copies.")
     public func dataNoCopy(_ column: some ColumnExpression) -> Data? { self[column.name] }
 }

@@ -1,12 +1,12 @@
 import CStrongroom
 
-// How values come out of a row. Each way exists twice: for types that read straight from a statement's column, and for
-// all others. Subscripts stop the program where `decode` throws.
+// Values of rows. Each function exists twice: for types that are read directly from a statement's column, and for all
+// others. Subscripts are a fatal error where `decode` throws.
 
 extension Row {
     // MARK: - decode
 
-    /// The value at `index`; throws ``RowDecodingError`` when it can't be converted.
+    /// Returns the value at `index`. Throws ``RowDecodingError`` if it can't be converted.
     public func decode<Value: DatabaseValueConvertible>(
         _ type: Value.Type = Value.self, atIndex index: Int) throws -> Value
     {
@@ -19,7 +19,7 @@ extension Row {
         return value
     }
 
-    /// The value at `index`; throws ``RowDecodingError`` when it can't be converted.
+    /// Returns the value at `index`. Throws ``RowDecodingError`` if it can't be converted.
     @inlinable
     public func decode<Value: DatabaseValueConvertible & StatementColumnConvertible>(
         _ type: Value.Type = Value.self, atIndex index: Int) throws -> Value
@@ -28,7 +28,7 @@ extension Row {
         return try value(at: index)
     }
 
-    /// The value of a column; throws ``RowDecodingError`` when there is no such column or no such value.
+    /// Returns the value of a column. Throws ``RowDecodingError`` if there is no such column, or it can't be converted.
     public func decode<Value: DatabaseValueConvertible>(
         _ type: Value.Type = Value.self, forColumn columnName: String) throws -> Value
     {
@@ -36,7 +36,7 @@ extension Row {
         return try decode(type, atIndex: index)
     }
 
-    /// The value of a column; throws ``RowDecodingError`` when there is no such column or no such value.
+    /// Returns the value of a column. Throws ``RowDecodingError`` if there is no such column, or it can't be converted.
     @inlinable
     public func decode<Value: DatabaseValueConvertible & StatementColumnConvertible>(
         _ type: Value.Type = Value.self, forColumn columnName: String) throws -> Value
@@ -45,14 +45,14 @@ extension Row {
         return try value(at: index)
     }
 
-    /// The value of a column; throws ``RowDecodingError`` when there is no such column or no such value.
+    /// Returns the value of a column. Throws ``RowDecodingError`` if there is no such column, or it can't be converted.
     public func decode<Value: DatabaseValueConvertible>(
         _ type: Value.Type = Value.self, forColumn column: some ColumnExpression) throws -> Value
     {
         try decode(type, forColumn: column.name)
     }
 
-    /// The value of a column; throws ``RowDecodingError`` when there is no such column or no such value.
+    /// Returns the value of a column. Throws ``RowDecodingError`` if there is no such column, or it can't be converted.
     @inlinable
     public func decode<Value: DatabaseValueConvertible & StatementColumnConvertible>(
         _ type: Value.Type = Value.self, forColumn column: some ColumnExpression) throws -> Value
@@ -62,54 +62,54 @@ extension Row {
 
     // MARK: - Subscripts
 
-    /// The value at `index`, as SQLite stores it; nil for NULL.
+    /// The value at `index`, as SQLite stores it. Nil for NULL.
     public subscript(_ index: Int) -> (any DatabaseValueConvertible)? {
         checkIndex(index)
         return databaseValue(at: index).storage.value
     }
 
-    /// The value at `index`; a fatal error when it can't be converted.
+    /// The value at `index`. It is a fatal error if it can't be converted.
     public subscript<Value: DatabaseValueConvertible>(_ index: Int) -> Value {
         orFatalError { try decode(Value.self, atIndex: index) }
     }
 
-    /// The value at `index`; a fatal error when it can't be converted.
+    /// The value at `index`. It is a fatal error if it can't be converted.
     @inlinable
     public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ index: Int) -> Value {
         orFatalError { try decode(Value.self, atIndex: index) }
     }
 
-    /// The value of a column, as SQLite stores it; nil for NULL, and when there is no such column.
+    /// The value of a column, as SQLite stores it. Nil for NULL, and if there is no such column.
     public subscript(_ columnName: String) -> (any DatabaseValueConvertible)? {
         index(of: columnName).flatMap { databaseValue(at: $0).storage.value }
     }
 
-    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such
-    /// value.
+    /// The value of a column. It is a fatal error if it can't be converted, or if there is no such column and `Value`
+    /// is not an optional.
     public subscript<Value: DatabaseValueConvertible>(_ columnName: String) -> Value {
         orFatalError { try decode(Value.self, forColumn: columnName) }
     }
 
-    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such
-    /// value.
+    /// The value of a column. It is a fatal error if it can't be converted, or if there is no such column and `Value`
+    /// is not an optional.
     @inlinable
     public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ columnName: String) -> Value {
         orFatalError { try decode(Value.self, forColumn: columnName) }
     }
 
-    /// The value of a column, as SQLite stores it; nil for NULL, and when there is no such column.
+    /// The value of a column, as SQLite stores it. Nil for NULL, and if there is no such column.
     public subscript(_ column: some ColumnExpression) -> (any DatabaseValueConvertible)? {
         self[column.name]
     }
 
-    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such
-    /// value.
+    /// The value of a column. It is a fatal error if it can't be converted, or if there is no such column and `Value`
+    /// is not an optional.
     public subscript<Value: DatabaseValueConvertible>(_ column: some ColumnExpression) -> Value {
         orFatalError { try decode(Value.self, forColumn: column.name) }
     }
 
-    /// The value of a column; a fatal error when there is no such column, unless `Value` is an optional, or no such
-    /// value.
+    /// The value of a column. It is a fatal error if it can't be converted, or if there is no such column and `Value`
+    /// is not an optional.
     @inlinable
     public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(
         _ column: some ColumnExpression) -> Value
@@ -119,10 +119,10 @@ extension Row {
 
     // MARK: - First of several
 
-    /// The value of the first of these columns that is not NULL; nil when there is none. Columns that the row does not
-    /// have are passed over.
+    /// Returns the value of the first of these columns that is not NULL. Nil if there is none. Columns that the row
+    /// doesn't have are skipped.
     ///
-    /// A fatal error when that value can't be converted.
+    /// It is a fatal error if the value can't be converted.
     public func coalesce<T: DatabaseValueConvertible>(_ columns: some Collection<String>) -> T? {
         for column in columns {
             if let value = self[column] as T? { return value }
@@ -130,17 +130,17 @@ extension Row {
         return nil
     }
 
-    /// The value of the first of these columns that is not NULL; nil when there is none. Columns that the row does not
-    /// have are passed over.
+    /// Returns the value of the first of these columns that is not NULL. Nil if there is none. Columns that the row
+    /// doesn't have are skipped.
     ///
-    /// A fatal error when that value can't be converted.
+    /// It is a fatal error if the value can't be converted.
     public func coalesce<T: DatabaseValueConvertible>(_ columns: some Collection<any ColumnExpression>) -> T? {
         coalesce(columns.lazy.map(\.name))
     }
 
-    // MARK: - Underneath
+    // MARK: - Implementation
 
-    /// The value at a valid index.
+    /// Returns the value at a valid index.
     @inlinable
     func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(at index: Int) throws -> Value {
         requireAccess()
@@ -153,7 +153,7 @@ extension Row {
         if let connection, !strongroom_has_access(connection) { noAccess() }
     }
 
-    /// The value at a valid index, for callers that have made sure of the access.
+    /// Returns the value at a valid index, for callers that have checked the access.
     @inlinable
     func valueInAccess<Value: DatabaseValueConvertible & StatementColumnConvertible>(at index: Int) throws -> Value {
         let position = position(of: index)

@@ -1,6 +1,6 @@
-/// A value or a record that a row does not have, or that can't be converted to the type asked for.
+/// An error for a value or record that a row doesn't have, or that can't be converted to the requested type.
 ///
-/// Its description shows the row, because that is where the mistake is: keep it out of logs where rows are secrets.
+/// Its description contains the row. Keep it out of logs if rows are secrets.
 public struct RowDecodingError: Error, Sendable {
     private let reason: String
     private let column: (name: String, index: Int)?
@@ -8,20 +8,20 @@ public struct RowDecodingError: Error, Sendable {
     private let sql: String?
     private let arguments: StatementArguments?
 
-    /// The missing part of the row: a column, a scope, or prefetched rows.
+    /// Creates an error for a missing part of the row: a column, a scope, or prefetched rows.
     @usableFromInline
     init(missing reason: String, in row: Row) {
         self.init(reason, column: nil, row)
     }
 
-    /// A column that can't be converted, as the statement gives it, whatever adapters make of it.
+    /// Creates an error for a column that can't be converted, at its index in the statement.
     init(_ reason: String, at index: Int, of row: Row) {
         let whole = row.unadapted
         let position = row.position(of: index)
         self.init(reason, column: (whole.columns.names[position], position), whole)
     }
 
-    /// A column that can't be converted, as the row shows it.
+    /// Creates an error for a column that can't be converted, at its index in the row.
     init(_ reason: String, shownAt index: Int, of row: Row) {
         self.init(reason, column: (row.columns.names[index], index), row)
     }
@@ -30,7 +30,7 @@ public struct RowDecodingError: Error, Sendable {
         self.reason = reason
         self.column = column
         self.row = row.description
-        // Where an adapter has been at work, the SQL names other columns than the row does.
+        // With an adapter, the SQL has other columns than the row.
         let statement = row.layout == nil ? row.statement : nil
         self.sql = statement.map { $0.showableSQL.trimmingSQL() }
         self.arguments = statement.flatMap(\.publicArguments)
@@ -38,7 +38,7 @@ public struct RowDecodingError: Error, Sendable {
 }
 
 extension RowDecodingError: CustomStringConvertible {
-    /// The reason, the column, the row and the SQL; arguments only where the configuration made them public.
+    /// The reason, the column, the row and the SQL. Contains arguments only if the configuration makes them public.
     public var description: String {
         var details: [String] = []
         if let column { details.append("column: \(column.name.debugDescription), column index: \(column.index)") }
@@ -50,7 +50,7 @@ extension RowDecodingError: CustomStringConvertible {
 }
 
 extension Statement {
-    /// The arguments, where messages may show them: when there are none, or when the configuration made them public.
+    /// The arguments, if messages may contain them: if there are none, or the configuration makes them public.
     fileprivate var publicArguments: StatementArguments? {
         arguments.isEmpty || database.configuration.publicStatementArguments ? arguments : nil
     }

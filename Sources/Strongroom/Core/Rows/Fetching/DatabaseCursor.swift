@@ -1,18 +1,17 @@
-/// A cursor on what a statement returns.
+/// A type that reads the rows of a statement one by one.
 ///
-/// It is at its end when SQLite reports an error, when another run of its statement begins, and when the access ends.
+/// A cursor ends when SQLite reports an error, when its statement runs again, and when the access ends.
 ///
-/// A cursor of your own needs the three requirements, and gets ``Cursor/next()`` from them. Its statement has all its
-/// arguments before the first `next()`; whether they were set by ``Statement/setArguments(_:)`` or bound to the raw
-/// statement is the same.
+/// A cursor of your own implements the three requirements, and gets ``Cursor/next()`` from them. Its statement has all
+/// its arguments before the first `next()`, set by ``Statement/setArguments(_:)`` or bound to the raw statement.
 public protocol DatabaseCursor<Element>: Cursor {
     /// The statement that the cursor runs.
     var _statement: Statement { get }
 
-    /// True if the cursor is at its end. False at first.
+    /// True if the cursor has ended. False at first.
     var _isDone: Bool { get set }
 
-    /// Returns the element that the current row of the statement stands for.
+    /// Returns the element of the statement's current row.
     func _element(sqliteStatement: SQLiteStatement) throws -> Element
 }
 
@@ -29,12 +28,13 @@ extension DatabaseCursor {
     /// The number of the statement's columns, before any adapter.
     public var columnCount: Int { _statement.columnCount }
 
-    /// The part of the database that the statement reads.
+    /// The region of the database that the statement reads.
     public var databaseRegion: DatabaseRegion { _statement.databaseRegion }
 
+    /// Returns the next element. Nil at the end.
     public func next() throws -> Element? {
         guard !_isDone else { return nil }
-        // At its end unless there is a row, failures included: another step would start the statement anew.
+        // It has ended unless there is a row: another step would restart the statement.
         _isDone = true
         guard try _statement.stepAsBound() else { return nil }
         _isDone = false
@@ -42,21 +42,23 @@ extension DatabaseCursor {
     }
 }
 
-/// A cursor that `fetchCursor` functions return: it holds the run of its statement.
+/// A cursor that `fetchCursor` functions return. It holds the run of its statement.
 public protocol _RunningCursor: DatabaseCursor {
     /// The run of the statement.
     var run: StatementRun { get }
 }
 
 extension _RunningCursor {
+    /// The statement of the run.
     public var _statement: Statement { run.statement }
 
+    /// True if the run has ended.
     public var _isDone: Bool {
         get { run.isDone }
         set { if newValue { run.finish() } }
     }
 
-    /// Returns the element of the next row; nil when there is none.
+    /// Returns the element of the next row. Nil if there is none.
     @inlinable
     public func next() throws -> Element? {
         guard try run.step() else { return nil }

@@ -1,10 +1,11 @@
-/// A cursor on rows. All its rows are one object: copy what is to be kept.
+/// A cursor over rows. All its rows are one object: copy those that are kept.
 public final class RowCursor: _RunningCursor {
+    /// The row of the statement.
     public typealias Element = Row
 
     /// The run of the statement.
     public let run: StatementRun
-    // Unchecked exclusivity: see the article *Layers*.
+    // Unchecked exclusivity: see <doc:Layers>.
     @usableFromInline @exclusivity(unchecked) var row: Row?
     private let adapter: (any RowAdapter)?
 
@@ -15,12 +16,14 @@ public final class RowCursor: _RunningCursor {
         self.run = try StatementRun(statement, arguments: arguments)
     }
 
+    /// Returns the row.
     @inlinable
     public func _element(sqliteStatement: SQLiteStatement) throws -> Row {
         try row ?? firstRow()
     }
 
-    /// Made after the first step: SQLite may have recompiled the statement for a new schema.
+    /// Returns the row, which is created after the first step: SQLite may have recompiled the statement for a new
+    /// schema.
     @usableFromInline
     func firstRow() throws -> Row {
         let row = try Row(statement: run.statement, adapter: adapter)
@@ -32,7 +35,7 @@ public final class RowCursor: _RunningCursor {
 extension Row {
     // MARK: - From a statement
 
-    /// A cursor on the rows of a statement.
+    /// Returns a cursor over the rows of a statement.
     public static func fetchCursor(
         _ statement: Statement,
         arguments: StatementArguments? = nil,
@@ -41,7 +44,7 @@ extension Row {
         try RowCursor(statement, arguments: arguments, adapter: adapter)
     }
 
-    /// All rows of a statement.
+    /// Returns all rows of a statement.
     public static func fetchAll(
         _ statement: Statement,
         arguments: StatementArguments? = nil,
@@ -53,7 +56,7 @@ extension Row {
         return rows
     }
 
-    /// The distinct rows of a statement.
+    /// Returns the distinct rows of a statement.
     public static func fetchSet(
         _ statement: Statement,
         arguments: StatementArguments? = nil,
@@ -65,7 +68,7 @@ extension Row {
         return rows
     }
 
-    /// The first row of a statement, or nil.
+    /// Returns the first row of a statement. Nil if there is none.
     public static func fetchOne(
         _ statement: Statement,
         arguments: StatementArguments? = nil,
@@ -79,7 +82,7 @@ extension Row {
 
     // MARK: - From SQL
 
-    /// A cursor on the rows of a query.
+    /// Returns a cursor over the rows of a query.
     public static func fetchCursor(
         _ db: Database,
         sql: String,
@@ -89,7 +92,7 @@ extension Row {
         try fetchCursor(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 
-    /// All rows of a query.
+    /// Returns all rows of a query.
     public static func fetchAll(
         _ db: Database,
         sql: String,
@@ -99,7 +102,7 @@ extension Row {
         try fetchAll(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 
-    /// The distinct rows of a query.
+    /// Returns the distinct rows of a query.
     public static func fetchSet(
         _ db: Database,
         sql: String,
@@ -109,7 +112,7 @@ extension Row {
         try fetchSet(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 
-    /// The first row of a query, or nil.
+    /// Returns the first row of a query. Nil if there is none.
     public static func fetchOne(
         _ db: Database,
         sql: String,
@@ -120,7 +123,7 @@ extension Row {
     }
     // MARK: - From a request
 
-    /// A cursor on the rows of a request.
+    /// Returns a cursor over the rows of a request.
     ///
     /// - precondition: the request prefetches no associated rows. Use `fetchAll` for those.
     public static func fetchCursor(_ db: Database, _ request: some FetchRequest) throws -> RowCursor {
@@ -129,19 +132,19 @@ extension Row {
         return try fetchCursor(prepared.statement, adapter: prepared.adapter)
     }
 
-    /// All rows of a request.
+    /// Returns all rows of a request.
     public static func fetchAll(_ db: Database, _ request: some FetchRequest) throws -> [Row] {
         try request.makePreparedRequest(db, forSingleResult: false).allRows(db)
     }
 
-    /// The distinct rows of a request.
+    /// Returns the distinct rows of a request.
     public static func fetchSet(_ db: Database, _ request: some FetchRequest) throws -> Set<Row> {
         let prepared = try request.makePreparedRequest(db, forSingleResult: false)
         guard !prepared.prefetches else { return try Set(prepared.allRows(db)) }
         return try fetchSet(prepared.statement, adapter: prepared.adapter)
     }
 
-    /// The first row of a request, or nil.
+    /// Returns the first row of a request. Nil if there is none.
     public static func fetchOne(_ db: Database, _ request: some FetchRequest) throws -> Row? {
         try request.makePreparedRequest(db, forSingleResult: true).firstRow(db)
     }

@@ -1,5 +1,4 @@
-// The same operator three times: an expression beside an expression, and an expression on either side of a plain
-// value.
+// Each operator exists three times: between two expressions, and with an expression on either side of a plain value.
 
 extension SQLSpecificExpressible {
     // MARK: - Comparison

@@ -1,5 +1,5 @@
-// Operators of Swift that build expressions of SQL. Each exists for an expression beside an expression, and for an
-// expression on either side of a plain value; the results are the same.
+// Swift operators that create SQL expressions. Each exists between two expressions, and with an expression on either
+// side of a plain value.
 
 extension SQLSpecificExpressible {
     // MARK: - Equality
@@ -101,7 +101,7 @@ extension SQLSpecificExpressible {
         SQLExpression(node: .prefixed(.bitwiseNot, value.sqlExpression))
     }
 
-    // MARK: - Where NULL gives way
+    // MARK: - Replacement of NULL
 
     /// `IFNULL(lhs, rhs)`
     public static func ?? (lhs: Self, rhs: some SQLExpressible) -> SQLExpression {

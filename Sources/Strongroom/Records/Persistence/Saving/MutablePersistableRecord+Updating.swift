@@ -5,7 +5,9 @@ extension MutablePersistableRecord {
 
     /// Updates all columns of the row with the record's primary key.
     ///
-    /// - parameter conflictResolution: the conflict resolution. Default: that of ``persistenceConflictPolicy``.
+    /// - parameters:
+    ///   - db: the connection.
+    ///   - conflictResolution: the conflict resolution. Default: that of ``persistenceConflictPolicy``.
     /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` if there is no such row; `SQLITE_CONSTRAINT`
     ///   and its variants; the errors of callbacks.
     public func update(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {

@@ -5,7 +5,9 @@ extension PersistableRecord {
 
     /// Inserts the record.
     ///
-    /// - parameter conflictResolution: the conflict resolution. Default: that of `persistenceConflictPolicy`.
+    /// - parameters:
+    ///   - db: the connection.
+    ///   - conflictResolution: the conflict resolution. Default: that of `persistenceConflictPolicy`.
     /// - throws: `SQLITE_CONSTRAINT` and its variants; the errors of callbacks.
     public func insert(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
         var record = self
@@ -54,7 +56,9 @@ extension PersistableRecord {
     /// Updates the row with the record's primary key. Inserts the record if there is no such row, or if the key is
     /// NULL.
     ///
-    /// - parameter conflictResolution: the conflict resolution. Default: that of `persistenceConflictPolicy`.
+    /// - parameters:
+    ///   - db: the connection.
+    ///   - conflictResolution: the conflict resolution. Default: that of `persistenceConflictPolicy`.
     public func save(_ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws {
         var record = self
         try record.saveCore(db, conflictResolution)
@@ -98,9 +102,11 @@ extension PersistableRecord {
 
     /// Upserts the record and returns the resulting row.
     ///
-    /// - parameter conflictTarget: the columns of the unique key that may conflict. Default: any unique key.
-    /// - parameter strategy: the treatment of columns without an assignment. Default: they are overwritten.
-    /// - parameter assignments: returns the assignments of the update, given the row that could not be inserted.
+    /// - parameters:
+    ///   - db: the connection.
+    ///   - conflictTarget: the columns of the unique key that may conflict. Default: any unique key.
+    ///   - strategy: the treatment of columns without an assignment. Default: they are overwritten.
+    ///   - assignments: returns the assignments of the update, given the row that could not be inserted.
     public func upsertAndFetch(
         _ db: Database,
         onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
@@ -112,9 +118,12 @@ extension PersistableRecord {
 
     /// Upserts the record and returns the resulting row as a record of another type.
     ///
-    /// - parameter conflictTarget: the columns of the unique key that may conflict. Default: any unique key.
-    /// - parameter strategy: the treatment of columns without an assignment. Default: they are overwritten.
-    /// - parameter assignments: returns the assignments of the update, given the row that could not be inserted.
+    /// - parameters:
+    ///   - db: the connection.
+    ///   - returnedType: the type of the returned record.
+    ///   - conflictTarget: the columns of the unique key that may conflict. Default: any unique key.
+    ///   - strategy: the treatment of columns without an assignment. Default: they are overwritten.
+    ///   - assignments: returns the assignments of the update, given the row that could not be inserted.
     public func upsertAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, as returnedType: T.Type,
         onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
