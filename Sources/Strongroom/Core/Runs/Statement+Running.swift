@@ -62,7 +62,7 @@ extension Statement {
     /// step.
     @usableFromInline
     func begin() throws -> CInt {
-        try willRun()
+        try database.willRun(self)
         return StatementStep.take(sqliteStatement)
     }
 
@@ -82,7 +82,7 @@ extension Statement {
         // Before the reset, which discards the message.
         let failure = code == StatementStep.done ? nil : error(code)
         StatementStep.reset(sqliteStatement)
-        try didRun(failure: failure)
+        try database.didRun(self, failure: failure)
     }
 
     /// Ends a run before its last row. The changes that it has made so far stay.
@@ -90,7 +90,7 @@ extension Statement {
     /// Errors are discarded. Fetch functions that end a run use ``StatementRun/complete()``.
     func abandon() {
         let code = StatementStep.reset(sqliteStatement)
-        if hasEffects { try? didRun(failure: code == SQLITE_OK ? nil : error(code)) }
+        if hasEffects { try? database.didRun(self, failure: code == SQLITE_OK ? nil : error(code)) }
     }
 }
 

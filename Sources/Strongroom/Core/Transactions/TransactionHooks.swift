@@ -90,6 +90,7 @@ final class TransactionHooks {
     // MARK: - Blocks
 
     /// Runs the block of a transaction: its statements fail once the transaction is gone.
+    @inline(__always)
     func insideBlock<T>(_ operations: () throws -> T) rethrows -> T {
         blockDepth += 1
         defer { blockDepth -= 1 }

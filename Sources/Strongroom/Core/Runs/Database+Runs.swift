@@ -1,0 +1,81 @@
+import CStrongroom
+
+// Around each run: the checks before it, and what it changes in the state of the connection.
+
+extension Database {
+    /// Refuses a statement that the connection may not run now.
+    @inline(__always)
+    func willRun(_ statement: Statement) throws {
+        if strongroom_stops(connection) != 0 { try stops.refuse(statement) }
+        if transactions.blockDepth > 0 || statement.hasEffects { try checkRun(of: statement) }
+    }
+
+    private func checkRun(of statement: Statement) throws {
+        if transactions.blockDepth > 0 {
+            // A program may end the transaction of a snapshot and begin another one, to read a newer state.
+            if isAutocommit, !(configuration.readonly && statement.compilation.transaction == .begin) {
+                throw statement.error(.aborted)
+            }
+            transactions.isUntouched = false
+        }
+        if statement.mayWrite { try checkWrite(by: statement) }
+        if statement.makesDatabases || parts.concerns.contains(statement.hasEffects ? .effects : .reads) {
+            try notifyParts(ofRun: statement)
+        }
+        connection.pointee.tripped = false
+        if let transaction = statement.compilation.transaction { try stops.begin(statement, transaction) }
+        if statement.compilation.attaches { strongroom_set_opening(connection) }
+    }
+
+    /// Calls the parts. A query of a part may meet a stop, which rolls back. The statement must not commit by itself
+    /// then.
+    private func notifyParts(ofRun statement: Statement) throws {
+        let wasAutocommit = isAutocommit
+        for part in parts.all { try part.willRun(statement, in: self) }
+        if !wasAutocommit, isAutocommit { throw statement.error(.aborted) }
+    }
+
+    private func checkWrite(by statement: Statement) throws {
+        if transactions.readOnlyDepth > 0 { throw statement.error(.readOnly) }
+        // A transaction that has released its lock can't rely on its former reads.
+        if transactions.isReader { throw statement.error(.aborted) }
+        // BEGIN IMMEDIATE by itself changes nothing.
+        if statement.compilation.transaction == nil { transactions.mayHaveChanges = true }
+    }
+
+    /// Updates the state of the connection after a statement, and throws the statement's failure.
+    @inline(__always)
+    func didRun(_ statement: Statement, failure: DatabaseError?) throws {
+        // A failure, even of a read, may have rolled the transaction back.
+        if failure != nil || statement.hasEffects && !changesOnlyUnobservedRows(statement) {
+            let undone = updateState(after: statement, isDone: failure == nil)
+            if failure == nil, let refusal = undone ?? transactions.takeRefusal() { throw refusal }
+        }
+        if strongroom_stops(connection) != 0 || failure != nil && connection.pointee.wait_was_stopped {
+            try stops.conclude(statement, failure)
+        }
+        if let failure { throw transactions.takeRefusal() ?? failure }
+    }
+
+    /// Returns true if the statement changed rows inside a transaction that goes on, and no part is concerned.
+    private func changesOnlyUnobservedRows(_ statement: Statement) -> Bool {
+        statement.changesRowsOnly && !isAutocommit
+            && (!parts.concerns.contains(.effects) || !parts.all.contains { $0.isConcerned(by: statement) })
+    }
+
+    /// Updates the state of the connection. Returns the error by which a part has undone what the statement did.
+    private func updateState(after statement: Statement, isDone: Bool) -> (any Error)? {
+        strongroom_commit_ends(connection)
+        if statement.compilation.transaction != nil { stops.end() }
+        if statement.compilation.attaches { strongroom_set_opening(nil) }
+        connection.pointee.tripped = false
+        if statement.compilation.changesSchema { statements.removeAll() }
+        var refusal: (any Error)?
+        for part in parts.all {
+            do { try part.didRun(statement, isDone: isDone, in: self) } catch { refusal = refusal ?? error }
+        }
+        if isDone, let transaction = statement.compilation.transaction { transactions.updateSavepoints(transaction) }
+        updateTransactionState()
+        return refusal
+    }
+}
