@@ -81,7 +81,7 @@ struct NothingSwallowedTests {
         // Where SQLCipher's log can't be moved, there is no log to say so.
         #"_ = strongroom_defaults_execute("PRAGMA cipher_log = \(sink.map { "'\($0)'" } ?? "off")")"#,
         // A switch that every connection has, and that takes both values.
-        "_ = strongroom_db_config(sqliteConnection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leaves ? 1 : 0, nil)",
+        "_ = strongroom_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isEnabled ? 0 : 1, nil)",
         // The reset and the finalization that follow tell what became of the step.
         "sqlite3_step(rollback);",
         "if (result == SQLITE_OK) sqlite3_step(statement);",
