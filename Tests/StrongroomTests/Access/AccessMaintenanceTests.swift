@@ -194,26 +194,4 @@ struct AccessMaintenanceTests {
         try reader.close()
         await #expect(throws: DatabaseError.self) { try await fixture.pool.read { try $0.countWines() } }
     }
-
-    @Test("a pool, its snapshots and its reopened readers derive the key once")
-    func oneDerivation() throws {
-        let folder = try TemporaryFolder()
-        var configuration = Configuration()
-        // The full derivation: it takes a tenth of a second and more.
-        configuration.prepareDatabase { try $0.usePassphrase("correct horse") }
-        func time(_ work: () throws -> Void) rethrows -> TimeInterval {
-            let start = Date()
-            try work()
-            return -start.timeIntervalSinceNow
-        }
-        var pool: DatabasePool!
-        let opening = try time { pool = try DatabasePool(path: folder.path("db.sqlite"), configuration: configuration) }
-        var slowest: TimeInterval = 0
-        for _ in 0..<5 {
-            slowest = try max(slowest, time { try pool.read { _ in } })
-            slowest = try max(slowest, time { _ = try pool.makeSnapshot() })
-            pool.invalidateReadOnlyConnections()
-        }
-        #expect(slowest < opening / 3, "opening took \(opening) s, a reader \(slowest) s")
-    }
 }
