@@ -9,13 +9,13 @@ extension Database {
     }
 
     private func applyJournalMode(requiresWAL: Bool) throws {
-        var wantsWAL = requiresWAL
+        var needsWAL = requiresWAL
         switch configuration.journalMode {
         case .default: break
-        case .wal: wantsWAL = true
+        case .wal: needsWAL = true
         }
         if configuration.persistentWAL, !configuration.readonly { try log.makePersistent() }
-        if wantsWAL, !configuration.readonly {
+        if needsWAL, !configuration.readonly {
             let mode = try String.fetchOne(self, sql: "PRAGMA main.journal_mode = WAL") ?? ""
             guard mode == "wal" else {
                 throw DatabaseError(message: "\(path) can't have a write-ahead log: its journal mode is \(mode)")

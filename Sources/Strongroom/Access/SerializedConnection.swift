@@ -207,7 +207,7 @@ final class SerializedConnection: @unchecked Sendable {
         strongroom_connection_suspend(database.connection, true)
         // Running accesses stop by themselves. This access ends a transaction that a former access has left open.
         if database.configuration.allowsUnsafeTransactions {
-            async { $0.stops.releaseLeftLock() }
+            async { $0.stops.releaseAbandonedLock() }
         }
     }
 

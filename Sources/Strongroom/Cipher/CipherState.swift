@@ -32,7 +32,7 @@ final class CipherState: ConnectionPart {
     /// True when opening has ended. The format can't change from then on.
     var isSetUp = false
     /// True while the library itself sets the format, which is always permitted.
-    var isSayingFormat = false
+    var isSettingFormat = false
     /// True if SQLCipher's defaults are held for this connection until it is set up.
     var holdsDefaults = false
     /// The error with which the connection refuses all further work.

@@ -37,9 +37,9 @@ extension Database {
     }
 
     func runCipherPragma(_ pragma: String) throws {
-        let wasSaying = cipher.isSayingFormat
-        cipher.isSayingFormat = true
-        defer { cipher.isSayingFormat = wasSaying }
+        let wasSetting = cipher.isSettingFormat
+        cipher.isSettingFormat = true
+        defer { cipher.isSettingFormat = wasSetting }
         try runUnseen("PRAGMA " + pragma)
     }
 

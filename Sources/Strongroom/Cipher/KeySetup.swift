@@ -227,7 +227,7 @@ struct KeySetup {
         let isFirst = cipher.keyring.knownKey(for: cipher.key!, salt: location.salt, settings: settings) == nil
         try attach(derivedKey(salt: location.salt, settings: settings), header: location.header)
         try database.rotation.followOtherSalts(
-            others, looksIntoLog: location.header == 0 && (isFirst || configuration.readonly))
+            others, searchesLog: location.header == 0 && (isFirst || configuration.readonly))
         try database.keyProof.proveKey()
     }
 

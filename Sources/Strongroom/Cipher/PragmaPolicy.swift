@@ -8,7 +8,7 @@ struct PragmaPolicy {
 
     /// Returns the decision on a pragma. SQLite's compiler asks for it before SQLCipher gets the pragma.
     func verdict(on pragma: Pragma) -> PragmaVerdict {
-        guard !cipher.isSayingFormat, let value = pragma.value else {
+        guard !cipher.isSettingFormat, let value = pragma.value else {
             return pragma.name == "cipher_migrate" ? verdictOnMigration : .run
         }
         switch pragma.name {

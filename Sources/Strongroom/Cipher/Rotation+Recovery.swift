@@ -38,9 +38,9 @@ extension Rotation {
     }
 
     /// Tries `others` if the key doesn't fit the salt in the file, and without them the salt in the log.
-    func followOtherSalts(_ others: [SaltFile], looksIntoLog: Bool) throws {
-        let looksIntoLog = looksIntoLog && strongroom_size_of_file(database.filePath + "-wal") > 0
-        guard let shown = cipher.derived, !others.isEmpty || looksIntoLog, try !canRead() else { return }
+    func followOtherSalts(_ others: [SaltFile], searchesLog: Bool) throws {
+        let searchesLog = searchesLog && strongroom_size_of_file(database.filePath + "-wal") > 0
+        guard let shown = cipher.derived, !others.isEmpty || searchesLog, try !canRead() else { return }
         let header = cipher.header
         for other in others {
             let derived = try database.keySetup.derivedKey(salt: other.salt, settings: shown.settings)
@@ -49,13 +49,13 @@ extension Rotation {
         }
         // With the key for the salt in the file, a later step reports the error.
         try database.keySetup.attach(shown, header: header)
-        guard looksIntoLog, let salt = saltInLog, salt != shown.salt else { return }
+        guard searchesLog, let salt = saltInLog, salt != shown.salt else { return }
         try database.keySetup.attach(database.keySetup.derivedKey(salt: salt, settings: shown.settings), header: 0)
         guard try canRead() else { return try database.keySetup.attach(shown, header: header) }
-            // The copy came without it. With it, each connection finds the salt, and the rotation can be finished.
-            if !database.configuration.readonly {
-                try SaltFile(salt: salt, header: 0).write(.rotation, of: database.filePath)
-            }
+        // The copy came without it. With it, each connection finds the salt, and the rotation can be finished.
+        if !database.configuration.readonly {
+            try SaltFile(salt: salt, header: 0).write(.rotation, of: database.filePath)
+        }
     }
 
     /// The salt in the newest committed page 1 of the write-ahead log. After a rotation whose log was not moved into

@@ -112,7 +112,7 @@ extension Database {
     func markingStops<T>(_ fetch: () throws -> T) throws -> T {
         do {
             return try fetch()
-        } catch let error as DatabaseError where error.isInterruptionError && stops.wereMet {
+        } catch let error as DatabaseError where error.isInterruptionError && stops.wasAccessStopped {
             throw StoppedFetch(error: error)
         }
     }

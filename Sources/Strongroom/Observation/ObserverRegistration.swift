@@ -3,8 +3,8 @@ import CStrongroom
 /// One observer of one connection. Only used with access to the connection.
 final class ObserverRegistration {
     let extent: Database.TransactionObservationExtent
-    private weak var livingObserver: (any TransactionObserver)?
-    private var keptObserver: (any TransactionObserver)?
+    private weak var weakObserver: (any TransactionObserver)?
+    private var strongObserver: (any TransactionObserver)?
 
     /// True if the observer observes a region. It announces changes of its answers.
     let isOfRegion: Bool
@@ -22,18 +22,18 @@ final class ObserverRegistration {
     {
         self.extent = extent
         self.connection = connection
-        livingObserver = observer
-        keptObserver = extent == .observerLifetime ? nil : observer
+        weakObserver = observer
+        strongObserver = extent == .observerLifetime ? nil : observer
         isOfRegion = observer is RegionObserver
     }
 
-    var observer: (any TransactionObserver)? { keptObserver ?? livingObserver }
+    var observer: (any TransactionObserver)? { strongObserver ?? weakObserver }
 
     /// Releases the observer. Statements may hold the registration for longer.
     func end() {
-        DeferredReleases.keep(keptObserver)
-        keptObserver = nil
-        livingObserver = nil
+        DeferredReleases.keep(strongObserver)
+        strongObserver = nil
+        weakObserver = nil
     }
 
     /// Notifies the observer of an event.

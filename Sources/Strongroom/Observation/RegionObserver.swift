@@ -32,14 +32,14 @@ final class RegionObserver: TransactionObserver {
     }
 
     func databaseDidCommit(_ db: Database) {
-        if takeStaleness() { onCommit(db) }
+        if consumeStaleness() { onCommit(db) }
     }
 
     func databaseDidRollback(_ db: Database) {
-        _ = takeStaleness()
+        _ = consumeStaleness()
     }
 
-    private func takeStaleness() -> Bool {
+    private func consumeStaleness() -> Bool {
         defer { isStale = false }
         return isStale
     }

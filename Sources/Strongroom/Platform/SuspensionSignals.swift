@@ -75,17 +75,17 @@ public final class SuspensionSignals: @unchecked Sendable {
     private func stop() {
         // The sender continues the process. The handler of SIGCONT comes next.
         if strongroom_signals_continued() { return }
-        guard !SuspensionObserver.isLockHeld else { return later { $0.stop() } }
+        guard !SuspensionObserver.isLockHeld else { return schedule { $0.stop() } }
         strongroom_signals_stop()
     }
 
     private func terminate(before end: DispatchTime) {
-        guard !SuspensionObserver.isLockHeld || .now() > end else { return later { $0.terminate(before: end) } }
+        guard !SuspensionObserver.isLockHeld || .now() > end else { return schedule { $0.terminate(before: end) } }
         signal(SIGTERM, SIG_DFL)
         kill(getpid(), SIGTERM)
     }
 
-    private func later(_ action: @escaping @Sendable (SuspensionSignals) -> Void) {
+    private func schedule(_ action: @escaping @Sendable (SuspensionSignals) -> Void) {
         queue.asyncAfter(deadline: .now() + .milliseconds(1)) { [weak self] in
             if let self { action(self) }
         }

@@ -112,7 +112,7 @@ public final class Database {
         guard code == SQLITE_OK else {
             sqliteConnection = open
             let failure = DatabaseError(code, on: open)
-            logLivingStatements()
+            logOpenStatements()
             throw failure
         }
         for part in parts.all { part.didClose() }
@@ -128,7 +128,7 @@ public final class Database {
     }
 
     /// Logs the statements that keep the connection open.
-    private func logLivingStatements() {
+    private func logOpenStatements() {
         var statement = sqlite3_next_stmt(sqliteConnection, nil)
         while let living = statement {
             let sql = SQLText.showable(String(cString: sqlite3_sql(living)))

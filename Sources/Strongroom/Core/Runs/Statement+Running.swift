@@ -41,10 +41,10 @@ extension Statement {
 
     /// Moves a cursor without a run of its own to the next row. Returns false if there is none.
     func stepAsBound() throws -> Bool {
-        let run = try keptRun ?? StatementRun(asBound: self)
-        keptRun = nil
+        let run = try cursorRun ?? StatementRun(asBound: self)
+        cursorRun = nil
         guard try run.step() else { return false }
-        keptRun = run
+        cursorRun = run
         return true
     }
 

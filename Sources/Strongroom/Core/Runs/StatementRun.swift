@@ -103,7 +103,7 @@ public final class StatementRun {
     /// Ends the run because its statement runs again, or gets other arguments.
     func invalidate() {
         finish()
-        statement.keptRun = nil
+        statement.cursorRun = nil
         fail(DatabaseError(
             resultCode: .SQLITE_MISUSE,
             message: """
@@ -192,7 +192,7 @@ extension Database {
     func finishRuns() {
         while let run = runs.first {
             run.finish()
-            run.statement.keptRun = nil
+            run.statement.cursorRun = nil
         }
     }
 

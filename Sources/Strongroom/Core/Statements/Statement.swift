@@ -55,7 +55,7 @@ public final class Statement {
     @exclusivity(unchecked) unowned(unsafe) var currentRun: StatementRun?
 
     /// The run of a cursor without one of its own. Released when the run ends, because it holds the statement.
-    var keptRun: StatementRun?
+    var cursorRun: StatementRun?
 
     @exclusivity(unchecked) private var boundArguments = StatementArguments()
 
@@ -76,7 +76,7 @@ public final class Statement {
         self.compilation = compilation
         self.sql = String(cString: sqlite3_sql(sqliteStatement)).trimmingSQL()
         self.isReadonly = sqlite3_stmt_readonly(sqliteStatement) != 0
-        self.mayWrite = (compilation.writesUnseen || !isReadonly && !compilation.onlyAsks)
+        self.mayWrite = (compilation.writesUnseen || !isReadonly && !compilation.onlyQueries)
             && sqlite3_stmt_isexplain(sqliteStatement) == 0
         self.hasEffects = mayWrite || compilation.transaction != nil || compilation.changesSchema
         self.makesDatabases = hasEffects && (compilation.attaches || compilation.vacuumedSchema != nil)

@@ -154,7 +154,7 @@ final class StatementAuthorizer {
 
     private func observe(_ pragma: Pragma) -> CInt {
         if SQLText.keyPragmas.contains(pragma.name) { compilation.carriesKey = true }
-        if pragma.name == "journal_mode", pragma.value == nil { compilation.onlyAsks = true }
+        if pragma.name == "journal_mode", pragma.value == nil { compilation.onlyQueries = true }
         if pragma.name == "optimize" { compilation.writesUnseen = true }
         switch verdict(pragma) {
         case .ignore:

@@ -52,7 +52,7 @@ struct StatementCompilation {
     }
 
     /// True if the statement is a `PRAGMA` that only returns a value, regardless of `sqlite3_stmt_readonly`.
-    var onlyAsks = false
+    var onlyQueries = false
 
     var transaction: Transaction?
 

@@ -76,7 +76,7 @@ struct Stops {
         if passes(transaction) { return forgetInterruption() }
         guard strongroom_connection_settle(connection) else {
             end()
-            throw met(statement.error(.interrupted))
+            throw marked(statement.error(.interrupted))
         }
     }
 
@@ -99,8 +99,9 @@ struct Stops {
         let stops = strongroom_connection_begin(connection)
         let transaction = statement.compilation.transaction
         if transaction?.undoes == true { return acknowledgeUndoing() }
-        if stops & UInt32(STRONGROOM_UNDONE) != 0 { throw met(statement.error(.aborted)) }
-        if strongroom_reaching_stops(connection) & UInt32(STRONGROOM_CANCELLED) != 0 { throw met(CancellationError()) }
+        if stops & UInt32(STRONGROOM_UNDONE) != 0 { throw marked(statement.error(.aborted)) }
+        let isCancelled = strongroom_reaching_stops(connection) & UInt32(STRONGROOM_CANCELLED) != 0
+        if isCancelled { throw marked(CancellationError()) }
         if stops & UInt32(STRONGROOM_SUSPENDED) != 0, transaction?.ends != true { try refuseLocks(statement) }
     }
 
@@ -108,7 +109,7 @@ struct Stops {
         let isAborted = database.transactions.blockDepth > 0 && database.isAutocommit
         let isHeld = releaseLock()
         if isHeld || statement.takesWriteLock || takesReadLock(statement) {
-            throw met(statement.error(isAborted ? .aborted : .suspended))
+            throw marked(statement.error(isAborted ? .aborted : .suspended))
         }
     }
 
@@ -126,7 +127,7 @@ struct Stops {
         let isOver = failure == nil && statement.compilation.transaction?.ends == true
         let isHeld = !isOver && contains(STRONGROOM_SUSPENDED) && releaseLock()
         guard let failure else {
-            if isHeld { throw met(statement.error(.suspended)) }
+            if isHeld { throw marked(statement.error(.suspended)) }
             return
         }
         guard failure.resultCode == .SQLITE_BUSY, waitWasStopped || contains(STRONGROOM_SUSPENDED)
@@ -163,7 +164,8 @@ struct Stops {
     private func check(within reach: UInt32) throws {
         let stops = strongroom_stops(connection) & reach & 0xff
         // Reads of a write-ahead log go on, unless they were running when the suspension began.
-        let mayGoOn = stops == UInt32(STRONGROOM_SUSPENDED) && !wereMet && !strongroom_connection_holds_lock(connection)
+        let mayGoOn = stops == UInt32(STRONGROOM_SUSPENDED) && !wasAccessStopped
+            && !strongroom_connection_holds_lock(connection)
         if stops != 0, !mayGoOn { throw reason(beforehand: false, within: reach) }
     }
 
@@ -187,12 +189,12 @@ struct Stops {
     /// Returns the error of work that was stopped, with `beforehand` true if it has not begun.
     private func reason(beforehand: Bool, within reach: UInt32? = nil) -> any Error {
         let reaching = strongroom_stops(connection) & ((reach ?? connection.pointee.reach) >> 8)
-        if reaching & UInt32(STRONGROOM_CANCELLED) != 0 { return met(CancellationError()) }
-        if reaching & UInt32(STRONGROOM_INTERRUPTED) != 0 || !beforehand { return met(DatabaseError.interrupted) }
-        return met(DatabaseError.suspended)
+        if reaching & UInt32(STRONGROOM_CANCELLED) != 0 { return marked(CancellationError()) }
+        if reaching & UInt32(STRONGROOM_INTERRUPTED) != 0 || !beforehand { return marked(DatabaseError.interrupted) }
+        return marked(DatabaseError.suspended)
     }
 
-    private func met(_ error: any Error) -> any Error {
+    private func marked(_ error: any Error) -> any Error {
         connection.pointee.stopped = true
         return error
     }
@@ -228,7 +230,7 @@ struct Stops {
     }
 
     /// Ends the transaction that a former access has left open. The next access must not continue it.
-    func releaseLeftLock() {
+    func releaseAbandonedLock() {
         guard contains(STRONGROOM_SUSPENDED), !database.isAutocommit, releaseLock() else { return }
         strongroom_connection_set_undone(connection, true)
     }
@@ -242,14 +244,16 @@ struct Stops {
 
     /// Rolls back what a stop has left open. Returns false if there was nothing.
     func rollBackStoppedTransaction() -> Bool {
-        guard wereMet, !database.isAutocommit, !database.configuration.allowsUnsafeTransactions else { return false }
+        guard wasAccessStopped, !database.isAutocommit, !database.configuration.allowsUnsafeTransactions else {
+            return false
+        }
         database.interruptRuns()
         try? database.rollback()
         return true
     }
 
     /// True if the current access has met a stop.
-    var wereMet: Bool { strongroom_connection_was_stopped(connection) }
+    var wasAccessStopped: Bool { strongroom_connection_was_stopped(connection) }
 }
 
 extension Database {

@@ -111,14 +111,14 @@ final class Tracer {
     }
 
     private func withTraced(
-        _ statement: SQLiteStatement, _ sql: String, _ tell: (Database.TraceEvent.Statement) -> Void)
+        _ statement: SQLiteStatement, _ sql: String, _ report: (Database.TraceEvent.Statement) -> Void)
     {
         if isSilent { return }
         if case .pragma = SQLText(sql).secret { return }
         let publicArguments = database.configuration.publicStatementArguments
         let traced = Traced(statement, sql: SQLText.showable(sql), publicArguments: publicArguments)
         // The statements of the function would be traced.
-        database.barred(in: "the function given to trace") { tell(Database.TraceEvent.Statement(traced: traced)) }
+        database.barred(in: "the function given to trace") { report(Database.TraceEvent.Statement(traced: traced)) }
         traced.end()
     }
 }

@@ -150,7 +150,7 @@ extension Database {
     /// FTS5 keeps a statement alive until the transaction ends. Meanwhile SQLite doesn't clear an interruption, not
     /// even for a `ROLLBACK`. But it rolls back when it interrupts a write.
     private func rollBackByInterruption() {
-        guard stops.wereMet, sqliteConnection != nil else { return }
+        guard stops.wasAccessStopped, sqliteConnection != nil else { return }
         stops.undoing { interruptWrite() }
         updateTransactionState()
     }

@@ -13,15 +13,15 @@ public struct DefaultTransactionClock: TransactionClock {
 
 /// A clock that is a function.
 public struct CustomTransactionClock: TransactionClock {
-    private let tell: @Sendable (Database) throws -> Date
+    private let clock: @Sendable (Database) throws -> Date
 
     /// Creates a clock that calls a function.
     public init(_ now: @escaping @Sendable (Database) throws -> Date) {
-        tell = now
+        clock = now
     }
 
     /// Returns the date that the function returns.
-    public func now(_ db: Database) throws -> Date { try tell(db) }
+    public func now(_ db: Database) throws -> Date { try clock(db) }
 }
 
 extension TransactionClock where Self == DefaultTransactionClock {
