@@ -4,7 +4,8 @@ import Testing
 @Suite("Installation")
 struct InstallTests {
     static let commands = [
-        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "vacuum", "query", "shell", "keygen",
+        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "vacuum", "query",
+        "shell", "keygen",
         "key", "completions",
     ]
 

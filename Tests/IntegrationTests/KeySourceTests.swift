@@ -69,7 +69,8 @@ struct KeySourceTests {
     func keyWithSalt(isText: Bool) async throws {
         let digits = (0..<48).map { String(format: "%02x", $0) }.joined(), path = scratch.path("salted.db")
         try await StockShell(path: path,
-                             passphrase: "x'\(digits)'").run("PRAGMA cipher_plaintext_header_size = 32; CREATE TABLE t (x);")
+            passphrase: "x'\(digits)'"
+        ).run("PRAGMA cipher_plaintext_header_size = 32; CREATE TABLE t (x);")
         try scratch.write(isText ? Data((digits + "\n").utf8) : Data(0..<48), to: "raw")
         let outcome = try await strongroom("check", path, "--raw-key-file", scratch.path("raw"))
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -172,7 +173,7 @@ struct TypedKeyTests {
     func stopped() async throws {
         let program = try Program(built: "strongroom").executable.path
         let running = try terminal.start(try Program("bash", "-c",
-                                                     "set -m; '\(program)' check '\(database)'; echo stopped; fg > /dev/null; echo \"status $?\""))
+                "set -m; '\(program)' check '\(database)'; echo stopped; fg > /dev/null; echo \"status $?\""))
         try terminal.expect("Passphrase of \(database): ")
         terminal.type("\u{1A}")
         try terminal.expect("stopped")

@@ -11,7 +11,8 @@ struct ObservingProcessTests {
         scratch = try Scratch()
         database = scratch.path("notes.sqlite")
         key = try scratch.secret("old", in: "key")
-        try await shell("old").run("PRAGMA journal_mode = wal; CREATE TABLE note (id INTEGER PRIMARY KEY, author TEXT);")
+        try await shell("old").run(
+            "PRAGMA journal_mode = wal; CREATE TABLE note (id INTEGER PRIMARY KEY, author TEXT);")
     }
 
     private func shell(_ passphrase: String) -> StockShell { StockShell(path: database, passphrase: passphrase) }

@@ -36,7 +36,9 @@ struct PromptTests {
         terminal.type("new secret\n")
         #expect(await running.outcome().status == 0, "\(terminal.transcript())")
         #expect(!terminal.transcript().contains("new secret"))
-        #expect(try await StockShell(path: database, passphrase: "new secret").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(
+            try await StockShell(path: database, passphrase: "new secret").run(Scratch.sampleQuery)
+                == Scratch.sampleAnswer)
     }
 
     @Test("strongroom on a terminal changes nothing when the two answers differ")
@@ -96,7 +98,8 @@ struct PromptTests {
     @Test("strongroom on a terminal shows a bar while it rotates, and nothing of it when it is done")
     func bar() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "old")
-        try await StockShell(path: database, passphrase: "old").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(20000000));")
+        try await StockShell(path: database, passphrase: "old").run(
+            "CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(20000000));")
         let running = try terminal.start(try Program(
             built: "strongroom", "rotate", database, "--passphrase-file", try scratch.secret("old", in: "old.key"),
             "--new-passphrase-file", try scratch.secret("new", in: "new.key")))
@@ -125,7 +128,8 @@ struct PromptTests {
     func decryptUnasked() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let running = try terminal.start(try Program(
-            built: "strongroom", "decrypt", database, scratch.path("clear.sqlite"), "--yes", "--passphrase-file", try scratch.secret("right")))
+                built: "strongroom", "decrypt", database, scratch.path("clear.sqlite"), "--yes", "--passphrase-file",
+                try scratch.secret("right")))
         #expect(await running.outcome().status == 0)
         #expect(!terminal.transcript().contains("Type yes"))
     }

@@ -7,7 +7,8 @@ struct WordsTests {
     @Test("A bar fits the terminal, whatever its width", arguments: [1, 20, 40, 80, 200])
     func barWidth(_ columns: Int) {
         for percentage in [0, 50, 100] {
-            let bar = ProgressBar(label: "rotating 12 databases", percentage: percentage, elapsed: 30, columns: columns).description
+            let bar = ProgressBar(label: "rotating 12 databases", percentage: percentage, elapsed: 30, columns: columns)
+                .description
             #expect(bar.count < columns || columns <= 1 && bar.isEmpty)
         }
     }
@@ -20,7 +21,9 @@ struct WordsTests {
 
     @Test("A bar says how long it will take when there is something to reckon with")
     func barRest() {
-        #expect(ProgressBar(label: "r", percentage: 25, elapsed: 10, columns: 80).description.hasSuffix("25 %, about 30 s left"))
+        #expect(
+            ProgressBar(label: "r", percentage: 25, elapsed: 10, columns: 80).description.hasSuffix(
+                "25 %, about 30 s left"))
         #expect(ProgressBar(label: "r", percentage: 1, elapsed: 10, columns: 80).description.hasSuffix(" 1 %"))
         #expect(ProgressBar(label: "r", percentage: 25, elapsed: 0.5, columns: 80).description.hasSuffix(" 25 %"))
     }

@@ -131,7 +131,9 @@ struct BarrierTests {
         #expect(try count.wait() == 1)
     }
 
-    @Test("a task that waits for a barrier is cancelled at once, and nobody waits for it any longer", arguments: ["barrier", "erase", "rotation"])
+    @Test(
+        "a task that waits for a barrier is cancelled at once, and nobody waits for it any longer",
+        arguments: ["barrier", "erase", "rotation"])
     func cancelledWhileWaiting(for work: String) async throws {
         let pool = try PoolFixture().pool
         let isReading = Gate(), mayStop = Gate()

@@ -47,7 +47,9 @@ struct HabitTests {
 
     @Test("errors described without the space around their SQL")
     func describedSQL() {
-        #expect(DatabaseError(message: "m", sql: " SELECT 1 ;\n").description == "SQLite error 1: m - while executing `SELECT 1`")
+        #expect(
+            DatabaseError(message: "m", sql: " SELECT 1 ;\n").description
+                == "SQLite error 1: m - while executing `SELECT 1`")
     }
 
     @Test("integers and doubles of equal value equal as values, not as storages")
@@ -63,7 +65,8 @@ struct HabitTests {
     }
 
     @Test("dates of whole milliseconds, whatever the text says", arguments: [
-        ("2015-07-22 01:02:03.00456", 4_000_000), ("2015-07-22 01:02:03.9999", 999_000_000), ("2015-07-22 01:02:03.1", 100_000_000),
+            ("2015-07-22 01:02:03.00456", 4_000_000), ("2015-07-22 01:02:03.9999", 999_000_000),
+            ("2015-07-22 01:02:03.1", 100_000_000),
     ])
     func milliseconds(text: String, nanoseconds: Int) throws {
         let components = try #require(DatabaseDateComponents.fromDatabaseValue(text.databaseValue)).dateComponents

@@ -6,7 +6,8 @@ import Testing
 struct TraceTests {
     private func traced(
         options: Database.TracingOptions = .statement, publicArguments: Bool = false,
-        _ body: (Database) throws -> Void, _ show: @escaping (Database.TraceEvent) -> String = { "\($0)" }) throws -> [String]
+        _ body: (Database) throws -> Void, _ show: @escaping (Database.TraceEvent) -> String = { "\($0)" }
+    ) throws -> [String]
     {
         var configuration = Configuration.encrypted()
         configuration.publicStatementArguments = publicArguments

@@ -131,7 +131,9 @@ struct DumpContentTests {
     func requests() throws {
         try withSchema(Self.sql) { (db) throws in
             let request: SQLRequest<Row> = "SELECT id, name FROM player WHERE id < \(2)"
-            #expect(try printed { try db.dumpRequest(request, format: .list(header: true), to: $0) } == "id|name\n1|Craig\n")
+            #expect(
+                try printed { try db.dumpRequest(request, format: .list(header: true), to: $0) } == "id|name\n1|Craig\n"
+            )
             let adapted = request.adapted { _ in SuffixRowAdapter(fromIndex: 1) }
             #expect(try printed { try db.dumpRequest(adapted, to: $0) } == "1|Craig\n")
         }
@@ -159,7 +161,8 @@ struct DumpContentTests {
             try db.execute(sql: "INSERT INTO team VALUES (1, 'Reds'), (2, 'Blues')")
             #expect(try printed { try db.dumpRequest(teams, to: $0) } == "1|Reds\n2|Blues\n\nplayers\n")
             try db.execute(sql: """
-                INSERT INTO player VALUES (10, 1, 'Ann'), (11, NULL, 'Bob'); INSERT INTO award VALUES (100, 10), (101, 11)
+                INSERT INTO player VALUES (10, 1, 'Ann'), (11, NULL, 'Bob'); \
+                INSERT INTO award VALUES (100, 10), (101, 11)
                 """)
             #expect(try printed { try db.dumpRequest(teams, format: .list(header: true), to: $0) } == """
                 id|name

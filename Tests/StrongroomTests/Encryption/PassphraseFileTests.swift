@@ -55,7 +55,9 @@ struct PassphraseFileTests {
         #expect(error?.recoverySuggestion?.contains("chmod") == true)
     }
 
-    @Test("that others may read is accepted on request", arguments: [(0o640, DatabaseKey.Readers.group), (0o444, .everyone)])
+    @Test(
+        "that others may read is accepted on request",
+        arguments: [(0o640, DatabaseKey.Readers.group), (0o444, .everyone)])
     func requestedPermissions(mode: Int, readers: DatabaseKey.Readers) throws {
         try open(.passphrase(contentsOf: file("open sesame", mode: mode), readableBy: readers))
     }

@@ -140,7 +140,8 @@ struct VacuumIntoTests {
         let folder = try TemporaryFolder()
         let writer = try open(folder.path("db.sqlite"))
         try await writer.write { db in
-            try db.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note (text) VALUES ('kept')")
+            try db.execute(
+                sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note (text) VALUES ('kept')")
         }
         let copies = [folder.path("copy.sqlite"), folder.path("second copy.sqlite")]
         try vacuum(writer, into: copies[0])

@@ -56,7 +56,8 @@ struct ExternalInterleavingTests {
         for observation in observations { observation.cancel() }
     }
 
-    @Test("when it can be read only after its last event: its frames are in the log, and the index does not name them yet",
+    @Test(
+        "when it can be read only after its last event: its frames are in the log, but not yet in the index",
         arguments: [WriterKind.queue, .pool])
     func framesBeforeIndex(kind: WriterKind) async throws {
         strongroom_faults_install()
@@ -113,7 +114,9 @@ struct ExternalInterleavingTests {
         configuration.allowsUnsafeTransactions = true
         let queue = try file.open(.queue, configuration)
         let changes = Shared(0)
-        let observation = try DatabaseRegionObservation(tracking: Table("wine")).start(in: queue) { _ in changes.update { $0 += 1 } }
+        let observation = try DatabaseRegionObservation(tracking: Table("wine")).start(in: queue) { _ in
+            changes.update { $0 += 1 }
+        }
         try await queue.writeWithoutTransaction { db in
             try db.beginTransaction(.deferred)
             _ = try db.countWines()

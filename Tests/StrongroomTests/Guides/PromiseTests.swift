@@ -29,7 +29,8 @@ struct PromiseTests {
             let before = try Int.fetchOne(early, sql: "SELECT COUNT(*) FROM wine")
             start { try! pool.write { try $0.execute(sql: "INSERT INTO wine (name) VALUES ('Chinon')") } }.pass()
             let late = Shared<Int?>(nil)
-            start { late.update { $0 = try! pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM wine") } } }.pass()
+            start { late.update { $0 = try! pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM wine") } } }
+                .pass()
             #expect(try Int.fetchOne(early, sql: "SELECT COUNT(*) FROM wine") == before)
             #expect(late.value == 1)
         }

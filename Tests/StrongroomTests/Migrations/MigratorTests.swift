@@ -30,7 +30,9 @@ struct MigratorTests {
         try withEncryptedQueue { (queue) throws in
             try creating("b", "a").migrate(queue)
             try creating("b", "a", "c").migrate(queue)
-            let history = try queue.read { try String.fetchAll($0, sql: "SELECT identifier FROM grdb_migrations ORDER BY rowid") }
+            let history = try queue.read {
+                try String.fetchAll($0, sql: "SELECT identifier FROM grdb_migrations ORDER BY rowid")
+            }
             #expect(history == ["b", "a", "c"])
         }
     }
@@ -205,7 +207,9 @@ struct MigratorTests {
 
             var migrator = creating("v1")
             migrator.registerMigration("m", merging: ["v2", "v3"]) { db, applied in
-                for name in ["v2", "v3"] where !applied.contains(name) { try db.execute(sql: "CREATE TABLE \(name)(x)") }
+                for name in ["v2", "v3"] where !applied.contains(name) {
+                    try db.execute(sql: "CREATE TABLE \(name)(x)")
+                }
             }
             migrator.registerMigration("v4") { try $0.execute(sql: "CREATE TABLE v4(x)") }
             try migrator.migrate(queue)

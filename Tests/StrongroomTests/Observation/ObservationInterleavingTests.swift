@@ -64,7 +64,8 @@ struct ObservationInterleavingTests {
         cancellable.cancel()
     }
 
-    @Test("A write to what the fetch reads for the first time is not missed, though it comes before the region is known")
+    @Test(
+        "A write to what the fetch reads for the first time is not missed, though it comes before the region is known")
     func writeBeforeRegionIsKnown() async throws {
         let fixture = try PoolFixture()
         try await fixture.pool.write { try $0.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY)") }

@@ -116,7 +116,9 @@ struct SharedValueObservationTests {
         let shared = ValueObservation.tracking { _ -> Int in
             fetches.update { $0 += 1 }
             throw Refusal()
-        }.shared(in: fixture.queue, scheduling: .async(onQueue: DispatchQueue(label: "shared")), extent: .observationLifetime)
+        }.shared(
+            in: fixture.queue, scheduling: .async(onQueue: DispatchQueue(label: "shared")), extent: .observationLifetime
+        )
         for _ in 0..<2 {
             let subscriber = Notified<Int>()
             let cancellable = shared.start(onError: subscriber.onError, onChange: subscriber.onChange)

@@ -148,7 +148,8 @@ struct ValueObservationTests {
     func givenRegion(_ kind: WriterKind) async throws {
         let (writer, _) = try kind.make()
         try await writer.write {
-            try $0.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY); CREATE TABLE other (id INTEGER PRIMARY KEY)")
+            try $0.execute(
+                sql: "CREATE TABLE note (id INTEGER PRIMARY KEY); CREATE TABLE other (id INTEGER PRIMARY KEY)")
         }
         let fetches = Shared(0)
         let notified = Notified<Int>()

@@ -34,7 +34,8 @@ struct PersistenceContainerTests {
             container["unwrapped"] = unwrapped
         }.stored
         #expect(stored == [
-            "integer": 1.databaseValue, "double": 1.5.databaseValue, "text": "t".databaseValue, "side": "left".databaseValue,
+                "integer": 1.databaseValue, "double": 1.5.databaseValue, "text": "t".databaseValue,
+                "side": "left".databaseValue,
             "set": 2.databaseValue, "unset": .null, "nothing": .null, "unwrapped": "i".databaseValue,
         ])
     }

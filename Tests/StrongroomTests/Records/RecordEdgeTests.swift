@@ -22,8 +22,12 @@ private struct Event: Codable, Equatable, FetchableRecord, PersistableRecord {
     var id: Int
     var moment: Moment
 
-    static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy { .timeIntervalSinceReferenceDate }
-    static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy { .timeIntervalSinceReferenceDate }
+    static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy {
+        .timeIntervalSinceReferenceDate
+    }
+    static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy {
+        .timeIntervalSinceReferenceDate
+    }
 }
 
 private struct Watched: Encodable, PersistableRecord {
@@ -202,7 +206,8 @@ struct RecordEdgeTests {
             var id: Int
         }
         try withDatabase { (db) throws in
-            try db.execute(sql: "CREATE TABLE january (id INTEGER PRIMARY KEY); CREATE TABLE february (id INTEGER PRIMARY KEY)")
+            try db.execute(
+                sql: "CREATE TABLE january (id INTEGER PRIMARY KEY); CREATE TABLE february (id INTEGER PRIMARY KEY)")
             try Entry(id: 1).insert(db)
             Entry.databaseTableName = "february"
             try Entry(id: 2).insert(db)
@@ -216,7 +221,9 @@ struct RecordEdgeTests {
         struct Part: Decodable { var start: Date }
         struct Info: Decodable, FetchableRecord {
             var part: Part
-            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy { .timeIntervalSinceReferenceDate }
+            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy {
+                .timeIntervalSinceReferenceDate
+            }
         }
         try withDatabase { (db) throws in
             let info = try Info.fetchOne(db, sql: "SELECT 12 AS start")
@@ -254,7 +261,9 @@ struct RecordEdgeTests {
         struct Flag: Codable, Equatable, DatabaseValueConvertible {
             var isSet: Bool
             var databaseValue: DatabaseValue { isSet.databaseValue }
-            static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Flag? { Bool.fromDatabaseValue(dbValue).map { Flag(isSet: $0) } }
+            static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Flag? {
+                Bool.fromDatabaseValue(dbValue).map { Flag(isSet: $0) }
+            }
             static func fromMissingColumn() -> Flag? { Flag(isSet: true) }
         }
         struct Info: Decodable, FetchableRecord {

@@ -22,7 +22,9 @@ struct FetchRequestTests {
         struct Refusal: Error {}
         typealias RowDecoder = Int
         let sqlSubquery = SQLRequest<Int>(sql: "SELECT 1").sqlSubquery
-        func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool) throws -> PreparedRequest { throw Refusal() }
+        func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool) throws -> PreparedRequest {
+            throw Refusal()
+        }
         func fetchCount(_ db: Database) throws -> Int { throw Refusal() }
     }
 
@@ -31,13 +33,16 @@ struct FetchRequestTests {
         try withDatabase { db in
             try db.execute(sql: """
                 CREATE TABLE player (id INTEGER, name TEXT, email TEXT);
-                INSERT INTO player VALUES (1, 'Arthur', NULL), (2, 'Barbara', 'b@b'), (1, 'Arthur', NULL), (2, 'Barbara', 'b@b')
+                INSERT INTO player VALUES (1, 'Arthur', NULL), (2, 'Barbara', 'b@b'), (1, 'Arthur', NULL), (2, \
+                'Barbara', 'b@b')
                 """)
             try body(db)
         }
     }
 
-    private let players: [Player] = [Player(1, "Arthur"), Player(2, "Barbara"), Player(1, "Arthur"), Player(2, "Barbara")]
+    private let players: [Player] = [
+        Player(1, "Arthur"), Player(2, "Barbara"), Player(1, "Arthur"), Player(2, "Barbara"),
+    ]
 
     @Test("A fetch request gives rows")
     func rows() throws {
@@ -122,7 +127,8 @@ struct FetchRequestTests {
             let request = SQLRequest(
                 sql: "SELECT * FROM player WHERE id = ?", arguments: [2], adapter: SuffixRowAdapter(fromIndex: 1))
             #expect(try request.fetchCount(db) == 2)
-            #expect(try SQLRequest(sql: "SELECT * FROM player WHERE id = :id", arguments: ["id": 2]).fetchCount(db) == 2)
+            #expect(
+                try SQLRequest(sql: "SELECT * FROM player WHERE id = :id", arguments: ["id": 2]).fetchCount(db) == 2)
             #expect(try request.adapted { _ in EmptyRowAdapter() }.fetchCount(db) == 2)
             #expect(try AnyFetchRequest(request).fetchCount(db) == 2)
         }

@@ -37,7 +37,8 @@ struct ForeignCursorTests {
     func rawArguments() throws {
         try withDatabase { db in
             let statement = try db.makeStatement(sql: "SELECT upper(?)")
-            sqlite3_bind_text(statement.sqliteStatement, 1, "raw", -1, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+            sqlite3_bind_text(
+                statement.sqliteStatement, 1, "raw", -1, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
             #expect(try TextCursor(statement).next() == "RAW")
         }
     }

@@ -118,7 +118,8 @@ struct RowTests {
     @Test("keeps its values as a copy when the cursor moves on, and when the access ends")
     func copies() throws {
         let copies = try withDatabase { db in
-            let cursor = try Row.fetchCursor(db, sql: "SELECT 1 AS a, 'x' AS b, x'0102' AS c UNION ALL SELECT 2, NULL, NULL")
+            let cursor = try Row.fetchCursor(
+                db, sql: "SELECT 1 AS a, 'x' AS b, x'0102' AS c UNION ALL SELECT 2, NULL, NULL")
             var copies: [Row] = []
             while let row = try cursor.next() { copies.append(row.copy()) }
             return copies

@@ -33,7 +33,8 @@ struct ForeignKeyTests {
 
     @Test("of a table without any are none; of views and missing tables, an error")
     func missing() throws {
-        try withSchema(Self.sql + "CREATE VIEW v AS SELECT 1; CREATE TABLE lost (a REFERENCES nowhere)") { (db) throws in
+        try withSchema(Self.sql + "CREATE VIEW v AS SELECT 1; CREATE TABLE lost (a REFERENCES nowhere)") {
+            (db) throws in
             #expect(try db.foreignKeys(on: "parent").isEmpty)
             try expectError("no such table: v") { try db.foreignKeys(on: "v") }
             try expectError("no such table: missing") { try db.foreignKeys(on: "missing") }

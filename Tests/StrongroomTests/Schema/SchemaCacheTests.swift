@@ -8,7 +8,9 @@ private final class RunStatements {
 }
 
 private func noteStatement(
-    _ event: UInt32, _ context: UnsafeMutableRawPointer?, _ statement: UnsafeMutableRawPointer?, _ text: UnsafeMutableRawPointer?) -> CInt
+    _ event: UInt32, _ context: UnsafeMutableRawPointer?, _ statement: UnsafeMutableRawPointer?,
+    _ text: UnsafeMutableRawPointer?
+) -> CInt
 {
     let statements = Unmanaged<RunStatements>.fromOpaque(context!).takeUnretainedValue()
     statements.sql.append(String(cString: sqlite3_sql(OpaquePointer(statement!))))
@@ -39,7 +41,8 @@ struct SchemaCacheTests {
     private func statements(_ db: Database, _ body: () throws -> Void) throws -> [String] {
         let statements = RunStatements()
         sqlite3_trace_v2(
-            db.sqliteConnection, UInt32(SQLITE_TRACE_STMT), noteStatement, Unmanaged.passUnretained(statements).toOpaque())
+            db.sqliteConnection, UInt32(SQLITE_TRACE_STMT), noteStatement,
+            Unmanaged.passUnretained(statements).toOpaque())
         defer { sqlite3_trace_v2(db.sqliteConnection, 0, nil, nil) }
         try body()
         return statements.sql

@@ -26,7 +26,9 @@ struct StopScopeTests {
             $0 = Task {
                 try await onThread { mayBegin.pass() }
                 try await writer.write { db in
-                    db.afterNextTransaction(onCommit: { db in counts.update { $0.append(Result { try db.countWines() }) } })
+                    db.afterNextTransaction(onCommit: { db in
+                        counts.update { $0.append(Result { try db.countWines() }) }
+                    })
                     try db.insertWine()
                 }
             }
@@ -61,7 +63,8 @@ struct StopScopeTests {
         #expect(try await fixture.queue.read { try $0.countWines() } == 0)
     }
 
-    @Test("what a cancelled block leaves open is rolled back and reported", arguments: WriterKind.allCases, [true, false])
+    @Test(
+        "what a cancelled block leaves open is rolled back and reported", arguments: WriterKind.allCases, [true, false])
     func cancelledCommit(kind: WriterKind, isThrown: Bool) async throws {
         let (writer, folder) = try kind.make()
         let hasBegun = Gate(), isCancelled = Gate()
@@ -81,7 +84,9 @@ struct StopScopeTests {
         _ = folder
     }
 
-    @Test("an interruption makes no ROLLBACK fail, not even one that full-text tables take part in", arguments: [true, false])
+    @Test(
+        "an interruption makes no ROLLBACK fail, not even one that full-text tables take part in",
+        arguments: [true, false])
     func interruptedFullText(commits: Bool) throws {
         let fixture = try QueueFixture()
         let queue = fixture.queue
@@ -102,7 +107,9 @@ struct StopScopeTests {
         }
     }
 
-    @Test("an interrupted transaction that has made a full-text table takes it back, with all the rest", arguments: [true, false])
+    @Test(
+        "an interrupted transaction that has made a full-text table takes it back, with all the rest",
+        arguments: [true, false])
     func interruptedNewFullText(commits: Bool) throws {
         let fixture = try QueueFixture()
         let queue = fixture.queue
@@ -151,7 +158,9 @@ struct StopScopeTests {
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") } == committed)
     }
 
-    @Test("interrupting an idle connection does nothing later: checkpoints move the log, and closing does", arguments: [false, true])
+    @Test(
+        "interrupting an idle connection does nothing later: checkpoints move the log, and closing does",
+        arguments: [false, true])
     func idleInterruption(isPool: Bool) throws {
         let (writer, folder) = try (isPool ? WriterKind.pool : .queue).make(walConfiguration())
         try writer.write { try $0.insertWine() }
@@ -206,7 +215,9 @@ struct StopScopeTests {
         #expect(try queue.read { try $0.countWines() } == 1)
     }
 
-    @Test("a read that has finished gives its value, although its task is cancelled after that", arguments: WriterKind.allCases)
+    @Test(
+        "a read that has finished gives its value, although its task is cancelled after that",
+        arguments: WriterKind.allCases)
     func finishedRead(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
         let hasRead = Gate(), isCancelled = Gate()
@@ -309,7 +320,9 @@ struct StopScopeTests {
         _ = folder
     }
 
-    @Test("a cancelled savepoint is rolled back, and so is the transaction around it", arguments: WriterKind.allCases, [false, true])
+    @Test(
+        "a cancelled savepoint is rolled back, and so is the transaction around it", arguments: WriterKind.allCases,
+        [false, true])
     func cancelledSavepoint(kind: WriterKind, isNested: Bool) async throws {
         let (writer, folder) = try kind.make()
         let hasBegun = Gate(), isCancelled = Gate()

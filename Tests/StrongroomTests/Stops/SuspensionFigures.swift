@@ -48,11 +48,15 @@ struct SuspensionFigures {
 
     private func milliseconds(_ seconds: Double) -> String { String(format: "%.0f", seconds * 1000) }
 
-    private func run(_ work: Work, _ mode: String, suspendedAfter delay: Double) throws -> (took: Double, latency: Double) {
+    private func run(
+        _ work: Work, _ mode: String, suspendedAfter delay: Double
+    ) throws -> (took: Double, latency: Double) {
         let database = try LargeDatabase(Self.template, mode == "wal" ? walConfiguration() : .encrypted())
         try work.prepare(database.queue)
-        let (took, latency, error) = try database.suspend(at: { start, _ in -start.timeIntervalSinceNow > delay }, during: work.run)
-        #expect(error.map { ($0 as? DatabaseError)?.isInterruptionError == true } ?? true, "\(String(describing: error))")
+        let (took, latency, error) = try database.suspend(
+            at: { start, _ in -start.timeIntervalSinceNow > delay }, during: work.run)
+        #expect(
+            error.map { ($0 as? DatabaseError)?.isInterruptionError == true } ?? true, "\(String(describing: error))")
         #expect(try database.queue.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
         return (took, latency)
     }
