@@ -24,7 +24,7 @@ struct ExitCodeTests {
         #expect(try await strongroom(["query", database, "SELECT nothing"] + key).status == 1)
     }
 
-    @Test("2: wrong usage, with an object for those who asked for JSON", arguments: [
+    @Test("2: wrong usage, with an object for --json", arguments: [
             ["check", "--json"], ["check", "file", "--json", "--passphrase-fd", "x"],
             ["check", "file", "--json", "--page-size", "1000"], ["check", "file", "--json", "--page-size", "512"],
         ["check", "file", "--json", "--passphrase-env", "A", "--passphrase-fd", "5"],
@@ -151,7 +151,7 @@ struct FullDiskTests {
     }
 
     @Test(
-        "Rows that nobody could keep are not passed over",
+        "An error while rows are written is not ignored",
         .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
     func standardOutput() async throws {
         let strongroom = try Program(built: "strongroom").executable.path

@@ -36,7 +36,7 @@ struct ForeignFormat: Sendable, CustomStringConvertible {
     }
 }
 
-@Suite("Databases that others made")
+@Suite("Databases from other programs")
 struct ForeignFormatTests {
     let scratch: Scratch
     init() throws { scratch = try Scratch() }
@@ -143,7 +143,7 @@ struct ForeignFormatTests {
     }
 }
 
-@Suite("Databases with a plaintext header that others made")
+@Suite("Databases with a plaintext header from other programs")
 struct ForeignHeaderTests {
     static let salt = "00112233445566778899aabbccddeeff"
 

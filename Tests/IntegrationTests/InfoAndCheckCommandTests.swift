@@ -11,14 +11,14 @@ struct InfoCommandTests {
         try await Program(built: "strongroom", "info", path).run()
     }
 
-    @Test("strongroom info tells a clear database, without asking for a passphrase")
+    @Test("strongroom info recognizes a clear database without a passphrase")
     func clear() async throws {
         let outcome = try await info(try await scratch.clearDatabase())
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.output.contains("clear"))
     }
 
-    @Test("strongroom info tells an encrypted database, without asking for a passphrase")
+    @Test("strongroom info recognizes an encrypted database without a passphrase")
     func encrypted() async throws {
         let outcome = try await info(try await scratch.encryptedDatabase(passphrase: "secret"))
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -143,7 +143,7 @@ struct CheckCommandTests {
         #expect(try await check(database).status == 13)
     }
 
-    @Test("strongroom check refuses what is certainly no database, before it asks for a passphrase", arguments: [
+    @Test("strongroom check refuses a file that is not a database before it asks for a passphrase", arguments: [
         "", "Dear diary, this text grows longer and longer and is still no database.\n",
     ])
     func notDatabase(_ text: String) async throws {

@@ -97,7 +97,7 @@ struct KeySourceTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    @Test("--salt-file tells a folder from a file that is absent")
+    @Test("--salt-file distinguishes a folder from an absent file")
     func saltFolder() async throws {
         let outcome = try await strongroom(
             "check", database, "--salt-file", scratch.folder.path, "--passphrase-file", scratch.path("old"))
@@ -118,7 +118,7 @@ struct KeySourceTests {
         }
     }
 
-    @Test("JSON tells the database from the key file that could not be read")
+    @Test("JSON distinguishes the database from the key file that could not be read")
     func keyFileMember() async throws {
         let outcome = try await strongroom("check", database, "--json", "--passphrase-file", scratch.path("nowhere"))
         #expect(outcome.status == 10)
@@ -169,7 +169,7 @@ struct TypedKeyTests {
         #expect(terminal.transcript().contains("this passphrase does not open it; nothing was changed"))
     }
 
-    @Test("Typed keys don't show after Ctrl-Z and fg, and are asked for again")
+    @Test("Typed keys are not echoed after Ctrl-Z and fg, and are prompted for again")
     func stopped() async throws {
         let program = try Program(built: "strongroom").executable.path
         let running = try terminal.start(try Program("bash", "-c",

@@ -223,7 +223,7 @@ struct QueryCommandTests {
         return try await program.run(input: sql)
     }
 
-    @Test("strongroom query writes rows in the form asked for", arguments: [
+    @Test("strongroom query writes rows in the form of --output", arguments: [
         ("table", "a    b\n---  -\nx,y  1\n"), ("csv", "a,b\n\"x,y\",1\n"), ("jsonl", "{\"a\":\"x,y\",\"b\":1}\n"),
     ])
     func forms(_ form: String, _ expected: String) async throws {
@@ -303,7 +303,7 @@ struct QueryCommandTests {
     }
 }
 
-@Suite("Places of a passphrase")
+@Suite("Sources of a passphrase")
 struct SecretSourceTests {
     let scratch: Scratch
     let database: String
@@ -368,7 +368,7 @@ struct OutcomeTests {
         #expect(try scratch.bytes("encrypted.sqlite") == before)
     }
 
-    @Test("--quiet says nothing when all is well")
+    @Test("--quiet prints nothing after success")
     func quiet() async throws {
         let scratch = try Scratch()
         let database = try await scratch.encryptedDatabase(passphrase: "right")

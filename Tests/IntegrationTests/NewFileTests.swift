@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Databases that commands make")
+@Suite("Databases that commands create")
 struct NewFileTests {
     let scratch: Scratch
     let source: String

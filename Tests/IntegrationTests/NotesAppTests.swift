@@ -15,7 +15,7 @@ struct NotesAppTests {
         return await program.outcome()
     }
 
-    @Test("The notes application adds, finds, edits, pins and deletes notes, and tells each change by observation")
+    @Test("The notes application adds, finds, edits, pins and deletes notes, and observes each change")
     func notes() async throws {
         let scratch = try Scratch()
         let app = try start(scratch.path("notes.sqlite"), passphrase: "correct horse")
@@ -58,7 +58,7 @@ struct NotesAppTests {
     }
 
     @Test(
-        "The notes application changes its passphrase at work: observation goes on, and only the new one opens the file"
+        "The notes application changes its passphrase: observation goes on, and only the new one opens the file"
     )
     func passphrase() async throws {
         let scratch = try Scratch()
@@ -178,7 +178,7 @@ struct KeyRenewalTests {
         #expect(try await run("renew-key\n").output.contains("key renewed"))
     }
 
-    @Test("makes no key over notes whose key is gone, and finds the notes when it is back")
+    @Test("makes no key for notes whose key is missing, and reads them when it is restored")
     func goneKey() async throws {
         #expect(try await run("add work Call the bank\n").status == 0)
         let key = try scratch.bytes("keys/key")

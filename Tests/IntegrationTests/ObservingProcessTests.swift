@@ -41,7 +41,7 @@ struct ObservingProcessTests {
         #expect(await observer.finish().status == 0)
     }
 
-    @Test("is told of a change of key, opens the database anew, and goes on")
+    @Test("gets an error after a change of key, opens the database again, and goes on")
     func rotation() async throws {
         let observer = try await observe(), new = try scratch.secret("new", in: "new")
         let outcome = try await strongroom("rotate", database, "--passphrase-file", key, "--new-passphrase-file", new)

@@ -50,7 +50,7 @@ struct ReadingCommandTests {
     }
 
     @Test(
-        "Commands that read leave nothing beside a database that this user may not write, whoever may",
+        "Commands that read leave no file beside a database that this user may not write",
         .enabled(if: geteuid() == 0),
           arguments: [false, true], [0o755, 0o777] as [mode_t])
     func anotherUser(_ hasLog: Bool, _ folderMode: mode_t) async throws {
@@ -160,7 +160,7 @@ struct ReadingCommandTests {
         #expect(try scratch.snapshot() == before)
     }
 
-    @Test("SQL without --write asks all that can be asked", arguments: [
+    @Test("SQL without --write can use all pragmas and functions that only read", arguments: [
             "PRAGMA journal_mode", "PRAGMA table_info(book)", "PRAGMA integrity_check(1)",
             "SELECT * FROM pragma_table_xinfo('book')",
             "PRAGMA foreign_key_list('book')", "PRAGMA cipher_version", "EXPLAIN QUERY PLAN SELECT * FROM book",

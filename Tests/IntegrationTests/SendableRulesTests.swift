@@ -3,7 +3,7 @@ import Testing
 
 /// What the compiler refuses to let cross from task to task. What it must accept stands among the samples of the
 /// guides.
-@Suite("Rules that the compiler keeps", .enabled(if: (try? Program("swiftc")) != nil))
+@Suite("Rules that the compiler enforces", .enabled(if: (try? Program("swiftc")) != nil))
 struct SendableRulesTests {
     /// A record that is a class: the compiler can't know that it is safe to share.
     private static let playerClass = """

@@ -48,7 +48,7 @@ struct ShellCommandTests {
         #expect(outcome.output.contains("10"))
     }
 
-    @Test("A dump makes the same database anew, blobs, counters and full-text tables too")
+    @Test("A dump recreates the same database, with blobs, counters and full-text tables")
     func dump() async throws {
         try await StockShell(path: database, passphrase: "right").run("""
             CREATE TABLE odd ("a b" TEXT, c BLOB, d REAL);
@@ -149,7 +149,7 @@ struct ShellCommandTests {
     }
 
     @Test(
-        "strongroom shell ends at the first error where nobody types, and goes on where somebody does",
+        "strongroom shell ends at the first error without a terminal, and goes on with one",
         
           .enabled(if: PseudoTerminal.isAvailable))
     func errors() async throws {
@@ -240,7 +240,7 @@ struct ShellCommandTests {
     }
 }
 
-@Suite("What commands say of their work")
+@Suite("The output of commands")
 struct ProgressTests {
     let scratch: Scratch
     let secret: String

@@ -36,7 +36,7 @@ struct UsageTests {
         #expect(try await strongroom(command, "file", "--passphrase", "x").status == 2)
     }
 
-    @Test("strongroom explains itself on standard output when asked to")
+    @Test("strongroom prints help on standard output when it is requested")
     func help() async throws {
         let outcome = try await strongroom("--help")
         #expect(outcome.status == 0)
@@ -120,7 +120,7 @@ struct UsageTests {
     }
 
     @Test(
-        "strongroom asks for a passphrase file where there is no terminal",
+        "strongroom without a terminal requires a passphrase file",
         .enabled(if: PseudoTerminal.isAvailable))
     func noTerminal() async throws {
         let scratch = try Scratch()

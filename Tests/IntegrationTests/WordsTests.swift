@@ -29,11 +29,11 @@ struct WordsTests {
     }
 
     @Test(
-        "Durations are told as people tell them",
+        "Durations are printed in words",
         arguments: [(0.2, "1 s"), (89, "89 s"), (90, "2 min"), (3600, "60 min"), (9000, "2.5 h")])
     func durations(_ seconds: Double, _ words: String) { #expect(duration(seconds) == words) }
 
-    @Test("Sizes are told in what they are counted in", arguments: [
+    @Test("Sizes are printed in the largest fitting unit", arguments: [
         (Int64(4096), "4096 bytes"), (40_960, "40 kB"), (3_067_904, "3.1 MB"), (81_424_941_056, "81.4 GB"),
     ])
     func sizes(_ bytes: Int64, _ words: String) { #expect(megabytes(bytes) == words) }

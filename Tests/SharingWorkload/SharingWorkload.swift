@@ -10,7 +10,7 @@ import Strongroom
 /// - `mint-shared PATH NAME KEY` does the same with the opening lock.
 /// - `time PATH NAME COUNT` does the same as `write`, and prints the duration of each write in microseconds.
 /// - `commit PATH KEY-FILE COUNT RATE [checkpoint]` commits COUNT notes, RATE a second, and prints the time of each.
-/// - `observe PATH KEY-FILE [blind]` prints the time at which it sees the notes of others, or with `blind` only its own.
+/// - `observe PATH KEY-FILE [blind]` prints when it sees the notes of others, or with `blind` only its own.
 @main
 struct SharingWorkload {
     static func main() throws {

@@ -71,7 +71,7 @@ struct ClosingTests {
         #expect(write?.reason == .closed)
     }
 
-    @Test("a snapshot with a living statement says so, and the snapshot goes on")
+    @Test("a snapshot with a living statement fails, and the snapshot can still be used")
     func livingSnapshot() throws {
         let fixture = try PoolFixture()
         let snapshot = try fixture.pool.makeSnapshot()
@@ -110,7 +110,7 @@ struct ClosingTests {
         var isRefused: Bool { [.read, .write, .barrier, .erase, .reentrantWrite].contains(self) }
     }
 
-    @Test("What goes with a connection may ask for anything: the database is closed by then",
+    @Test("Objects that a connection releases can use the database, which is closed by then",
         arguments: LastCall.allCases, ["queue", "pool", "reader of a pool"])
     func farewells(call: LastCall, place: String) async throws {
         let (writer, folder) = try (place == "queue" ? WriterKind.queue : .pool).make()
@@ -138,7 +138,7 @@ struct ClosingTests {
         _ = folder
     }
 
-    @Test("An observer that goes with its database may ask for it", arguments: WriterKind.allCases)
+    @Test("An observer that is released with its database can use it", arguments: WriterKind.allCases)
     func farewellOfObserver(kind: WriterKind) async throws {
         final class Observer: TransactionObserver, @unchecked Sendable {
             let farewell: Farewell
@@ -159,7 +159,7 @@ struct ClosingTests {
         _ = folder
     }
 
-    @Test("What goes with a connection that nobody closes may interrupt the database")
+    @Test("Objects that an unclosed connection releases can interrupt the database")
     func farewellOfAbandoned() async throws {
         let pool = try PoolFixture().pool
         let isSaid = Gate()

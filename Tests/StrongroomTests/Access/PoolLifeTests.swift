@@ -66,7 +66,7 @@ struct PoolLifeTests {
         #expect(count == 0)
     }
 
-    @Test("what goes with a reader that releases its memory may read", arguments: [false, true])
+    @Test("objects that a reader releases with its memory can read", arguments: [false, true])
     func farewellOfReader(_ invalidates: Bool) async throws {
         let pool = try PoolFixture().pool
         let counts = Shared<[Int]>([])

@@ -88,7 +88,7 @@ struct PublisherTests {
         _ = folder
     }
 
-    @Test("deliver where the program asks for it, and read what a write has left", arguments: WriterKind.allCases)
+    @Test("deliver on the requested scheduler, and read the state after a write", arguments: WriterKind.allCases)
     func writeThenRead(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
             let publisher = writer.writePublisher(receiveOn: DispatchQueue.global().ocombine) {

@@ -127,7 +127,7 @@ struct SnapshotTests {
         #expect(error?.resultCode == .SQLITE_ABORT)
     }
 
-    @Test("goes on with the present state when a program ends its transaction and begins another one")
+    @Test("reads the current state when a program ends its transaction and begins another one")
     func beginningAnew() throws {
         let fixture = try PoolFixture()
         let snapshot = try fixture.pool.makeSnapshot()

@@ -8,6 +8,8 @@ struct LineTests {
 
     private static let folders = ["Sources", "Shim", "Tests", "scripts"]
 
+    private static let extensions = [".swift", ".c", ".h"]
+
     @Test("The lines of the package have at most 120 columns", arguments: folders)
     func columns(folder: String) throws {
         let package = SourceDocumentation.packageFolder
@@ -39,7 +41,7 @@ struct LineTests {
             guard !path.contains(".build/"), !name.hasPrefix(".") else { return false }
             var isFolder: ObjCBool = false
             FileManager.default.fileExists(atPath: folder.path + "/" + path, isDirectory: &isFolder)
-            return !isFolder.boolValue && (!name.contains(".") || [".swift", ".c", ".h"].contains { name.hasSuffix($0) })
+            return !isFolder.boolValue && (!name.contains(".") || extensions.contains { name.hasSuffix($0) })
         }.sorted()
     }
 }

@@ -3,7 +3,7 @@ import Strongroom
 import Testing
 
 /// What programs written for GRDB see of a connection, beyond its results.
-@Suite("Programs that move over find")
+@Suite("Programs that move from GRDB find")
 struct HabitTests {
     private func traced(_ body: (Database) throws -> Void) throws -> [String] {
         try withDatabase { db throws in
@@ -16,7 +16,7 @@ struct HabitTests {
         }
     }
 
-    @Test("no trace of what the library asks of the schema for itself")
+    @Test("no trace of the library's own queries of the schema")
     func schemaQuestions() throws {
         let lines = try traced { db in
             for _ in 0..<3 {

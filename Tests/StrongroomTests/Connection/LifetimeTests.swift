@@ -48,7 +48,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("A statement that is let go outside of any access is finalized at closing")
+    @Test("A statement that is released outside of any access is finalized at closing")
     func orphan() throws {
         try withEncryptedQueue { queue throws in
             let kept = Kept()
@@ -139,7 +139,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("A database used on another thread stops the program, with a message that tells why")
+    @Test("A database used on another thread stops the program with a message")
     func databaseOnAnotherThread() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let queue = try DatabaseQueue()

@@ -41,7 +41,7 @@ struct BackupTests {
         }
     }
 
-    @Test("tells how far it is")
+    @Test("reports its progress")
     func progress() throws {
         try withQueues { source, destination in
             var steps: [DatabaseBackupProgress] = []

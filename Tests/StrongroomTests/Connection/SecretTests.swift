@@ -51,7 +51,7 @@ struct SecretTests {
         }
     }
 
-    @Test("is no statement to those who trace")
+    @Test("is not traced")
     func traced() throws {
         let folder = try TemporaryFolder(), lines = Shared<[String]>([])
         var configuration = Configuration()
@@ -97,7 +97,7 @@ struct SecretTests {
         #expect(!failure.description.contains("zork"))
     }
 
-    @Test("does not stand in SQLite's log, which tells all else")
+    @Test("is not in SQLite's log, which contains all other lines")
     func log() async {
         await #expect(processExitsWith: .success) {
             final class Lines: @unchecked Sendable { var all: [String] = [] }

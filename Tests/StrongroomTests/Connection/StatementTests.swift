@@ -49,7 +49,7 @@ struct StatementTests {
         }
     }
 
-    @Test("tells whether it writes")
+    @Test("reports whether it writes")
     func isReadonly() throws {
         try withTable { db throws in
             #expect(try db.makeStatement(sql: "SELECT 1").isReadonly)
@@ -69,7 +69,7 @@ struct StatementTests {
         }
     }
 
-    @Test("is one only")
+    @Test("must be a single one")
     func multiple() throws {
         try withTable { db throws in
             let failure = try error { _ = try db.makeStatement(sql: "SELECT 1; PRAGMA synchronous = OFF") }
@@ -147,7 +147,7 @@ struct StatementTests {
         }
     }
 
-    @Test("does not mind named arguments that it has no use for")
+    @Test("ignores named arguments that it does not use")
     func extraNames() throws {
         try withTable { db throws in
             #expect(
@@ -251,7 +251,7 @@ struct StatementTests {
         }
     }
 
-    @Test("tells what it reads", arguments: [
+    @Test("reports its region", arguments: [
         ("SELECT name FROM player", "player(name)"),
         ("SELECT name FROM PLAYER WHERE score > 1", "player(name,score)"),
         ("SELECT * FROM player", "player(id,name,score)"),
@@ -269,7 +269,7 @@ struct StatementTests {
         }
     }
 
-    @Test("tells what it reads after the schema has changed")
+    @Test("reports its region after a change of the schema")
     func regionAfterSchemaChange() throws {
         try withTable { db throws in
             let statement = try db.makeStatement(sql: "SELECT * FROM player")

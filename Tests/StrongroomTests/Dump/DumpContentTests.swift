@@ -31,7 +31,7 @@ struct DumpContentTests {
         #expect(try dump(["loose"]) == "z|1\na|2\n")
     }
 
-    @Test("A dump of tables keeps the order of a view, unless a stable order is asked for")
+    @Test("A dump of tables keeps the order of a view, unless a stable order is requested")
     func views() throws {
         #expect(try dump(["backwards"]) == "Barbara|2\nCraig|1\n")
         #expect(try dump(["backwards"], stableOrder: true) == "Barbara|2\nCraig|1\n")
@@ -40,7 +40,7 @@ struct DumpContentTests {
         #expect(try dump(["v"], stableOrder: true, sql: sql) == "a\nb\n")
     }
 
-    @Test("A dump of tables names the tables when there are several, or when asked to")
+    @Test("A dump of tables prints the names of several tables, or if they are requested")
     func headers() throws {
         #expect(try dump(["Empty", "player"]) == "Empty\n\nplayer\n1|Craig\n2|Barbara\n")
         #expect(try dump(["player"], tableHeader: .always) == "player\n1|Craig\n2|Barbara\n")

@@ -43,7 +43,7 @@ struct DumpFormatTests {
         #expect(try dump(Self.players, .list()) == text)
     }
 
-    @Test("A dump of rows has the header, the separator and the NULL that were asked for")
+    @Test("A dump of rows has the requested header, separator and NULL")
     func options() throws {
         let text = """
             id; name; le score

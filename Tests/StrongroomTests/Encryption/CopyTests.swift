@@ -252,7 +252,7 @@ struct CopyTests {
         #expect(failures > 10)
     }
 
-    @Test("hears of the last page when the copy is checked, once")
+    @Test("reports the last page once, after the verification")
     func completion() throws {
         let folder = try TemporaryFolder(), path = folder.path("clear.sqlite")
         try create(path)

@@ -41,7 +41,7 @@ struct HeaderChangeTests {
     }
 
     @Test(
-        "while somebody reads is busy, and the database opens as before",
+        "while another connection reads is busy, and the database opens as before",
         arguments: [(32, 64), (nil, 32)] as [(Int?, Int?)], ["wal", "delete"])
     func busy(_ sizes: (Int?, Int?), journalMode: String) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
@@ -64,7 +64,7 @@ struct HeaderChangeTests {
         #expect(!FileManager.default.fileExists(atPath: path + "-salt-next"))
     }
 
-    @Test("that fails at any operation, or whose process is killed there, leaves one header that opens",
+    @Test("that fails or is killed at any operation leaves one header that opens",
         arguments: [(32, 64, "wal"), (32, 64, "delete"), (64, 32, "delete"), (nil, 32, "delete"), (48, nil, "delete")]
             as [(Int?, Int?, String)])
     func everyOperation(_ sizes: (Int?, Int?, String)) throws {
@@ -109,7 +109,7 @@ struct HeaderChangeTests {
         #expect(error?.reason == .contradictoryHeader)
     }
 
-    @Test("and a log that tells of pages which are nowhere is checked, and found wrong")
+    @Test("with a log that refers to missing pages is detected by a check")
     func impossibleSize() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let queue = try End.create(path, End.configuration(encryption.key, PlaintextHeader()), journalMode: "wal")

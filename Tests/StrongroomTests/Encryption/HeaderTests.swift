@@ -72,7 +72,7 @@ struct HeaderTests {
     }
 
     @Test(
-        "asked for when the key is settled already has its salt beside it, too", arguments: [true, false],
+        "that is requested after the key is derived has its salt beside it, too", arguments: [true, false],
         [true, false])
     func afterSettledKey(declared: Bool, pragma: Bool) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
@@ -95,7 +95,7 @@ struct HeaderTests {
         #expect(try read(path, configuration) == 7)
     }
 
-    @Test("has its salt beside it, open to those who may read the database, before the first page")
+    @Test("has its salt beside it before the first page, readable for the readers of the database")
     func sidecar() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let queue = try DatabaseQueue(path: path, configuration: declared())

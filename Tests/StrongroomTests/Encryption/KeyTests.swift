@@ -46,7 +46,7 @@ struct KeyTests {
         }
     }
 
-    @Test("is random when asked to be")
+    @Test("is random when it is requested")
     func random() throws {
         let bytes = try (0..<2).map { _ in try DatabaseKey.random().withUnsafeBytes { Array($0) } }
         #expect(bytes[0].count == 32)
@@ -138,7 +138,7 @@ struct KeyTests {
         #expect(error?.reason == .emptyKey)
     }
 
-    @Test("from a provider is asked for once, by all connections")
+    @Test("from a provider is requested once for all connections")
     func provider() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let calls = Counter()

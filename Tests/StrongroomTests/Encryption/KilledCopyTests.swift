@@ -64,7 +64,8 @@ struct KilledCopyTests {
     }
 
     @Test(
-        "is in nobody's way who creates a database of that name", .enabled(if: strongroom_faults_refused_names() >= 0))
+        "does not prevent the creation of a database with its name",
+        .enabled(if: strongroom_faults_refused_names() >= 0))
     func creation() async throws {
         let folder = try TemporaryFolder(), path = folder.path("copy")
         try Way.encrypt.makeSource(folder.path("source"))

@@ -76,7 +76,7 @@ struct PassphraseFileTests {
         #expect(try code(file(String(repeating: "x", count: 65_537))) == .SQLITE_MISUSE)
     }
 
-    @Test("that is absent is told of, whoever opens")
+    @Test("that is absent is an error of the opening")
     func absentForReaders() throws {
         try open(.passphrase(contentsOf: file("open sesame")))
         let error = #expect(throws: DatabaseError.self) {

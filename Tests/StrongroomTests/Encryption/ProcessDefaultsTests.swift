@@ -81,7 +81,7 @@ struct ProcessDefaultsTests {
         }
     }
 
-    @Test("give way to SQLCipher 4's, or the failure is told, at whichever allocation, and are back afterwards")
+    @Test("are replaced by SQLCipher 4's, or opening fails at any allocation, and are restored afterwards")
     func outOfMemory() async {
         // The allocator must be there before SQLite is used for the first time.
         await #expect(processExitsWith: .success) {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Nothing authenticates the readable bytes of page 1, and SQLite believes them.
-@Suite("A readable header that was changed")
+@Suite("A plaintext header that was changed")
 struct ReadableHeaderTests {
     private let folder: TemporaryFolder
     private let path: String

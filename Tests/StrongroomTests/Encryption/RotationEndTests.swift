@@ -147,7 +147,7 @@ struct RotationEndTests {
     }
 
     @Test(
-        "says so while somebody reads pages of the former key, and is finished when that is over",
+        "is reported as unfinished while pages of the former key are read, and finished afterwards",
         arguments: [true, false])
     func readerElsewhere(isFinishedByOpening: Bool) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
@@ -294,7 +294,7 @@ struct RotationEndTests {
         #expect(try SaltFile.readAll(.permanent, of: path).count == 4)
     }
 
-    @Test("keeps the former salts when the header goes")
+    @Test("keeps the former salts when the header is removed")
     func formerSalts() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let encryption = Encryption(key: try .random(), plaintextHeader: PlaintextHeader())

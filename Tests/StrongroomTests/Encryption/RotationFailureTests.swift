@@ -100,7 +100,7 @@ struct RotationFailureTests {
     }
 
     @Test(
-        "to write what they were told to, without a word, is found out before the new key is believed",
+        "to write without an error is detected by the verification",
         arguments: Int64(1)..<5)
     func lyingDisk(write: Int64) throws {
         strongroom_faults_install()
@@ -120,7 +120,7 @@ struct RotationFailureTests {
         #expect(report.unauthenticPages?.count == 1)
     }
 
-    @Test("is not heard of by transaction observers, and can't be vetoed by them")
+    @Test("does not notify transaction observers, and they can't refuse it")
     func observers() throws {
         final class Veto: TransactionObserver {
             nonisolated(unsafe) var calls = 0

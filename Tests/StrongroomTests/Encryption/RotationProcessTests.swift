@@ -55,7 +55,7 @@ struct RotationProcessTests {
         #expect(file.isNew)
     }
 
-    @Test("is busy while it writes, and goes through afterwards")
+    @Test("is busy while another process writes, and succeeds afterwards")
     func writing() async throws {
         let meeting = try Meeting()
         var file = RotatedFile(path: meeting.folder.path("db.sqlite"))

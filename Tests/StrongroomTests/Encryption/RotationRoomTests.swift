@@ -5,7 +5,7 @@ import Testing
 @Suite("A rotation on a file system that is full or can't be written")
 struct RotationRoomTests {
     @Test(
-        "that fills up on the way changes nothing, and goes through once there is room", .enabled(if: getuid() == 0),
+        "that fills up changes nothing, and succeeds when there is room", .enabled(if: getuid() == 0),
         arguments: [true, false])
     func fullDisk(wal: Bool) throws {
         let disk = try SmallDisk(megabytes: 8)

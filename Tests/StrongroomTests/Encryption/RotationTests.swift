@@ -68,7 +68,7 @@ struct RotationTests {
         }
     }
 
-    @Test("goes there and back")
+    @Test("can be reversed by another rotation")
     func back() throws {
         try withQueue(wal: true) { queue, path in
             try queue.rotateKey(to: .passphrase("new"))
@@ -197,7 +197,7 @@ struct RotationTests {
         }
     }
 
-    @Test("of a database with a rollback journal goes through a write-ahead log, and leaves the journal as it was")
+    @Test("of a database with a rollback journal uses a write-ahead log, and restores the journal mode")
     func journal() throws {
         try withQueue(wal: false, rows: 200) { queue, path in
             var isLogged = true
@@ -305,7 +305,7 @@ struct IntegrityTests {
 
 @Suite("Inspecting a file")
 struct InspectionTests {
-    @Test("tells what it is without a key")
+    @Test("shows its properties without a key")
     func kinds() throws {
         let folder = try TemporaryFolder()
         let absent = folder.path("absent"), empty = folder.path("empty"), clear = folder.path("clear"),

@@ -8,7 +8,7 @@ import Testing
 struct SaltFileTests {
     private static let roles = SaltFile.Role.allCases
 
-    @Test("is on the disk before it has its name, and its name before anyone relies on it",
+    @Test("is on the disk before it has its name, and its name is before it is used",
           .enabled(if: strongroom_faults_syncs() >= 0), arguments: roles, [false, true])
     func synced(_ role: SaltFile.Role, exclusively: Bool) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")

@@ -188,7 +188,7 @@ struct SidecarLifeTests {
         #expect(try read(folder.path("moved.sqlite"), passphrase: "secret") == 7)
     }
 
-    @Test("are put back when somebody took them away before the first page")
+    @Test("are restored if they are removed before the first page")
     func lostBeforeTheFirstPage() throws {
         let queue = try queue(path, passphrase: "secret")
         try FileManager.default.removeItem(atPath: path + "-salt")
@@ -197,7 +197,7 @@ struct SidecarLifeTests {
         #expect(try read(path, passphrase: "secret") == 7)
     }
 
-    @Test("of two who create a database at once are one, in a readable header too", arguments: 0..<10)
+    @Test("are the same for two processes that create a database, with a plaintext header too", arguments: 0..<10)
     func race(_ round: Int) throws {
         if round % 2 == 1 { try SaltFile(salt: .random(), header: 32).write(.permanent, of: path) }
         let path = path, failures = Shared<[String]>([])
@@ -272,7 +272,7 @@ struct SidecarLifeTests {
         #expect(try names() == ["db.sqlite", "db.sqlite-salt"])
     }
 
-    @Test("name the cure when they are damaged: each its own", arguments: zip(SaltFile.Role.allCases, [
+    @Test("name the remedy when they are damaged, each its own", arguments: zip(SaltFile.Role.allCases, [
         "restore it from a backup", "delete it", "move it away; if the database opens then, delete it",
     ]))
     func cures(_ role: SaltFile.Role, _ cure: String) throws {

@@ -206,7 +206,7 @@ struct SidecarRuleTests {
         #expect(try DatabaseFile.inspect(path: path).isRotationPending)
     }
 
-    @Test("A database that is a pipe is no database, and nobody waits for it", .timeLimit(.minutes(1)))
+    @Test("A pipe is not a database, and opening it does not block", .timeLimit(.minutes(1)))
     func pipe() throws {
         try #require(mkfifo(path, 0o600) == 0)
         #expect(try DatabaseFile.inspect(path: path).kind == .notDatabase)
@@ -215,7 +215,7 @@ struct SidecarRuleTests {
     // MARK: - Whole or not at all
 
     @Test(
-        "that a killed process left half-written is written anew, whatever is there of it",
+        "that a killed process left incomplete is written again",
         arguments: SaltFile.Role.allCases)
     func halfWritten(_ role: SaltFile.Role) throws {
         try SaltFile(salt: .random(), header: 32).write(role, of: path)
@@ -282,7 +282,7 @@ struct SidecarRuleTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: file(.creation))) == Data("Strongroom".utf8))
     }
 
-    @Test("is the same for all who create a database at once, and there is one", arguments: 0..<20)
+    @Test("is the same for all processes that create a database at the same time", arguments: 0..<20)
     func agreement(_ round: Int) throws {
         if round % 2 == 1 { try Data("Strongroom sa".utf8).write(to: URL(fileURLWithPath: file(.creation))) }
         let salts = try (0..<8).map { _ in SaltFile(salt: try .random(), header: 32) }, path = path

@@ -82,7 +82,7 @@ struct VacuumIntoTests {
         for sql in ["VACUUM INTO ?", "/* all */ vacuum main into ?"] { expectRefusal(of: sql, on: queue, folder) }
     }
 
-    @Test("of a database in memory is not written by VACUUM INTO: nobody knows its key",
+    @Test("of a database in memory is not written by VACUUM INTO, because its key is unknown",
         arguments: [Format.iterations, .headerByMethod])
     func statementInMemory(format: Format) throws {
         expectRefusal(of: "VACUUM INTO ?", on: try DatabaseQueue(configuration: format.configuration),

@@ -129,7 +129,7 @@ struct WrongKeyTests {
     }
 }
 
-@Suite("A key in set-up")
+@Suite("A key in the set-up")
 struct KeyInSetUpTests {
     @Test("is the only one, also while it isn't derived yet", arguments: [true, false])
     func second(isRaw: Bool) throws {

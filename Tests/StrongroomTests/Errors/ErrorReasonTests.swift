@@ -15,7 +15,7 @@ struct ErrorReasonTests {
         #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }
     }
 
-    @Test("tells a wrong salt from a wrong key, where the key is raw")
+    @Test("distinguishes a wrong salt from a wrong key if the key is raw")
     func wrongSalt() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let key = [UInt8](1...32), salt = [UInt8](1...16)
@@ -76,7 +76,7 @@ struct ErrorReasonTests {
         #expect((error as NSError).localizedRecoverySuggestion == advice)
     }
 
-    @Test("is known of interruptions, damage and closed connections, and of nothing that the code tells")
+    @Test("is set for interruptions, damage and closed connections, and nil if the code is sufficient")
     func others() throws {
         #expect(DatabaseError(resultCode: .SQLITE_INTERRUPT).reason == .interrupted)
         #expect(DatabaseError(resultCode: .SQLITE_CORRUPT_VTAB).reason == .damaged)

@@ -84,7 +84,7 @@ struct ExternalFileTests {
         for observation in [value, region] { observation.cancel() }
     }
 
-    @Test("are watched until the database is closed, or goes away")
+    @Test("are watched until the database is closed or released")
     func ends() throws {
         let file = try SharedFile(), closed = RungWatch(), forgotten = RungWatch()
         let pool = try DatabasePool(path: file.path, configuration: closed.configuration())

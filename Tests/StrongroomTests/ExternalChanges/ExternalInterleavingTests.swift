@@ -92,7 +92,7 @@ struct ExternalInterleavingTests {
         observation.cancel()
     }
 
-    @Test("when a lock hides it, of whose end no event tells", arguments: [JournalKind.delete, .truncate, .persist])
+    @Test("when a lock hides it whose end causes no event", arguments: [JournalKind.delete, .truncate, .persist])
     func lockWithoutLog(journal: JournalKind) async throws {
         let file = try SharedFile(journal), watch = RungWatch(), shell = try file.shell(journal)
         let queue = try file.open(.queue, watch.configuration())
@@ -129,7 +129,7 @@ struct ExternalInterleavingTests {
         observation.cancel()
     }
 
-    @Test("before and after the log is moved, begun anew and emptied, of which nobody is told where nothing changes")
+    @Test("around a checkpoint that moves, restarts or empties the log, which is no change by itself")
     func checkpoints() async throws {
         let file = try SharedFile(), pool = try file.open(.pool), shell = try file.shell()
         let notified = Notified<Int>()

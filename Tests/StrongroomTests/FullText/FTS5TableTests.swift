@@ -64,7 +64,7 @@ struct FTS5TableTests {
         }
     }
 
-    @Test("A temporary table goes with the connection, and an existing one can be kept")
+    @Test("A temporary table is deleted with its connection, and an existing one can be kept")
     func tableOptions() throws {
         try withDatabase { (db) throws in
             for _ in 0..<2 {

@@ -12,7 +12,7 @@ struct TokenizerTests {
         for body in bodies { try db.execute(sql: "INSERT INTO document VALUES (?)", arguments: [body]) }
     }
 
-    @Test("SQLite's tokenizers can be asked for their tokens")
+    @Test("SQLite's tokenizers return their tokens")
     func builtIn() throws {
         try withDatabase { (db) throws in
             let unicode = try db.makeTokenizer(.unicode61())
@@ -23,7 +23,7 @@ struct TokenizerTests {
         }
     }
 
-    @Test("A tokenizer that SQLite does not know, or whose arguments it refuses, can't be made")
+    @Test("A tokenizer that is unknown to SQLite, or has invalid arguments, can't be created")
     func unknown() throws {
         try withDatabase { (db) throws in
             #expect { try db.makeTokenizer(FTS5TokenizerDescriptor(components: ["missing"])) } throws: {
@@ -169,7 +169,7 @@ struct TokenizerTests {
         }
     }
 
-    @Test("Tokenizers are released: those of tables with the connection, others when nobody holds them")
+    @Test("Tokenizers are released: those of tables with the connection, others with their last reference")
     func released() throws {
         try withTokenizer(CountedTokenizer.self) { (db) throws in
             try insert(db, "a b c")

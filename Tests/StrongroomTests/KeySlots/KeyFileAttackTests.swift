@@ -55,7 +55,7 @@ struct KeyFileAttackTests {
         #expect(reason() == .excessiveKeyCost)
     }
 
-    @Test("can't change what a slot says, whoever opens it")
+    @Test("can't be changed without being detected")
     func labels() throws {
         let text = try text()
         try write(text.replacing("label second", with: "label mallory"))
@@ -102,7 +102,7 @@ struct KeyFileAttackTests {
         #expect(reason("second") == .forgedKeyFile)
     }
 
-    @Test("are noticed with a whole old copy where the epoch is known, by the caller or an open database")
+    @Test("are detected with an old copy if the caller or an open database knows the epoch")
     func oldCopy() throws {
         let old = try text(), pool = try DatabasePool(path: path, configuration: .slots("first"))
         let slots = try pool.keySlots()
@@ -118,7 +118,7 @@ struct KeyFileAttackTests {
         #expect(try value(path, "second") == 1)
     }
 
-    @Test("are noticed with the key file of another database, or of the time before the data key was renewed")
+    @Test("are detected with the key file of another database, or from before a renewal of the data key")
     func foreign() throws {
         let other = folder.path("other.sqlite"), own = try text()
         try makeSlots(other, "first").close()

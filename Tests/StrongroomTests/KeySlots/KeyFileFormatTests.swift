@@ -183,7 +183,7 @@ struct RecoveryCodeTests {
         }
     }
 
-    @Test("is told from passphrases")
+    @Test("is distinguished from passphrases")
     func others() throws {
         let others = [
             "", "correct horse", String(repeating: "A", count: 35), String(repeating: "A", count: 34),

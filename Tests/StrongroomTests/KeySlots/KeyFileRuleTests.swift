@@ -115,7 +115,7 @@ struct KeyFileRuleTests {
         #expect(try slots.epoch == 5)
     }
 
-    @Test("goes with a copy that keeps the key, and not with one that has another")
+    @Test("is copied with a copy with the same key, and not with one that has another")
     func copies() throws {
         let pool = try DatabasePool(path: path, configuration: .slots("first"))
         let code = try pool.keySlots().addRecoveryCode().withText { String(decoding: $0, as: UTF8.self) }

@@ -200,7 +200,7 @@ struct KeySlotTests {
         #expect(try slots.slots.count == 1)
     }
 
-    @Test("has slots of PBKDF2 where that is asked for")
+    @Test("has slots with PBKDF2 if it is requested")
     func pbkdf2() throws {
         let slots = try makeSlots(path, "first").keySlots()
         try slots.add(.passphrase("second"), NewKeySlot(label: "second", derivation: .pbkdf2(rounds: 210_000)))

@@ -115,7 +115,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("A database that GRDB has migrated goes on")
+    @Test("A database that GRDB has migrated is migrated further")
     func grdbHistory() throws {
         try withEncryptedQueue { (queue) throws in
             try queue.write { (db) throws in
@@ -146,7 +146,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("Deferred checks let a table be created anew under rows that refer to it")
+    @Test("Deferred checks allow recreating a table that other rows refer to")
     func recreatedTable() throws {
         try withEncryptedQueue { (queue) throws in
             var migrator = DatabaseMigrator()
@@ -297,7 +297,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("eraseDatabaseOnSchemaChange migrates anew after a change, and keeps the data without one")
+    @Test("eraseDatabaseOnSchemaChange migrates again after a change, and keeps the data without one")
     func erasing() throws {
         try withEncryptedQueue { (queue) throws in
             var migrator = creating("a")

@@ -37,7 +37,7 @@ struct ObservationEdgeTests {
         #expect(cancellations.value == 1)
     }
 
-    @Test("Nobody is asked about tables of SQLite when everything is said to have changed")
+    @Test("A change of everything does not include SQLite's own tables")
     func internalTables() throws {
         try withDatabase { db throws in
             try db.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY AUTOINCREMENT)")

@@ -5,7 +5,7 @@ import Testing
 
 // Observations of a pool, with the moments that matter held open by gates.
 
-@Suite("Observations of a pool miss nothing and block nobody")
+@Suite("Observations of a pool miss no change and block no access")
 struct ObservationInterleavingTests {
     /// A fetch that waits, once it has read, until it is let go.
     private final class HeldFetch: Sendable {

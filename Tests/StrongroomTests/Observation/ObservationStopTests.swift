@@ -117,7 +117,7 @@ struct ObservationStopTests {
         _ = folder
     }
 
-    @Test("a suspension that comes while an observer is asked what it observes, and the write is refused as a whole")
+    @Test("a suspension while an observer is asked what it observes, and the whole write is refused")
     func suspendedDuringAnnouncement() throws {
         final class Observer: TransactionObserver {
             let queue: DatabaseQueue

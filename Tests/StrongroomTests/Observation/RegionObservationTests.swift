@@ -52,7 +52,7 @@ struct RegionObservationTests {
         #expect(changes.value == afterCreation)
     }
 
-    @Test("What goes away with a cancelled observation can still use the database", arguments: WriterKind.allCases)
+    @Test("Objects that a cancelled observation releases can still use the database", arguments: WriterKind.allCases)
     func farewell(_ kind: WriterKind) throws {
         let (writer, _) = try kind.make()
         let observe = { (farewell: Farewell) in
@@ -102,7 +102,7 @@ struct RegionObservationTests {
         cancellable.cancel()
     }
 
-    @Test("An observation ends when its cancellable goes away")
+    @Test("An observation ends when its cancellable is released")
     func deinitialization() throws {
         let fixture = try QueueFixture()
         var (changes, cancellable): (Shared<Int>, AnyDatabaseCancellable?) = observe(Wines(), in: fixture.queue)
@@ -199,7 +199,7 @@ struct RegionObservationTests {
         cancellable.cancel()
     }
 
-    @Test("A row that goes because another one takes its place counts", arguments: [
+    @Test("A row that another one replaces counts as a change", arguments: [
         "REPLACE INTO wine (id, name) VALUES (5, 'Chinon')",
         "INSERT OR/**/REPLACE INTO wine (name) VALUES ('Chinon')",
         "UPDATE OR REPLACE wine SET name = 'Chinon' WHERE id = 2",
@@ -266,7 +266,7 @@ struct RegionObservationTests {
         }
     }
 
-    @Test("A subscription calls its function directly, however often it was asked for it")
+    @Test("A subscription calls its function directly, also at repeated requests")
     func subscription() throws {
         let fixture = try QueueFixture(), changes = Shared(0)
         let subscription = RegionSubscription(

@@ -14,7 +14,7 @@ struct SharedValueObservationTests {
             .shared(in: reader, scheduling: .async(onQueue: DispatchQueue(label: "shared")), extent: extent)
     }
 
-    @Test("Subscribers share one observation, and who comes late gets the latest value", arguments: WriterKind.allCases)
+    @Test("Subscribers share one observation, and a late one gets the latest value", arguments: WriterKind.allCases)
     func sharing(_ kind: WriterKind) async throws {
         let (writer, _) = try kind.make()
         let starts = Shared(0)
@@ -36,7 +36,7 @@ struct SharedValueObservationTests {
         secondCancellable.cancel()
     }
 
-    @Test("What goes away with a subscriber can use the observation")
+    @Test("Objects that a subscriber releases can use the observation")
     func farewell() async throws {
         let fixture = try QueueFixture()
         let shared = share(in: fixture.queue, extent: .whileObserved, starts: Shared(0))

@@ -272,7 +272,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("An observer that has heard enough hears of changes again in the next transaction")
+    @Test("An observer that has stopped its notifications gets them again in the next transaction")
     func stop() throws {
         try withRecordedTables { db, recorder in
             recorder.stopsAfterFirst = true

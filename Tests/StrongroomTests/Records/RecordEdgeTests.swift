@@ -97,7 +97,7 @@ struct RecordEdgeTests {
         #expect([record._userName, record.userName_] == ["a", "b"])
     }
 
-    @Test("A scope of nothing but NULL is nil for those who ask")
+    @Test("A scope that only contains NULL is read as nil")
     func nilScope() throws {
         struct Info: Decodable, FetchableRecord {
             enum CodingKeys: String, CodingKey { case author }
@@ -199,7 +199,7 @@ struct RecordEdgeTests {
         #expect(try Secret(text: Data([1, 2])).databaseDictionary == ["text": 2.databaseValue])
     }
 
-    @Test("A record whose table changes its name is saved in the table of the moment")
+    @Test("A record whose table changes its name is saved in the current table")
     func changingTable() throws {
         struct Entry: Codable, FetchableRecord, PersistableRecord {
             nonisolated(unsafe) static var databaseTableName = "january"

@@ -68,7 +68,7 @@ struct RecordKeyTests {
         }
     }
 
-    @Test("Tells whether there is a row, and deletes it")
+    @Test("Reports whether there is a row, and deletes it")
     func existsAndDelete() throws {
         try withPlayers { db throws in
             #expect(try Player.exists(db, id: 1))

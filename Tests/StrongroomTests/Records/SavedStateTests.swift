@@ -2,7 +2,7 @@ import Foundation
 import Strongroom
 import Testing
 
-@Suite("Records: what saving tells")
+@Suite("The saved state of records")
 struct SavedStateTests {
     private struct Spelled: PersistableRecord {
         static let databaseTableName = "player"
@@ -98,7 +98,7 @@ struct SavedStateTests {
 
     private final class Blank: Record {}
 
-    @Test("A record of the Record class is saved when its callbacks hear of it, and new when its row was made up")
+    @Test("A record of the Record class is saved when its callbacks run, and new if its row is not from a database")
     func recordClass() throws {
         try withRecords { (db) throws in
             let person = Person(name: "Ada")

@@ -114,7 +114,7 @@ struct SavingTests {
         }
     }
 
-    @Test("An update of nothing still asks whether the row is there")
+    @Test("An update without changes still checks that the row exists")
     func updateNothing() throws {
         try withRecords { db throws in
             let arthur = try Player(id: nil, name: "Arthur", score: 10).inserted(db)
@@ -222,7 +222,7 @@ struct SavingTests {
         }
     }
 
-    @Test("Deletes a row, and tells whether there was one")
+    @Test("Deletes a row, and reports whether there was one")
     func delete() throws {
         try withRecords { db throws in
             let arthur = try Player(id: nil, name: "Arthur", score: 10).inserted(db)
@@ -256,7 +256,7 @@ struct SavingTests {
         }
     }
 
-    @Test("Goes on after the table was made anew with another key")
+    @Test("Works after the table was recreated with another key")
     func schemaChange() throws {
         try withRecords { db throws in
             try Player(id: 1, name: "a", score: 1).inserted(db).update(db)
@@ -331,7 +331,7 @@ struct UpsertTests {
         }
     }
 
-    @Test("Overwrites nothing unless told to")
+    @Test("Only overwrites columns that are named")
     func nothing() throws {
         try withRecords { db throws in
             try db.execute(sql: "INSERT INTO player VALUES (7, 'Arthur', 1)")

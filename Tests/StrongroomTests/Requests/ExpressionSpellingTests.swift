@@ -36,7 +36,7 @@ struct ExpressionSpellingTests {
         ])
     }
 
-    @Test("A truth value on the left goes to the right, and constants are folded")
+    @Test("A truth value on the left is moved to the right, and constants are folded")
     func truth() throws {
         try expect([
             (true == score, #""score" = ? [1]"#), (false != score, #""score" <> ? [0]"#),

@@ -134,7 +134,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("A fetch request tells the region that it reads")
+    @Test("A fetch request reports the region that it reads")
     func region() throws {
         try withPlayers { (db) throws in
             let request: SQLRequest<Int> = "SELECT id FROM player WHERE name = \("Arthur")"
@@ -144,7 +144,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("A fetch request hides its type behind another, which can be asked for other results")
+    @Test("A fetch request can be type-erased, with another type of results")
     func typeErasure() throws {
         try withPlayers { (db) throws in
             let request = AnyFetchRequest(SQLRequest<Int>(sql: "SELECT id FROM player ORDER BY 1 DESC"))

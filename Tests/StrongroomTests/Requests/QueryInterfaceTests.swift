@@ -23,7 +23,7 @@ struct QueryInterfaceTests {
         }
     }
 
-    @Test("Select what they are told to")
+    @Test("Select the given columns")
     func selection() throws {
         try expect([
             (Player.all(), #"SELECT * FROM "player""#),

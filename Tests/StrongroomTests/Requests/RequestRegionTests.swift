@@ -149,7 +149,7 @@ struct RowObservationTests {
         return count.value
     }
 
-    @Test("Observing one row tells of its changes", arguments: [
+    @Test("Observing one row notifies of its changes", arguments: [
             "UPDATE player SET score = 7 WHERE id = 1", "DELETE FROM player WHERE id = 1", "DELETE FROM player",
             "UPDATE player SET score = 1",
     ])
@@ -166,7 +166,7 @@ struct RowObservationTests {
     }
 
     @Test(
-        "Observing one row notices that its key changes, or that another row replaces it",
+        "Observing one row notifies of changes of its key, and of its replacement",
         arguments: [
         "UPDATE player SET id = 5 WHERE id = 1", "UPDATE player SET rowid = 5 WHERE name = 'Arthur'",
             "INSERT OR REPLACE INTO player VALUES (9, 'Arthur', 0)",
@@ -176,7 +176,7 @@ struct RowObservationTests {
         #expect(try changes(sql) == 1)
     }
 
-    @Test("Observing one row tells when a trigger replaces the row")
+    @Test("Observing one row notifies when a trigger replaces the row")
     func trigger() throws {
         let (queue, folder) = try makeQueue()
         try queue.write { try $0.execute(sql: """

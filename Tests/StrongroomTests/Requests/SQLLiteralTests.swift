@@ -129,7 +129,7 @@ struct SQLLiteralTests {
         }
     }
 
-    @Test("An SQL literal without interpolated values leaves the arguments to who runs its statements")
+    @Test("An SQL literal without interpolated values leaves the arguments to the caller")
     func argumentsAfterwards() throws {
         try withDatabase { db throws in
             try db.makeStatement(literal: "CREATE TABLE player (name TEXT, score INTEGER)").execute()

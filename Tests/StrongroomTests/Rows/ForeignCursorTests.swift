@@ -43,7 +43,7 @@ struct ForeignCursorTests {
         }
     }
 
-    @Test("writes like any other statement, and observers are told")
+    @Test("writes like any other statement, and notifies observers")
     func writes() throws {
         try withDatabase { db in
             try db.execute(sql: "CREATE TABLE letter (name TEXT)")

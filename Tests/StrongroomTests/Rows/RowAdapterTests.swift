@@ -112,7 +112,7 @@ struct RowAdapterTests {
         }
     }
 
-    @Test("applies to the rows of another, whose columns it sees")
+    @Test("applies to the rows of another adapter")
     func chains() throws {
         try withDatabase { db in
             let request = SQLRequest(sql: "SELECT 1 AS a, 2 AS b, 3 AS c", adapter: SuffixRowAdapter(fromIndex: 1))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Rows at the edges")
 struct RowEdgeTests {
-    @Test("Of equal names the leftmost counts, however often it is asked for")
+    @Test("Of equal names the leftmost is used, also at repeated reads")
     func equalNames() throws {
         try withDatabase { (db) throws in
             let row = try #require(try Row.fetchOne(db, sql: "SELECT 1 AS a, 2 AS a, 3 AS b"))
@@ -33,7 +33,7 @@ struct RowEdgeTests {
         }
     }
 
-    @Test("NULL is nothing for those who fetch one value, straight from the column or not")
+    @Test("NULL is nil for a fetch of one value, by either path")
     func nullValue() throws {
         try withDatabase { (db) throws in
             #expect(try NSNumber.fetchOne(db, sql: "SELECT NULL") == nil)

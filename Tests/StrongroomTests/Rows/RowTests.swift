@@ -76,7 +76,7 @@ struct RowTests {
         }
     }
 
-    @Test("gives nil for NULL, and for a column that it does not have, where an optional is asked for")
+    @Test("returns nil as an optional for NULL, and for a column that it does not have")
     func missingColumns() throws {
         try withDatabase { db in
             let row = try #require(try Row.fetchOne(db, sql: "SELECT NULL AS a, 1 AS b"))
@@ -128,7 +128,7 @@ struct RowTests {
         #expect(copies[0].copy() === copies[0])
     }
 
-    @Test("of a cursor is one object, which shows the current row")
+    @Test("of a cursor is the same object for all rows")
     func cursorReusesRow() throws {
         try withDatabase { db in
             let cursor = try Row.fetchCursor(db, sql: "SELECT 1 AS a UNION ALL SELECT 2")
@@ -158,7 +158,7 @@ struct RowTests {
         }
     }
 
-    @Test("is made of dictionaries, whose values must be convertible")
+    @Test("is created from dictionaries, whose values must be convertible")
     func dictionaries() throws {
         let row = Row(["a": 1, "b": nil])
         #expect(Set(row.columnNames) == ["a", "b"])

@@ -97,7 +97,7 @@ struct ForeignKeyViolationTests {
         }
     }
 
-    @Test("are described with columns and values when asked for")
+    @Test("are described with columns and values when it is requested")
     func failureDescription() throws {
         try withSchema(Self.sql) { (db) throws in
             let violation = try #require(try db.foreignKeyViolations().next())

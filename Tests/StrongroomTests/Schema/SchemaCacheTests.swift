@@ -17,7 +17,7 @@ private func noteStatement(
     return 0
 }
 
-@Suite("What is known of a schema")
+@Suite("The schema cache")
 struct SchemaCacheTests {
     /// Two connections to one encrypted file, in WAL mode or not.
     private func withTwoQueues(wal: Bool = true, _ body: (DatabaseQueue, DatabaseQueue) throws -> Void) throws {
@@ -255,7 +255,7 @@ struct SchemaCacheTests {
         }
     }
 
-    @Test("A table goes away with the transaction that a failure rolls back")
+    @Test("A created table is removed when a failure rolls its transaction back")
     func rolledBackByFailure() throws {
         try withSchema("CREATE TABLE team (id INTEGER PRIMARY KEY); INSERT INTO team VALUES (1)") { (db) throws in
             try db.execute(sql: "BEGIN; CREATE TABLE player (id INTEGER PRIMARY KEY)")

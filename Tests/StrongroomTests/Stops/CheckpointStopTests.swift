@@ -60,7 +60,7 @@ struct CheckpointStopTests {
         #expect(try wineCount(inMainFileOf: fixture) == 100)
     }
 
-    @Test("after a commit goes on, but for a suspension; and the commit counts", arguments: StopKind.allCases)
+    @Test("after a commit is only stopped by a suspension, and the commit counts", arguments: StopKind.allCases)
     func automatic(kind: StopKind) async throws {
         let fixture = try makeLog(), queue = fixture.queue
         let hasRead = Gate(), mayCommit = Gate()
@@ -82,7 +82,7 @@ struct CheckpointStopTests {
     }
 
     @Test(
-        "by closing goes on, but for a suspension, which leaves the log",
+        "by closing is only stopped by a suspension, which leaves the log",
         arguments: [StopKind.interruption, .suspension])
     func closing(kind: StopKind) async throws {
         let fixture = try makeLog(), queue = fixture.queue

@@ -3,7 +3,7 @@ import Foundation
 @testable import Strongroom
 import Testing
 
-@Suite("A stop belongs to the block that it was meant for", .timeLimit(.minutes(2)))
+@Suite("A stop only reaches the block that it is meant for", .timeLimit(.minutes(2)))
 struct StopScopeTests {
     @Test("a task cancelled while its write commits takes nothing from its observers", arguments: WriterKind.allCases)
     func cancelledWhileCommitting(kind: WriterKind) async throws {
@@ -303,7 +303,9 @@ struct StopScopeTests {
         #expect(try await access.error() is CancellationError)
     }
 
-    @Test("an observer that interrupts its own database goes on, and the commit does", arguments: WriterKind.allCases)
+    @Test(
+        "an observer that interrupts its own database continues, and so does the commit",
+        arguments: WriterKind.allCases)
     func interruptionByObserver(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
         let observer = CommitObserver(), counts = Shared<[Result<Int, any Error>]>([])

@@ -5,7 +5,7 @@ import Testing
 /// How large the database is whose long work is suspended; 0 for no database. See `scripts/large-suspension`.
 private let megabytes = ProcessInfo.processInfo.environment["STRONGROOM_SUSPENDED_MEGABYTES"].flatMap { Int($0) } ?? 0
 
-@Suite("How long locks outlive a suspension", .serialized, .enabled(if: megabytes > 0), .timeLimit(.minutes(30)))
+@Suite("The duration of locks after a suspension", .serialized, .enabled(if: megabytes > 0), .timeLimit(.minutes(30)))
 struct SuspensionFigures {
     /// What is suspended. The first function goes before the work, and is not suspended.
     struct Work: Sendable, CustomTestStringConvertible {

@@ -25,7 +25,7 @@ struct SuspensionReachTests {
         #expect(times.min()! < 0.1, "\(times)")
     }
 
-    @Test("what no progress handler is asked for", arguments: [
+    @Test("work without a progress handler", arguments: [
         "DELETE FROM wine", "DROP TABLE wine", "VACUUM", "UPDATE wine SET name = name || 'x'",
     ], ["wal", "delete"])
     func statement(sql: String, mode: String) throws {
@@ -80,7 +80,7 @@ struct SuspensionReachTests {
         try expectIntact(large)
     }
 
-    @Test("the journal that is kept in memory, which nobody else could undo")
+    @Test("a journal in memory, which no other connection could roll back")
     func journalInMemory() throws {
         let large = try makeLarge("delete")
         try large.queue.inDatabase { _ = try String.fetchOne($0, sql: "PRAGMA journal_mode = MEMORY") }
@@ -116,7 +116,7 @@ struct SuspensionReachTests {
             == Self.rowCount)
     }
 
-    @Test("a checkpoint that is asked for")
+    @Test("an explicit checkpoint")
     func checkpoint() throws {
         let large = try makeLarge()
         try large.queue.writeWithoutTransaction { db in
@@ -229,7 +229,7 @@ struct LongWorkTests {
     }
 }
 
-@Suite("Stops reach work on files that nobody has open", .timeLimit(.minutes(2)), .serialized)
+@Suite("Stops reach work on files that no pool has open", .timeLimit(.minutes(2)), .serialized)
 struct FileWorkStopTests {
     private let encryption = Encryption(key: .passphrase("correct horse"))
 

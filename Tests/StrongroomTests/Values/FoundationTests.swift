@@ -144,7 +144,7 @@ struct FoundationClassesTests {
         #expect(try stored(NSDecimalNumber.notANumber).isNull)
     }
 
-    @Test("Numbers are read from numbers, and from text that is one")
+    @Test("Numbers are read from numbers, and from text that contains one")
     func readingNumbers() {
         #expect(NSNumber.fromDatabaseValue(1.databaseValue) == NSNumber(value: 1))
         #expect(NSNumber.fromDatabaseValue(1.5.databaseValue) == NSNumber(value: 1.5))

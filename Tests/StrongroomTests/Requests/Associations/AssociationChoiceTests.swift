@@ -24,7 +24,7 @@ private func withStaff(_ body: (Database) throws -> Void) throws {
     }
 }
 
-@Suite("Associations take the way that they are told")
+@Suite("Associations use the given foreign key")
 struct AssociationChoiceTests {
     @Test("A foreign key named by its columns is chosen among several to the same table")
     func severalForeignKeys() throws {
@@ -163,7 +163,7 @@ struct AssociationChoiceTests {
         }
     }
 
-    @Test("Rows of a table whose key is no rowid are told apart by the rowid")
+    @Test("Rows of a table whose key is not the rowid are identified by the rowid")
     func rowIDs() throws {
         try withDatabase { db throws in
             try db.execute(sql: """
@@ -265,7 +265,7 @@ struct AssociationChoiceTests {
         }
     }
 
-    @Test("The key of rows that are reached through others is one word for one row, and for many")
+    @Test("The key of associated rows is singular for one row, and plural for many")
     func keyOfWay() throws {
         try withLibrary { (db) throws in
             let medals = Author.hasMany(Award.self, through: Author.books, using: Book.awards, key: "medals")
@@ -292,7 +292,7 @@ struct AssociationChoiceTests {
         }
     }
 
-    @Test("SQL text of two joined tables can't be told apart")
+    @Test("SQL text is refused in the selection of two joined tables")
     func twoTexts() throws {
         try withLibrary { (db) throws in
             let request = Book.select(sql: "book.id").including(required: Book.author.select(sql: "author.id"))

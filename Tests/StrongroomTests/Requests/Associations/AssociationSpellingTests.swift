@@ -21,7 +21,7 @@ struct AssociationSpellingTests {
         }
     }
 
-    @Test("Keys are asked for in their order, and the rows show whom they belong to")
+    @Test("Keys are queried in their order, and rows contain the key of their owner")
     func prefetchedRows() throws {
         try withLibrary { (db) throws in
             let rows = try Row.fetchAll(
@@ -47,7 +47,7 @@ struct AssociationSpellingTests {
         }
     }
 
-    @Test("A stable order tells apart the joined rows, too")
+    @Test("A stable order orders joined rows, too")
     func stableOrder() throws {
         try withLibrary { (db) throws in
             #expect(try sql(db, Book.including(required: Book.author).order(Column("price")).withStableOrder()) == #"""
@@ -108,7 +108,7 @@ struct AssociationSpellingTests {
         }
     }
 
-    @Test("Names in plural become singular where one is meant, and what is asked for twice is fetched once")
+    @Test("Plural names become singular for one row, and repeated associations are fetched once")
     func keys() throws {
         try withLibrary { (db) throws in
             let row = try #require(

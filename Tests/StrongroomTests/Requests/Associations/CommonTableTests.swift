@@ -87,7 +87,7 @@ struct CommonTableTests {
         }
     }
 
-    @Test("A common table that is joined twice by the same key goes by the latest condition")
+    @Test("A common table that is joined twice by the same key uses the latest condition")
     func latestCondition() throws {
         try withLibrary { (db) throws in
             let prices = CommonTableExpression(named: "prices", sql: "SELECT price FROM book")

@@ -83,7 +83,7 @@ struct CompoundKeyTests {
         }
     }
 
-    @Test("Compound associations fetch what belongs to rows whose condition names what is selected")
+    @Test("Compound associations prefetch rows whose condition contains a selected column")
     func namedSelection() throws {
         try withFamilies { db throws in
             let request = Parent.annotated(with: (Column("rank") * 2).forKey("double"))

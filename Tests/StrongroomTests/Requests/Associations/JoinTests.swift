@@ -11,7 +11,7 @@ struct JoinTests {
 
     private let authorJoin = #"JOIN "author" ON "author"."id" = "book"."authorId""#
 
-    @Test("including(required:) fetches both, and leaves out who is alone")
+    @Test("including(required:) fetches both, and omits rows without an associated row")
     func required() throws {
         try withLibrary { (db) throws in
             let request = Book.including(required: Book.author)
@@ -23,7 +23,7 @@ struct JoinTests {
         }
     }
 
-    @Test("including(optional:) fetches both, and nil for who is alone")
+    @Test("including(optional:) fetches both, and nil for rows without an associated row")
     func optional() throws {
         try withLibrary { (db) throws in
             let request = Book.including(optional: Book.author).order(Column("id"))
@@ -173,7 +173,7 @@ struct JoinTests {
         }
     }
 
-    @Test("A foreign key that the schema does not tell is asked for")
+    @Test("A foreign key that is not in the schema must be given")
     func foreignKeys() throws {
         try withLibrary { (db) throws in
             #expect { try sql(db, Author.including(required: Author.belongsTo(Book.self))) } throws: {

@@ -40,7 +40,7 @@ struct JoinedOrderTests {
         ])
     }
 
-    @Test("The order of joined rows goes away with that of the main rows")
+    @Test("The order of joined rows is removed with that of the main rows")
     func unordered() throws {
         let award = Award.book.including(required: author)
         try expectOrder([
@@ -51,7 +51,7 @@ struct JoinedOrderTests {
         ])
     }
 
-    @Test("The order of joined rows is stable where what is joined was there when stability was asked for")
+    @Test("The order of joined rows is stable for associations from before the call of withStableOrder")
     func stable() throws {
         try expectOrder([
             (Book.including(required: author).withStableOrder(), #""book"."id", "author"."name", "author"."id""#),
@@ -70,7 +70,7 @@ struct JoinedOrderTests {
         ])
     }
 
-    @Test("The order of prefetched rows goes away and gets stable with that of the main rows")
+    @Test("The order of prefetched rows is removed and made stable with that of the main rows")
     func prefetched() throws {
         try withLibrary { (db) throws in
             let books = Author.books.order(Column("title"))

@@ -152,7 +152,7 @@ struct MoreAssociationTests {
         }
     }
 
-    @Test("An observation is told of changes of rows that were fetched for others, and of full-text tables")
+    @Test("An observation is notified of changes of prefetched rows, and of full-text tables")
     func observation() async throws {
         let folder = try TemporaryFolder()
         let queue = try DatabaseQueue(path: folder.path("db"), configuration: .encrypted())
@@ -179,7 +179,7 @@ struct MoreAssociationTests {
         cancellable.cancel()
     }
 
-    @Test("A row that may be missing is there where anything of what tells rows apart is not NULL")
+    @Test("An optional row exists if a column that identifies it is not NULL")
     func existenceOfAnyTable() throws {
         try withLibrary { (db) throws in
             try db.execute(sql: """

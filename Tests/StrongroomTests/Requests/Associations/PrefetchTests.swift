@@ -131,7 +131,7 @@ struct PrefetchTests {
         }
     }
 
-    @Test("A list that no rows were fetched for is a missing key, whose error names the lists that are there")
+    @Test("A missing list of prefetched rows is an error that names the existing lists")
     func missingList() throws {
         struct Info: Decodable, FetchableRecord {
             var works: [Book]
