@@ -50,7 +50,7 @@ struct NewFile {
         }
     }
 
-    // MARK: - What stands in the way
+    // MARK: - Obstacles
 
     /// Refuses names that SQLite's shells do not take for files.
     private static func requireFileName(_ name: String) throws {
