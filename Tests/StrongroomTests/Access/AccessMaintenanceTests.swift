@@ -119,12 +119,16 @@ struct AccessMaintenanceTests {
         #expect(try destination.read { try $0.countWines() } == 1)
     }
 
-    @Test("functions and collations reach connections that are open, and those that open later", arguments: ["pool", "queue"])
+    @Test(
+        "functions and collations reach connections that are open, and those that open later",
+        arguments: ["pool", "queue"])
     func functionsAndCollations(kind: String) throws {
         let succ = DatabaseFunction("succ", argumentCount: 1) { values in
             Int.fromDatabaseValue(values[0]).map { $0 + 1 }
         }
-        let backwards = DatabaseCollation("backwards") { $0 < $1 ? .orderedDescending : $0 > $1 ? .orderedAscending : .orderedSame }
+        let backwards = DatabaseCollation("backwards") {
+            $0 < $1 ? .orderedDescending : $0 > $1 ? .orderedAscending : .orderedSame
+        }
         let writer: any DatabaseWriter
         let add: () -> Void, remove: () -> Void
         if kind == "pool" {
@@ -139,7 +143,9 @@ struct AccessMaintenanceTests {
             writer = queue
         }
         func use(_ db: Database) throws -> [Int] {
-            try Int.fetchAll(db, sql: "SELECT succ(a) FROM (SELECT 'a' AS s, 1 AS a UNION SELECT 'b', 2) ORDER BY s COLLATE backwards")
+            try Int.fetchAll(
+                db,
+                sql: "SELECT succ(a) FROM (SELECT 'a' AS s, 1 AS a UNION SELECT 'b', 2) ORDER BY s COLLATE backwards")
         }
         try writer.read { _ in }
         add()
