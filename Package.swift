@@ -63,10 +63,16 @@ let package = Package(
         .executableTarget(name: "SharingWorkload", dependencies: ["Strongroom"], path: "Tests/SharingWorkload"),
         // An application as the README tells one to write it, for its tests.
         .executableTarget(name: "NotesApp", dependencies: ["Strongroom"], path: "Tests/NotesApp"),
+        // Cases of failing calls, power cuts, kills and other faults, for scripts/campaign and its tests.
+        .executableTarget(
+            name: "Campaigns",
+            dependencies: ["Strongroom", "CSQLCipher", "CStrongroomFaults", .product(name: "Logging", package: "swift-log")],
+            path: "Tests/Campaigns"),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "Strongroom", "CSQLCipher", "CStrongroomFaults", "StrongroomCLI", "DemoWorkload", "SharingWorkload", "NotesApp",
+                "Strongroom", "CSQLCipher", "CStrongroomFaults", "StrongroomCLI", "Campaigns", "DemoWorkload",
+                "SharingWorkload", "NotesApp",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -59,12 +59,15 @@ static bool search_log(search *self, int fd, int64_t file_size) {
     return false;
 }
 
+enum { journal_header = 28 };
+
+static const uint8_t journal_magic[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
+
 /// Calls the function with page 1 in the journal. <https://www.sqlite.org/fileformat.html#the_rollback_journal>
 static bool search_journal(search *self, int fd, int64_t file_size) {
-    static const uint8_t magic[] = { 0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7 };
-    uint8_t header[28], name[4];
+    uint8_t header[journal_header], name[4];
     int64_t at = 0;
-    while (read_at(fd, header, sizeof header, at) && memcmp(header, magic, sizeof magic) == 0) {
+    while (read_at(fd, header, sizeof header, at) && memcmp(header, journal_magic, sizeof journal_magic) == 0) {
         uint32_t sector = big_endian(header + 20), size = big_endian(header + 24), count = big_endian(header + 8);
         if (!is_page_size(size) || sector < 32 || sector > 65536) return false;
         int64_t record = at + sector, length = (int64_t)size + 8;
@@ -96,4 +99,15 @@ bool strongroom_first_page_elsewhere(const char *database, strongroom_page_check
     }
     free(self);
     return found;
+}
+
+bool strongroom_journal_creates(const char *database) {
+    uint8_t header[journal_header];
+    int64_t size = 0;
+    int fd = open_beside(database, "-journal", &size);
+    if (fd < 0) return false;
+    bool creates = read_at(fd, header, sizeof header, 0) && memcmp(header, journal_magic, sizeof journal_magic) == 0
+        && big_endian(header + 16) == 0 && size >= big_endian(header + 20);
+    close(fd);
+    return creates;
 }

@@ -1,4 +1,5 @@
 #include "CStrongroomFaults.h"
+#include "turns.h"
 #include "../CSQLCipher/sqlcipher.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -179,10 +180,12 @@ static int file_size(sqlite3_file *file, sqlite3_int64 *size) {
 }
 
 static int file_lock(sqlite3_file *file, int level) {
+    strongroom_faults_turn();
     return real(file)->pMethods->xLock(real(file), level);
 }
 
 static int file_unlock(sqlite3_file *file, int level) {
+    strongroom_faults_turn();
     return real(file)->pMethods->xUnlock(real(file), level);
 }
 
@@ -203,10 +206,12 @@ static int file_characteristics(sqlite3_file *file) {
 }
 
 static int file_shm_map(sqlite3_file *file, int page, int size, int extend, void volatile **address) {
+    strongroom_faults_turn();
     return real(file)->pMethods->xShmMap(real(file), page, size, extend, address);
 }
 
 static int file_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
+    strongroom_faults_turn();
     int code = real(file)->pMethods->xShmLock(real(file), offset, count, flags);
     bool ends_read = offset >= 3 && flags == (SQLITE_SHM_UNLOCK | SQLITE_SHM_SHARED);
     if (ends_read && code == SQLITE_OK) reach(((recorded_file *)file)->path, STRONGROOM_MOMENT_TRANSACTION_ENDED);
@@ -214,6 +219,7 @@ static int file_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
 }
 
 static void file_shm_barrier(sqlite3_file *file) {
+    strongroom_faults_turn();
     real(file)->pMethods->xShmBarrier(real(file));
 }
 
@@ -231,6 +237,7 @@ static int file_fetch(sqlite3_file *file, sqlite3_int64 offset, int size, void *
 /// Without mapping, called by a checkpoint that has read where the log ends.
 static int file_unfetch(sqlite3_file *file, sqlite3_int64 offset, void *page) {
     (void)offset;
+    strongroom_faults_turn();
     if (page == NULL) reach(((recorded_file *)file)->path, STRONGROOM_MOMENT_LOG_END_READ);
     return SQLITE_OK;
 }

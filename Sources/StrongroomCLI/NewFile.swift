@@ -50,7 +50,7 @@ struct NewFile {
         }
     }
 
-    // MARK: - What stands in the way
+    // MARK: - Obstacles
 
     /// Refuses names that SQLite's shells do not take for files.
     private static func requireFileName(_ name: String) throws {
@@ -164,7 +164,8 @@ struct NewFile {
 
     private func unsynced(_ number: Int32) -> Failure {
         Failure(errno: number, file: place.name, "its folder cannot be written to the disk",
-                state: "the file is complete, but a power failure may lose it", remedy: "Check the disk, or copy the file")
+                state: "the file is complete, but a power failure may lose it",
+                remedy: "Check the disk, or copy the file")
     }
 
     private static func isTooLong(_ path: String) -> Bool { !exists(path) && errno == ENAMETOOLONG }

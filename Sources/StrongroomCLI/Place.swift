@@ -1,7 +1,7 @@
 import Foundation
 
 /// A file that an argument names. The library gets its absolute path, which SQLite takes neither for a URI nor for a
-/// database in memory, with the symlinks resolved that lead to what stands beside it.
+/// database in memory, with symbolic links resolved as SQLite resolves them for sidecars.
 struct Place: Sendable, Hashable {
     /// The name as it was given, for messages.
     let name: String

@@ -42,7 +42,9 @@ struct ArgumentTests {
     func misspelt(_ line: String, _ meant: String) async throws {
         let outcome = try await here("strongroom \(line)")
         #expect(outcome.status == 2)
-        #expect(outcome.errors.contains(line.hasSuffix("verify") ? "there is no command verify" : "Did you mean \(meant)?"), "\(outcome.errors)")
+        #expect(
+            outcome.errors.contains(line.hasSuffix("verify") ? "there is no command verify" : "Did you mean \(meant)?"),
+            "\(outcome.errors)")
         if line.contains("--json") { #expect(try outcome.object["status"] as? Int == 2) }
     }
 
@@ -65,7 +67,8 @@ struct ArgumentTests {
           arguments: ["--json verify-key FILE", "verify-key FILE --json", "--quiet --json verify-key FILE"])
     func commonOptions(_ line: String) async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "right")
-        let outcome = try await here("strongroom \(line.replacingOccurrences(of: "FILE", with: path)) --passphrase-file secret")
+        let outcome = try await here(
+            "strongroom \(line.replacingOccurrences(of: "FILE", with: path)) --passphrase-file secret")
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try outcome.object["command"] as? String == "verify-key")
     }
@@ -100,7 +103,11 @@ struct ArgumentTests {
         "A path that leads to a name which is not UTF-8 is refused, and not called absent",
         arguments: ["link.db", "link/a.db", "link/new.db"])
     func foreignName(_ name: String) async throws {
-        let line = "mkdir \"$(printf 'd\\377')\"; ln -s \"$(printf 'd\\377')\" link; : > link/a.db; ln -s \"$(printf 'd\\377')/a.db\" link.db;"
+        let line =
+            """
+            mkdir "$(printf 'd\\377')"; ln -s "$(printf 'd\\377')" link; : > link/a.db; \
+            ln -s "$(printf 'd\\377')/a.db" link.db;
+            """
         let outcome = try await here("\(line) strongroom create \(name) --force --passphrase-file secret")
         #expect(outcome.status == 2)
         #expect(outcome.errors.contains("a name that is not UTF-8; nothing was changed"))
@@ -137,10 +144,13 @@ struct ArgumentTests {
     @Test("A signal ends the work on several files")
     func interruptedFiles() async throws {
         let path = try await scratch.encryptedDatabase("a.db", passphrase: "right")
-        try await StockShell(path: path, passphrase: "right").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(60000000));")
+        try await StockShell(path: path, passphrase: "right").run(
+            "CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(60000000));")
         _ = try await scratch.encryptedDatabase("b.db", passphrase: "right")
         let running = try Program(
-            built: "strongroom", "check", path, scratch.path("b.db"), "--json", "--progress", "json", "--passphrase-file", secret).start()
+            built: "strongroom", "check", path, scratch.path("b.db"), "--json", "--progress", "json",
+            "--passphrase-file", secret
+        ).start()
         try await running.waitForErrors("\"percent\":5")
         kill(running.process.processIdentifier, SIGINT)
         let outcome = await running.outcome()

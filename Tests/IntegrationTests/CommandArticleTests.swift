@@ -79,7 +79,8 @@ struct CommandArticleTests {
             let manifest = "// swift-tools-version: 6.1\nimport PackageDescription\n"
                 + "let package = Package(name: \"Notes\", platforms: [.iOS(.v15), .macOS(.v12)],\n\(parts))\n"
             try scratch.write(Data(manifest.utf8), to: "Notes/Package.swift")
-            let read = try await Program("swift", "package", "--package-path", scratch.path("Notes"), "dump-package").run()
+            let read = try await Program("swift", "package", "--package-path", scratch.path("Notes"), "dump-package")
+                .run()
             #expect(read.status == 0, "\(read.errors)")
             #expect(read.output.contains("\"Strongroom\""))
         }

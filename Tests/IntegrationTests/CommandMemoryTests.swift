@@ -26,7 +26,9 @@ struct CommandMemoryTests {
         var peak = 0
         // The kernel's figure only grows; the last one read counts.
         while running.process.isRunning {
-            if let text = try? String(contentsOfFile: status, encoding: .utf8), let line = text.firstMatch(of: /VmHWM:\s+(\d+) kB/) {
+            if let text = try? String(contentsOfFile: status, encoding: .utf8),
+                let line = text.firstMatch(of: /VmHWM:\s+(\d+) kB/)
+            {
                 peak = max(peak, Int(line.output.1)! / 1024)
             }
             await Task.yield()
@@ -47,7 +49,11 @@ struct CommandMemoryTests {
 
     @Test("As many rows as one likes are written as a table in less than 64 MB")
     func table() async throws {
-        let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT printf('%0200d', i) AS a FROM n"
+        let sql =
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) \
+            SELECT printf('%0200d', i) AS a FROM n
+            """
         let peak = try await peak(["query", database, sql, "--passphrase-file", try scratch.secret("old")])
         #expect((5..<64).contains(peak))
     }

@@ -101,7 +101,8 @@ struct DryRunTests {
         for name in ["a.db", "b.db", "c.db"] {
             files.append(try await scratch.encryptedDatabase(name, passphrase: "old"))
             try await StockShell(path: files.last!,
-                                 passphrase: "old").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(40000000));")
+                passphrase: "old"
+            ).run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(40000000));")
         }
         var program = try Program(built: "strongroom", "rotate", "--progress", "json")
         program.arguments += files + keys

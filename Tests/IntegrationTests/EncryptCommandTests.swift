@@ -23,7 +23,8 @@ struct EncryptCommandTests {
     func interoperable() async throws {
         let outcome = try await encrypt(try scratch.secret("open sesame"))
         #expect(outcome.status == 0, "\(outcome.errors)")
-        #expect(try await StockShell(path: out, passphrase: "open sesame").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(
+            try await StockShell(path: out, passphrase: "open sesame").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
     @Test("strongroom encrypt leaves the clear original as it was")
@@ -69,13 +70,15 @@ struct EncryptCommandTests {
         try scratch.write(Data("not so precious".utf8), to: "out.sqlite")
         let outcome = try await encrypt(try scratch.secret("open sesame"), "--force")
         #expect(outcome.status == 0, "\(outcome.errors)")
-        #expect(try await StockShell(path: out, passphrase: "open sesame").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(
+            try await StockShell(path: out, passphrase: "open sesame").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
     @Test("strongroom encrypt drops one newline at the end of the passphrase file, and no more")
     func trailingNewline() async throws {
         #expect(try await encrypt(try scratch.secret("two lines\n\n")).status == 0)
-        #expect(try await StockShell(path: out, passphrase: "two lines\n").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(
+            try await StockShell(path: out, passphrase: "two lines\n").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
     @Test(
@@ -83,7 +86,8 @@ struct EncryptCommandTests {
         arguments: ["it's", "пароль 🔐", "\"", " spaced "])
     func unusualPassphrases(_ passphrase: String) async throws {
         #expect(try await encrypt(try scratch.secret(passphrase)).status == 0)
-        #expect(try await StockShell(path: out, passphrase: passphrase).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(
+            try await StockShell(path: out, passphrase: passphrase).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
     @Test("strongroom encrypt refuses an empty passphrase and makes nothing", arguments: ["", "\n"])

@@ -24,8 +24,9 @@ struct ExitCodeTests {
         #expect(try await strongroom(["query", database, "SELECT nothing"] + key).status == 1)
     }
 
-    @Test("2: wrong usage, with an object for those who asked for JSON", arguments: [
-        ["check", "--json"], ["check", "file", "--json", "--passphrase-fd", "x"], ["check", "file", "--json", "--page-size", "1000"], ["check", "file", "--json", "--page-size", "512"],
+    @Test("2: wrong usage, with an object for --json", arguments: [
+            ["check", "--json"], ["check", "file", "--json", "--passphrase-fd", "x"],
+            ["check", "file", "--json", "--page-size", "1000"], ["check", "file", "--json", "--page-size", "512"],
         ["check", "file", "--json", "--passphrase-env", "A", "--passphrase-fd", "5"],
     ])
     func usage(_ arguments: [String]) async throws {
@@ -61,7 +62,9 @@ struct ExitCodeTests {
 
     @Test("12: wrong key")
     func wrongKey() async throws {
-        #expect(try await strongroom("verify-key", database, "--passphrase-file", try scratch.secret("wrong", in: "wrong")).status == 12)
+        #expect(
+            try await strongroom("verify-key", database, "--passphrase-file", try scratch.secret("wrong", in: "wrong"))
+                .status == 12)
     }
 
     @Test("13: damaged")
@@ -76,10 +79,12 @@ struct ExitCodeTests {
         // One table, whose rows alone take a while.
         try await StockShell(path: clear).run("""
             CREATE TABLE bulk (a);
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) INSERT INTO bulk SELECT zeroblob(1000) FROM n;
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) INSERT INTO bulk \
+            SELECT zeroblob(1000) FROM n;
             """)
         let before = try scratch.names()
-        var program = try Program(built: "strongroom", "encrypt", clear, scratch.path("out.sqlite"), "--progress", "json")
+        var program = try Program(
+            built: "strongroom", "encrypt", clear, scratch.path("out.sqlite"), "--progress", "json")
         program.arguments += key
         let running = try program.start()
         try await running.waitForErrors("\"percent\":5")
@@ -102,7 +107,8 @@ struct FullDiskTests {
     init() async throws {
         scratch = try Scratch()
         database = try await scratch.encryptedDatabase(passphrase: "right")
-        try await StockShell(path: database, passphrase: "right").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(1200000));")
+        try await StockShell(path: database, passphrase: "right").run(
+            "CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(1200000));")
         secret = try scratch.secret("right")
         disk = scratch.path("disk")
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
@@ -118,7 +124,8 @@ struct FullDiskTests {
         let new = try scratch.secret("new", in: "new")
         let outcome = try await run("""
             cp '\(database)' a.db
-            $strongroom rotate a.db --passphrase-file '\(secret)' --new-passphrase-file '\(new)'; echo "rotate: $?"; ls -A
+            $strongroom rotate a.db --passphrase-file '\(secret)' --new-passphrase-file '\(new)'; echo "rotate: $?"; \
+            ls -A
             $strongroom check a.db --quiet --passphrase-file '\(secret)'; echo "check: $?"
             """)
         #expect(outcome.output == "rotate: 14\na.db\ncheck: 0\n", "\(outcome.errors)")
@@ -132,7 +139,8 @@ struct FullDiskTests {
         var source = database
         if command == "encrypt" {
             source = try await scratch.clearDatabase()
-            try await StockShell(path: source).run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(1200000));")
+            try await StockShell(path: source).run(
+                "CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(1200000));")
         }
         let outcome = try await run("""
             head -c 1500000 /dev/zero > filler
@@ -143,12 +151,14 @@ struct FullDiskTests {
     }
 
     @Test(
-        "Rows that nobody could keep are not passed over",
+        "An error while rows are written is not ignored",
         .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
     func standardOutput() async throws {
         let strongroom = try Program(built: "strongroom").executable.path
         let outcome = try await Program(
-            "sh", "-c", "'\(strongroom)' query '\(database)' 'SELECT * FROM book' --passphrase-file '\(secret)' > /dev/full").run()
+            "sh", "-c",
+            "'\(strongroom)' query '\(database)' 'SELECT * FROM book' --passphrase-file '\(secret)' > /dev/full"
+        ).run()
         #expect(outcome.status == 14)
         #expect(outcome.errors.contains("standard output"))
     }

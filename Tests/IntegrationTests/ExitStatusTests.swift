@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrongroomCLI
 
-@Suite("What the library reports, as an exit status")
+@Suite("The exit statuses of library errors")
 struct ExitStatusTests {
     @Test("Each kind of failure has its number", arguments: [
         (ResultCode.SQLITE_BUSY, Int32(11)), (.SQLITE_LOCKED, 11), (.SQLITE_NOTADB, 12), (.SQLITE_CORRUPT, 13),

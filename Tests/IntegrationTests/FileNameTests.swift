@@ -4,7 +4,7 @@ import Testing
 @Suite("A file whose name looks like a URI")
 struct FileNameTests {
     @Test(
-        "A file whose name looks like a URI is the one that a command works on, and no other",
+        "A file whose name looks like a URI is the file that a command works on",
         arguments: ["file:..%2fvictim%2fv.db", "file:v.db?mode=ro"])
     func rotate(name: String) async throws {
         let scratch = try Scratch()

@@ -10,8 +10,14 @@ struct ForeignFormat: Sendable, CustomStringConvertible {
     static let raw = "x'" + String(repeating: "0123456789abcdef", count: 4) + "'"
 
     static let all = (1...4).flatMap { version in
-        [ForeignFormat(version: version), ForeignFormat(version: version, pageSize: 8192), ForeignFormat(version: version, key: raw)]
-    } + [ForeignFormat(version: 1, pageSize: 2048), ForeignFormat(version: 4, pageSize: 1024), ForeignFormat(version: 4, pageSize: 65536, key: raw)]
+            [
+                ForeignFormat(version: version), ForeignFormat(version: version, pageSize: 8192),
+                ForeignFormat(version: version, key: raw),
+            ]
+        } + [
+            ForeignFormat(version: 1, pageSize: 2048), ForeignFormat(version: 4, pageSize: 1024),
+            ForeignFormat(version: 4, pageSize: 65536, key: raw),
+        ]
 
     /// For the stock shell, after the key.
     var pragmas: String {
@@ -25,10 +31,12 @@ struct ForeignFormat: Sendable, CustomStringConvertible {
 
     var isRaw: Bool { key == Self.raw }
 
-    var description: String { "SQLCipher \(version), \(pageSize.map { "\($0)-byte pages, " } ?? "")\(isRaw ? "raw key" : "passphrase")" }
+    var description: String {
+        "SQLCipher \(version), \(pageSize.map { "\($0)-byte pages, " } ?? "")\(isRaw ? "raw key" : "passphrase")"
+    }
 }
 
-@Suite("Databases that others made")
+@Suite("Databases from other programs")
 struct ForeignFormatTests {
     let scratch: Scratch
     init() throws { scratch = try Scratch() }
@@ -52,7 +60,8 @@ struct ForeignFormatTests {
         let path = try await make(format), key = try key(format)
         let check = try await strongroom(["check", path] + format.options + key)
         #expect(check.status == 0, "\(check.errors)")
-        let rotated = try await strongroom(["rotate", path] + format.options + key + ["--new-passphrase-file", try scratch.secret("new", in: "new")])
+        let rotated = try await strongroom(
+            ["rotate", path] + format.options + key + ["--new-passphrase-file", try scratch.secret("new", in: "new")])
         #expect(rotated.status == 0, "\(rotated.errors)")
         let shell = StockShell(path: path, passphrase: "new")
         #expect(try await shell.run(format.pragmas + Scratch.sampleQuery) == Scratch.sampleAnswer)
@@ -67,19 +76,23 @@ struct ForeignFormatTests {
         #expect(info.status == 0, "\(info.errors)")
         let facts = try info.object
         #expect(facts["pageSize"] as? Int == format.pageSize ?? (format.version == 4 ? 4096 : 1024))
-        #expect(facts["kdfIterations"] as? Int == (format.isRaw ? nil : [4000, 4000, 64000, 256_000][format.version - 1]))
+        #expect(
+            facts["kdfIterations"] as? Int == (format.isRaw ? nil : [4000, 4000, 64000, 256_000][format.version - 1]))
         #expect(facts["hmac"] as? String == [nil, "HMAC-SHA1", "HMAC-SHA1", "HMAC-SHA512"][format.version - 1])
         #expect(facts["tables"] as? Int == 2)
         let migrated = try await strongroom(["migrate", path, scratch.path("today.db")] + format.options + key)
         #expect(migrated.status == 0, "\(migrated.errors)")
-        #expect(try await StockShell(path: scratch.path("today.db"), passphrase: format.key).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(
+            try await StockShell(path: scratch.path("today.db"), passphrase: format.key).run(Scratch.sampleQuery)
+                == Scratch.sampleAnswer)
         #expect(try scratch.bytes("foreign.db") == before)
     }
 
     @Test(
         "Foreign databases of an older SQLCipher are distinguished from a wrong passphrase by every command",
         arguments: [
-        ["check"], ["verify-key"], ["info"], ["rotate", "--dry-run"], ["backup", "OUT"], ["decrypt", "OUT", "--yes"], ["query", "SELECT 1"],
+            ["check"], ["verify-key"], ["info"], ["rotate", "--dry-run"], ["backup", "OUT"],
+            ["decrypt", "OUT", "--yes"], ["query", "SELECT 1"],
     ])
     func recognized(_ command: [String]) async throws {
         let format = ForeignFormat(version: 3), path = try await make(format)
@@ -97,7 +110,8 @@ struct ForeignFormatTests {
         "Foreign databases of an older SQLCipher are recognized by migrate",
         arguments: [1, 2, 3], ["right", ForeignFormat.raw])
     func migratedUnsaid(_ version: Int, _ secret: String) async throws {
-        let format = ForeignFormat(version: version, key: secret), path = try await make(format), new = scratch.path("new.db")
+        let format = ForeignFormat(version: version, key: secret), path = try await make(format),
+            new = scratch.path("new.db")
         let before = try scratch.bytes("foreign.db")
         let outcome = try await strongroom(["migrate", path, new] + key(format))
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -114,19 +128,22 @@ struct ForeignFormatTests {
         let line = try #require(refused.errors.firstMatch(of: /strongroom (migrate [^;]*);/)).output.1
         let outcome = try await strongroom(line.split(separator: " ").map(String.init) + key)
         #expect(outcome.status == 0, "\(outcome.errors)")
-        #expect(try await StockShell(path: path + ".new", passphrase: secret).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(
+            try await StockShell(path: path + ".new", passphrase: secret).run(Scratch.sampleQuery)
+                == Scratch.sampleAnswer)
     }
 
     @Test("Foreign databases of today are recognized where an older version was named")
     func newer() async throws {
         let path = try await make(ForeignFormat(version: 4))
-        let outcome = try await strongroom(["verify-key", path, "--sqlcipher-version", "3"] + key(ForeignFormat(version: 4)))
+        let outcome = try await strongroom(
+            ["verify-key", path, "--sqlcipher-version", "3"] + key(ForeignFormat(version: 4)))
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("Leave out --sqlcipher-version"))
     }
 }
 
-@Suite("Databases with a plaintext header that others made")
+@Suite("Databases with a plaintext header from other programs")
 struct ForeignHeaderTests {
     static let salt = "00112233445566778899aabbccddeeff"
 
@@ -165,16 +182,17 @@ struct ForeignHeaderTests {
         let salt = ["--salt-file", try saltFile(binary: isBinary)]
         let check = try await strongroom(["check", path] + key + salt)
         #expect(check.status == 0, "\(check.errors)")
-        let rotated = try await strongroom(["rotate", path, "--new-passphrase-file", try scratch.secret("new", in: "new")] + key + salt)
+        let rotated = try await strongroom(
+            ["rotate", path, "--new-passphrase-file", try scratch.secret("new", in: "new")] + key + salt)
         #expect(rotated.status == 0, "\(rotated.errors)")
         #expect(try await shell("new", Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
-    @Test(
-        "Foreign plaintext headers have the page size of their header, and another header size by --header-size")
+    @Test("Foreign plaintext headers have the page size of their header, and another header size by --header-size")
     func sizes() async throws {
         _ = try await shell("right", Scratch.sampleSQL, pageSize: 8192, header: 48)
-        let info = try await strongroom(["info", path, "--json", "--header-size", "48", "--salt-file", try saltFile(binary: true)] + key)
+        let info = try await strongroom(
+            ["info", path, "--json", "--header-size", "48", "--salt-file", try saltFile(binary: true)] + key)
         #expect(info.status == 0, "\(info.errors)")
         let facts = try info.object
         #expect(facts["kind"] as? String == "plaintextHeader")
@@ -202,8 +220,7 @@ struct ForeignHeaderTests {
         #expect(outcome.errors.contains("this is not a salt"))
     }
 
-    @Test(
-        "Foreign plaintext headers are made by create with a given salt, and open in the stock shell")
+    @Test("Foreign plaintext headers are made by create with a given salt, and open in the stock shell")
     func created() async throws {
         let salt = try saltFile(binary: true)
         let outcome = try await strongroom(["create", path, "--plaintext-header", "--salt-file", salt] + key)

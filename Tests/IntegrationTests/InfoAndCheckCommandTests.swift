@@ -11,14 +11,14 @@ struct InfoCommandTests {
         try await Program(built: "strongroom", "info", path).run()
     }
 
-    @Test("strongroom info tells a clear database, without asking for a passphrase")
+    @Test("strongroom info recognizes a clear database without a passphrase")
     func clear() async throws {
         let outcome = try await info(try await scratch.clearDatabase())
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.output.contains("clear"))
     }
 
-    @Test("strongroom info tells an encrypted database, without asking for a passphrase")
+    @Test("strongroom info recognizes an encrypted database without a passphrase")
     func encrypted() async throws {
         let outcome = try await info(try await scratch.encryptedDatabase(passphrase: "secret"))
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -37,14 +37,19 @@ struct InfoCommandTests {
     @Test("strongroom info with a key, shows the cipher and the schema")
     func unlocked() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "secret")
-        try await StockShell(path: database, passphrase: "secret").run("PRAGMA user_version = 7; CREATE INDEX byAuthor ON book(author); CREATE VIEW v AS SELECT 1;")
+        try await StockShell(path: database, passphrase: "secret").run(
+            "PRAGMA user_version = 7; CREATE INDEX byAuthor ON book(author); CREATE VIEW v AS SELECT 1;")
         let before = try scratch.bytes("encrypted.sqlite")
         let outcome = try await strongroom("info", database, "--passphrase-file", try scratch.secret("secret"))
         #expect(outcome.status == 0, "\(outcome.errors)")
-        for words in ["PBKDF2-HMAC-SHA512, 256000 rounds", "HMAC-SHA512", "2 tables, 1 index, 1 view, 0 triggers", "user_version 7", "UTF-8"] {
+        for words in [
+            "PBKDF2-HMAC-SHA512, 256000 rounds", "HMAC-SHA512", "2 tables, 1 index, 1 view, 0 triggers",
+            "user_version 7", "UTF-8",
+        ] {
             #expect(outcome.output.contains(words))
         }
-        let facts = try await strongroom("info", database, "--json", "--passphrase-file", try scratch.secret("secret")).object
+        let facts = try await strongroom("info", database, "--json", "--passphrase-file", try scratch.secret("secret"))
+            .object
         #expect(facts["pages"] as? Int == before.count / 4096)
         #expect(facts["userVersion"] as? Int == 7)
         #expect(try scratch.bytes("encrypted.sqlite") == before)
@@ -114,8 +119,7 @@ struct CheckCommandTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    @Test(
-        "strongroom check ends with 12 at a wrong passphrase, in one line of its own, and leaves the file as it was")
+    @Test("strongroom check ends with 12 at a wrong passphrase, in one line of its own, and leaves the file as it was")
     func wrongKey() async throws {
         let before = try scratch.bytes("encrypted.sqlite")
         let outcome = try await check(database, passphrase: "wrong")
@@ -139,7 +143,7 @@ struct CheckCommandTests {
         #expect(try await check(database).status == 13)
     }
 
-    @Test("strongroom check refuses what is certainly no database, before it asks for a passphrase", arguments: [
+    @Test("strongroom check refuses a file that is not a database before it asks for a passphrase", arguments: [
         "", "Dear diary, this text grows longer and longer and is still no database.\n",
     ])
     func notDatabase(_ text: String) async throws {

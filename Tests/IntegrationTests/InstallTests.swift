@@ -4,7 +4,8 @@ import Testing
 @Suite("Installation")
 struct InstallTests {
     static let commands = [
-        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "vacuum", "query", "shell", "keygen",
+        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "vacuum", "query",
+        "shell", "keygen",
         "key", "completions",
     ]
 
@@ -47,7 +48,7 @@ struct InstallTests {
         }
     }
 
-    @Test("Each page is one that a formatter takes", .enabled(if: (try? Program("groff")) != nil))
+    @Test("A formatter accepts each manual page", .enabled(if: (try? Program("groff")) != nil))
     func formatted() async throws {
         #expect(try await strongroom("manual", scratch.folder.path).status == 0)
         for name in try scratch.names() {

@@ -12,7 +12,8 @@ struct KeyCommandTests {
         database = scratch.path("notes.db")
         first = try scratch.secret("first\n", in: "first")
         second = try scratch.secret("second\n", in: "second")
-        let created = try await strongroom("create", database, "--slots", "--cost", "14", "--label", "mine", "--passphrase-file", first)
+        let created = try await strongroom(
+            "create", database, "--slots", "--cost", "14", "--label", "mine", "--passphrase-file", first)
         try #require(created.status == 0, "\(created.errors)")
     }
 
@@ -26,9 +27,12 @@ struct KeyCommandTests {
 
     @Test("strongroom key passwd changes a passphrase that create set, and no page")
     func passwd() async throws {
-        #expect(try await strongroom("query", database, "--write", "CREATE TABLE t(a)", "--passphrase-file", first).status == 0)
+        #expect(
+            try await strongroom("query", database, "--write", "CREATE TABLE t(a)", "--passphrase-file", first).status
+                == 0)
         let before = try scratch.bytes("notes.db")
-        let outcome = try await strongroom("key", "passwd", database, "--passphrase-file", first, "--new-passphrase-file", second)
+        let outcome = try await strongroom(
+            "key", "passwd", database, "--passphrase-file", first, "--new-passphrase-file", second)
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try scratch.bytes("notes.db") == before)
         #expect(try await opens(second))
@@ -50,10 +54,13 @@ struct KeyCommandTests {
     @Test("strongroom key adds slots and removes them, but not the last, and not the one in use")
     func addAndRemove() async throws {
         let added = try await strongroom(
-            "key", "add", database, "--label", "laptop", "--cost", "14", "--passphrase-file", first, "--new-passphrase-file", second)
+            "key", "add", database, "--label", "laptop", "--cost", "14", "--passphrase-file", first,
+            "--new-passphrase-file", second)
         #expect(added.status == 0, "\(added.errors)")
         #expect(try await slots().count == 2)
-        #expect(try await strongroom("verify-key", database, "--key-hint", "laptop", "--passphrase-file", second).status == 0)
+        #expect(
+            try await strongroom("verify-key", database, "--key-hint", "laptop", "--passphrase-file", second).status
+                == 0)
         let own = try await strongroom("key", "remove", database, "mine", "--passphrase-file", first)
         #expect(own.status == 1 && own.errors.contains("nothing was changed"))
         #expect(try await strongroom("key", "remove", database, "mine", "--passphrase-file", second).status == 0)
@@ -71,7 +78,9 @@ struct KeyCommandTests {
         #expect(try await opens(scratch.secret(code, in: "code")))
         #expect(try await opens(scratch.secret(code.lowercased().replacingOccurrences(of: "-", with: " "), in: "code")))
         let slip = (code.hasPrefix("A") ? "B" : "A") + code.dropFirst()
-        #expect(try await strongroom("verify-key", database, "--passphrase-file", scratch.secret(slip, in: "code")).status == 12)
+        #expect(
+            try await strongroom("verify-key", database, "--passphrase-file", scratch.secret(slip, in: "code")).status
+                == 12)
         #expect(!scratch.text("notes.db-keys").contains(code))
     }
 
@@ -83,10 +92,13 @@ struct KeyCommandTests {
         let digits = scratch.text("key").trimmingCharacters(in: .newlines)
         #expect(digits.count == 96)
         #expect(try await strongroom("verify-key", database, "--raw-key-file", scratch.path("key")).status == 0)
-        let shell = try await StockShell(path: database).attempt("PRAGMA key = \"x'\(digits)'\"; SELECT count(*) FROM sqlite_master;")
+        let shell = try await StockShell(path: database).attempt(
+            "PRAGMA key = \"x'\(digits)'\"; SELECT count(*) FROM sqlite_master;")
         #expect(shell.output.hasSuffix("0\n"), "\(shell)")
         #expect(try await strongroom("key", "export", database, "--passphrase-file", first).output == digits + "\n")
-        #expect(try await strongroom("key", "export", database, scratch.path("key"), "--passphrase-file", first).status == 1)
+        #expect(
+            try await strongroom("key", "export", database, scratch.path("key"), "--passphrase-file", first).status == 1
+        )
     }
 
     @Test("strongroom key backs the key file up, and restores it")
@@ -98,21 +110,25 @@ struct KeyCommandTests {
         #expect(try await strongroom("key", "restore", database, copy, "--passphrase-file", first).status == 0)
         #expect(try await opens(first))
         #expect(try await strongroom("key", "restore", database, copy, "--passphrase-file", first).status == 1)
-        #expect(try await strongroom("key", "restore", database, copy, "--force", "--passphrase-file", first).status == 0)
+        #expect(
+            try await strongroom("key", "restore", database, copy, "--force", "--passphrase-file", first).status == 0)
     }
 
     @Test("strongroom rotate changes the passphrase of the slot, and with --data-key every page")
     func rotate() async throws {
         let before = try scratch.bytes("notes.db")
-        let passphrase = try await strongroom("rotate", database, "--json", "--passphrase-file", first, "--new-passphrase-file", second)
+        let passphrase = try await strongroom(
+            "rotate", database, "--json", "--passphrase-file", first, "--new-passphrase-file", second)
         #expect(try passphrase.object["changed"] as? String == "passphrase")
         #expect(try scratch.bytes("notes.db") == before)
-        #expect(try await strongroom("key", "add", database, "--recovery-code", "--passphrase-file", second).status == 0)
+        #expect(
+            try await strongroom("key", "add", database, "--recovery-code", "--passphrase-file", second).status == 0)
         let refused = try await strongroom("rotate", database, "--data-key", "--json", "--passphrase-file", second)
         #expect(refused.status == 1)
         #expect((try refused.object["droppedSlots"] as? [Any])?.count == 1)
         #expect(try scratch.bytes("notes.db") == before)
-        let pages = try await strongroom("rotate", database, "--data-key", "--drop-other-slots", "--json", "--passphrase-file", second)
+        let pages = try await strongroom(
+            "rotate", database, "--data-key", "--drop-other-slots", "--json", "--passphrase-file", second)
         #expect(pages.status == 0, "\(pages)")
         #expect(try pages.object["changed"] as? String == "pages")
         #expect(try scratch.bytes("notes.db") != before)
@@ -123,7 +139,11 @@ struct KeyCommandTests {
     @Test("strongroom backup and vacuum keep the slots, and a new file replaces no key file")
     func copies() async throws {
         let copy = scratch.path("copy.db")
-        #expect(try await strongroom("key", "add", database, "--label", "b", "--cost", "14", "--passphrase-file", first, "--new-passphrase-file", second).status == 0)
+        #expect(
+            try await strongroom(
+                "key", "add", database, "--label", "b", "--cost", "14", "--passphrase-file", first,
+                "--new-passphrase-file", second
+            ).status == 0)
         #expect(try await strongroom("backup", database, copy, "--passphrase-file", first).status == 0)
         #expect(try await strongroom("verify-key", copy, "--passphrase-file", second).status == 0)
         #expect(try scratch.mode("copy.db-keys") == 0o600)
@@ -147,7 +167,9 @@ struct KeyCommandTests {
         #expect(chmod(database + "-keys", 0o644) == 0)
         #expect(try await problems() == ["readableByOthers"])
         let old = try scratch.bytes("notes.db-keys")
-        #expect(try await strongroom("rotate", database, "--data-key", "--drop-other-slots", "--passphrase-file", first).status == 0)
+        #expect(
+            try await strongroom("rotate", database, "--data-key", "--drop-other-slots", "--passphrase-file", first)
+                .status == 0)
         try scratch.write(old, to: "notes.db-keys")
         #expect(chmod(database + "-keys", 0o644) == 0)
         #expect(try await problems() == ["foreign", "readableByOthers"])
@@ -159,8 +181,10 @@ struct KeyCommandTests {
     }
 
     @Test("strongroom key ends with 2 at a usage it does not understand", arguments: [
-        ["key", "remove", "db"], ["key", "list", "db", "slot"], ["key", "backup", "db"], ["key", "rename", "db"], ["key"],
-        ["key", "list", "db", "--label", "a"], ["key", "remove", "db", "a", "--recovery-code"], ["create", "db", "--label", "a"],
+            ["key", "remove", "db"], ["key", "list", "db", "slot"], ["key", "backup", "db"], ["key", "rename", "db"],
+            ["key"],
+            ["key", "list", "db", "--label", "a"], ["key", "remove", "db", "a", "--recovery-code"],
+            ["create", "db", "--label", "a"],
         ["rotate", "db", "--drop-other-slots"], ["rotate", "a", "b", "--data-key"],
     ])
     func usage(_ arguments: [String]) async throws {

@@ -39,7 +39,7 @@ struct KeyFileTests {
         #expect(try await strongroom("verify-key", path, "--passphrase-file", short).status == 12)
     }
 
-    @Test("Files with keys with a byte order mark are told apart from a slip of memory")
+    @Test("Files with keys that begin with a byte order mark get an error of their own")
     func byteOrderMark() async throws {
         let outcome = try await verify([0xEF, 0xBB, 0xBF] + Array("right\n".utf8))
         #expect(outcome.status == 12)
@@ -70,7 +70,7 @@ struct KeyFileTests {
         #expect(outcome.errors.contains("\(scratch.path("secret")): the raw key is malformed; nothing was changed"))
     }
 
-    @Test("Files with keys in whose place is something else", arguments: [
+    @Test("Files with keys that are folders or devices are refused", arguments: [
         ("folder", Int32(1), "It is a folder: give the file in it"), ("nowhere", 10, "there is no such file"),
         ("loop", 1, "nothing was changed. Check the path"),
         ("", 2, "an empty name names no key file; nothing was changed"),
@@ -118,7 +118,7 @@ struct KeyFileTests {
         #expect(await running.outcome().status == 0)
     }
 
-    @Test("Files with keys whose salt does not fit say so of the salt")
+    @Test("Files with keys whose salt does not fit are reported as a wrong salt")
     func wrongSalt() async throws {
         let digits = (0..<48).map { String(format: "%02x", $0) }.joined(), path = scratch.path("salted.db")
         try await StockShell(path: path, passphrase: "x'\(digits)'").run("CREATE TABLE t (x);")

@@ -69,7 +69,8 @@ struct KeySourceTests {
     func keyWithSalt(isText: Bool) async throws {
         let digits = (0..<48).map { String(format: "%02x", $0) }.joined(), path = scratch.path("salted.db")
         try await StockShell(path: path,
-                             passphrase: "x'\(digits)'").run("PRAGMA cipher_plaintext_header_size = 32; CREATE TABLE t (x);")
+            passphrase: "x'\(digits)'"
+        ).run("PRAGMA cipher_plaintext_header_size = 32; CREATE TABLE t (x);")
         try scratch.write(isText ? Data((digits + "\n").utf8) : Data(0..<48), to: "raw")
         let outcome = try await strongroom("check", path, "--raw-key-file", scratch.path("raw"))
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -96,7 +97,7 @@ struct KeySourceTests {
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    @Test("--salt-file tells a folder from a file that is absent")
+    @Test("--salt-file distinguishes a folder from an absent file")
     func saltFolder() async throws {
         let outcome = try await strongroom(
             "check", database, "--salt-file", scratch.folder.path, "--passphrase-file", scratch.path("old"))
@@ -117,7 +118,7 @@ struct KeySourceTests {
         }
     }
 
-    @Test("JSON tells the database from the key file that could not be read")
+    @Test("JSON distinguishes the database from the key file that could not be read")
     func keyFileMember() async throws {
         let outcome = try await strongroom("check", database, "--json", "--passphrase-file", scratch.path("nowhere"))
         #expect(outcome.status == 10)
@@ -168,11 +169,11 @@ struct TypedKeyTests {
         #expect(terminal.transcript().contains("this passphrase does not open it; nothing was changed"))
     }
 
-    @Test("Typed keys don't show after Ctrl-Z and fg, and are asked for again")
+    @Test("Typed keys are not echoed after Ctrl-Z and fg, and are prompted for again")
     func stopped() async throws {
         let program = try Program(built: "strongroom").executable.path
         let running = try terminal.start(try Program("bash", "-c",
-                                                     "set -m; '\(program)' check '\(database)'; echo stopped; fg > /dev/null; echo \"status $?\""))
+                "set -m; '\(program)' check '\(database)'; echo stopped; fg > /dev/null; echo \"status $?\""))
         try terminal.expect("Passphrase of \(database): ")
         terminal.type("\u{1A}")
         try terminal.expect("stopped")

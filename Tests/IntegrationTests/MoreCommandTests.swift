@@ -8,17 +8,22 @@ struct MakingCommandTests {
 
     @Test("Create makes an empty database that the stock shell opens, for its owner only")
     func create() async throws {
-        let outcome = try await strongroom("create", scratch.path("new.sqlite"), "--passphrase-file", try scratch.secret("one"))
+        let outcome = try await strongroom(
+            "create", scratch.path("new.sqlite"), "--passphrase-file", try scratch.secret("one"))
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try scratch.mode("new.sqlite") == 0o600)
         #expect(try scratch.names() == ["new.sqlite", "secret"])
-        #expect(try await StockShell(path: scratch.path("new.sqlite"), passphrase: "one").run("SELECT count(*) FROM sqlite_master;") == "0")
+        #expect(
+            try await StockShell(path: scratch.path("new.sqlite"), passphrase: "one").run(
+                "SELECT count(*) FROM sqlite_master;") == "0")
     }
 
     @Test("Create refuses to replace a file")
     func createOverFile() async throws {
         try scratch.write(Data("precious".utf8), to: "new.sqlite")
-        #expect(try await strongroom("create", scratch.path("new.sqlite"), "--passphrase-file", try scratch.secret("one")).status == 1)
+        #expect(
+            try await strongroom("create", scratch.path("new.sqlite"), "--passphrase-file", try scratch.secret("one"))
+                .status == 1)
         #expect(scratch.text("new.sqlite") == "precious")
     }
 
@@ -36,7 +41,8 @@ struct MakingCommandTests {
     func verifyKey(_ passphrase: String, _ status: Int32) async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let before = try scratch.bytes("encrypted.sqlite")
-        let outcome = try await strongroom("verify-key", database, "--json", "--passphrase-file", try scratch.secret(passphrase))
+        let outcome = try await strongroom(
+            "verify-key", database, "--json", "--passphrase-file", try scratch.secret(passphrase))
         #expect(outcome.status == status)
         let answer = try outcome.object
         #expect(answer["command"] as? String == "verify-key")
@@ -51,11 +57,14 @@ struct MakingCommandTests {
         let shell = StockShell(path: database, passphrase: "right")
         try await shell.run("PRAGMA journal_mode = wal;")
         let writer = try await shell.holding("BEGIN IMMEDIATE; DELETE FROM book;")
-        let outcome = try await strongroom("backup", database, scratch.path("copy.sqlite"), "--passphrase-file", try scratch.secret("right"))
+        let outcome = try await strongroom(
+            "backup", database, scratch.path("copy.sqlite"), "--passphrase-file", try scratch.secret("right"))
         writer.endInput()
         _ = await writer.outcome()
         #expect(outcome.status == 0, "\(outcome.errors)")
-        #expect(try await StockShell(path: scratch.path("copy.sqlite"), passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(
+            try await StockShell(path: scratch.path("copy.sqlite"), passphrase: "right").run(Scratch.sampleQuery)
+                == Scratch.sampleAnswer)
     }
 
     @Test("Keygen makes a key file that encrypts and opens, and is never replaced")
@@ -69,7 +78,9 @@ struct MakingCommandTests {
         #expect(try await strongroom("create", path, "--raw-key-file", key).status == 0)
         #expect(try await strongroom("verify-key", path, "--raw-key-file", key).status == 0)
         let digits = scratch.text("raw.key").trimmingCharacters(in: .newlines)
-        #expect(try await StockShell(path: path, passphrase: "x'\(digits)'").run("SELECT count(*) FROM sqlite_master;") == "0")
+        #expect(
+            try await StockShell(path: path, passphrase: "x'\(digits)'").run("SELECT count(*) FROM sqlite_master;")
+                == "0")
     }
 
     @Test("Keygen shows a key on standard output, as text and as JSON")
@@ -125,7 +136,9 @@ struct MakingCommandTests {
             _strongroom strongroom '\(words.last!)' '\(words[words.count - 2])'
             printf '%s\\n' "${COMPREPLY[@]}"
             """).run()
-        #expect(outcome.output.split(whereSeparator: \.isWhitespace).contains { $0 == expected }, "\(outcome.output)\(outcome.errors)")
+        #expect(
+            outcome.output.split(whereSeparator: \.isWhitespace).contains { $0 == expected },
+            "\(outcome.output)\(outcome.errors)")
     }
 }
 
@@ -138,11 +151,13 @@ struct ConvertingCommandTests {
     func decrypt() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let outcome = try await strongroom(
-            "decrypt", database, scratch.path("clear.sqlite"), "--yes", "--passphrase-file", try scratch.secret("right"))
+            "decrypt", database, scratch.path("clear.sqlite"), "--yes", "--passphrase-file", try scratch.secret("right")
+        )
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.errors.contains("clear text"))
         #expect(try scratch.mode("clear.sqlite") == 0o600)
-        #expect(try await StockShell(path: scratch.path("clear.sqlite")).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(
+            try await StockShell(path: scratch.path("clear.sqlite")).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
     @Test("Decrypt refuses to go on without a terminal and without --yes", .enabled(if: PseudoTerminal.isAvailable))
@@ -169,7 +184,8 @@ struct ConvertingCommandTests {
         let hint = try await strongroom("verify-key", old, "--passphrase-file", secret)
         #expect(hint.status == 1)
         #expect(hint.errors.contains("--sqlcipher-version \(version)"))
-        let outcome = try await strongroom("migrate", old, new, "--sqlcipher-version", "\(version)", "--passphrase-file", secret)
+        let outcome = try await strongroom(
+            "migrate", old, new, "--sqlcipher-version", "\(version)", "--passphrase-file", secret)
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try await StockShell(path: new, passphrase: "right").run("SELECT x FROM t;") == "42")
     }
@@ -181,8 +197,11 @@ struct ConvertingCommandTests {
         let on = try await strongroom("migrate", database, "--plaintext-header", "on", "--passphrase-file", secret)
         #expect(on.status == 0, "\(on.errors)")
         #expect(try scratch.names() == ["encrypted.sqlite", "encrypted.sqlite-salt", "secret"])
-        #expect(try await strongroom("migrate", database, "--plaintext-header", "off", "--passphrase-file", secret).status == 0)
-        #expect(try await StockShell(path: database, passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(
+            try await strongroom("migrate", database, "--plaintext-header", "off", "--passphrase-file", secret).status
+                == 0)
+        #expect(
+            try await StockShell(path: database, passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 }
 
@@ -204,7 +223,7 @@ struct QueryCommandTests {
         return try await program.run(input: sql)
     }
 
-    @Test("strongroom query writes rows in the form asked for", arguments: [
+    @Test("strongroom query writes rows in the form of --output", arguments: [
         ("table", "a    b\n---  -\nx,y  1\n"), ("csv", "a,b\n\"x,y\",1\n"), ("jsonl", "{\"a\":\"x,y\",\"b\":1}\n"),
     ])
     func forms(_ form: String, _ expected: String) async throws {
@@ -215,7 +234,12 @@ struct QueryCommandTests {
 
     @Test("A table is as wide as its first 200 rows; a longer value further down sticks out, and no row is lost")
     func wideTable() async throws {
-        let outcome = try await query("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i, CASE WHEN i = 5000 THEN 'a longer word' ELSE 'x' END AS w FROM n")
+        let outcome = try await query(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) \
+            SELECT i, CASE WHEN i = 5000 THEN 'a longer word' ELSE 'x' END AS w FROM n
+            """
+        )
         let lines = outcome.output.split(separator: "\n")
         #expect(lines.count == 5002)
         #expect(lines.prefix(3) == ["i    w", "---  -", "1    x"])
@@ -243,16 +267,19 @@ struct QueryCommandTests {
     func transactions(_ sql: String) async throws {
         for more in [[], ["--write"]] {
             let outcome = try await strongroom(
-                ["query", database, "--passphrase-file", secret] + more, input: (more.isEmpty ? "" : "DELETE FROM book; ") + sql)
+                ["query", database, "--passphrase-file", secret] + more,
+                input: (more.isEmpty ? "" : "DELETE FROM book; ") + sql)
             #expect(outcome.status == 1)
             #expect(outcome.errors.contains("all statements are one transaction"))
         }
-        #expect(try await StockShell(path: database, passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(
+            try await StockShell(path: database, passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
     @Test("A savepoint may be rolled back")
     func savepoint() async throws {
-        let outcome = try await query("SAVEPOINT a; DELETE FROM book; ROLLBACK TO a; RELEASE a; DELETE FROM book WHERE id > 10", "--write")
+        let outcome = try await query(
+            "SAVEPOINT a; DELETE FROM book; ROLLBACK TO a; RELEASE a; DELETE FROM book WHERE id > 10", "--write")
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try await StockShell(path: database, passphrase: "right").run("SELECT count(*) FROM book;") == "10")
     }
@@ -269,13 +296,14 @@ struct QueryCommandTests {
     @Test("strongroom query writes with --write, all statements or none")
     func writing() async throws {
         #expect(try await query("DELETE FROM book; SELECT nothing", "--write").status == 1)
-        #expect(try await StockShell(path: database, passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(
+            try await StockShell(path: database, passphrase: "right").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
         #expect(try await query("DELETE FROM book", "--write").status == 0)
         #expect(try await StockShell(path: database, passphrase: "right").run("SELECT count(*) FROM book;") == "0")
     }
 }
 
-@Suite("Places of a passphrase")
+@Suite("Sources of a passphrase")
 struct SecretSourceTests {
     let scratch: Scratch
     let database: String
@@ -298,7 +326,8 @@ struct SecretSourceTests {
         _ = try scratch.secret("right\n")
         func filled(_ text: String) -> String { text.replacingOccurrences(of: "FOLDER", with: scratch.folder.path) }
         // A variable before `exec` reaches the program only when it is exported.
-        let outcome = try await verify(setting.contains("=") ? "export \(filled(setting));" : filled(setting), filled(option))
+        let outcome = try await verify(
+            setting.contains("=") ? "export \(filled(setting));" : filled(setting), filled(option))
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
@@ -332,17 +361,19 @@ struct OutcomeTests {
         let scratch = try Scratch()
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let before = try scratch.bytes("encrypted.sqlite")
-        let outcome = try await strongroom("rotate", database, "--dry-run", "--json", "--passphrase-file", try scratch.secret("right"))
+        let outcome = try await strongroom(
+            "rotate", database, "--dry-run", "--json", "--passphrase-file", try scratch.secret("right"))
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try outcome.object["bytes"] as? Int == before.count)
         #expect(try scratch.bytes("encrypted.sqlite") == before)
     }
 
-    @Test("--quiet says nothing when all is well")
+    @Test("--quiet prints nothing after success")
     func quiet() async throws {
         let scratch = try Scratch()
         let database = try await scratch.encryptedDatabase(passphrase: "right")
-        let outcome = try await strongroom("verify-key", database, "-q", "--passphrase-file", try scratch.secret("right"))
+        let outcome = try await strongroom(
+            "verify-key", database, "-q", "--passphrase-file", try scratch.secret("right"))
         #expect(outcome.status == 0)
         #expect(outcome.output.isEmpty && outcome.errors.isEmpty)
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Databases that commands make")
+@Suite("Databases that commands create")
 struct NewFileTests {
     let scratch: Scratch
     let source: String
@@ -71,7 +71,9 @@ struct NewFileTests {
                     [command, source, scratch.path(out), "--passphrase-file",
                      secret] + more + (command == "decrypt" ? ["--yes"] : []))
                 #expect(outcome.status == 1)
-                #expect(outcome.errors.contains("taken for a part of") || outcome.errors.contains("it is \(source) itself"), "\(outcome.errors)")
+                #expect(
+                    outcome.errors.contains("taken for a part of") || outcome.errors.contains("it is \(source) itself"),
+                    "\(outcome.errors)")
             }
         }
         #expect(try scratch.snapshot() == before)
@@ -91,9 +93,11 @@ struct NewFileTests {
         let disk = scratch.path("disk"), program = try Program(built: "strongroom").executable.path
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
         try await StockShell(path: source,
-                             passphrase: "right").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(1200000));")
+            passphrase: "right"
+        ).run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(1200000));")
         let outcome = try await SmallDisk.run(
-            size: "1m", on: disk, "'\(program)' backup '\(source)' '\(disk)/out.db' --passphrase-file '\(secret)'; echo $?; ls -A '\(disk)'")
+            size: "1m", on: disk,
+            "'\(program)' backup '\(source)' '\(disk)/out.db' --passphrase-file '\(secret)'; echo $?; ls -A '\(disk)'")
         #expect(outcome.output == "14\n")
         #expect(outcome.errors.contains("strongroom: \(disk)/out.db: the disk is full"), "\(outcome.errors)")
     }
@@ -126,7 +130,8 @@ struct NewFileTests {
         // A file that something is mounted on can't be renamed over.
         let outcome = try await SmallDisk.run(size: "1m", on: "/mnt", """
             touch '\(scratch.folder.path)/mount' && rm '\(scratch.folder.path)/mount'
-            mount --bind '\(out)' '\(out)' && '\(program)' backup '\(source)' '\(out)' --force --passphrase-file '\(secret)'; echo $?
+            mount --bind '\(out)' '\(out)' && '\(program)' backup '\(source)' '\(out)' --force --passphrase-file \
+            '\(secret)'; echo $?
             """)
         #expect(outcome.output == "1\n", "\(outcome.errors)")
         #expect(outcome.errors.contains("it cannot be replaced"), "\(outcome.errors)")
@@ -138,10 +143,13 @@ struct NewFileTests {
     func leftOvers() async throws {
         try await StockShell(path: source, passphrase: "right").run("""
             CREATE TABLE bulk (a);
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) INSERT INTO bulk SELECT zeroblob(1000) FROM n;
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) INSERT INTO bulk \
+            SELECT zeroblob(1000) FROM n;
             """)
         let running = try Program(
-            built: "strongroom", "decrypt", source, scratch.path("clear.db"), "--yes", "--passphrase-file", secret, "--progress", "json").start()
+            built: "strongroom", "decrypt", source, scratch.path("clear.db"), "--yes", "--passphrase-file", secret,
+            "--progress", "json"
+        ).start()
         try await running.waitForErrors("\"percent\":20")
         kill(running.process.processIdentifier, SIGKILL)
         _ = await running.outcome()
@@ -168,7 +176,8 @@ struct NewFileTests {
         #expect(try await strongroom("verify-key", path, "--passphrase-file", secret).status == 0)
         #expect(try scratch.names() == ["header.db", "header.db-salt", "moved.db-salt", "secret", "source.db"])
         let outcome = try await strongroom("create", scratch.path("moved.db"), "--passphrase-file", secret)
-        #expect(outcome.status == 1 && outcome.errors.contains("is not replaced") && !outcome.errors.contains("--force"))
+        #expect(
+            outcome.status == 1 && outcome.errors.contains("is not replaced") && !outcome.errors.contains("--force"))
     }
 
     @Test(
@@ -191,10 +200,13 @@ struct NewFileTests {
     func atWork() async throws {
         try await StockShell(path: source, passphrase: "right").run("""
             CREATE TABLE bulk (a);
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) INSERT INTO bulk SELECT zeroblob(1000) FROM n;
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) INSERT INTO bulk \
+            SELECT zeroblob(1000) FROM n;
             """)
         let running = try Program(
-            built: "strongroom", "backup", source, scratch.path("copy.db"), "--passphrase-file", secret, "--progress", "json").start()
+            built: "strongroom", "backup", source, scratch.path("copy.db"), "--passphrase-file", secret, "--progress",
+            "json"
+        ).start()
         try await running.waitForErrors("\"percent\":5")
         kill(running.process.processIdentifier, SIGSTOP)
         #expect(try await strongroom("create", scratch.path("new.db"), "--passphrase-file", secret).status == 0)
@@ -248,7 +260,8 @@ struct BackupFormatTests {
         let outcome = try await strongroom(["backup", path, copy, "--passphrase-file", secret] + format.options)
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try await StockShell(path: copy,
-                                     passphrase: "right").run(format.pragmas + Scratch.sampleQuery) == Scratch.sampleAnswer)
+                passphrase: "right"
+            ).run(format.pragmas + Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
     @Test("Backups have the plaintext header of the original, and a salt beside them")

@@ -15,8 +15,7 @@ struct NotesAppTests {
         return await program.outcome()
     }
 
-    @Test(
-        "The notes application adds, finds, edits, pins and deletes notes, and tells each change by observation")
+    @Test("The notes application adds, finds, edits, pins and deletes notes, and observes each change")
     func notes() async throws {
         let scratch = try Scratch()
         let app = try start(scratch.path("notes.sqlite"), passphrase: "correct horse")
@@ -59,7 +58,8 @@ struct NotesAppTests {
     }
 
     @Test(
-        "The notes application changes its passphrase at work: observation goes on, and only the new one opens the file")
+        "The notes application changes its passphrase: observation goes on, and only the new one opens the file"
+    )
     func passphrase() async throws {
         let scratch = try Scratch()
         let path = scratch.path("notes.sqlite")
@@ -84,7 +84,8 @@ struct NotesAppTests {
         // What the first version left behind: its schema, its history, a note.
         try await StockShell(path: path, passphrase: "correct horse").run("""
             CREATE TABLE notebook (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE);
-            CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, notebookID INTEGER NOT NULL REFERENCES notebook ON DELETE CASCADE,
+            CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, notebookID INTEGER NOT NULL REFERENCES notebook \
+            ON DELETE CASCADE,
                 text TEXT NOT NULL, tags TEXT NOT NULL, modified DATETIME NOT NULL);
             CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
             INSERT INTO grdb_migrations VALUES ('notebooks and notes');
@@ -144,7 +145,9 @@ struct KeyRenewalTests {
         #expect(try !opens(former))
     }
 
-    @Test("The notes application, killed while it changes its key, opens its notes at the next start, and changes its key again", arguments: [
+    @Test(
+        "The notes application, killed during a change of key, opens its notes at the next start, and changes the key",
+        arguments: [
         ("stored", ["key": true, "key-next": false]), ("rotating", ["key": true, "key-next": false]),
         ("rotated", ["key": false, "key-next": true]), ("removed", ["key-next": true]),
         ("confirmed", ["key": true, "key-next": true]),
@@ -175,7 +178,7 @@ struct KeyRenewalTests {
         #expect(try await run("renew-key\n").output.contains("key renewed"))
     }
 
-    @Test("makes no key over notes whose key is gone, and finds the notes when it is back")
+    @Test("makes no key for notes whose key is missing, and reads them when it is restored")
     func goneKey() async throws {
         #expect(try await run("add work Call the bank\n").status == 0)
         let key = try scratch.bytes("keys/key")

@@ -11,7 +11,8 @@ struct ObservingProcessTests {
         scratch = try Scratch()
         database = scratch.path("notes.sqlite")
         key = try scratch.secret("old", in: "key")
-        try await shell("old").run("PRAGMA journal_mode = wal; CREATE TABLE note (id INTEGER PRIMARY KEY, author TEXT);")
+        try await shell("old").run(
+            "PRAGMA journal_mode = wal; CREATE TABLE note (id INTEGER PRIMARY KEY, author TEXT);")
     }
 
     private func shell(_ passphrase: String) -> StockShell { StockShell(path: database, passphrase: passphrase) }
@@ -40,7 +41,7 @@ struct ObservingProcessTests {
         #expect(await observer.finish().status == 0)
     }
 
-    @Test("is told of a change of key, opens the database anew, and goes on")
+    @Test("gets an error after a change of key, opens the database again, and goes on")
     func rotation() async throws {
         let observer = try await observe(), new = try scratch.secret("new", in: "new")
         let outcome = try await strongroom("rotate", database, "--passphrase-file", key, "--new-passphrase-file", new)

@@ -11,7 +11,7 @@ struct PromptTests {
         terminal = try PseudoTerminal()
     }
 
-    @Test("strongroom on a terminal asks for the passphrase, and does not show it")
+    @Test("strongroom on a terminal asks for the passphrase without echo")
     func asks() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "quite secret")
         let running = try terminal.start(try Program(built: "strongroom", "check", database))
@@ -24,7 +24,7 @@ struct PromptTests {
         #expect(terminal.echoes)
     }
 
-    @Test("strongroom on a terminal asks twice for a passphrase that is about to be set")
+    @Test("strongroom on a terminal asks twice for a new passphrase")
     func asksTwice() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "old secret")
         let running = try terminal.start(try Program(built: "strongroom", "rotate", database))
@@ -36,7 +36,9 @@ struct PromptTests {
         terminal.type("new secret\n")
         #expect(await running.outcome().status == 0, "\(terminal.transcript())")
         #expect(!terminal.transcript().contains("new secret"))
-        #expect(try await StockShell(path: database, passphrase: "new secret").run(Scratch.sampleQuery) == Scratch.sampleAnswer)
+        #expect(
+            try await StockShell(path: database, passphrase: "new secret").run(Scratch.sampleQuery)
+                == Scratch.sampleAnswer)
     }
 
     @Test("strongroom on a terminal changes nothing when the two answers differ")
@@ -64,7 +66,7 @@ struct PromptTests {
         #expect(try scratch.names() == ["clear.sqlite"])
     }
 
-    @Test("strongroom on a terminal says at once that the passphrase is wrong, before it asks for the new one")
+    @Test("strongroom on a terminal reports a wrong passphrase before it asks for the new one")
     func wrongPassphraseFirst() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let running = try terminal.start(try Program(built: "strongroom", "rotate", database))
@@ -96,7 +98,8 @@ struct PromptTests {
     @Test("strongroom on a terminal shows a bar while it rotates, and nothing of it when it is done")
     func bar() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "old")
-        try await StockShell(path: database, passphrase: "old").run("CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(20000000));")
+        try await StockShell(path: database, passphrase: "old").run(
+            "CREATE TABLE bulk (a); INSERT INTO bulk VALUES (zeroblob(20000000));")
         let running = try terminal.start(try Program(
             built: "strongroom", "rotate", database, "--passphrase-file", try scratch.secret("old", in: "old.key"),
             "--new-passphrase-file", try scratch.secret("new", in: "new.key")))
@@ -109,7 +112,7 @@ struct PromptTests {
     }
 
     @Test(
-        "strongroom on a terminal asks before it writes clear text, and takes nothing but yes",
+        "strongroom on a terminal asks before it writes clear text, and accepts only yes",
         arguments: [("yes", Int32(0)), ("y", 1), ("", 1)])
     func decryptConfirmed(_ answer: String, _ status: Int32) async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right"), out = scratch.path("clear.sqlite")
@@ -121,11 +124,12 @@ struct PromptTests {
         #expect(try scratch.names().contains("clear.sqlite") == (status == 0))
     }
 
-    @Test("strongroom on a terminal decrypt --yes asks nothing")
+    @Test("strongroom on a terminal does not ask with decrypt --yes")
     func decryptUnasked() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "right")
         let running = try terminal.start(try Program(
-            built: "strongroom", "decrypt", database, scratch.path("clear.sqlite"), "--yes", "--passphrase-file", try scratch.secret("right")))
+                built: "strongroom", "decrypt", database, scratch.path("clear.sqlite"), "--yes", "--passphrase-file",
+                try scratch.secret("right")))
         #expect(await running.outcome().status == 0)
         #expect(!terminal.transcript().contains("Type yes"))
     }
@@ -144,7 +148,7 @@ struct PromptTests {
         #expect(!terminal.transcript().contains(secret))
     }
 
-    @Test("A late part of an interrupted rotation is finished with the new passphrase, which is asked for once more")
+    @Test("An interrupted rotation is finished with the new passphrase, after another prompt for it")
     func asksForTheNewOneAfterAnInterruption() async throws {
         let database = try await scratch.encryptedDatabase(passphrase: "old")
         let shell = StockShell(path: database, passphrase: "old")

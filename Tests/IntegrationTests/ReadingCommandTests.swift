@@ -50,7 +50,7 @@ struct ReadingCommandTests {
     }
 
     @Test(
-        "Commands that read leave nothing beside a database that this user may not write, whoever may",
+        "Commands that read leave no file beside a database that this user may not write",
         .enabled(if: geteuid() == 0),
           arguments: [false, true], [0o755, 0o777] as [mode_t])
     func anotherUser(_ hasLog: Bool, _ folderMode: mode_t) async throws {
@@ -76,7 +76,8 @@ struct ReadingCommandTests {
         let path = try await scratch.encryptedDatabase(passphrase: "right")
         let shell = StockShell(path: path, passphrase: "right")
         try await shell.run("PRAGMA journal_mode = wal;")
-        let writer = try await shell.holding("INSERT INTO author VALUES (3, 'Ibn Khaldun'); BEGIN IMMEDIATE; DELETE FROM book;")
+        let writer = try await shell.holding(
+            "INSERT INTO author VALUES (3, 'Ibn Khaldun'); BEGIN IMMEDIATE; DELETE FROM book;")
         let before = try scratch.snapshot(leavingOut: ["encrypted.sqlite-shm"]), names = try scratch.names()
         let outcome = try await command.run(on: path, scratch)
         let after = try scratch.snapshot(leavingOut: Self.own.union(["encrypted.sqlite-shm"]))
@@ -110,13 +111,15 @@ struct ReadingCommandTests {
     @Test("Commands that read encrypt leaves the log of its source as it was")
     func encrypt() async throws {
         let clear = try await scratch.clearDatabase("live.db")
-        let writer = try await StockShell(path: clear).holding("PRAGMA journal_mode = wal; INSERT INTO author VALUES (3, 'Ibn Khaldun');")
+        let writer = try await StockShell(path: clear).holding(
+            "PRAGMA journal_mode = wal; INSERT INTO author VALUES (3, 'Ibn Khaldun');")
         for ending in ["", "-wal"] { try scratch.copy("live.db" + ending, to: "left.db" + ending) }
         writer.endInput()
         _ = await writer.outcome()
         let before = try scratch.snapshot()
         let outcome = try await strongroom(
-            "encrypt", scratch.path("left.db"), scratch.path("out.db"), "--passphrase-file", try scratch.secret("right"))
+            "encrypt", scratch.path("left.db"), scratch.path("out.db"), "--passphrase-file", try scratch.secret("right")
+        )
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(try scratch.snapshot(leavingOut: Self.own) == before)
         #expect(try await StockShell(path: scratch.path("out.db"),
@@ -138,9 +141,12 @@ struct ReadingCommandTests {
 
     @Test("SQL without --write writes to no file at all", arguments: [
         "PRAGMA cipher_log = 'FOLDER/log'", "PRAGMA cipher_profile = 'FOLDER/profile'", "ATTACH 'FOLDER/other.db' AS o",
-        "ATTACH 'FOLDER/other.db' AS o KEY ''", "VACUUM INTO 'FOLDER/copy.db'", "PRAGMA journal_mode = wal", "PRAGMA user_version = 3",
-        "PRAGMA wal_checkpoint(TRUNCATE)", "SELECT load_extension('x')", "SELECT sqlcipher_export('main')", "PRAGMA query_only = 0",
-        "CREATE TABLE t (x)", "PRAGMA optimize", "PRAGMA rekey = 'x'", "PRAGMA cipher_migrate", "PRAGMA locking_mode = EXCLUSIVE",
+            "ATTACH 'FOLDER/other.db' AS o KEY ''", "VACUUM INTO 'FOLDER/copy.db'", "PRAGMA journal_mode = wal",
+            "PRAGMA user_version = 3",
+            "PRAGMA wal_checkpoint(TRUNCATE)", "SELECT load_extension('x')", "SELECT sqlcipher_export('main')",
+            "PRAGMA query_only = 0",
+            "CREATE TABLE t (x)", "PRAGMA optimize", "PRAGMA rekey = 'x'", "PRAGMA cipher_migrate",
+            "PRAGMA locking_mode = EXCLUSIVE",
     ])
     func writingSQL(_ sql: String) async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "right"), secret = try scratch.secret("right")
@@ -154,9 +160,11 @@ struct ReadingCommandTests {
         #expect(try scratch.snapshot() == before)
     }
 
-    @Test("SQL without --write asks all that can be asked", arguments: [
-        "PRAGMA journal_mode", "PRAGMA table_info(book)", "PRAGMA integrity_check(1)", "SELECT * FROM pragma_table_xinfo('book')",
-        "PRAGMA foreign_key_list('book')", "PRAGMA cipher_version", "EXPLAIN QUERY PLAN SELECT * FROM book", "PRAGMA user_version",
+    @Test("SQL without --write can use all pragmas and functions that only read", arguments: [
+            "PRAGMA journal_mode", "PRAGMA table_info(book)", "PRAGMA integrity_check(1)",
+            "SELECT * FROM pragma_table_xinfo('book')",
+            "PRAGMA foreign_key_list('book')", "PRAGMA cipher_version", "EXPLAIN QUERY PLAN SELECT * FROM book",
+            "PRAGMA user_version",
     ])
     func readingSQL(_ sql: String) async throws {
         let path = try await scratch.encryptedDatabase(passphrase: "right")

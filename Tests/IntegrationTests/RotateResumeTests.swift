@@ -70,7 +70,7 @@ struct RotateResumeTests {
         try await fixture.expectRows("new")
     }
 
-    @Test("With --wait stays until nobody reads pages of the old passphrase, and says that only the new one opens it")
+    @Test("With --wait, waits until no program reads pages of the old passphrase")
     func waits() async throws {
         let reader = try await fixture.reader()
         // All pages are written and checked by then.

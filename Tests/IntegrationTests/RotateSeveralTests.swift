@@ -46,7 +46,7 @@ struct RotateSeveralTests {
         try await fixture.expectRows("another", [odd])
     }
 
-    @Test("strongroom rotate of several files ends with 1 when the failures differ, and tells each")
+    @Test("strongroom rotate of several files ends with 1 when the failures differ, and reports each")
     func failuresDiffer() async throws {
         let odd = try await scratch.encryptedDatabase("odd.db", passphrase: "another")
         let outcome = try await fixture.rotate(databases + [odd, scratch.path("nowhere.db")])
@@ -56,7 +56,7 @@ struct RotateSeveralTests {
         #expect(outcome.errors.contains("5 databases: 3 with the new passphrase, 2 failed."))
     }
 
-    @Test("strongroom rotate of several files says nothing of what went well with --quiet")
+    @Test("strongroom rotate of several files prints only failures with --quiet")
     func quiet() async throws {
         let outcome = try await fixture.rotate(nil, "--quiet")
         #expect(outcome.status == 0)

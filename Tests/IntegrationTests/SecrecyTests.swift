@@ -31,7 +31,8 @@ struct SecrecyTests {
         #expect(try await StockShell(path: database, passphrase: new).run(Scratch.sampleQuery) == Scratch.sampleAnswer)
     }
 
-    /// What stands before the program in a line of the shell, and its options. FILE and FOLDER are the file of the secret and where it is.
+    /// What stands before the program in a line of the shell, and its options. FILE and FOLDER are the file of the
+    /// secret and where it is.
     static let sources = [
         ("", "--passphrase-file FILE"), ("", "--passphrase-command 'cat FILE'"), ("exec 5<FILE;", "--passphrase-fd 5"),
         ("CREDENTIALS_DIRECTORY=FOLDER; export CREDENTIALS_DIRECTORY;", "--passphrase-credential secret"),
@@ -41,7 +42,10 @@ struct SecrecyTests {
     @Test("No source of a key shows it while the program works", arguments: sources)
     func everySource(_ setting: String, _ options: String) async throws {
         let isRaw = options.contains("raw")
-        let secret = isRaw ? (0..<32).map { _ in String(format: "%02x", UInt8.random(in: 0...255)) }.joined() : "old-\(UUID().uuidString)"
+        let secret =
+            isRaw
+            ? (0..<32).map { _ in String(format: "%02x", UInt8.random(in: 0...255)) }.joined()
+            : "old-\(UUID().uuidString)"
         let database = try await scratch.encryptedDatabase(passphrase: isRaw ? "x'\(secret)'" : secret)
         let file = try scratch.secret(secret), pipe = scratch.path("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
@@ -81,7 +85,9 @@ struct ProcessTable {
     init() throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: "/proc") {
             guard let identifier = Int32(name) else { continue }
-            let parts = ["cmdline", "environ"].map { try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(name)/\($0)")) }
+            let parts = ["cmdline", "environ"].map {
+                try? Data(contentsOf: URL(fileURLWithPath: "/proc/\(name)/\($0)"))
+            }
             texts[identifier] = parts.compactMap { $0 }.reduce(Data(), +)
         }
     }

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// What the compiler refuses to let cross from task to task. What it must accept stands among the samples of the guides.
-@Suite("Rules that the compiler keeps", .enabled(if: (try? Program("swiftc")) != nil))
+/// What the compiler refuses to let cross from task to task. What it must accept stands among the samples of the
+/// guides.
+@Suite("Rules that the compiler enforces", .enabled(if: (try? Program("swiftc")) != nil))
 struct SendableRulesTests {
     /// A record that is a class: the compiler can't know that it is safe to share.
     private static let playerClass = """
@@ -71,7 +72,8 @@ struct SendableRulesTests {
                 }
             }
             """)
-        #expect(diagnostics.contains("error: capture of 'player' with non-Sendable type 'Player' in a '@Sendable' closure"))
+        #expect(
+            diagnostics.contains("error: capture of 'player' with non-Sendable type 'Player' in a '@Sendable' closure"))
     }
 
     @Test("A record class is not observed")

@@ -3,8 +3,8 @@ import Testing
 
 /// A session of forty commands, as somebody has it who gets to know the program.
 ///
-/// The transcript is `Tests/Transcripts/session.txt`: each line after `$` is typed, what follows is shown, and … stands for what differs from
-/// machine to machine.
+/// The transcript is `Tests/Transcripts/session.txt`: each line after `$` is typed, what follows is shown, and … stands
+/// for what differs from machine to machine.
 @Suite("A session with strongroom")
 struct SessionTests {
     struct Step: Sendable, CustomStringConvertible {
@@ -25,11 +25,14 @@ struct SessionTests {
 
     @Test("A session with strongroom reads as its transcript says")
     func session() async throws {
-        let scratch = try Scratch(), program = try Program(built: "strongroom").executable.path, steps = try Self.steps()
+        let scratch = try Scratch(), program = try Program(built: "strongroom").executable.path,
+            steps = try Self.steps()
         #expect(steps.count { $0.line.contains("strongroom ") } >= 40)
         for step in steps {
             let outcome = try await Program(
-                "sh", "-c", "exec 2>&1; strongroom() { '\(program)' \"$@\"; }; cd '\(scratch.folder.path)'; \(step.line)").run()
+                "sh", "-c",
+                "exec 2>&1; strongroom() { '\(program)' \"$@\"; }; cd '\(scratch.folder.path)'; \(step.line)"
+            ).run()
             let shown = outcome.output + (outcome.status == 0 ? "" : "[exit status \(outcome.status)]\n")
             #expect(Self.matches(shown, step.shown), "$ \(step.line)\n\(shown)")
         }
@@ -37,7 +40,8 @@ struct SessionTests {
 
     /// Whether the pieces between the marks of omission follow one another.
     static func matches(_ shown: String, _ expected: String) -> Bool {
-        let shown = shown.trimmingCharacters(in: .newlines), pieces = expected.trimmingCharacters(in: .newlines).components(separatedBy: "…")
+        let shown = shown.trimmingCharacters(in: .newlines),
+            pieces = expected.trimmingCharacters(in: .newlines).components(separatedBy: "…")
         guard pieces.count > 1 else { return shown == pieces[0] }
         var rest = shown[...]
         for (index, piece) in pieces.enumerated() {

@@ -13,14 +13,17 @@ struct SharingTests {
         return configuration
     }
 
-    @Test("Four writers and four readers start at once on nothing, one writer is killed: no acknowledged note is missing")
+    @Test(
+        "Four writers and four readers start at once on nothing, one writer is killed: no acknowledged note is missing")
     func writersAndReaders() async throws {
         let scratch = try Scratch()
         let path = scratch.path("shared.sqlite")
         let count = 50
         // The doomed one never ends by itself; readers are content with what the other three write.
         let doomed = try Program(built: "SharingWorkload", "write", path, "doomed", "1000000").start()
-        let writers = try ["a", "b", "c"].map { try Program(built: "SharingWorkload", "write", path, $0, "\(count)").start() }
+        let writers = try ["a", "b", "c"].map {
+            try Program(built: "SharingWorkload", "write", path, $0, "\(count)").start()
+        }
         let readers = try (0..<4).map { _ in
             try Program(built: "SharingWorkload", "read", path, "reader", "\(3 * count)").start()
         }

@@ -42,17 +42,19 @@ struct ShellCommandTests {
         #expect(refused.status == 1)
         #expect(refused.errors.contains("Give --write"))
         #expect(try scratch.snapshot() == before)
-        let outcome = try await shell("BEGIN;\nDELETE FROM book WHERE id > 10;\nCOMMIT;\nSELECT count(*) AS n FROM book;\n", "--write")
+        let outcome = try await shell(
+            "BEGIN;\nDELETE FROM book WHERE id > 10;\nCOMMIT;\nSELECT count(*) AS n FROM book;\n", "--write")
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.output.contains("10"))
     }
 
-    @Test("A dump makes the same database anew, blobs, counters and full-text tables too")
+    @Test("A dump recreates the same database, with blobs, counters and full-text tables")
     func dump() async throws {
         try await StockShell(path: database, passphrase: "right").run("""
             CREATE TABLE odd ("a b" TEXT, c BLOB, d REAL);
             INSERT INTO odd VALUES ('it''s' || char(10) || 'two lines', x'00ff', 0.1), (NULL, NULL, 1e300);
-            CREATE TABLE counted (id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO counted VALUES (7); DELETE FROM counted;
+            CREATE TABLE counted (id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO counted VALUES (7); \
+            DELETE FROM counted;
             CREATE VIRTUAL TABLE words USING fts5(text); INSERT INTO words VALUES ('one'), ('two');
             CREATE INDEX byTitle ON book(title); CREATE VIEW v AS SELECT 1;
             CREATE TRIGGER t AFTER DELETE ON odd BEGIN DELETE FROM counted; END;
@@ -64,7 +66,8 @@ struct ShellCommandTests {
         try await copy.run(".dbconfig defensive off\n.output stdout\n.read '\(scratch.path("dump.sql"))'")
         let questions = Scratch.sampleQuery + """
             SELECT group_concat(quote("a b") || quote(c) || quote(d)) FROM odd; SELECT seq FROM sqlite_sequence;
-            SELECT count(*) FROM words WHERE words MATCH 'two'; SELECT count(*) FROM sqlite_master; PRAGMA integrity_check;
+            SELECT count(*) FROM words WHERE words MATCH 'two'; SELECT count(*) FROM sqlite_master; \
+            PRAGMA integrity_check;
             """
         #expect(try await copy.run(questions) == StockShell(path: database, passphrase: "right").run(questions))
     }
@@ -125,15 +128,20 @@ struct ShellCommandTests {
         #expect(outcome.output == "a\nx\n", "\(outcome.errors)")
     }
 
-    @Test(
-        "strongroom shell imports a CSV file into a new table and into one that is there, all rows or none")
+    @Test("strongroom shell imports a CSV file into a new table and into one that is there, all rows or none")
     func importing() async throws {
         try scratch.write(Data("name,note\nA,\"one, \"\"two\"\"\nthree\"\nB,\n".utf8), to: "new.csv")
         try scratch.write(Data("C,c\nD\n".utf8), to: "bad.csv")
         let new = scratch.path("new.csv"), bad = scratch.path("bad.csv")
         #expect(try await shell(".import \(new) fresh\n").status == 1)
         let outcome = try await shell(".import \(new) fresh\n.mode jsonl\nSELECT * FROM fresh;\n", "--write")
-        #expect(outcome.output == "2 rows imported\n{\"name\":\"A\",\"note\":\"one, \\\"two\\\"\\nthree\"}\n{\"name\":\"B\",\"note\":\"\"}\n")
+        #expect(
+            outcome.output
+                == """
+                    2 rows imported\n{"name":"A","note":"one, \
+                    \\\"two\\\"\\nthree\"}\n{\"name\":\"B\",\"note\":\"\"}\n
+                    """
+        )
         let refused = try await shell(".import \(bad) fresh\n", "--write")
         #expect(refused.status == 1)
         #expect(refused.errors.contains("row 2 has 1 value for 2 columns; nothing was changed"), "\(refused.errors)")
@@ -141,7 +149,7 @@ struct ShellCommandTests {
     }
 
     @Test(
-        "strongroom shell ends at the first error where nobody types, and goes on where somebody does",
+        "strongroom shell ends at the first error without a terminal, and goes on with one",
         
           .enabled(if: PseudoTerminal.isAvailable))
     func errors() async throws {
@@ -191,8 +199,7 @@ struct ShellCommandTests {
         #expect(outcome.errors.contains("--bind"))
     }
 
-    @Test(
-        "strongroom query --write runs VACUUM and a change of journal mode, each by itself")
+    @Test("strongroom query --write runs VACUUM and a change of journal mode, each by itself")
     func alone() async throws {
         try await StockShell(path: database, passphrase: "right").run("DELETE FROM book;")
         let before = try scratch.bytes("encrypted.sqlite").count
@@ -208,8 +215,7 @@ struct ShellCommandTests {
         #expect(try await query("SELECT count(*) AS n FROM author", "--output", "csv").output == "n\n2\n")
     }
 
-    @Test(
-        "strongroom vacuum gives unused pages back, and the database stays as it is encrypted")
+    @Test("strongroom vacuum gives unused pages back, and the database stays as it is encrypted")
     func vacuum() async throws {
         try await StockShell(path: database, passphrase: "right").run("DELETE FROM book WHERE id > 10;")
         let before = try scratch.bytes("encrypted.sqlite").count
@@ -234,7 +240,7 @@ struct ShellCommandTests {
     }
 }
 
-@Suite("What commands say of their work")
+@Suite("The output of commands")
 struct ProgressTests {
     let scratch: Scratch
     let secret: String
@@ -256,7 +262,9 @@ struct ProgressTests {
     @Test("A copy is written, then checked, and each has a progress of its own", arguments: ["encrypt", "backup"])
     func phases(_ command: String) async throws {
         let bulk = "CREATE TABLE bulk (a); INSERT INTO bulk SELECT zeroblob(900) FROM generate_series(1, 60000);"
-        let source = command == "encrypt" ? try await scratch.clearDatabase() : try await scratch.encryptedDatabase(passphrase: "right")
+        let source =
+            command == "encrypt"
+            ? try await scratch.clearDatabase() : try await scratch.encryptedDatabase(passphrase: "right")
         try await StockShell(path: source, passphrase: command == "encrypt" ? nil : "right").run(bulk)
         let outcome = try await strongroom(command, source, scratch.path("out.db"), "--passphrase-file", secret,
                                            "--progress", "json")

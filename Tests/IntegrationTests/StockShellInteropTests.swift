@@ -43,7 +43,11 @@ struct StockShellInteropTests {
         let values = try await open("päss").read { db in
             try Row.fetchOne(db, sql: "SELECT * FROM t").map { Array($0.databaseValues) }
         }
-        #expect(values == [Int64.max.databaseValue, (-2.5).databaseValue, "it's".databaseValue, Data([0, 255]).databaseValue, .null])
+        #expect(
+            values == [
+                Int64.max.databaseValue, (-2.5).databaseValue, "it's".databaseValue, Data([0, 255]).databaseValue,
+                .null,
+            ])
     }
 
     @Test("A passphrase changed by the library is the one the shell needs")

@@ -16,7 +16,8 @@ extension SharingWorkload {
         }
     }
 
-    private static func tryToCommit(_ path: String, _ keyFile: String, count: Int, rate: Int, checkpoints: Bool) throws {
+    private static func tryToCommit(_ path: String, _ keyFile: String, count: Int, rate: Int, checkpoints: Bool) throws
+    {
         let queue = try DatabaseQueue(path: path, configuration: configuration(keyFile))
         var lines: [String] = [], durations: [UInt64] = []
         let began = now(), processorTime = clock()

@@ -3,14 +3,14 @@ import Strongroom
 
 /// One of several processes that share a database.
 ///
-///     SharingWorkload write PATH NAME COUNT    opens, or creates; writes COUNT notes; prints each once it is committed
-///     SharingWorkload read PATH NAME COUNT     waits for the database; reads until it has found COUNT notes
-///     SharingWorkload migrate PATH NAME        migrates, without the opening lock
-///     SharingWorkload mint PATH NAME KEY       waits for a line; opens, or creates, with the key in the file KEY; writes
-///     SharingWorkload mint-shared PATH NAME KEY   as mint, with the opening lock
-///     SharingWorkload time PATH NAME COUNT     as write; then prints how long writes took, in microseconds
-///     SharingWorkload commit PATH KEY-FILE COUNT RATE [checkpoint]   commits COUNT notes, RATE a second, and prints when
-///     SharingWorkload observe PATH KEY-FILE [blind]        prints when it sees the notes of others; blind: its own only
+/// - `write PATH NAME COUNT` opens or creates the database, writes COUNT notes, and prints each when it is committed.
+/// - `read PATH NAME COUNT` waits for the database, and reads until it has found COUNT notes.
+/// - `migrate PATH NAME` migrates, without the opening lock.
+/// - `mint PATH NAME KEY` waits for a line, opens or creates the database with the key in the file KEY, and writes.
+/// - `mint-shared PATH NAME KEY` does the same with the opening lock.
+/// - `time PATH NAME COUNT` does the same as `write`, and prints the duration of each write in microseconds.
+/// - `commit PATH KEY-FILE COUNT RATE [checkpoint]` commits COUNT notes, RATE a second, and prints the time of each.
+/// - `observe PATH KEY-FILE [blind]` prints when it sees the notes of others, or with `blind` only its own.
 @main
 struct SharingWorkload {
     static func main() throws {
@@ -28,7 +28,8 @@ struct SharingWorkload {
             }
         case "mint-shared":
             try mint(path, name, FileKeyStore(path: arguments[4])) { try .openShared(path: path, configuration: $0) }
-        case "commit": commit(path, name, count: Int(arguments[4])!, rate: Int(arguments[5])!, checkpoints: arguments.count > 6)
+        case "commit":
+            commit(path, name, count: Int(arguments[4])!, rate: Int(arguments[5])!, checkpoints: arguments.count > 6)
         case "observe": observe(path, name, isBlind: arguments.last == "blind")
         default: exit(2)
         }
@@ -82,8 +83,8 @@ struct SharingWorkload {
         try pool.close()
     }
 
-    /// Repeats what fails with `SQLITE_BUSY`: SQLite waits for no lock where two processes turn on the write-ahead log of
-    /// a new file at once. <https://www.sqlite.org/c3ref/busy_handler.html>
+    /// Repeats what fails with `SQLITE_BUSY`: SQLite waits for no lock where two processes turn on the write-ahead log
+    /// of a new file at once. <https://www.sqlite.org/c3ref/busy_handler.html>
     private static func retryingBusy<T>(_ body: () throws -> T) throws -> T {
         for _ in 0..<1000 {
             do {
@@ -110,7 +111,9 @@ struct SharingWorkload {
     /// A note and a kilobyte at a time, without a rest: the log is moved into the file all the while.
     static func time(_ path: String, _ name: String, count: Int) throws {
         let pool = try DatabasePool.openShared(path: path, configuration: configuration, migrator: migrator) { pool in
-            try pool.write { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS ballast (id INTEGER PRIMARY KEY, content BLOB)") }
+            try pool.write {
+                try $0.execute(sql: "CREATE TABLE IF NOT EXISTS ballast (id INTEGER PRIMARY KEY, content BLOB)")
+            }
         }
         var durations: [UInt64] = []
         let began = DispatchTime.now().uptimeNanoseconds

@@ -10,7 +10,9 @@ struct SmokeTests {
             try queue.write { db in
                 try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score REAL)")
                 try db.execute(sql: "INSERT INTO player (name, score) VALUES (?, ?)", arguments: ["Arthur", 1.5])
-                try db.execute(sql: "INSERT INTO player (name, score) VALUES (:name, :score)", arguments: ["name": "Barbara", "score": nil])
+                try db.execute(
+                    sql: "INSERT INTO player (name, score) VALUES (:name, :score)",
+                    arguments: ["name": "Barbara", "score": nil])
             }
             let rows = try queue.read { try Row.fetchAll($0, sql: "SELECT * FROM player ORDER BY id") }
             #expect(rows == [["id": 1, "name": "Arthur", "score": 1.5], ["id": 2, "name": "Barbara", "score": nil]])
@@ -21,7 +23,9 @@ struct SmokeTests {
             try queue.read { db in
                 let cursor = try Row.fetchCursor(db, sql: "SELECT id, score FROM player")
                 var ids: [Int] = []
-                while let row = try cursor.next() { ids.append(row["id"]); let score: Double? = row["score"]; #expect(score == 1.5 || row["id"] == 2) }
+                while let row = try cursor.next() {
+                    ids.append(row["id"]); let score: Double? = row["score"]; #expect(score == 1.5 || row["id"] == 2)
+                }
                 #expect(ids == [1, 2])
             }
             #expect(throws: DatabaseError.self) {

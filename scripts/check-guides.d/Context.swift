@@ -280,7 +280,8 @@ struct SomeError: Error {}
 var player = Player(id: 1, name: "Arthur", score: 100)
 var author = Author(id: 1, name: "Herman Melville", countryCode: "US")
 var book = Book(id: 1, authorId: 1, title: "Moby-Dick")
-var place = Place(id: 1, title: "Paris", isFavorite: true, coordinate: CLLocationCoordinate2D(latitude: 48.8, longitude: 2.3))
+var place = Place(
+    id: 1, title: "Paris", isFavorite: true, coordinate: CLLocationCoordinate2D(latitude: 48.8, longitude: 2.3))
 var team = Team(id: 1, name: "Reds", color: "Red")
 var row: Row = ["id": 1, "name": "Arthur", "score": 100, "email": "arthur@example.com", "date": "2026-01-01"]
 var textField = TextField(text: "one ring")

@@ -95,7 +95,8 @@ private func addRows(_ db: Database) throws {
     try db.execute(sql: """
         INSERT INTO country (code, name) VALUES ('US', 'United States'), ('FR', 'France');
         INSERT INTO author (name, countryCode) VALUES ('Herman Melville', 'US'), ('Marguerite Yourcenar', 'FR');
-        INSERT INTO book (authorId, title, kind, year) VALUES (1, 'Moby-Dick', 'novel', 1851), (2, 'Fires', 'poetry', 1936);
+        INSERT INTO book (authorId, title, kind, year)
+            VALUES (1, 'Moby-Dick', 'novel', 1851), (2, 'Fires', 'poetry', 1936);
         INSERT INTO team (name, color) VALUES ('Reds', 'Red'), ('Blues', 'Blue');
         INSERT INTO player (name, score, teamId) VALUES ('Arthur', 100, 1), ('Barbara', 1000, 2), ('Craig', 500, NULL);
         INSERT INTO place (title, name, isFavorite, latitude, longitude) VALUES ('Paris', 'Paris', TRUE, 48.8, 2.3);

@@ -77,4 +77,7 @@ typedef bool (*strongroom_page_check)(void *context, const uint8_t *page, int si
 /// Reads both directly: SQLite's locks are not on these files. Returns true without memory, when nothing is known.
 bool strongroom_first_page_elsewhere(const char *database, strongroom_page_check check, void *context);
 
+/// True if the rollback journal is that of a transaction that creates the database: rolled back, it leaves no page.
+bool strongroom_journal_creates(const char *database);
+
 #endif

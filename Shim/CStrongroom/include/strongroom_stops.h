@@ -46,7 +46,7 @@ void strongroom_connection_interrupt(strongroom_connection *connection);
 void strongroom_connection_suspend(strongroom_connection *connection, bool interrupts);
 void strongroom_connection_resume(strongroom_connection *connection);
 
-/// Stops the running access until it has ended. The caller makes sure that the access is still the intended one.
+/// Stops the running access until it has ended. The caller ensures that the access is still the intended one.
 void strongroom_connection_cancel(strongroom_connection *connection);
 void strongroom_connection_end_cancellation(strongroom_connection *connection);
 

@@ -61,6 +61,15 @@ typedef enum {
 /// Calls `act` once, when a file whose path contains `path` gets there next, on the thread that works on it.
 void strongroom_faults_at(strongroom_moment moment, const char *path, void (*act)(void *context), void *context);
 
+// MARK: Turns
+
+/// Calls `act` in front of a lock on a database or its shared memory, of the end of one, or of the mapping of that
+/// memory, after this thread came to `after` of them from now on. What `act` does is not counted.
+void strongroom_turns_begin(int64_t after, void (*act)(void *context), void *context);
+
+/// Ends that. Returns how many there were.
+int64_t strongroom_turns_end(void);
+
 // MARK: Waits
 
 /// How often a connection went to sleep because another one has the lock that it wants, since the VFS was installed.
@@ -76,6 +85,71 @@ int64_t strongroom_faults_syncs(void);
 
 /// Lets the syncs of this thread fail with EIO after `after` of them went well. Negative: none.
 void strongroom_faults_fail_syncs(int64_t after);
+
+// MARK: Calls of the system
+
+/// The calls that concern files. Seen on Linux, where the linker lets this program's own functions come first.
+typedef enum {
+    STRONGROOM_CALL_OPEN,           ///< Of a file, and the making of a folder.
+    STRONGROOM_CALL_READ,
+    STRONGROOM_CALL_WRITE,
+    STRONGROOM_CALL_TRUNCATE,
+    STRONGROOM_CALL_SYNC,
+    STRONGROOM_CALL_SYNC_FOLDER,
+    STRONGROOM_CALL_LOCK,           ///< `fcntl` on any file but the shared memory.
+    STRONGROOM_CALL_SHM_LOCK,
+    STRONGROOM_CALL_MAP,            ///< Of shared memory.
+    STRONGROOM_CALL_ACCESS,
+    STRONGROOM_CALL_DELETE,
+    STRONGROOM_CALL_RENAME,
+    STRONGROOM_CALL_LINK,
+    STRONGROOM_CALL_OWNER,
+    STRONGROOM_CALL_MODE,
+    STRONGROOM_CALL_COUNT,          ///< How many there are.
+} strongroom_call;
+
+/// Counts the calls of the whole process on files whose path begins with `path`, from 0 on. NULL ends that.
+void strongroom_calls_watch(const char *path);
+
+/// Lets a call on such a file fail with `error` after `after` of its kind, and all that follow if `lasting`.
+void strongroom_calls_fail(strongroom_call call, int64_t after, bool lasting, int error);
+
+/// How many calls there were since the watch began.
+int64_t strongroom_calls_count(strongroom_call call);
+
+/// How many calls failed since the watch began.
+int64_t strongroom_calls_failures(void);
+
+// MARK: Traces
+
+typedef enum {
+    STRONGROOM_TRACE_WRITE,
+    STRONGROOM_TRACE_TRUNCATE,      ///< To the size `offset`.
+    STRONGROOM_TRACE_SYNC,          ///< Of a file, or of a folder.
+    STRONGROOM_TRACE_CREATE,        ///< Of a file that had no name.
+    STRONGROOM_TRACE_FOLDER,        ///< The making of a folder.
+    STRONGROOM_TRACE_DELETE,
+    STRONGROOM_TRACE_RENAME,
+    STRONGROOM_TRACE_LINK,
+    STRONGROOM_TRACE_NOTE,          ///< What the program itself noted, in `offset`.
+} strongroom_trace_kind;
+
+/// One change. The path, where a name leads to, and the bytes that were written follow it.
+typedef struct {
+    uint32_t kind, path_size, to_size, unused;
+    uint64_t file;                  ///< The number of the file in its file system.
+    int64_t offset;
+    uint64_t size;                  ///< Of the bytes.
+} strongroom_trace_record;
+
+/// Records the changes of files that are watched from now on.
+void strongroom_trace_begin(void);
+
+/// Notes a number between the changes.
+void strongroom_trace_note(int64_t number);
+
+/// Ends the trace. Returns its records, which stay until the next one begins.
+const void *strongroom_trace_end(int64_t *size);
 
 // MARK: Kills
 
@@ -109,6 +183,12 @@ int strongroom_faults_install_allocator(void);
 /// Refuses an allocation of at least `size` bytes after `after` of them went well, and all that follow if `lasting`.
 /// Negative: none.
 void strongroom_faults_refuse_memory(int64_t after, int size, bool lasting);
+
+/// The same, of what the C code of this program asks the C library for.
+void strongroom_faults_refuse_shim_memory(int64_t after, bool lasting);
+
+/// How many of those were refused.
+int64_t strongroom_faults_shim_refusals(void);
 
 /// How many allocations were refused.
 int64_t strongroom_faults_refusals(void);

@@ -8,6 +8,12 @@ extension Database {
         return size
     }
 
+    /// True if the file has no committed page. It is empty, or the transaction that creates it has not ended: then its
+    /// process goes on, or the next read rolls it back.
+    func hasNoPage() throws -> Bool {
+        try fileSize() == 0 || strongroom_journal_creates(filePath)
+    }
+
     /// Returns the header, read through the connection's own file. Closing another one would release the locks of this
     /// process.
     func fileHeader(of schema: String = "main") throws -> FileHeader {

@@ -22,7 +22,7 @@ extension KeySetup {
     /// Runs `establish` with the given key, or with the data key that it unlocks.
     func unlockingKeySlots(_ requested: PlaintextHeader?, _ establish: () throws -> Void) throws {
         guard let given = cipher.key, given.source.form == .passphrase else { return try establish() }
-        let files = KeyFiles(database: database.filePath), isEmpty = try database.fileSize() == 0
+        let files = KeyFiles(database: database.filePath), isEmpty = try database.hasNoPage()
         let creating = isEmpty && !configuration.readonly ? slotOptions.creating : nil
         guard creating != nil || files.exists(.current) || files.exists(.rotation) else { return try establish() }
         try given.source.withSecret { secret in

@@ -30,7 +30,7 @@ extension Database {
         guard cipher.isKeyed else {
             throw DatabaseError(refusing: "usePlaintextHeader() needs a key", advice: "call usePassphrase(_:) first")
         }
-        guard try !isFileStored || fileSize() == 0 else { return }
+        guard try !isFileStored || hasNoPage() else { return }
         guard cipher.isPending || pragmaPolicy.canChangeFormat
         else { throw DatabaseError.lateFormat(FormatPragma.headerSize.rawValue) }
         try runCipherPragma("cipher_plaintext_header_size = 32")

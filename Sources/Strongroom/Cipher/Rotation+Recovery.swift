@@ -13,7 +13,16 @@ extension Rotation {
         var others: [SaltFile] = []
         if let next = try SaltFile.read(.rotation, of: database.filePath) { others.append(next) }
         if location.header > 0, location.place == .database { others += try database.saltSearch.formerSalts() }
+        others += headersOfJournal(location)
         return others.filter { $0.salt != location.salt || $0.header != location.header }
+    }
+
+    /// The headers that the first page in a rollback journal may have: where a change of the header was cut off, what
+    /// the file shows may be a part of either page.
+    private func headersOfJournal(_ location: SaltLocation) -> [SaltFile] {
+        guard strongroom_size_of_file(database.filePath + "-journal") > 0 else { return [] }
+        let beside = (try? SaltFile.readAll(.permanent, of: database.filePath)) ?? []
+        return beside.filter { $0.salt == location.salt } + [SaltFile(salt: location.salt, header: 0)]
     }
 
     /// Returns true if another connection of this access has derived the key for one of `others`, and it fits. This

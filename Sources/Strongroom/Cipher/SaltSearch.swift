@@ -23,7 +23,7 @@ struct SaltSearch {
         if let requested { try PlaintextHeader.validate(size: requested.size) }
         let provided = try providedSalt(requested)
         let header = try database.fileHeader()
-        if header.fileSize == 0 { return try saltForCreation(requested, provided: provided) }
+        if try database.hasNoPage() { return try saltForCreation(requested, provided: provided) }
         if header.isClear { throw DatabaseError.clearText(database.path) }
         if header.hasPlaintextHeader { return try saltOfPlaintextHeader(requested, provided: provided) }
         guard let salt = header.salt
@@ -57,7 +57,7 @@ struct SaltSearch {
     func requirePlausibleHeader(upTo end: Int) throws {
         guard let derived = cipher.derived, cipher.header > 0 else { return }
         let header = try database.fileHeader()
-        guard header.hasPlaintextHeader else { return }
+        guard try header.hasPlaintextHeader && !database.hasNoPage() else { return }
         // A former salt may have a shorter header.
         let clear = cipher.isSaltProvided ? cipher.header : try formerSalts().map(\.header).reduce(cipher.header, min)
         guard let problem = header.contradiction(to: derived.settings, upTo: min(end, clear)) else { return }
@@ -93,8 +93,7 @@ struct SaltSearch {
                 .SQLITE_BUSY, refusing: "another program creates \(database.path), without key slots",
                 advice: "try again")
         }
-        let header = try database.fileHeader()
-        if header.fileSize > 0 {
+        guard try database.hasNoPage() else {
             // It was created meanwhile, and its creator may have removed its salt file before this one was written.
             return try locateSalt(requestedHeader: requested)
         }

@@ -1,4 +1,4 @@
-/// A request that knows what its rows become.
+/// A request with a type of its rows.
 public protocol TypedRequest<RowDecoder> {
     /// The type that rows are decoded into.
     associatedtype RowDecoder
@@ -10,7 +10,7 @@ public protocol JoinableRequest<RowDecoder>: TypedRequest {
     var sqlRelation: SQLRelation { get set }
 }
 
-/// A request that can be refined in all ways: by what it selects, which rows, in which order, grouped how.
+/// A request whose selection, filter, order and grouping can be refined.
 public protocol DerivableRequest<RowDecoder>:
     AggregatingRequest, FilteredRequest, JoinableRequest, OrderedRequest, SelectionRequest, TableRequest
 {
@@ -20,7 +20,7 @@ public protocol DerivableRequest<RowDecoder>:
 
 // MARK: - Selection
 
-/// A request that says what it selects.
+/// A request with a selection that can be changed.
 public protocol SelectionRequest {
     /// Replaces the selection with one that may depend on the schema.
     func selectWhenConnected(_ selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]) -> Self
@@ -124,7 +124,7 @@ extension FilteredRequest {
         filter(sqlLiteral)
     }
 
-    /// Returns the request as it is.
+    /// Returns the request itself.
     public func all() -> Self { self }
 
     /// Returns a request without rows.

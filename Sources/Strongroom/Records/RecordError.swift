@@ -23,7 +23,7 @@ extension TableRecord {
         let record = Self.self as? any EncodableRecord.Type
         var stored: [String: DatabaseValue] = [:]
         for (column, value) in key {
-            // What can't be stored is shown as it is.
+            // A value that can't be stored is shown itself.
             stored[column] = (try? value.map { KeyValue($0) }?.stored(in: column, by: record)) ?? value?.databaseValue
                 ?? .null
         }

@@ -17,7 +17,7 @@ struct Backup: Reporting {
     static let examples = [
         (line: "strongroom backup notes.db /srv/backup/notes.db", what: "copies a database in use"),
         (line: "strongroom backup --progress json notes.db copy.db --passphrase-file key",
-         what: "tells programs how far it is"),
+         what: "reports its progress to programs"),
     ]
 
     @Argument(help: "An encrypted database.", completion: .file())

@@ -13,7 +13,7 @@ struct Check: Reporting {
 
     static let examples = [
         (line: "strongroom check notes.db", what: "asks for the passphrase and reads every page"),
-        (line: "strongroom check --json *.db --passphrase-file key", what: "checks all of them, and tells programs"),
+        (line: "strongroom check --json *.db --passphrase-file key", what: "checks them, with output for programs"),
     ]
 
     @Argument(help: ArgumentHelp("Databases, with one passphrase.", valueName: "file"), completion: .file())

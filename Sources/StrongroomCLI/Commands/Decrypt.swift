@@ -40,7 +40,7 @@ struct Decrypt: Reporting {
         let target = try Target(file, format)
         try target.requireEncrypted()
         let out = try NewFile(destination, replacing: force, sources: [target.place])
-        Console.warning("\(destination) will be clear text: anyone who gets hold of it can read it")
+        Console.warning("\(destination) will be clear text, which every reader of the file can read")
         if !yes { try confirm() }
         let secret = try passphrase.secret(opening: target), encryption = try target.encryption(secret.key)
         try out.fill(from: target.place, "decrypting", progress, quiet: output.quiet, secret) { partial, progress in

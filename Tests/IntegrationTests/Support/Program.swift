@@ -114,8 +114,11 @@ final class RunningProgram {
         process.standardError = errors
         process.terminationHandler = { [ended] _ in ended.continuation.finish() }
         try process.run()
-        // A `Process` is not let go by Foundation, and its files with it: after some hundreds the descriptors are used up.
-        for ours in [input, terminal == nil ? output : nil, terminal == nil ? errors : nil, inputPipe.fileHandleForReading] { try? ours?.close() }
+        // A `Process` is not let go by Foundation, and its files with it: after some hundreds the descriptors are used
+        // up.
+        for ours in [
+            input, terminal == nil ? output : nil, terminal == nil ? errors : nil, inputPipe.fileHandleForReading,
+        ] { try? ours?.close() }
         // A program that waits for what no test will say ends all the same, and the test fails by its status.
         let identifier = process.processIdentifier
         watchdog = DispatchWorkItem { kill(identifier, SIGKILL) }

@@ -43,7 +43,9 @@ final class PseudoTerminal {
     func expect(_ text: String) throws {
         while !readUpTo(text) {
             var watched = pollfd(fd: primary, events: Int16(POLLIN), revents: 0)
-            guard poll(&watched, 1, 30_000) > 0 else { throw Unavailable("the screen never showed '\(text)': \(screen)") }
+            guard poll(&watched, 1, 30_000) > 0 else {
+                throw Unavailable("the screen never showed '\(text)': \(screen)")
+            }
             drain()
         }
     }

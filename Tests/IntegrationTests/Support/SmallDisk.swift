@@ -20,7 +20,8 @@ enum SmallDisk {
     static func run(size: String, on folder: String, _ line: String) async throws -> Outcome {
         guard let options = unshare else { throw Unavailable("no small disk") }
         var program = try Program("unshare")
-        program.arguments = options + ["sh", "-c", "mount -t tmpfs -o size=\(size) tmpfs '\(folder)' || exit 99; \(line)"]
+        program.arguments =
+            options + ["sh", "-c", "mount -t tmpfs -o size=\(size) tmpfs '\(folder)' || exit 99; \(line)"]
         return try await program.run()
     }
 }

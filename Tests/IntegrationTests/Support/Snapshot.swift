@@ -29,7 +29,12 @@ extension Scratch {
         let live = try await encryptedDatabase("live.db", passphrase: passphrase)
         // The cache is too small for the transaction: pages reach the file before it ends.
         let writer = try await StockShell(path: live, passphrase: passphrase)
-            .holding("PRAGMA cache_size = 2; BEGIN; UPDATE book SET title = title || ' (second edition)', cover = zeroblob(200);")
+            .holding(
+                """
+                PRAGMA cache_size = 2; BEGIN; UPDATE book SET title = title || ' (second edition)', \
+                cover = zeroblob(200);
+                """
+            )
         for ending in ["", "-journal"] { try copy("live.db" + ending, to: name + ending) }
         writer.endInput()
         _ = await writer.outcome()

@@ -61,6 +61,7 @@ extension Scratch {
         """
 
     /// What identifies the sample rows.
-    static let sampleQuery = "SELECT (SELECT group_concat(name, '+') FROM author), (SELECT count(*) FROM book), (SELECT sum(id) FROM book);"
+    static let sampleQuery =
+        "SELECT (SELECT group_concat(name, '+') FROM author), (SELECT count(*) FROM book), (SELECT sum(id) FROM book);"
     static let sampleAnswer = "Ibn Battuta+Sei Shōnagon|300|45150"
 }

@@ -190,7 +190,8 @@ extension Database {
     /// Writes for as long as nobody stops it.
     func writeForever() throws {
         try execute(sql: """
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO wine (name) SELECT 'flood' FROM n
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO wine (name) SELECT 'flood' \
+            FROM n
             """)
     }
 }

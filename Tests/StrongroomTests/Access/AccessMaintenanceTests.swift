@@ -119,12 +119,16 @@ struct AccessMaintenanceTests {
         #expect(try destination.read { try $0.countWines() } == 1)
     }
 
-    @Test("functions and collations reach connections that are open, and those that open later", arguments: ["pool", "queue"])
+    @Test(
+        "functions and collations reach connections that are open, and those that open later",
+        arguments: ["pool", "queue"])
     func functionsAndCollations(kind: String) throws {
         let succ = DatabaseFunction("succ", argumentCount: 1) { values in
             Int.fromDatabaseValue(values[0]).map { $0 + 1 }
         }
-        let backwards = DatabaseCollation("backwards") { $0 < $1 ? .orderedDescending : $0 > $1 ? .orderedAscending : .orderedSame }
+        let backwards = DatabaseCollation("backwards") {
+            $0 < $1 ? .orderedDescending : $0 > $1 ? .orderedAscending : .orderedSame
+        }
         let writer: any DatabaseWriter
         let add: () -> Void, remove: () -> Void
         if kind == "pool" {
@@ -139,7 +143,9 @@ struct AccessMaintenanceTests {
             writer = queue
         }
         func use(_ db: Database) throws -> [Int] {
-            try Int.fetchAll(db, sql: "SELECT succ(a) FROM (SELECT 'a' AS s, 1 AS a UNION SELECT 'b', 2) ORDER BY s COLLATE backwards")
+            try Int.fetchAll(
+                db,
+                sql: "SELECT succ(a) FROM (SELECT 'a' AS s, 1 AS a UNION SELECT 'b', 2) ORDER BY s COLLATE backwards")
         }
         try writer.read { _ in }
         add()
@@ -193,27 +199,5 @@ struct AccessMaintenanceTests {
         reader.interrupt()
         try reader.close()
         await #expect(throws: DatabaseError.self) { try await fixture.pool.read { try $0.countWines() } }
-    }
-
-    @Test("a pool, its snapshots and its reopened readers derive the key once")
-    func oneDerivation() throws {
-        let folder = try TemporaryFolder()
-        var configuration = Configuration()
-        // The full derivation: it takes a tenth of a second and more.
-        configuration.prepareDatabase { try $0.usePassphrase("correct horse") }
-        func time(_ work: () throws -> Void) rethrows -> TimeInterval {
-            let start = Date()
-            try work()
-            return -start.timeIntervalSinceNow
-        }
-        var pool: DatabasePool!
-        let opening = try time { pool = try DatabasePool(path: folder.path("db.sqlite"), configuration: configuration) }
-        var slowest: TimeInterval = 0
-        for _ in 0..<5 {
-            slowest = try max(slowest, time { try pool.read { _ in } })
-            slowest = try max(slowest, time { _ = try pool.makeSnapshot() })
-            pool.invalidateReadOnlyConnections()
-        }
-        #expect(slowest < opening / 3, "opening took \(opening) s, a reader \(slowest) s")
     }
 }

@@ -75,7 +75,7 @@ struct BarrierTests {
         #expect(try pool.read { try $0.countWines() } == count)
     }
 
-    @Test("a write inside of a read goes ahead of the barrier that waits for the read")
+    @Test("a write inside of a read overtakes the barrier that waits for the read")
     func writeInRead() throws {
         let pool = try PoolFixture().pool
         let log = Shared<[String]>([])
@@ -131,7 +131,9 @@ struct BarrierTests {
         #expect(try count.wait() == 1)
     }
 
-    @Test("a task that waits for a barrier is cancelled at once, and nobody waits for it any longer", arguments: ["barrier", "erase", "rotation"])
+    @Test(
+        "a task that waits for a barrier is cancelled at once, and no access waits for it any longer",
+        arguments: ["barrier", "erase", "rotation"])
     func cancelledWhileWaiting(for work: String) async throws {
         let pool = try PoolFixture().pool
         let isReading = Gate(), mayStop = Gate()

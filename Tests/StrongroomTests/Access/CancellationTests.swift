@@ -214,7 +214,7 @@ struct CancellationTests {
         }
     }
 
-    @Test("An access lives while it is asked for, even when its task has been cancelled and has gone on")
+    @Test("An access outlives its task if it is in use when the task is cancelled")
     func cancelledWhileScheduled() async throws {
         final class Witness { weak var job: AccessJob<Void>? }
         let isAsked = Gate(), hasGoneOn = Gate(), isChecked = Gate()

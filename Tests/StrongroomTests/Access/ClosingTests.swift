@@ -25,7 +25,9 @@ struct ClosingTests {
         }
     }
 
-    @Test("a pool that a statement keeps open is whole: readers, writer, observers and functions", arguments: ["reader", "writer"])
+    @Test(
+        "a pool that a statement keeps open is whole: readers, writer, observers and functions",
+        arguments: ["reader", "writer"])
     func livingStatement(of connection: String) async throws {
         let pool = try PoolFixture().pool
         pool.add(function: DatabaseFunction("one", argumentCount: 0) { _ in 1 })
@@ -33,7 +35,9 @@ struct ClosingTests {
         let cancellable = trackingWineCount().notify(notified, in: pool)
         try await notified.reaches(0)
         let statement = Shared<Statement?>(nil)
-        let keep: @Sendable (Database) -> Void = { db in statement.update { $0 = try! db.makeStatement(sql: "SELECT 1") } }
+        let keep: @Sendable (Database) -> Void = { db in
+            statement.update { $0 = try! db.makeStatement(sql: "SELECT 1") }
+        }
         // Two readers, one of which may have the statement.
         let first = Gate(), second = Gate()
         let threads = [(first, second), (second, first)].map { own, other in
@@ -54,7 +58,8 @@ struct ClosingTests {
             try await pool.write { try $0.insertWine() }
             try await notified.reaches(count)
             for _ in 0..<3 {
-                #expect(try await pool.read { try Int.fetchOne($0, sql: "SELECT one() + COUNT(*) FROM wine") } == 1 + count)
+                #expect(
+                    try await pool.read { try Int.fetchOne($0, sql: "SELECT one() + COUNT(*) FROM wine") } == 1 + count)
             }
         }
         cancellable.cancel()
@@ -66,7 +71,7 @@ struct ClosingTests {
         #expect(write?.reason == .closed)
     }
 
-    @Test("a snapshot with a living statement says so, and the snapshot goes on")
+    @Test("a snapshot with a living statement fails, and the snapshot can still be used")
     func livingSnapshot() throws {
         let fixture = try PoolFixture()
         let snapshot = try fixture.pool.makeSnapshot()
@@ -79,7 +84,8 @@ struct ClosingTests {
 
     /// What goes with a connection asks for one of these.
     enum LastCall: String, CaseIterable, CustomTestStringConvertible {
-        case read, write, barrier, erase, reentrantWrite, close, suspend, interrupt, releaseMemory, snapshot, asyncRead, asyncBarrier
+        case read, write, barrier, erase, reentrantWrite, close, suspend, interrupt, releaseMemory, snapshot, asyncRead,
+            asyncBarrier
 
         var testDescription: String { rawValue }
 
@@ -104,7 +110,7 @@ struct ClosingTests {
         var isRefused: Bool { [.read, .write, .barrier, .erase, .reentrantWrite].contains(self) }
     }
 
-    @Test("What goes with a connection may ask for anything: the database is closed by then",
+    @Test("Objects that a connection releases can use the database, which is closed by then",
         arguments: LastCall.allCases, ["queue", "pool", "reader of a pool"])
     func farewells(call: LastCall, place: String) async throws {
         let (writer, folder) = try (place == "queue" ? WriterKind.queue : .pool).make()
@@ -117,7 +123,8 @@ struct ClosingTests {
             db.add(function: DatabaseFunction("one", argumentCount: 0) { _ in withExtendedLifetime(farewell) { 1 } })
         }
         try await onThread {
-            try place == "reader of a pool" ? writer.unsafeRead(addFunction) : writer.writeWithoutTransaction(addFunction)
+            try place == "reader of a pool"
+                ? writer.unsafeRead(addFunction) : writer.writeWithoutTransaction(addFunction)
         }
         try await onThread { start { try! writer.close() }.pass() }
         let result = try #require(outcome.value)
@@ -131,7 +138,7 @@ struct ClosingTests {
         _ = folder
     }
 
-    @Test("An observer that goes with its database may ask for it", arguments: WriterKind.allCases)
+    @Test("An observer that is released with its database can use it", arguments: WriterKind.allCases)
     func farewellOfObserver(kind: WriterKind) async throws {
         final class Observer: TransactionObserver, @unchecked Sendable {
             let farewell: Farewell
@@ -152,7 +159,7 @@ struct ClosingTests {
         _ = folder
     }
 
-    @Test("What goes with a connection that nobody closes may interrupt the database")
+    @Test("Objects that an unclosed connection releases can interrupt the database")
     func farewellOfAbandoned() async throws {
         let pool = try PoolFixture().pool
         let isSaid = Gate()
@@ -174,7 +181,9 @@ struct OpeningAccessTests {
     func logs(isNew: Bool) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         if !isNew {
-            try DatabaseQueue(path: path, configuration: .encrypted()).write { try $0.execute(sql: "CREATE TABLE t(a)") }
+            try DatabaseQueue(path: path, configuration: .encrypted()).write {
+                try $0.execute(sql: "CREATE TABLE t(a)")
+            }
         }
         let pool = try DatabasePool(path: path, configuration: .encrypted())
         for ending in ["-wal", "-shm"] { #expect(FileManager.default.fileExists(atPath: path + ending)) }

@@ -3,7 +3,7 @@ import Foundation
 import Strongroom
 import Testing
 
-@Suite("What safe accesses guarantee", .timeLimit(.minutes(2)))
+@Suite("The guarantees of safe accesses", .timeLimit(.minutes(2)))
 struct GuaranteeTests {
     @Test("A read that gave up its transaction has not seen one state, and fails", arguments: WriterKind.allCases)
     func abandonedRead(kind: WriterKind) throws {

@@ -21,7 +21,8 @@ struct NestedAccessTests {
 
     @Test("are served where that is safe", arguments: allPlaces)
     func served(_ kind: WriterKind, _ place: NestedPlace) async {
-        await #expect(processExitsWith: .success) { [isQueue = (kind == .queue) as Bool, place = place as NestedPlace] in
+        await #expect(processExitsWith: .success) {
+            [isQueue = (kind == .queue) as Bool, place = place as NestedPlace] in
             let kind = isQueue ? WriterKind.queue : .pool
             for call in NestedCall.allCases where call.refusal(in: place, of: kind) == nil {
                 print("\(kind) \(place) \(call)")
@@ -42,7 +43,9 @@ struct NestedAccessTests {
                     _ = try! fixture.writer.read { try $0.countWines() }
                     try! fixture.writer.close()
                 }
-                guard isClosed.opens(within: 30) else { fatalError("\(kind) \(place) \(call) leaves the database blocked") }
+                guard isClosed.opens(within: 30) else {
+                    fatalError("\(kind) \(place) \(call) leaves the database blocked")
+                }
             }
         }
     }

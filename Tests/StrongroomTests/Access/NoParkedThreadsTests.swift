@@ -3,7 +3,8 @@ import Foundation
 import Strongroom
 import Testing
 
-/// Invariant 11: `await` never parks a thread of Swift's runtime. Accesses that run are the subject of `AsyncTests.cooperativePool`.
+/// Invariant 11: `await` never parks a thread of Swift's runtime. Accesses that run are the subject of
+/// `AsyncTests.cooperativePool`.
 @Suite("No parked threads", .timeLimit(.minutes(1)))
 struct NoParkedThreadsTests {
     /// What a task may await while another thread holds the database.
@@ -56,11 +57,13 @@ struct NoParkedThreadsTests {
         isQueueFree.pass()
     }
 
-    @Test("The one read that may run on a thread of other tasks is alone there, and not soon after one of its database that took long")
+    @Test("One read at a time may run on a thread of other tasks, and none soon after a long read of the same database")
     func lane() async {
         await #expect(processExitsWith: .success) {
             var (slow, other): (UInt64, UInt64) = (0, 0)
-            guard strongroom_lane_enter(&slow), !strongroom_lane_enter(&slow), !strongroom_lane_enter(&other) else { exit(3) }
+            guard strongroom_lane_enter(&slow), !strongroom_lane_enter(&slow), !strongroom_lane_enter(&other) else {
+                exit(3)
+            }
             strongroom_lane_leave(&slow, 1000)
             guard strongroom_lane_enter(&slow) else { exit(4) }
             let start = DispatchTime.now()

@@ -66,7 +66,7 @@ struct PoolLifeTests {
         #expect(count == 0)
     }
 
-    @Test("what goes with a reader that releases its memory may read", arguments: [false, true])
+    @Test("objects that a reader releases with its memory can read", arguments: [false, true])
     func farewellOfReader(_ invalidates: Bool) async throws {
         let pool = try PoolFixture().pool
         let counts = Shared<[Int]>([])
@@ -76,7 +76,8 @@ struct PoolLifeTests {
                     let count = try! pool.read { try $0.countWines() }
                     counts.update { $0.append(count) }
                 }
-                db.add(function: DatabaseFunction("one", argumentCount: 0) { _ in withExtendedLifetime(farewell) { 1 } })
+                db.add(
+                    function: DatabaseFunction("one", argumentCount: 0) { _ in withExtendedLifetime(farewell) { 1 } })
             }
         }
         let isReleased = start { invalidates ? pool.invalidateReadOnlyConnections() : pool.releaseMemory() }
@@ -104,11 +105,13 @@ struct PoolLifeTests {
         #expect(pool.readers.setupCount == 3)
     }
 
-    @Test("a read-only opening that misses them, and can't create them, names the remedy", arguments: WriterKind.allCases)
+    @Test(
+        "a read-only opening that misses them, and can't create them, names the remedy", arguments: WriterKind.allCases)
     func missingLog(_ kind: WriterKind) async throws {
         let folder = try TemporaryFolder()
         try DatabasePool(path: folder.path("db.sqlite"), configuration: .encrypted()).close()
-        await #expect(processExitsWith: .success) { [path = folder.path as String, isQueue = (kind == .queue) as Bool] in
+        await #expect(processExitsWith: .success) {
+            [path = folder.path as String, isQueue = (kind == .queue) as Bool] in
             // The user "nobody", who can read the file and not write to its folder.
             chmod(path, 0o755)
             chmod(path + "/db.sqlite", 0o644)
@@ -121,7 +124,9 @@ struct PoolLifeTests {
                 else { _ = try DatabasePool(path: path + "/db.sqlite", configuration: configuration) }
                 exit(3)
             } catch let error as DatabaseError {
-                guard error.reason == .missingLog, "\(error)".contains("Configuration.persistentWAL") else { fatalError("\(error)") }
+                guard error.reason == .missingLog, "\(error)".contains("Configuration.persistentWAL") else {
+                    fatalError("\(error)")
+                }
             }
         }
     }

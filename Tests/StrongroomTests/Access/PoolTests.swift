@@ -115,7 +115,7 @@ struct PoolTests {
         }
     }
 
-    @Test("A pool tells its set-up function which connections only read")
+    @Test("A pool's set-up function can distinguish connections that only read")
     func readerConfiguration() throws {
         let roles = Shared<[String: Bool]>([:])
         var configuration = Configuration.encrypted()

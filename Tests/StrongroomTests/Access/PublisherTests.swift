@@ -88,10 +88,12 @@ struct PublisherTests {
         _ = folder
     }
 
-    @Test("deliver where the program asks for it, and read what a write has left", arguments: WriterKind.allCases)
+    @Test("deliver on the requested scheduler, and read the state after a write", arguments: WriterKind.allCases)
     func writeThenRead(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
-        let publisher = writer.writePublisher(receiveOn: DispatchQueue.global().ocombine) { try $0.insertWine() } thenRead: { db, _ in
+            let publisher = writer.writePublisher(receiveOn: DispatchQueue.global().ocombine) {
+                try $0.insertWine()
+            } thenRead: { db, _ in
             try db.countWines()
         }
         // Many times: a concurrent queue could hand over the completion before the value.

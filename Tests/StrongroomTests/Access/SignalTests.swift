@@ -79,7 +79,7 @@ struct SignalTests {
         }
     }
 
-    @Test("the former handlers are back when nobody observes the signals anymore")
+    @Test("the former handlers are restored when the signals are no longer observed")
     func formerHandlers() async throws {
         await #expect(processExitsWith: .success) {
             func handler(_ number: CInt) -> sigaction {

@@ -81,7 +81,9 @@ struct SnapshotTests {
         #expect(try await snapshot.unsafeRead { try $0.countWines() } == 1)
         let nested = try await snapshot.read { _ in try snapshot.reentrantRead { try $0.countWines() } }
         #expect(nested == 1)
-        let unsafelyNested = try snapshot.unsafeReentrantRead { _ in try snapshot.unsafeReentrantRead { try $0.countWines() } }
+        let unsafelyNested = try snapshot.unsafeReentrantRead { _ in
+            try snapshot.unsafeReentrantRead { try $0.countWines() }
+        }
         #expect(unsafelyNested == 1)
         let counts = await withCheckedContinuation { continuation in
             snapshot.asyncRead { first in
@@ -99,7 +101,9 @@ struct SnapshotTests {
         let fixture = try PoolFixture()
         let snapshot = try fixture.pool.makeSnapshot()
         try await fixture.pool.write { try $0.insertWine() }
-        await #expect(throws: DatabaseError.self) { try await snapshot.read { try $0.execute(sql: "SELECT * FROM absent") } }
+        await #expect(throws: DatabaseError.self) {
+            try await snapshot.read { try $0.execute(sql: "SELECT * FROM absent") }
+        }
         let isReading = Gate()
         let task = Task {
             try await snapshot.read { db in
@@ -123,7 +127,7 @@ struct SnapshotTests {
         #expect(error?.resultCode == .SQLITE_ABORT)
     }
 
-    @Test("goes on with the present state when a program ends its transaction and begins another one")
+    @Test("reads the current state when a program ends its transaction and begins another one")
     func beginningAnew() throws {
         let fixture = try PoolFixture()
         let snapshot = try fixture.pool.makeSnapshot()

@@ -24,7 +24,9 @@ struct StressTests {
         var accesses = 0
     }
 
-    @Test("10 000 accesses from 64 tasks, cancelled, suspended and closed at random, lose no row and leave nothing behind")
+    @Test(
+        "10 000 accesses from 64 tasks, cancelled, suspended and closed at random, lose no row and leave nothing behind"
+    )
     func randomAccesses() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path("db.sqlite")
@@ -172,7 +174,12 @@ struct StressTests {
             times.sorted()[min(times.count - 1, Int(Double(times.count) * p))]
         }
         for (name, times) in [("reads", reads.value), ("writes", writes.value)] {
-            print("\(name): \(times.count), ms: p50 \(percentile(0.5, of: times)), p99 \(percentile(0.99, of: times)), max \(times.max()!)")
+            print(
+                """
+                \(name): \(times.count), ms: p50 \(percentile(0.5, of: times)), p99 \(percentile(0.99, of: times)), \
+                max \(times.max()!)
+                """
+            )
             #expect(times.max()! < 5000)
         }
         #expect(writes.value.count == 1000)

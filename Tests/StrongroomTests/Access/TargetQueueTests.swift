@@ -70,7 +70,8 @@ struct TargetQueueTests {
         _ = folder
     }
 
-    @Test("a thread that has a serial one, and would wait for those who wait for it, stops the program with a message")
+    @Test(
+        "a thread on a serial queue that would wait for accesses to the same queue stops the program")
     func waitOnSerialQueue() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let target = DispatchQueue(label: "cellar.serial")

@@ -44,7 +44,7 @@ struct TurnstileTests {
         #expect(lobby.turnstile.waiting.count == 0)
     }
 
-    @Test("lets nobody overtake a visitor who waits, though there is room")
+    @Test("keeps the order of waiting visitors, even when there is room")
     func noOvertaking() {
         var lobby = Lobby(limit: 1)
         #expect(lobby.turnstile.enter(.ordinary) == .admitted)
@@ -54,7 +54,7 @@ struct TurnstileTests {
         #expect(lobby.turns() == ["a"])
     }
 
-    @Test("admits a barrier when nobody is inside, alone, and before those who came later")
+    @Test("admits a barrier alone, when no visitor is inside, and before later visitors")
     func barrier() {
         var lobby = Lobby(limit: 3)
         #expect(lobby.turnstile.enter(.ordinary) == .admitted)
@@ -81,7 +81,7 @@ struct TurnstileTests {
         #expect(lobby.turns() == ["second"])
     }
 
-    @Test("lets the owner of a barrier pass the barrier, and those who wait, but not the limit")
+    @Test("lets the owner of a barrier pass the barrier and waiting visitors, but not the limit")
     func owner() {
         var lobby = Lobby(limit: 1)
         _ = lobby.turnstile.append(barrier: "barrier")
@@ -116,7 +116,7 @@ struct TurnstileTests {
         #expect(lobby.turnstile.inside == 0)
     }
 
-    @Test("forgets a visitor who withdraws, and admits those who waited for it alone")
+    @Test("removes a visitor that withdraws, and admits those that waited only for it")
     func withdrawal() {
         var lobby = Lobby(limit: 2)
         #expect(lobby.turnstile.enter(.ordinary) == .admitted)
@@ -130,7 +130,7 @@ struct TurnstileTests {
         #expect(lobby.turnstile.withdraw(tickets[0]) == nil)
     }
 
-    @Test("keeps the order of the others, and no place for those who have withdrawn", arguments: [1, 2, 3, 50])
+    @Test("keeps the order of the others, and no place for withdrawn visitors", arguments: [1, 2, 3, 50])
     func manyWithdrawals(keptOneOf step: Int) {
         var lobby = Lobby(limit: 1)
         #expect(lobby.turnstile.enter(.ordinary) == .admitted)
@@ -154,7 +154,7 @@ struct TurnstileTests {
         #expect(lobby.turns() == ["late"])
     }
 
-    @Test("admits the visitors of the owner, who closes it, no longer; when that fails, as before")
+    @Test("refuses the visitors of the owner that closes it, and admits them again if closing fails")
     func closing() {
         var lobby = Lobby(limit: 1)
         _ = lobby.turnstile.append(barrier: "barrier")
@@ -167,7 +167,7 @@ struct TurnstileTests {
         #expect(lobby.turnstile.enter(.owner) == .admitted)
     }
 
-    @Test("refuses everybody once it is closed, barriers and those who wait included")
+    @Test("refuses all visitors when it is closed, including barriers and waiting ones")
     func closed() {
         var lobby = Lobby(limit: 1)
         _ = lobby.turnstile.append(barrier: "barrier")
@@ -216,7 +216,7 @@ struct MutexTests {
         #expect(call() == 7)
     }
 
-    @Test("is unlocked by an error, and lets its value go when it goes")
+    @Test("is unlocked by an error, and releases its value")
     func release() {
         struct Refusal: Error {}
         let isGone = Shared(false)

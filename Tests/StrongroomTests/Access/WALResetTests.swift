@@ -14,18 +14,24 @@ struct WALResetTests {
         case automatic
     }
 
-    @Test("loses nothing between two pools of a process, whichever checkpoint meets the write", arguments: Checkpoint.allCases, [true, false])
+    @Test(
+        "loses nothing between two pools of a process, whichever checkpoint meets the write",
+        arguments: Checkpoint.allCases, [true, false])
     func pools(_ checkpoint: Checkpoint, writerHasLock: Bool) throws {
         let meeting = try Interleaving()
-        let outcome = try meeting.run(checkpoint, by: try meeting.pool(), writer: try meeting.pool(), writerHasLock: writerHasLock)
+        let outcome = try meeting.run(
+            checkpoint, by: try meeting.pool(), writer: try meeting.pool(), writerHasLock: writerHasLock)
         #expect(meeting.momentCount == 1)
-        // A passive checkpoint leaves to a writer what it has, and reports no failure; the others wait, and say for whom.
+        // A passive checkpoint leaves to a writer what it has, and reports no failure; the others wait, and say for
+        // whom.
         let gaveUp = writerHasLock && [.full, .restart, .truncate].contains(checkpoint)
         #expect((outcome as? DatabaseError)?.resultCode == (gaveUp ? .SQLITE_BUSY : nil))
         try meeting.expectEveryRow()
     }
 
-    @Test("loses nothing between a pool and a queue, which may have the file attached", arguments: [true, false], [true, false])
+    @Test(
+        "loses nothing between a pool and a queue, which may have the file attached", arguments: [true, false],
+        [true, false])
     func queue(attaches: Bool, writerHasLock: Bool) throws {
         let meeting = try Interleaving()
         let writer = try meeting.pool(), queue = try attaches ? meeting.attachment() : meeting.queue()
@@ -34,7 +40,9 @@ struct WALResetTests {
         try meeting.expectEveryRow()
     }
 
-    @Test("loses nothing between two processes, whichever checkpoint meets the write", arguments: Checkpoint.allCases, [true, false])
+    @Test(
+        "loses nothing between two processes, whichever checkpoint meets the write", arguments: Checkpoint.allCases,
+        [true, false])
     func processes(_ checkpoint: Checkpoint, writerHasLock: Bool) throws {
         let meeting = try Interleaving()
         let pool = try meeting.pool()
@@ -54,7 +62,9 @@ struct WALResetTests {
     }
 
     @Test("destroys the database by the same steps without the fence", .enabled(if: Database.libraryHasWALResetBug),
-          arguments: [(Checkpoint.passive, false), (.passive, true), (.full, true), (.truncate, true), (.automatic, false)], [true, false])
+        arguments: [
+            (Checkpoint.passive, false), (.passive, true), (.full, true), (.truncate, true), (.automatic, false),
+        ], [true, false])
     func control(_ steps: (Checkpoint, Bool), inProcesses: Bool) throws {
         let meeting = try Interleaving()
         let connection = try meeting.stockConnection()
@@ -64,7 +74,9 @@ struct WALResetTests {
         #expect(!meeting.hasEveryRow)
     }
 
-    @Test("is fenced without a deadlock: a writer moves its own log, in every way, and beside an idle pool", arguments: Checkpoint.allCases)
+    @Test(
+        "is fenced without a deadlock: a writer moves its own log, in every way, and beside an idle pool",
+        arguments: Checkpoint.allCases)
     func ownCheckpoints(_ checkpoint: Checkpoint) throws {
         let meeting = try Interleaving()
         let writer = try meeting.pool(), idle = try meeting.pool()
@@ -104,7 +116,9 @@ struct WALResetTests {
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 6)
     }
 
-    @Test("leaves no lock behind when the checkpoint is over", arguments: [Database.CheckpointMode.passive, .full, .truncate])
+    @Test(
+        "leaves no lock behind when the checkpoint is over",
+        arguments: [Database.CheckpointMode.passive, .full, .truncate])
     func noLockLeft(_ kind: Database.CheckpointMode) throws {
         let meeting = try Interleaving()
         let pool = try meeting.pool(), shell = try meeting.otherProcess()
@@ -121,19 +135,23 @@ struct WALResetTests {
     }
 
     @Test("is where SQLite has it", arguments: [
-        (3_006_023, nil, false), (3_007_000, nil, true), (3_036_000, "4.5.0 community", true), (3_044_005, nil, true), (3_044_006, nil, false),
-        (3_044_999, nil, false), (3_045_000, nil, true), (3_046_001, "4.6.1 community", true), (3_050_006, "4.10.0 community", true),
+            (3_006_023, nil, false), (3_007_000, nil, true), (3_036_000, "4.5.0 community", true),
+            (3_044_005, nil, true), (3_044_006, nil, false),
+            (3_044_999, nil, false), (3_045_000, nil, true), (3_046_001, "4.6.1 community", true),
+            (3_050_006, "4.10.0 community", true),
         (3_050_007, nil, false), (3_050_999, nil, false), (3_051_000, nil, true), (3_051_002, "4.13.0 community", true),
-        (3_051_002, "4.14.0 community", false), (3_051_002, "4.19.0", false), (3_051_002, "5.0.0", false), (3_051_002, "4.140", false),
-        (3_051_002, "", true), (3_051_002, "unknown", true), (3_051_003, "4.13.0 community", false), (3_052_000, nil, false), (4_000_000, nil, false),
+            (3_051_002, "4.14.0 community", false), (3_051_002, "4.19.0", false), (3_051_002, "5.0.0", false),
+            (3_051_002, "4.140", false),
+            (3_051_002, "", true), (3_051_002, "unknown", true), (3_051_003, "4.13.0 community", false),
+            (3_052_000, nil, false), (4_000_000, nil, false),
     ] as [(CInt, String?, Bool)])
     func versions(sqlite: CInt, sqlcipher: String?, hasBug: Bool) {
         #expect(strongroom_has_wal_reset_bug(sqlite, sqlcipher) == hasBug)
     }
 }
 
-/// One connection moves the log into the file, another one commits in the middle of it, and begins the log anew: the window is where
-/// SQLite calls `xUnfetch`, after it has read where the log ends.
+/// One connection moves the log into the file, another one commits in the middle of it, and begins the log anew: the
+/// window is where SQLite calls `xUnfetch`, after it has read where the log ends.
 private final class Interleaving {
     struct Side {
         let execute: (String) throws -> Void
@@ -186,7 +204,9 @@ private final class Interleaving {
         Side(
             execute: { sql in try access.writeWithoutTransaction { try $0.execute(sql: sql) } },
             checkpoint: { mode in
-                try access.writeWithoutTransaction { _ = try $0.checkpoint(Database.CheckpointMode(rawValue: mode)!, on: schema) }
+                try access.writeWithoutTransaction {
+                    _ = try $0.checkpoint(Database.CheckpointMode(rawValue: mode)!, on: schema)
+                }
             },
             close: { try? access.close() })
     }
@@ -205,13 +225,16 @@ private final class Interleaving {
     }
 
     func otherProcess() throws -> Side {
-        let shell = try StockShell(path, key: Self.spelledKey, setUp: "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;")
+        let shell = try StockShell(
+            path, key: Self.spelledKey, setUp: "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;")
         func execute(_ sql: String) throws {
             if try shell.run(sql + ";").contains(where: { $0.lowercased().contains("error") }) { throw Busy() }
         }
         return Side(
             execute: execute,
-            checkpoint: { try execute("PRAGMA wal_checkpoint(\(["PASSIVE", "FULL", "RESTART", "TRUNCATE"][Int($0)]))") },
+            checkpoint: {
+                try execute("PRAGMA wal_checkpoint(\(["PASSIVE", "FULL", "RESTART", "TRUNCATE"][Int($0)]))")
+            },
             close: { withExtendedLifetime(shell) {} })
     }
 
@@ -219,7 +242,9 @@ private final class Interleaving {
 
     /// - parameter writerHasLock: whether the writer has begun its transaction before the checkpoint.
     /// - returns: what the checkpoint threw.
-    func run(_ checkpoint: WALResetTests.Checkpoint, by other: Side, writer: Side, writerHasLock: Bool) throws -> (any Error)? {
+    func run(
+        _ checkpoint: WALResetTests.Checkpoint, by other: Side, writer: Side, writerHasLock: Bool
+    ) throws -> (any Error)? {
         let isAutomatic = checkpoint == .automatic
         self.writer = writer
         self.writerHasLock = writerHasLock && !isAutomatic
@@ -283,7 +308,8 @@ private final class Interleaving {
 
     private func at(_ moment: strongroom_moment, _ act: @escaping (Interleaving) -> Void) {
         let context = Unmanaged.passRetained(Appointment { act(self) })
-        strongroom_faults_at(moment, path, { Unmanaged<Appointment>.fromOpaque($0!).takeRetainedValue().act() }, context.toOpaque())
+        strongroom_faults_at(
+            moment, path, { Unmanaged<Appointment>.fromOpaque($0!).takeRetainedValue().act() }, context.toOpaque())
     }
 
     private final class Appointment {

@@ -4,7 +4,7 @@ import Testing
 
 // The samples of "Getting started" and "Troubleshooting", as they stand there: `ArticleTextTests` compares.
 
-@Suite("Samples for those who begin", .timeLimit(.minutes(1)))
+@Suite("Samples of the first article", .timeLimit(.minutes(1)))
 struct GettingStartedSamples {
     struct Note: Codable, Identifiable, FetchableRecord, MutablePersistableRecord {
         var id: Int64?

@@ -2,7 +2,7 @@ import Foundation
 import Strongroom
 import Testing
 
-@Suite("What follows a transaction")
+@Suite("Callbacks after a transaction")
 struct AfterTransactionTests {
     /// What was called, in order.
     private final class Calls: @unchecked Sendable {
@@ -32,7 +32,7 @@ struct AfterTransactionTests {
             })
     }
 
-    @Test("What follows a transaction is told how it ended, once", arguments: [
+    @Test("A callback after a transaction is called once, with its outcome", arguments: [
         ("BEGIN; INSERT INTO t VALUES (1); COMMIT", "commit"),
         ("BEGIN; INSERT INTO t VALUES (1); ROLLBACK", "rollback"),
         ("BEGIN DEFERRED; COMMIT", "commit"),
@@ -117,7 +117,7 @@ struct AfterTransactionTests {
         #expect(names == ["first", "second"])
     }
 
-    @Test("What follows a transaction is told of reads too")
+    @Test("A callback after a transaction is also called for reads")
     func reads() throws {
         let calls = Calls()
         try withEncryptedQueue { queue throws in

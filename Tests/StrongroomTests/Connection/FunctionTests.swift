@@ -172,10 +172,14 @@ struct AggregateTests {
         }
     }
 
-    @Test("that throws fails the statement", arguments: [("1", "text wanted", ResultCode.SQLITE_MISMATCH), ("'refuse'", "refused", .SQLITE_ERROR)])
+    @Test(
+        "that throws fails the statement",
+        arguments: [("1", "text wanted", ResultCode.SQLITE_MISMATCH), ("'refuse'", "refused", .SQLITE_ERROR)])
     func errors(value: String, message: String, code: ResultCode) throws {
         try inDatabase { db throws in
-            let failure = try #require(throws: DatabaseError.self) { try String.fetchOne(db, sql: "SELECT joinup(\(value))") }
+            let failure = try #require(throws: DatabaseError.self) {
+                try String.fetchOne(db, sql: "SELECT joinup(\(value))")
+            }
             #expect(failure.message == message)
             #expect(failure.resultCode == code)
         }
@@ -228,8 +232,12 @@ struct CollationTests {
                     let (a, b) = (String(a.reversed()), String(b.reversed()))
                     return a < b ? .orderedAscending : a == b ? .orderedSame : .orderedDescending
                 })
-                #expect(try String.fetchAll(db, sql: "SELECT column1 FROM (VALUES ('az'), ('by'), ('cx')) ORDER BY 1 COLLATE backwards") == ["cx", "by", "az"])
-                #expect(try Bool.fetchOne(db, sql: "SELECT ? = ? COLLATE BACKWARDS", arguments: ["a\0b", "a\0c"]) == false)
+                #expect(
+                    try String.fetchAll(
+                        db, sql: "SELECT column1 FROM (VALUES ('az'), ('by'), ('cx')) ORDER BY 1 COLLATE backwards")
+                        == ["cx", "by", "az"])
+                #expect(
+                    try Bool.fetchOne(db, sql: "SELECT ? = ? COLLATE BACKWARDS", arguments: ["a\0b", "a\0c"]) == false)
                 db.remove(collation: DatabaseCollation("Backwards") { _, _ in .orderedSame })
                 #expect(throws: DatabaseError.self) { try Int.fetchOne(db, sql: "SELECT 'a' = 'b' COLLATE backwards") }
             }
@@ -240,9 +248,17 @@ struct CollationTests {
     func reindex() throws {
         try withEncryptedQueue { queue throws in
             try queue.inDatabase { db throws in
-                let plain = DatabaseCollation("mine") { $0 < $1 ? .orderedAscending : $0 == $1 ? .orderedSame : .orderedDescending }
+                let plain = DatabaseCollation("mine") {
+                    $0 < $1 ? .orderedAscending : $0 == $1 ? .orderedSame : .orderedDescending
+                }
                 db.add(collation: plain)
-                try db.execute(sql: "CREATE TABLE t (a TEXT COLLATE mine); CREATE INDEX i ON t (a); INSERT INTO t VALUES ('a'), ('B'), ('c')")
+                try db.execute(
+                    sql:
+                        """
+                        CREATE TABLE t (a TEXT COLLATE mine); CREATE INDEX i ON t (a); \
+                        INSERT INTO t VALUES ('a'), ('B'), ('c')
+                        """
+                )
                 #expect(try String.fetchAll(db, sql: "SELECT a FROM t ORDER BY a") == ["B", "a", "c"])
                 let caseless = DatabaseCollation("MINE") { $0.caseInsensitiveCompare($1) }
                 #expect(plain.id == caseless.id)
@@ -277,7 +293,14 @@ struct CollationTests {
         try withEncryptedQueue { queue throws in
             try queue.inDatabase { db throws in
                 func ordered(_ collation: DatabaseCollation) throws -> [String] {
-                    try String.fetchAll(db, sql: "SELECT column1 FROM (VALUES ('b'), ('A'), ('a10'), ('a9')) ORDER BY 1 COLLATE \(collation.name)")
+                    try String.fetchAll(
+                        db,
+                        sql:
+                            """
+                            SELECT column1 FROM (VALUES ('b'), ('A'), ('a10'), ('a9')) \
+                            ORDER BY 1 COLLATE \(collation.name)
+                            """
+                    )
                 }
                 #expect(try ordered(.unicodeCompare) == ["A", "a10", "a9", "b"])
                 #expect(try ordered(.caseInsensitiveCompare) == ["A", "a10", "a9", "b"])

@@ -3,7 +3,7 @@ import Strongroom
 import Testing
 
 /// What programs written for GRDB see of a connection, beyond its results.
-@Suite("Programs that move over find")
+@Suite("Programs that move from GRDB find")
 struct HabitTests {
     private func traced(_ body: (Database) throws -> Void) throws -> [String] {
         try withDatabase { db throws in
@@ -16,7 +16,7 @@ struct HabitTests {
         }
     }
 
-    @Test("no trace of what the library asks of the schema for itself")
+    @Test("no trace of the library's own queries of the schema")
     func schemaQuestions() throws {
         let lines = try traced { db in
             for _ in 0..<3 {
@@ -47,7 +47,9 @@ struct HabitTests {
 
     @Test("errors described without the space around their SQL")
     func describedSQL() {
-        #expect(DatabaseError(message: "m", sql: " SELECT 1 ;\n").description == "SQLite error 1: m - while executing `SELECT 1`")
+        #expect(
+            DatabaseError(message: "m", sql: " SELECT 1 ;\n").description
+                == "SQLite error 1: m - while executing `SELECT 1`")
     }
 
     @Test("integers and doubles of equal value equal as values, not as storages")
@@ -63,7 +65,8 @@ struct HabitTests {
     }
 
     @Test("dates of whole milliseconds, whatever the text says", arguments: [
-        ("2015-07-22 01:02:03.00456", 4_000_000), ("2015-07-22 01:02:03.9999", 999_000_000), ("2015-07-22 01:02:03.1", 100_000_000),
+            ("2015-07-22 01:02:03.00456", 4_000_000), ("2015-07-22 01:02:03.9999", 999_000_000),
+            ("2015-07-22 01:02:03.1", 100_000_000),
     ])
     func milliseconds(text: String, nanoseconds: Int) throws {
         let components = try #require(DatabaseDateComponents.fromDatabaseValue(text.databaseValue)).dateComponents

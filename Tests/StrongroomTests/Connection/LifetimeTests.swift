@@ -20,7 +20,9 @@ struct LifetimeTests {
         try withEncryptedQueue { queue throws in
             try queue.close()
             try queue.close()
-            let failure = try #require(throws: DatabaseError.self) { try queue.read { try Int.fetchOne($0, sql: "SELECT 1") } }
+            let failure = try #require(throws: DatabaseError.self) {
+                try queue.read { try Int.fetchOne($0, sql: "SELECT 1") }
+            }
             #expect(failure.resultCode == .SQLITE_MISUSE)
         }
     }
@@ -46,7 +48,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("A statement that is let go outside of any access is finalized at closing")
+    @Test("A statement that is released outside of any access is finalized at closing")
     func orphan() throws {
         try withEncryptedQueue { queue throws in
             let kept = Kept()
@@ -113,7 +115,8 @@ struct LifetimeTests {
     @Test("A database works until the program is gone, whatever else has been cleaned up by then")
     func programEnd() async {
         await #expect(processExitsWith: .success) {
-            // Such functions run in reverse order: whatever registers its own from here on is cleaned up before this one runs.
+            // Such functions run in reverse order: whatever registers its own from here on is cleaned up before this
+            // one runs.
             atexit {
                 let count = try? survivor?.pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM t") }
                 survivor = nil
@@ -136,7 +139,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("A database used on another thread stops the program, with a message that tells why")
+    @Test("A database used on another thread stops the program with a message")
     func databaseOnAnotherThread() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let queue = try DatabaseQueue()

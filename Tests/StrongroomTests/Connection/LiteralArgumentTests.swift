@@ -28,14 +28,17 @@ struct LiteralArgumentTests {
     func storage() throws {
         let text = "O'Brien\0é", long = String(repeating: "x", count: 20_000)
         let date = Date(timeIntervalSince1970: 0.5), uuid = UUID(), data = Data([0, 1])
-        let literal: StatementArguments = [1, Int64.min, UInt8.max, true, 0.5, Double.nan, Float(2), text, date, uuid, data, Data(), "", nil]
+        let literal: StatementArguments = [
+            1, Int64.min, UInt8.max, true, 0.5, Double.nan, Float(2), text, date, uuid, data, Data(), "", nil,
+        ]
         let withLarge: StatementArguments = [1, long, nil]
         let values: [(any DatabaseValueConvertible)?] = [
             1, Int64.min, UInt8.max, true, 0.5, Double.nan, Float(2), text, date, uuid, data, Data(), "", nil,
         ]
         try withDatabase { db throws in
             func stored(_ arguments: StatementArguments, _ count: Int) throws -> [DatabaseValue]? {
-                let row = try Row.fetchOne(db, sql: "SELECT \(databaseQuestionMarks(count: count))", arguments: arguments)
+                let row = try Row.fetchOne(
+                    db, sql: "SELECT \(databaseQuestionMarks(count: count))", arguments: arguments)
                 return row.map { Array($0.databaseValues) }
             }
             #expect(try stored(literal, values.count) == stored(StatementArguments(values), values.count))

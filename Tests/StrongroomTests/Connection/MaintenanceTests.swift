@@ -33,13 +33,15 @@ struct BackupTests {
             #expect(try destination.read { try Row.fetchAll($0, sql: "SELECT * FROM t") } == [["a": 1, "b": 2]])
             try backup(source, destination)
             let all = "SELECT * FROM t ORDER BY rowid"
-            #expect(try source.read { try Data.fetchAll($0, sql: all) } == destination.read { try Data.fetchAll($0, sql: all) })
+            #expect(
+                try source.read { try Data.fetchAll($0, sql: all) }
+                    == destination.read { try Data.fetchAll($0, sql: all) })
             #expect(try destination.read { try Row.fetchAll($0, sql: "SELECT * FROM t").count } == 200)
             try destination.write { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
         }
     }
 
-    @Test("tells how far it is")
+    @Test("reports its progress")
     func progress() throws {
         try withQueues { source, destination in
             var steps: [DatabaseBackupProgress] = []
@@ -48,7 +50,10 @@ struct BackupTests {
             #expect(steps.map(\.isCompleted) == steps.indices.map { $0 == steps.count - 1 })
             #expect(steps.first?.completedPageCount == 10)
             #expect(steps.last?.remainingPageCount == 0)
-            #expect(steps.allSatisfy { $0.totalPageCount == $0.completedPageCount + $0.remainingPageCount && $0.totalPageCount > 20 })
+            #expect(
+                steps.allSatisfy {
+                    $0.totalPageCount == $0.completedPageCount + $0.remainingPageCount && $0.totalPageCount > 20
+                })
         }
     }
 
@@ -57,10 +62,14 @@ struct BackupTests {
         try withQueues { source, destination in
             try destination.write { try $0.execute(sql: "CREATE TABLE u AS SELECT 1 AS a") }
             #expect(throws: CancellationError.self) {
-                try backup(source, destination, pagesPerStep: 5) { if $0.completedPageCount > 10 { throw CancellationError() } }
+                try backup(source, destination, pagesPerStep: 5) {
+                    if $0.completedPageCount > 10 { throw CancellationError() }
+                }
             }
             #expect(try destination.read { try Int.fetchOne($0, sql: "SELECT a FROM u") } == 1)
-            #expect(throws: DatabaseError.self) { try destination.read { try Int.fetchOne($0, sql: "SELECT 1 FROM t") } }
+            #expect(throws: DatabaseError.self) {
+                try destination.read { try Int.fetchOne($0, sql: "SELECT 1 FROM t") }
+            }
         }
     }
 
@@ -77,7 +86,8 @@ struct BackupTests {
     @Test("fails while the destination is being written")
     func busy() throws {
         try withQueues { source, destination in
-            let other = try DatabaseQueue(path: destination.path, configuration: .encrypted(passphrase: "battery staple"))
+            let other = try DatabaseQueue(
+                path: destination.path, configuration: .encrypted(passphrase: "battery staple"))
             try other.inDatabase { db throws in
                 try db.inTransaction(.exclusive) {
                     let failure = try #require(throws: DatabaseError.self) { try backup(source, destination) }
@@ -93,7 +103,9 @@ struct BackupTests {
 
 @Suite("Maintenance")
 struct MaintenanceTests {
-    @Test("A checkpoint moves the log into the file", arguments: [Database.CheckpointMode.passive, .full, .restart, .truncate])
+    @Test(
+        "A checkpoint moves the log into the file",
+        arguments: [Database.CheckpointMode.passive, .full, .restart, .truncate])
     func checkpoint(mode: Database.CheckpointMode) throws {
         try withEncryptedQueue { queue throws in
             try queue.inDatabase { db throws in

@@ -33,7 +33,9 @@ struct ReadOnlyTests {
         }
     }
 
-    @Test("lets statements ask", arguments: ["PRAGMA journal_mode", "PRAGMA user_version", "SELECT count(*) FROM t", "EXPLAIN DELETE FROM t"])
+    @Test(
+        "lets statements ask",
+        arguments: ["PRAGMA journal_mode", "PRAGMA user_version", "SELECT count(*) FROM t", "EXPLAIN DELETE FROM t"])
     func allows(sql: String) throws {
         try withEncryptedQueue { queue throws in
             try queue.inDatabase { db throws in

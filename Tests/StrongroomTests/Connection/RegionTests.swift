@@ -39,7 +39,9 @@ struct RegionTests {
         #expect(names.union(.fullDatabase) == .fullDatabase)
         #expect(DatabaseRegion.fullDatabase.union(names) == .fullDatabase)
         #expect(names.union(rows).description == "player(id,name)")
-        #expect(rows.union(DatabaseRegion(table: "PLAYER", columns: ["ID"], rowIDs: [3])).description == "player(id,name)[1,2,3]")
+        #expect(
+            rows.union(DatabaseRegion(table: "PLAYER", columns: ["ID"], rowIDs: [3])).description
+                == "player(id,name)[1,2,3]")
         #expect(names.union(DatabaseRegion(table: "player")).description == "player(*)")
     }
 
@@ -57,12 +59,16 @@ struct RegionTests {
         #expect(names.isModified(byEventsOfKind: .update(tableName: "player", columnNames: ["Name", "score"])))
         #expect(!names.isModified(byEventsOfKind: .update(tableName: "player", columnNames: ["score"])))
         #expect(!names.isModified(byEventsOfKind: .insert(tableName: "team")))
-        #expect(DatabaseRegion(table: "player").isModified(byEventsOfKind: .update(tableName: "player", columnNames: ["score"])))
+        #expect(
+            DatabaseRegion(table: "player").isModified(
+                byEventsOfKind: .update(tableName: "player", columnNames: ["score"])))
         #expect(DatabaseRegion.fullDatabase.isModified(byEventsOfKind: .delete(tableName: "team")))
         #expect(!DatabaseRegion().isModified(byEventsOfKind: .delete(tableName: "team")))
     }
 
-    @Test("is modified by changes of its rows", arguments: [("player", Int64(1), true), ("PLAYER", 2, true), ("player", 3, false), ("team", 1, false)])
+    @Test(
+        "is modified by changes of its rows",
+        arguments: [("player", Int64(1), true), ("PLAYER", 2, true), ("player", 3, false), ("team", 1, false)])
     func events(table: String, rowID: Int64, isModified: Bool) {
         let event = DatabaseEvent(kind: .update, rowID: rowID, databaseName: "main", tableName: table)
         #expect(rows.isModified(by: event) == isModified)

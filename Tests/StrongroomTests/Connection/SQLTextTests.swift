@@ -6,7 +6,8 @@ import Testing
 struct SQLTextTests {
     private static let blanks = [" ", "\n", ";", "-- f;\n", "/* g; */"]
     private static let others = [
-        "'a;b'", "'it''s;'", "\"c;\"", "[d;]", "`e;`", "CREATE", "TEMP", "TRIGGER", "TABLE", "BEGIN", "END", "SELECT", "EXPLAIN", "x", "1", "(", ",", ".",
+        "'a;b'", "'it''s;'", "\"c;\"", "[d;]", "`e;`", "CREATE", "TEMP", "TRIGGER", "TABLE", "BEGIN", "END", "SELECT",
+        "EXPLAIN", "x", "1", "(", ",", ".",
     ]
 
     @Test("A statement ends where SQLite says that it is complete, whatever stands in it")

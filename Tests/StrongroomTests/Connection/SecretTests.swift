@@ -5,10 +5,13 @@ import Testing
 @Suite("A key in SQL")
 struct SecretTests {
     static let statements = [
-        "PRAGMA key = 'zork'", "pragma KEY='zork'", "PRAGMA main.key = 'zork'", "PRAGMA \"key\" = 'zork'", "PRAGMA [rekey]('zork')",
-        "/* PRAGMA */ PRAGMA hexkey = 'zork'", "-- c\nPRAGMA textkey = 'zork'", "EXPLAIN QUERY PLAN PRAGMA rekey = 'zork'",
+        "PRAGMA key = 'zork'", "pragma KEY='zork'", "PRAGMA main.key = 'zork'", "PRAGMA \"key\" = 'zork'",
+        "PRAGMA [rekey]('zork')",
+        "/* PRAGMA */ PRAGMA hexkey = 'zork'", "-- c\nPRAGMA textkey = 'zork'",
+        "EXPLAIN QUERY PLAN PRAGMA rekey = 'zork'",
         "\u{FEFF}PRAGMA key = 'zork'", "PRAGMA key = 'zork", "PRAGMA key = 'zork' 'zork'", "PRAGMA `key` = zork",
-        "ATTACH '/nowhere/a.db' AS a KEY 'zork'", "attach database '/nowhere/a.db' as a key x'00zork'", "ATTACH 'file:/nowhere/a.db?key=zork' AS a",
+        "ATTACH '/nowhere/a.db' AS a KEY 'zork'", "attach database '/nowhere/a.db' as a key x'00zork'",
+        "ATTACH 'file:/nowhere/a.db?key=zork' AS a",
         "VACUUM INTO 'file:/nowhere/a.db?key=zork'", "vacuum main into 'file:/nowhere/a.db?mode=rwc&hexkey=zork'",
         "ATTACH '/nowhere/a.db' AS a KEY 'zork' 'zork'", "SELECT 1; PRAGMA key = 'zork'; SELECT 2",
     ]
@@ -20,7 +23,8 @@ struct SecretTests {
     }
 
     @Test("is not seen where there is none", arguments: [
-        "PRAGMA foreign_keys = 'zork'", "SELECT 'PRAGMA key = zork'", "ATTACH 'zork' AS key", "INSERT INTO key VALUES ('zork')",
+            "PRAGMA foreign_keys = 'zork'", "SELECT 'PRAGMA key = zork'", "ATTACH 'zork' AS key",
+            "INSERT INTO key VALUES ('zork')",
         "PRAGMA key.user_version = zork",
     ])
     func isNotSeen(sql: String) {
@@ -37,7 +41,8 @@ struct SecretTests {
                 do {
                     try db.execute(sql: sql)
                 } catch {
-                    seen.append("\(error) \((error as? DatabaseError)?.expandedDescription ?? "") \((error as NSError).userInfo)")
+                    let expanded = (error as? DatabaseError)?.expandedDescription ?? ""
+                    seen.append("\(error) \(expanded) \((error as NSError).userInfo)")
                 }
                 db.trace()
                 seen.append(db.lastErrorMessage ?? "")
@@ -46,7 +51,7 @@ struct SecretTests {
         }
     }
 
-    @Test("is no statement to those who trace")
+    @Test("is not traced")
     func traced() throws {
         let folder = try TemporaryFolder(), lines = Shared<[String]>([])
         var configuration = Configuration()
@@ -54,7 +59,9 @@ struct SecretTests {
             db.trace(options: [.statement, .profile]) { event in lines.update { $0.append(event.expandedDescription) } }
             try db.execute(sql: "PRAGMA key = 'zork'; PRAGMA kdf_iter = 1000")
         }
-        try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration).write { try $0.execute(sql: "CREATE TABLE t(a)") }
+        try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration).write {
+            try $0.execute(sql: "CREATE TABLE t(a)")
+        }
         #expect(lines.value.contains("PRAGMA kdf_iter = 1000") && lines.value.contains("CREATE TABLE t(a)"))
         #expect(!lines.value.contains { $0.contains("zork") || $0.contains("PRAGMA key") })
     }
@@ -83,12 +90,14 @@ struct SecretTests {
 
     @Test("is refused in the URI of a database")
     func uri() throws {
-        let failure = try #require(throws: DatabaseError.self) { try DatabaseQueue(path: "file:/nowhere/a.db?mode=rw&KEY=zork") }
+        let failure = try #require(throws: DatabaseError.self) {
+            try DatabaseQueue(path: "file:/nowhere/a.db?mode=rw&KEY=zork")
+        }
         #expect(failure.resultCode == .SQLITE_MISUSE)
         #expect(!failure.description.contains("zork"))
     }
 
-    @Test("does not stand in SQLite's log, which tells all else")
+    @Test("is not in SQLite's log, which contains all other lines")
     func log() async {
         await #expect(processExitsWith: .success) {
             final class Lines: @unchecked Sendable { var all: [String] = [] }

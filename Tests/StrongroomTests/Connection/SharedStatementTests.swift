@@ -94,7 +94,7 @@ struct SharedStatementTests {
         }
     }
 
-    @Test("throws its error again when it is asked again")
+    @Test("throws its error again at each further step")
     func repeatedError() throws {
         try withDatabase { db throws in
             let cursor = try Row.fetchCursor(db, sql: "SELECT abs(-9223372036854775808)")
@@ -105,7 +105,7 @@ struct SharedStatementTests {
         }
     }
 
-    @Test("of several statements throws a syntax error again when it is asked again")
+    @Test("of several statements throws a syntax error again at each further step")
     func repeatedSyntaxError() throws {
         try withDatabase { db throws in
             let cursor = try db.allStatements(sql: "SELECT 1; SELEC 2; SELECT 3")

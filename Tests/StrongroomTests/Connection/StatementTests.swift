@@ -8,7 +8,8 @@ struct StatementTests {
     private func withTable<T>(_ body: (Database) throws -> T) throws -> T {
         try withEncryptedQueue { queue throws in
             try queue.writeWithoutTransaction { db in
-                try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER NOT NULL DEFAULT 0)")
+                try db.execute(
+                    sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, score INTEGER NOT NULL DEFAULT 0)")
                 return try body(db)
             }
         }
@@ -48,7 +49,7 @@ struct StatementTests {
         }
     }
 
-    @Test("tells whether it writes")
+    @Test("reports whether it writes")
     func isReadonly() throws {
         try withTable { db throws in
             #expect(try db.makeStatement(sql: "SELECT 1").isReadonly)
@@ -56,7 +57,8 @@ struct StatementTests {
         }
     }
 
-    @Test("is refused where there is none", arguments: ["", "  ", ";;", "-- nothing", "/* nothing */", "/* never closed"])
+    @Test(
+        "is refused where there is none", arguments: ["", "  ", ";;", "-- nothing", "/* nothing */", "/* never closed"])
     func empty(sql: String) throws {
         try withTable { db throws in
             let failure = try error { _ = try db.makeStatement(sql: sql) }
@@ -67,7 +69,7 @@ struct StatementTests {
         }
     }
 
-    @Test("is one only")
+    @Test("must be a single one")
     func multiple() throws {
         try withTable { db throws in
             let failure = try error { _ = try db.makeStatement(sql: "SELECT 1; PRAGMA synchronous = OFF") }
@@ -100,9 +102,14 @@ struct StatementTests {
     func sharesArguments() throws {
         try withTable { db throws in
             try db.execute(
-                sql: "INSERT INTO player (name) VALUES (?); INSERT INTO player (name, score) VALUES (?, :score); DELETE FROM player WHERE score > :score",
+                sql:
+                    """
+                    INSERT INTO player (name) VALUES (?); INSERT INTO player (name, score) VALUES (?, :score); \
+                    DELETE FROM player WHERE score > :score
+                    """,
                 arguments: ["Arthur", "Barbara"] + ["score": 5])
-            #expect(try String.fetchAll(db, sql: "SELECT name || score FROM player ORDER BY id") == ["Arthur0", "Barbara5"])
+            #expect(
+                try String.fetchAll(db, sql: "SELECT name || score FROM player ORDER BY id") == ["Arthur0", "Barbara5"])
         }
     }
 
@@ -110,7 +117,8 @@ struct StatementTests {
     func failureInTheMiddle() throws {
         try withTable { db throws in
             let failure = try error {
-                try db.execute(sql: "INSERT INTO player (name) VALUES ('Arthur'); INSERT INTO team VALUES (1); DELETE FROM player")
+                try db.execute(
+                    sql: "INSERT INTO player (name) VALUES ('Arthur'); INSERT INTO team VALUES (1); DELETE FROM player")
             }
             #expect(failure.sql == "INSERT INTO team VALUES (1)")
             #expect(failure.message == "no such table: team")
@@ -139,10 +147,12 @@ struct StatementTests {
         }
     }
 
-    @Test("does not mind named arguments that it has no use for")
+    @Test("ignores named arguments that it does not use")
     func extraNames() throws {
         try withTable { db throws in
-            #expect(try String.fetchOne(db, sql: "SELECT $a || @b || :a", arguments: ["a": "x", "b": "y", "c": "z"]) == "xyx")
+            #expect(
+                try String.fetchOne(db, sql: "SELECT $a || @b || :a", arguments: ["a": "x", "b": "y", "c": "z"])
+                    == "xyx")
         }
     }
 
@@ -175,11 +185,13 @@ struct StatementTests {
             let limit = db.maximumStatementArgumentCount
             #expect(limit >= 32_766)
             let sum = try Int.fetchOne(
-                db, sql: "SELECT sum(column1) FROM (VALUES \(repeatElement("(?)", count: limit).joined(separator: ",")))",
+                db,
+                sql: "SELECT sum(column1) FROM (VALUES \(repeatElement("(?)", count: limit).joined(separator: ",")))",
                 arguments: StatementArguments(1...limit))
             #expect(sum == limit * (limit + 1) / 2)
             let failure = try error {
-                _ = try db.makeStatement(sql: "SELECT \(repeatElement("?", count: 10).joined(separator: ",")), ?\(limit + 1)")
+                _ = try db.makeStatement(
+                    sql: "SELECT \(repeatElement("?", count: 10).joined(separator: ",")), ?\(limit + 1)")
             }
             #expect(failure.resultCode == .SQLITE_ERROR)
             #expect(failure.message?.contains("\(limit)") == true)
@@ -192,7 +204,8 @@ struct StatementTests {
             let count = db.maximumStatementArgumentCount + 1
             let failure = try error {
                 _ = try Int.fetchOne(
-                    db, sql: "SELECT 1 IN (\(databaseQuestionMarks(count: count)))", arguments: StatementArguments(1...count))
+                    db, sql: "SELECT 1 IN (\(databaseQuestionMarks(count: count)))",
+                    arguments: StatementArguments(1...count))
             }
             #expect(failure.message == "too many SQL variables")
         }
@@ -212,7 +225,9 @@ struct StatementTests {
     func tooLong() throws {
         try withTable { db throws in
             sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_SQL_LENGTH, 10_000)
-            let failure = try error { _ = try db.makeStatement(sql: "SELECT 1 --" + String(repeating: " ", count: 10_000)) }
+            let failure = try error {
+                _ = try db.makeStatement(sql: "SELECT 1 --" + String(repeating: " ", count: 10_000))
+            }
             #expect(failure.resultCode == .SQLITE_TOOBIG)
             let shown = try #require(failure.sql)
             #expect(shown.utf8.count < 1000)
@@ -236,7 +251,7 @@ struct StatementTests {
         }
     }
 
-    @Test("tells what it reads", arguments: [
+    @Test("reports its region", arguments: [
         ("SELECT name FROM player", "player(name)"),
         ("SELECT name FROM PLAYER WHERE score > 1", "player(name,score)"),
         ("SELECT * FROM player", "player(id,name,score)"),
@@ -248,12 +263,13 @@ struct StatementTests {
     ])
     func region(sql: String, region: String) throws {
         try withTable { db throws in
-            try db.execute(sql: "CREATE TABLE team (title TEXT); CREATE VIEW best AS SELECT name FROM player WHERE score > 10")
+            try db.execute(
+                sql: "CREATE TABLE team (title TEXT); CREATE VIEW best AS SELECT name FROM player WHERE score > 10")
             #expect(try db.makeStatement(sql: sql).databaseRegion.description == region)
         }
     }
 
-    @Test("tells what it reads after the schema has changed")
+    @Test("reports its region after a change of the schema")
     func regionAfterSchemaChange() throws {
         try withTable { db throws in
             let statement = try db.makeStatement(sql: "SELECT * FROM player")
@@ -274,7 +290,8 @@ struct StatementTests {
             #expect(failure.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY)
             #expect(failure.message == "UNIQUE constraint failed: player.id")
             #expect(failure.description == """
-                SQLite error 19: UNIQUE constraint failed: player.id - while executing `INSERT INTO player (id, name) VALUES (?, ?)`
+                SQLite error 19: UNIQUE constraint failed: player.id - while executing `INSERT INTO player (id, name) \
+                VALUES (?, ?)`
                 """)
             #expect(failure.expandedDescription == failure.description + " with arguments [1, \"secret\"]")
             #expect(db.lastErrorCode == .SQLITE_CONSTRAINT_PRIMARYKEY)
@@ -288,9 +305,13 @@ struct StatementTests {
         var configuration = Configuration.encrypted()
         configuration.publicStatementArguments = true
         try withEncryptedQueue(configuration) { queue throws in
-            let failure = try error { try queue.write { try $0.execute(sql: "INSERT INTO t VALUES (abs(?))", arguments: [1]) } }
+            let failure = try error {
+                try queue.write { try $0.execute(sql: "INSERT INTO t VALUES (abs(?))", arguments: [1]) }
+            }
             #expect(failure.description.contains("no such table"))
-            let overflow = try error { try queue.write { try $0.execute(sql: "SELECT abs(?)", arguments: [Int64.min]) } }
+            let overflow = try error {
+                try queue.write { try $0.execute(sql: "SELECT abs(?)", arguments: [Int64.min]) }
+            }
             #expect(overflow.description.hasSuffix("with arguments [-9223372036854775808]"))
         }
     }

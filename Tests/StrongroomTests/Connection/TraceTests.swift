@@ -6,7 +6,8 @@ import Testing
 struct TraceTests {
     private func traced(
         options: Database.TracingOptions = .statement, publicArguments: Bool = false,
-        _ body: (Database) throws -> Void, _ show: @escaping (Database.TraceEvent) -> String = { "\($0)" }) throws -> [String]
+        _ body: (Database) throws -> Void, _ show: @escaping (Database.TraceEvent) -> String = { "\($0)" }
+    ) throws -> [String]
     {
         var configuration = Configuration.encrypted()
         configuration.publicStatementArguments = publicArguments
@@ -23,7 +24,7 @@ struct TraceTests {
         }
     }
 
-    @Test("tells each statement when it starts, without arguments")
+    @Test("reports each statement when it starts, without arguments")
     func statements() throws {
         let lines = try traced { db in
             try db.execute(sql: " INSERT INTO t VALUES (?); ", arguments: ["secret"])
@@ -36,7 +37,7 @@ struct TraceTests {
         ])
     }
 
-    @Test("leaves out what is asked of SQLCipher when the key is given")
+    @Test("omits the library's statements that set the key")
     func passphrase() throws {
         let lines = Shared<[String]>([])
         var configuration = Configuration()
@@ -86,7 +87,7 @@ struct TraceTests {
         #expect(lines.value == [])
     }
 
-    @Test("leaves out what the library asks of the schema, between the statements that it makes and before")
+    @Test("omits the library's queries of the schema")
     func alterations() throws {
         let lines = try traced { db in
             try db.create(table: "author") { $0.autoIncrementedPrimaryKey("id") }
@@ -102,7 +103,7 @@ struct TraceTests {
         ])
     }
 
-    @Test("tells savepoints by the name that they have in GRDB")
+    @Test("reports savepoints under their name in GRDB")
     func savepoints() throws {
         let lines = try traced { db in
             try db.inTransaction {
@@ -142,7 +143,7 @@ struct TraceTests {
         }
     }
 
-    @Test("tells what an insertion needs to know of the schema before the insertion")
+    @Test("reports the queries that an insertion needs before the insertion")
     func schemaQuestions() throws {
         try withRecords { db throws in
             var last = ""
@@ -153,7 +154,7 @@ struct TraceTests {
         }
     }
 
-    @Test("tells triggers as comments")
+    @Test("reports triggers as comments")
     func triggers() throws {
         let lines = try traced({ db in
             try db.execute(sql: "CREATE TRIGGER tr AFTER INSERT ON t BEGIN DELETE FROM t; END")
@@ -163,7 +164,7 @@ struct TraceTests {
         #expect(lines.contains("-- TRIGGER tr"))
     }
 
-    @Test("tells how long statements take")
+    @Test("reports the durations of statements")
     func profile() throws {
         var durations: [TimeInterval] = []
         let lines = try traced(options: [.profile, .statement], { db in

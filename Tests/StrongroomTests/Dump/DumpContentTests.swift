@@ -31,7 +31,7 @@ struct DumpContentTests {
         #expect(try dump(["loose"]) == "z|1\na|2\n")
     }
 
-    @Test("A dump of tables keeps the order of a view, unless a stable order is asked for")
+    @Test("A dump of tables keeps the order of a view, unless a stable order is requested")
     func views() throws {
         #expect(try dump(["backwards"]) == "Barbara|2\nCraig|1\n")
         #expect(try dump(["backwards"], stableOrder: true) == "Barbara|2\nCraig|1\n")
@@ -40,7 +40,7 @@ struct DumpContentTests {
         #expect(try dump(["v"], stableOrder: true, sql: sql) == "a\nb\n")
     }
 
-    @Test("A dump of tables names the tables when there are several, or when asked to")
+    @Test("A dump of tables prints the names of several tables, or if they are requested")
     func headers() throws {
         #expect(try dump(["Empty", "player"]) == "Empty\n\nplayer\n1|Craig\n2|Barbara\n")
         #expect(try dump(["player"], tableHeader: .always) == "player\n1|Craig\n2|Barbara\n")
@@ -131,7 +131,9 @@ struct DumpContentTests {
     func requests() throws {
         try withSchema(Self.sql) { (db) throws in
             let request: SQLRequest<Row> = "SELECT id, name FROM player WHERE id < \(2)"
-            #expect(try printed { try db.dumpRequest(request, format: .list(header: true), to: $0) } == "id|name\n1|Craig\n")
+            #expect(
+                try printed { try db.dumpRequest(request, format: .list(header: true), to: $0) } == "id|name\n1|Craig\n"
+            )
             let adapted = request.adapted { _ in SuffixRowAdapter(fromIndex: 1) }
             #expect(try printed { try db.dumpRequest(adapted, to: $0) } == "1|Craig\n")
         }
@@ -159,7 +161,8 @@ struct DumpContentTests {
             try db.execute(sql: "INSERT INTO team VALUES (1, 'Reds'), (2, 'Blues')")
             #expect(try printed { try db.dumpRequest(teams, to: $0) } == "1|Reds\n2|Blues\n\nplayers\n")
             try db.execute(sql: """
-                INSERT INTO player VALUES (10, 1, 'Ann'), (11, NULL, 'Bob'); INSERT INTO award VALUES (100, 10), (101, 11)
+                INSERT INTO player VALUES (10, 1, 'Ann'), (11, NULL, 'Bob'); \
+                INSERT INTO award VALUES (100, 10), (101, 11)
                 """)
             #expect(try printed { try db.dumpRequest(teams, format: .list(header: true), to: $0) } == """
                 id|name

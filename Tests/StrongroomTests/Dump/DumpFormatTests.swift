@@ -43,7 +43,7 @@ struct DumpFormatTests {
         #expect(try dump(Self.players, .list()) == text)
     }
 
-    @Test("A dump of rows has the header, the separator and the NULL that were asked for")
+    @Test("A dump of rows has the requested header, separator and NULL")
     func options() throws {
         let text = """
             id; name; le score
@@ -64,7 +64,9 @@ struct DumpFormatTests {
 
     @Test("A dump of rows shows blobs that are as long as UUIDs as such, in the debug format")
     func uuids() throws {
-        #expect(try dump("SELECT x'6BA7B8109DAD11D180B400C04FD430C8', 'x'", .debug()) == "6BA7B810-9DAD-11D1-80B4-00C04FD430C8|x\n")
+        #expect(
+            try dump("SELECT x'6BA7B8109DAD11D180B400C04FD430C8', 'x'", .debug())
+                == "6BA7B810-9DAD-11D1-80B4-00C04FD430C8|x\n")
     }
 
     @Test("A dump of rows shows numbers as Swift does")
@@ -97,7 +99,9 @@ struct DumpFormatTests {
 
     @Test("A dump of rows puts an empty line between the statements, in the line format")
     func paragraphsOfStatements() throws {
-        #expect(try dump("SELECT 1 AS a; SELECT * FROM empty; SELECT 2 AS bb, 3 AS c", .line()) == "a = 1\n\nbb = 2\n c = 3\n")
+        #expect(
+            try dump("SELECT 1 AS a; SELECT * FROM empty; SELECT 2 AS bb, 3 AS c", .line())
+                == "a = 1\n\nbb = 2\n c = 3\n")
     }
 
     // MARK: - quote
@@ -120,10 +124,12 @@ struct DumpFormatTests {
         .enabled(if: Database.sqliteLibVersionNumber >= 3_044_000))
     func quoteFunction() throws {
         let numbers: [Double] = [
-            0, -1, 0.1, 1, 100.5, 1e15, 1e16, 1e100, 1e-5, .pi, 2.0 / 3, 1.2345678901234568e17, Double.leastNonzeroMagnitude,
+            0, -1, 0.1, 1, 100.5, 1e15, 1e16, 1e100, 1e-5, .pi, 2.0 / 3, 1.2345678901234568e17,
+            Double.leastNonzeroMagnitude,
             .greatestFiniteMagnitude, -0.0, .infinity, -.infinity,
         ]
-        let values = numbers.map(\.databaseValue) + [Int64.min.databaseValue, "it's".databaseValue, "".databaseValue, .null]
+        let values =
+            numbers.map(\.databaseValue) + [Int64.min.databaseValue, "it's".databaseValue, "".databaseValue, .null]
         try withSchema("") { (db) throws in
             for value in values {
                 let quoted = try #require(try String.fetchOne(db, sql: "SELECT quote(?)", arguments: [value]))
@@ -171,7 +177,8 @@ struct DumpFormatTests {
             var container = encoder.singleValueContainer()
             try container.encode(data.count)
         }
-        encoder.nonConformingFloatEncodingStrategy = .convertToString(positiveInfinity: "+", negativeInfinity: "-", nan: "?")
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "+", negativeInfinity: "-", nan: "?")
         #expect(try dump(sql, .json(encoder: encoder)) == #"[{"b":2,"i":"+","t":"a\/b"}]"# + "\n")
     }
 
@@ -180,8 +187,7 @@ struct DumpFormatTests {
         #expect(throws: EncodingError.self) { try dump("SELECT 1e999", .json(encoder: JSONEncoder())) }
     }
 
-    @Test(
-        "A dump of rows in JSON is an empty array for a query without rows, and nothing for other statements")
+    @Test("A dump of rows in JSON is an empty array for a query without rows, and nothing for other statements")
     func emptyArray() throws {
         #expect(try dump("SELECT * FROM empty", .json()) == "[]\n")
         #expect(try dump("INSERT INTO empty VALUES (1, 2); DELETE FROM empty", .json()) == "")
@@ -191,7 +197,8 @@ struct DumpFormatTests {
 
     @Test("A dump of rows runs all statements, and writes the header of each that has rows")
     func severalStatements() throws {
-        let sql: SQL = "SELECT \(1) AS a; SELECT * FROM empty; CREATE TABLE u (x); SELECT \("x") AS b UNION SELECT 'y'; -- end"
+        let sql: SQL =
+            "SELECT \(1) AS a; SELECT * FROM empty; CREATE TABLE u (x); SELECT \("x") AS b UNION SELECT 'y'; -- end"
         #expect(try dump(sql, .debug(header: true)) == "a\n1\nb\nx\ny\n")
         #expect(try dump(sql, .quote(header: true)) == "'a'\n1\n'b'\n'x'\n'y'\n")
         #expect(try dump(sql, .json()) == "[{\"a\":1}]\n[]\n[{\"b\":\"x\"},\n{\"b\":\"y\"}]\n")

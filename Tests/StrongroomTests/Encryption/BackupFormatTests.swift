@@ -60,7 +60,9 @@ struct BackupFormatTests {
         #expect(bytes.range(of: Data("a secret of the source".utf8)) == nil)
     }
 
-    @Test("that is stopped leaves the destination as it was", arguments: ["at once", "in the middle", "before the last page"])
+    @Test(
+        "that is stopped leaves the destination as it was",
+        arguments: ["at once", "in the middle", "before the last page"])
     func stopped(moment: String) throws {
         let folder = try TemporaryFolder()
         let from = try DatabaseQueue(path: folder.path("source"), configuration: Format.sqlcipher3.configuration)
@@ -68,7 +70,9 @@ struct BackupFormatTests {
         try fill(from)
         try to.write { try $0.execute(sql: "CREATE TABLE old(a); INSERT INTO old VALUES (7)") }
         var all = 0, seen = 0
-        try from.backup(to: DatabaseQueue(path: folder.path("whole"), configuration: Format.standard.configuration), pagesPerStep: 1) { state in
+        try from.backup(
+            to: DatabaseQueue(path: folder.path("whole"), configuration: Format.standard.configuration), pagesPerStep: 1
+        ) { state in
             if !state.isCompleted { all += 1 }
         }
         #expect(all > 5)

@@ -2,7 +2,7 @@ import Foundation
 @testable import Strongroom
 import Testing
 
-@Suite("A clear database with room in its pages")
+@Suite("A clear database with a reserve in its pages")
 struct ClearReserveTests {
     /// As `VACUUM INTO` and `.filectrl reserve_bytes` leave it.
     private func make(_ path: String, reserve: Int, rows: Int, setUp: String = "") throws {

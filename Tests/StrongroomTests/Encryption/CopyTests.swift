@@ -5,7 +5,8 @@ import Testing
 
 @Suite("A copy in another encryption")
 struct CopyTests {
-    private let encryption = Encryption(key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000))
+    private let encryption = Encryption(
+        key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000))
 
     private func encrypted() -> Configuration {
         var configuration = Configuration()
@@ -88,9 +89,12 @@ struct CopyTests {
     @Test("from an older format is in the current one, with the same key", arguments: ["1", "2", "3"])
     func migrate(_ version: String) throws {
         let folder = try TemporaryFolder(), old = folder.path("old.sqlite"), copy = folder.path("copy.sqlite")
-        _ = try stockShell(old, setUp: "PRAGMA cipher_compatibility = \(version);", "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2);")
+        _ = try stockShell(
+            old, setUp: "PRAGMA cipher_compatibility = \(version);", "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2);"
+        )
         let settings: CipherSettings = version == "1" ? .sqlcipher1 : version == "2" ? .sqlcipher2 : .sqlcipher3
-        try DatabaseFile.migrate(path: old, to: copy, from: Encryption(key: .passphrase("correct horse"), settings: settings))
+        try DatabaseFile.migrate(
+            path: old, to: copy, from: Encryption(key: .passphrase("correct horse"), settings: settings))
         #expect(try stockShell(copy, setUp: "", "SELECT count(*) FROM t;") == ["2"])
     }
 
@@ -110,7 +114,9 @@ struct CopyTests {
         let folder = try TemporaryFolder(), clear = folder.path("clear.sqlite"), copy = folder.path("copy.sqlite")
         try create(clear)
         try Data([1]).write(to: URL(fileURLWithPath: copy))
-        let error = #expect(throws: DatabaseError.self) { try DatabaseFile.encrypt(path: clear, to: copy, encryption: encryption) }
+        let error = #expect(throws: DatabaseError.self) {
+            try DatabaseFile.encrypt(path: clear, to: copy, encryption: encryption)
+        }
         #expect(error?.resultCode == .SQLITE_CANTOPEN)
     }
 
@@ -121,7 +127,9 @@ struct CopyTests {
         let folder = try TemporaryFolder(), clear = folder.path("clear.sqlite"), copy = folder.path("copy.sqlite")
         try create(clear)
         try Data([1]).write(to: URL(fileURLWithPath: copy + ending))
-        let error = #expect(throws: DatabaseError.self) { try DatabaseFile.encrypt(path: clear, to: copy, encryption: encryption) }
+        let error = #expect(throws: DatabaseError.self) {
+            try DatabaseFile.encrypt(path: clear, to: copy, encryption: encryption)
+        }
         #expect(error?.resultCode == .SQLITE_CANTOPEN)
         #expect(error?.reason == .fileExists)
         #expect(error?.failureReason?.contains("copy.sqlite\(ending)") == true)
@@ -155,7 +163,9 @@ struct CopyTests {
         let folder = try TemporaryFolder(), clear = folder.path("clear.sqlite"), copy = folder.path("copy.sqlite")
         try create(clear)
         let before = try Set(FileManager.default.contentsOfDirectory(atPath: folder.path))
-        #expect(throws: Stopped.self) { try DatabaseFile.encrypt(path: clear, to: copy, encryption: encryption) { _ in throw Stopped() } }
+        #expect(throws: Stopped.self) {
+            try DatabaseFile.encrypt(path: clear, to: copy, encryption: encryption) { _ in throw Stopped() }
+        }
         #expect(throws: DatabaseError.self) { try DatabaseFile.decrypt(path: clear, to: copy, encryption: encryption) }
         let after = try Set(FileManager.default.contentsOfDirectory(atPath: folder.path))
         #expect(after.subtracting(before).isSubset(of: ["clear.sqlite-wal", "clear.sqlite-shm"]))
@@ -167,7 +177,8 @@ struct CopyTests {
         try create(clear)
         var seen = false
         try DatabaseFile.encrypt(path: clear, to: copy, encryption: encryption) { _ in
-            for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where name.contains("partial-") && name.contains("/") {
+            for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            where name.contains("partial-") && name.contains("/") {
                 let data = try Data(contentsOf: URL(fileURLWithPath: folder.path(name)))
                 seen = seen || !data.isEmpty
                 #expect(data.range(of: Data("quiet morning".utf8)) == nil)
@@ -194,7 +205,8 @@ struct CopyTests {
         try queue.write { db in
             try db.execute(sql: """
                 CREATE TABLE t(a);
-                WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c WHERE x < 20000) INSERT INTO t SELECT x FROM c
+                WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c WHERE x < 20000) INSERT INTO t \
+                SELECT x FROM c
                 """)
         }
         let plain = try calls(stoppingAt: .max)
@@ -208,7 +220,7 @@ struct CopyTests {
         }
     }
 
-    @Test("is checked before it has its name: a disk that writes something else, whenever it does, leaves an error or an intact copy")
+    @Test("is verified before it gets its name: a disk that writes other bytes leaves an error or an intact copy")
     func lyingDisk() throws {
         strongroom_faults_install()
         let folder = try TemporaryFolder(), clear = folder.path("clear.sqlite"), copy = folder.path("copy.sqlite")
@@ -224,7 +236,9 @@ struct CopyTests {
             strongroom_faults_clear(folder.path(".strongroom-partial-"))
             switch outcome {
             case .success:
-                #expect(try DatabaseQueue(path: copy, configuration: encrypted()).checkIntegrity().isIntact, "write \(write)")
+                #expect(
+                    try DatabaseQueue(path: copy, configuration: encrypted()).checkIntegrity().isIntact,
+                    "write \(write)")
                 try FileManager.default.removeItem(atPath: copy)
             case .failure(let error):
                 failures += 1
@@ -238,16 +252,21 @@ struct CopyTests {
         #expect(failures > 10)
     }
 
-    @Test("hears of the last page when the copy is checked, once")
+    @Test("reports the last page once, after the verification")
     func completion() throws {
         let folder = try TemporaryFolder(), path = folder.path("clear.sqlite")
         try create(path)
         var progress: [EncryptionProgress] = []
-        try DatabaseFile.encrypt(path: path, to: folder.path("out.sqlite"), encryption: encryption) { progress.append($0) }
+        try DatabaseFile.encrypt(path: path, to: folder.path("out.sqlite"), encryption: encryption) {
+            progress.append($0)
+        }
         #expect(progress.last?.isCompleted == true)
         #expect(progress.dropLast().allSatisfy { !$0.isCompleted })
         #expect(progress.map(\.phase.rawValue) == progress.map(\.phase.rawValue).sorted(by: >))
-        #expect(zip(progress, progress.dropFirst()).allSatisfy { $0.phase != $1.phase || $0.completedPageCount <= $1.completedPageCount })
+        #expect(
+            zip(progress, progress.dropFirst()).allSatisfy {
+                $0.phase != $1.phase || $0.completedPageCount <= $1.completedPageCount
+            })
     }
 }
 
@@ -257,11 +276,16 @@ struct AttachTests {
     func attach() throws {
         let folder = try TemporaryFolder()
         let settings = CipherSettings(kdfIterations: 1000)
-        let encryptions: [Encryption?] = [Encryption(key: .passphrase("other"), settings: settings), nil, Encryption(key: .passphrase("correct horse"), settings: settings)]
+        let encryptions: [Encryption?] = [
+            Encryption(key: .passphrase("other"), settings: settings), nil,
+            Encryption(key: .passphrase("correct horse"), settings: settings),
+        ]
         for (index, encryption) in encryptions.enumerated() {
             var configuration = Configuration()
             configuration.encryption = encryption
-            try DatabaseQueue(path: folder.path("\(index)"), configuration: configuration).write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (\(index))") }
+            try DatabaseQueue(path: folder.path("\(index)"), configuration: configuration).write {
+                try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (\(index))")
+            }
         }
         try withEncryptedQueue { queue in
             try queue.inDatabase { db in
@@ -281,7 +305,9 @@ struct AttachTests {
         let folder = try TemporaryFolder(), path = folder.path("other.sqlite")
         try withEncryptedQueue { queue in
             try queue.inDatabase { db in
-                try db.attach(path: path, as: "other", encryption: Encryption(key: .passphrase("other"), settings: CipherSettings(kdfIterations: 1000)))
+                try db.attach(
+                    path: path, as: "other",
+                    encryption: Encryption(key: .passphrase("other"), settings: CipherSettings(kdfIterations: 1000)))
                 try db.execute(sql: "CREATE TABLE other.t(a); INSERT INTO other.t VALUES (3)")
             }
         }

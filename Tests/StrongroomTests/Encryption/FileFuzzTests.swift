@@ -25,7 +25,9 @@ struct FileFuzzTests {
         }
         let tally = (try? String(contentsOfFile: folder.path("tally"), encoding: .utf8)) ?? "nothing was run"
         #expect(tally.hasPrefix("done "), "\(tally)")
-        if Self.environment["STRONGROOM_FUZZ_CASES"] != nil { print("cases \(first)..<\(last) of seed \(seed): \(tally)") }
+        if Self.environment["STRONGROOM_FUZZ_CASES"] != nil {
+            print("cases \(first)..<\(last) of seed \(seed): \(tally)")
+        }
     }
 }
 
@@ -36,7 +38,9 @@ private final class FileFuzzer {
     private var bases: [DatabaseFiles] = []
     private var tally: [String: Int] = [:]
 
-    private static let keys = [Data(repeating: 1, count: 32), Data(repeating: 2, count: 32), Data(repeating: 3, count: 32)]
+    private static let keys = [
+        Data(repeating: 1, count: 32), Data(repeating: 2, count: 32), Data(repeating: 3, count: 32),
+    ]
 
     private var path: String { folder + "/db.sqlite" }
 
@@ -78,7 +82,9 @@ private final class FileFuzzer {
         let queue = try open(0, readonly: false, header.map { PlaintextHeader(size: $0) })
         try queue.write { db in
             try db.execute(sql: "CREATE TABLE t(a INTEGER PRIMARY KEY, b)")
-            for number in 1...20 { try db.execute(sql: "INSERT INTO t VALUES (?, ?)", arguments: [number, Data(count: 300)]) }
+            for number in 1...20 {
+                try db.execute(sql: "INSERT INTO t VALUES (?, ?)", arguments: [number, Data(count: 300)])
+            }
         }
         guard hasLog else {
             try queue.close()

@@ -167,7 +167,7 @@ struct FormatPragmaTests {
             try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration()).checkIntegrity().isIntact)
     }
 
-    @Test("asked for answers what the database uses, each time anew", arguments: [true, false])
+    @Test("that only reads returns the current value each time", arguments: [true, false])
     func answers(inMemory: Bool) throws {
         let folder = try TemporaryFolder()
         var configuration = Configuration()

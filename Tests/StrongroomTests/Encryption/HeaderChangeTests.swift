@@ -17,7 +17,9 @@ struct HeaderChangeTests {
     }
 
     private func create(_ path: String, _ size: Int?, journalMode: String = "delete") throws {
-        try End.create(path, End.configuration(encryption.key, size.map { PlaintextHeader(size: $0) }), journalMode: journalMode).close()
+        try End.create(
+            path, End.configuration(encryption.key, size.map { PlaintextHeader(size: $0) }), journalMode: journalMode
+        ).close()
     }
 
     private func headerSize(_ path: String) throws -> Int {
@@ -30,14 +32,17 @@ struct HeaderChangeTests {
     func sizes(_ sizes: (Int?, Int?), journalMode: String) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try create(path, sizes.0, journalMode: journalMode)
-        try DatabaseFile.setPlaintextHeader(sizes.1.map { PlaintextHeader(size: $0) }, path: path, encryption: encryption)
+        try DatabaseFile.setPlaintextHeader(
+            sizes.1.map { PlaintextHeader(size: $0) }, path: path, encryption: encryption)
         #expect(try headerSize(path) == sizes.1 ?? 0)
         #expect(try End.count(path, configuration) == 30)
         #expect(FileManager.default.fileExists(atPath: path + "-salt") == (sizes.1 != nil))
         #expect(!FileManager.default.fileExists(atPath: path + "-salt-next"))
     }
 
-    @Test("while somebody reads is busy, and the database opens as before", arguments: [(32, 64), (nil, 32)] as [(Int?, Int?)], ["wal", "delete"])
+    @Test(
+        "while another connection reads is busy, and the database opens as before",
+        arguments: [(32, 64), (nil, 32)] as [(Int?, Int?)], ["wal", "delete"])
     func busy(_ sizes: (Int?, Int?), journalMode: String) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try create(path, sizes.0, journalMode: journalMode)
@@ -45,7 +50,8 @@ struct HeaderChangeTests {
         try reader.read { db in
             _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM t")
             let error = #expect(throws: DatabaseError.self) {
-                try DatabaseFile.setPlaintextHeader(sizes.1.map { PlaintextHeader(size: $0) }, path: path, encryption: encryption)
+                try DatabaseFile.setPlaintextHeader(
+                    sizes.1.map { PlaintextHeader(size: $0) }, path: path, encryption: encryption)
             }
             #expect(error?.resultCode == .SQLITE_BUSY)
             let count = try End.count(path, configuration)
@@ -58,8 +64,9 @@ struct HeaderChangeTests {
         #expect(!FileManager.default.fileExists(atPath: path + "-salt-next"))
     }
 
-    @Test("that fails at any operation, or whose process is killed there, leaves one header that opens",
-          arguments: [(32, 64, "wal"), (32, 64, "delete"), (64, 32, "delete"), (nil, 32, "delete"), (48, nil, "delete")] as [(Int?, Int?, String)])
+    @Test("that fails or is killed at any operation leaves one header that opens",
+        arguments: [(32, 64, "wal"), (32, 64, "delete"), (64, 32, "delete"), (nil, 32, "delete"), (48, nil, "delete")]
+            as [(Int?, Int?, String)])
     func everyOperation(_ sizes: (Int?, Int?, String)) throws {
         strongroom_faults_install()
         let folder = try TemporaryFolder()
@@ -70,13 +77,16 @@ struct HeaderChangeTests {
             let hits = strongroom_faults_hits()
             strongroom_faults_set(path, STRONGROOM_FAULT_CHANGE, operation)
             let result = Result {
-                try DatabaseFile.setPlaintextHeader(sizes.1.map { PlaintextHeader(size: $0) }, path: path, encryption: encryption)
+                try DatabaseFile.setPlaintextHeader(
+                    sizes.1.map { PlaintextHeader(size: $0) }, path: path, encryption: encryption)
             }
             strongroom_faults_clear(path)
-            let crashed = try End.copy(path, ["", "-wal", "-journal", "-salt", "-salt-next"], into: folder.path("crashed-\(operation)"))
+            let crashed = try End.copy(
+                path, ["", "-wal", "-journal", "-salt", "-salt-next"], into: folder.path("crashed-\(operation)"))
             for file in [crashed, path] {
                 #expect(try End.count(file, configuration) == 30, "operation \(operation): \(result)")
-                #expect(!FileManager.default.fileExists(atPath: file + "-salt-next"), "operation \(operation): \(result)")
+                #expect(
+                    !FileManager.default.fileExists(atPath: file + "-salt-next"), "operation \(operation): \(result)")
             }
             if case .failure = result { failures += 1 }
             if strongroom_faults_hits() == hits { break }
@@ -84,7 +94,9 @@ struct HeaderChangeTests {
         #expect(failures > 2)
     }
 
-    @Test("that a size of zero, or of no page, stands in is no reason to stop", arguments: [(0, 0), (3, 0), (0, 2), (255, 255), (1, 0)] as [(UInt8, UInt8)])
+    @Test(
+        "that a size of zero, or of no page, stands in is no reason to stop",
+        arguments: [(0, 0), (3, 0), (0, 2), (255, 255), (1, 0)] as [(UInt8, UInt8)])
     func shownPageSize(_ bytes: (UInt8, UInt8)) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try create(path, 32)
@@ -97,7 +109,7 @@ struct HeaderChangeTests {
         #expect(error?.reason == .contradictoryHeader)
     }
 
-    @Test("and a log that tells of pages which are nowhere is checked, and found wrong")
+    @Test("with a log that refers to missing pages is detected by a check")
     func impossibleSize() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let queue = try End.create(path, End.configuration(encryption.key, PlaintextHeader()), journalMode: "wal")
@@ -114,7 +126,8 @@ struct HeaderChangeTests {
     }
 }
 
-/// Changes what a write-ahead log and the readable header of page 1 in it say of the size, checksums included. <https://www.sqlite.org/walformat.html>
+/// Changes what a write-ahead log and the readable header of page 1 in it say of the size, checksums included.
+/// <https://www.sqlite.org/walformat.html>
 private struct LogForgery {
     private let path: String
     private var bytes: [UInt8]

@@ -16,7 +16,8 @@ struct HeaderTests {
 
     private func declared(_ header: PlaintextHeader? = PlaintextHeader()) -> Configuration {
         var configuration = Configuration()
-        configuration.encryption = Encryption(key: .passphrase("secret"), settings: CipherSettings(kdfIterations: 1000), plaintextHeader: header)
+        configuration.encryption = Encryption(
+            key: .passphrase("secret"), settings: CipherSettings(kdfIterations: 1000), plaintextHeader: header)
         return configuration
     }
 
@@ -27,7 +28,9 @@ struct HeaderTests {
     }
 
     private func read(_ path: String, _ configuration: Configuration) throws -> Int? {
-        try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT a FROM t") }
+        try DatabaseQueue(path: path, configuration: configuration).read {
+            try Int.fetchOne($0, sql: "SELECT a FROM t")
+        }
     }
 
     private func start(_ path: String) throws -> String {
@@ -68,14 +71,20 @@ struct HeaderTests {
         #expect(try read(path, called) == 7)
     }
 
-    @Test("asked for when the key is settled already has its salt beside it, too", arguments: [true, false], [true, false])
+    @Test(
+        "that is requested after the key is derived has its salt beside it, too", arguments: [true, false],
+        [true, false])
     func afterSettledKey(declared: Bool, pragma: Bool) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         var configuration = Configuration()
         if declared { configuration.encryption = try #require(self.declared(nil).encryption) }
         configuration.prepareDatabase { db in
             if !declared { try db.usePassphrase("x'" + String(repeating: "a7", count: 32) + "'") }
-            if pragma { try db.execute(sql: "PRAGMA cipher_plaintext_header_size = 32") } else { try db.usePlaintextHeader() }
+            if pragma {
+                try db.execute(sql: "PRAGMA cipher_plaintext_header_size = 32")
+            } else {
+                try db.usePlaintextHeader()
+            }
         }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         #expect(FileManager.default.fileExists(atPath: path + "-salt"))
@@ -86,12 +95,14 @@ struct HeaderTests {
         #expect(try read(path, configuration) == 7)
     }
 
-    @Test("has its salt beside it, open to those who may read the database, before the first page")
+    @Test("has its salt beside it before the first page, readable for the readers of the database")
     func sidecar() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let queue = try DatabaseQueue(path: path, configuration: declared())
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)).isEmpty)
-        let modes = try [path, path + "-salt"].map { try FileManager.default.attributesOfItem(atPath: $0)[.posixPermissions] as? Int }
+        let modes = try [path, path + "-salt"].map {
+            try FileManager.default.attributesOfItem(atPath: $0)[.posixPermissions] as? Int
+        }
         #expect(modes[0] != nil && modes[0] == modes[1])
         try queue.write { try $0.execute(sql: "CREATE TABLE t(a)") }
         let text = try String(contentsOfFile: path + "-salt", encoding: .utf8)
@@ -104,7 +115,11 @@ struct HeaderTests {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try write(path, declared())
         let salt = try #require(try DatabaseFile.inspect(path: path).salt)
-        let setUp = "PRAGMA kdf_iter = 1000; PRAGMA cipher_plaintext_header_size = 32; PRAGMA cipher_salt = \"x'\(hexadecimal(salt))'\";"
+        let setUp =
+            """
+            PRAGMA kdf_iter = 1000; PRAGMA cipher_plaintext_header_size = 32; \
+            PRAGMA cipher_salt = "x'\(hexadecimal(salt))'";
+            """
         #expect(try stockShell(path, key: "secret", setUp: setUp, "SELECT a FROM t;") == ["7"])
     }
 
@@ -124,7 +139,8 @@ struct HeaderTests {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try write(path, declared())
         let text = try String(contentsOfFile: path + "-salt", encoding: .utf8)
-        try text.replacingOccurrences(of: "header 32", with: "header 48").write(toFile: path + "-salt", atomically: true, encoding: .utf8)
+        try text.replacingOccurrences(of: "header 32", with: "header 48").write(
+            toFile: path + "-salt", atomically: true, encoding: .utf8)
         let error = #expect(throws: DatabaseError.self) { try read(path, declared()) }
         #expect(error?.reason == .damagedSalt)
     }
@@ -138,7 +154,9 @@ struct HeaderTests {
         #expect(!FileManager.default.fileExists(atPath: path + "-salt"))
         #expect(try read(path, declared(PlaintextHeader(salt: .provided(salt)))) == 7)
         #expect(try read(path, declared(PlaintextHeader(salt: .provided(Data(salt))))) == 7)
-        let error = #expect(throws: DatabaseError.self) { try read(path, declared(PlaintextHeader(salt: .provided(salt.reversed())))) }
+        let error = #expect(throws: DatabaseError.self) {
+            try read(path, declared(PlaintextHeader(salt: .provided(salt.reversed()))))
+        }
         #expect(error?.failureReason?.contains("wrong salt") == true)
     }
 
@@ -170,7 +188,11 @@ struct HeaderTests {
     func onAndOff(wal: Bool) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try write(path, declared(nil))
-        if wal { try DatabaseQueue(path: path, configuration: declared(nil)).inDatabase { try $0.execute(sql: "PRAGMA journal_mode = wal") } }
+        if wal {
+            try DatabaseQueue(path: path, configuration: declared(nil)).inDatabase {
+                try $0.execute(sql: "PRAGMA journal_mode = wal")
+            }
+        }
         let encryption = try #require(declared(nil).encryption)
         try DatabaseFile.setPlaintextHeader(PlaintextHeader(), path: path, encryption: encryption)
         #expect(try start(path) == "SQLite format 3")
@@ -179,7 +201,9 @@ struct HeaderTests {
         #expect(try start(path) != "SQLite format 3")
         #expect(!FileManager.default.fileExists(atPath: path + "-salt"))
         #expect(try read(path, declared(nil)) == 7)
-        let mode = try DatabaseQueue(path: path, configuration: declared(nil)).inDatabase { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
+        let mode = try DatabaseQueue(path: path, configuration: declared(nil)).inDatabase {
+            try String.fetchOne($0, sql: "PRAGMA journal_mode")
+        }
         #expect(mode == (wal ? "wal" : "delete"))
     }
 

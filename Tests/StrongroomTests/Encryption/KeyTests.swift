@@ -11,7 +11,10 @@ struct KeyTests {
         var configuration = Configuration()
         configuration.prepareDatabase { db in
             try db.usePassphrase("x'" + String(repeating: "5a", count: keyLength) + "'")
-            #expect(sqlite3_exec(db.sqliteConnection, "CREATE TABLE IF NOT EXISTS t (a); INSERT INTO t VALUES (1)", nil, nil, nil) == SQLITE_OK)
+            #expect(
+                sqlite3_exec(
+                    db.sqliteConnection, "CREATE TABLE IF NOT EXISTS t (a); INSERT INTO t VALUES (1)", nil, nil, nil)
+                    == SQLITE_OK)
         }
         for count in 1...2 {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
@@ -38,10 +41,12 @@ struct KeyTests {
     @Test("of 31 bytes is no raw key")
     func rawLength() {
         #expect(throws: DatabaseError.self) { try DatabaseKey.rawKey([UInt8](repeating: 1, count: 31)) }
-        #expect(throws: DatabaseError.self) { try DatabaseKey.rawKey([UInt8](repeating: 1, count: 32), salt: [1, 2, 3]) }
+        #expect(throws: DatabaseError.self) {
+            try DatabaseKey.rawKey([UInt8](repeating: 1, count: 32), salt: [1, 2, 3])
+        }
     }
 
-    @Test("is random when asked to be")
+    @Test("is random when it is requested")
     func random() throws {
         let bytes = try (0..<2).map { _ in try DatabaseKey.random().withUnsafeBytes { Array($0) } }
         #expect(bytes[0].count == 32)
@@ -75,10 +80,13 @@ struct KeyTests {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         func configuration(_ bytes: [UInt8]) -> Configuration {
             var configuration = Configuration()
-            configuration.encryption = Encryption(key: .passphrase(bytes), settings: CipherSettings(kdfIterations: 1000))
+            configuration.encryption = Encryption(
+                key: .passphrase(bytes), settings: CipherSettings(kdfIterations: 1000))
             return configuration
         }
-        try DatabaseQueue(path: path, configuration: configuration([1, 0, 2])).write { try $0.execute(sql: "CREATE TABLE t(a)") }
+        try DatabaseQueue(path: path, configuration: configuration([1, 0, 2])).write {
+            try $0.execute(sql: "CREATE TABLE t(a)")
+        }
         #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration([1])) }
         #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration([1, 0])) }
         _ = try DatabaseQueue(path: path, configuration: configuration([1, 0, 2]))
@@ -124,23 +132,31 @@ struct KeyTests {
         let folder = try TemporaryFolder()
         var configuration = Configuration()
         configuration.encryption = Encryption(key: .passphrase(from: { [] }))
-        let error = #expect(throws: DatabaseError.self) { try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration) }
+        let error = #expect(throws: DatabaseError.self) {
+            try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration)
+        }
         #expect(error?.reason == .emptyKey)
     }
 
-    @Test("from a provider is asked for once, by all connections")
+    @Test("from a provider is requested once for all connections")
     func provider() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let calls = Counter()
         var configuration = Configuration()
-        configuration.encryption = Encryption(key: .passphrase(from: { calls.increment(); return [1, 2, 3] }), settings: CipherSettings(kdfIterations: 1000))
+        configuration.encryption = Encryption(
+            key: .passphrase(from: {
+                calls.increment(); return [1, 2, 3]
+            }), settings: CipherSettings(kdfIterations: 1000))
         configuration = configuration.sharingKeys()
-        for _ in 0..<3 { try withConnection(path, configuration) { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS t(a)") } }
+        for _ in 0..<3 {
+            try withConnection(path, configuration) { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS t(a)") }
+        }
         #expect(calls.value == 1)
     }
 
     @Test("of the form x'…' that is no key is refused", arguments: [
-        "x'00'", "x'" + String(repeating: "0", count: 63) + "'", "x'" + String(repeating: "g", count: 64) + "'", "X'" + String(repeating: "0", count: 97) + "'",
+            "x'00'", "x'" + String(repeating: "0", count: 63) + "'", "x'" + String(repeating: "g", count: 64) + "'",
+            "X'" + String(repeating: "0", count: 97) + "'",
     ])
     func malformed(_ passphrase: String) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
@@ -157,11 +173,15 @@ struct KeyTests {
         let spec = "x'" + String(repeating: "a7", count: 32) + "'"
         var configuration = Configuration()
         configuration.prepareDatabase { try $0.usePassphrase(spec) }
-        try DatabaseQueue(path: path, configuration: configuration).write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (7)") }
+        try DatabaseQueue(path: path, configuration: configuration).write {
+            try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (7)")
+        }
         #expect(try stockShell(path, key: spec, setUp: "", "SELECT a FROM t;") == ["7"])
         var raw = Configuration()
         raw.encryption = Encryption(key: try .rawKey([UInt8](repeating: 0xa7, count: 32)))
-        #expect(try DatabaseQueue(path: path, configuration: raw).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 7)
+        #expect(
+            try DatabaseQueue(path: path, configuration: raw).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 7
+        )
     }
 
     @Test("can't be set a second time with another value, which SQLCipher would ignore")
@@ -177,11 +197,14 @@ struct KeyTests {
     }
 
     @Test("in SQL opens what the same passphrase opens", arguments: [
-        "PRAGMA key = 'correct horse'", "pragma main.key('correct horse')", "PRAGMA hexkey = '636f727265637420686f727365'",
+            "PRAGMA key = 'correct horse'", "pragma main.key('correct horse')",
+            "PRAGMA hexkey = '636f727265637420686f727365'",
     ])
     func pragmaKey(_ sql: String) throws {
         let folder = try TemporaryFolder()
-        try DatabaseQueue(path: folder.path("db.sqlite"), configuration: .encrypted()).write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        try DatabaseQueue(path: folder.path("db.sqlite"), configuration: .encrypted()).write {
+            try $0.execute(sql: "CREATE TABLE t (a)")
+        }
         var configuration = Configuration()
         configuration.prepareDatabase { db in try db.execute(sql: sql + "; PRAGMA kdf_iter = 1000") }
         let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration)
@@ -238,7 +261,8 @@ struct DerivationTests {
         let salt = try Salt.random(), settings = CipherSettings(kdfIterations: 10)
         let key = DatabaseKey.passphrase("correct horse")
         let first = try keyring.derivedKey(for: key, salt: salt, settings: settings)
-        #expect(try keyring.derivedKey(for: .passphrase("correct horse"), salt: salt, settings: settings).key === first.key)
+        #expect(
+            try keyring.derivedKey(for: .passphrase("correct horse"), salt: salt, settings: settings).key === first.key)
         #expect(keyring.derivationCount == 1)
         _ = try keyring.derivedKey(for: key, salt: .random(), settings: settings)
         _ = try keyring.derivedKey(for: key, salt: salt, settings: CipherSettings(kdfIterations: 11))
@@ -249,7 +273,9 @@ struct DerivationTests {
     @Test("gives what PBKDF2 gives elsewhere")
     func vector() throws {
         // RFC 6070, with SHA-1.
-        let out = try pbkdf2(SecretBytes(copying: Array("password".utf8)), salt: Array("salt".utf8), rounds: 4096, algorithm: .sha1, count: 20)
+        let out = try pbkdf2(
+            SecretBytes(copying: Array("password".utf8)), salt: Array("salt".utf8), rounds: 4096, algorithm: .sha1,
+            count: 20)
         #expect(out.withBytes { hexadecimal($0) } == "4b007901b765489abead49d926f721d065a429c1")
     }
 
@@ -275,7 +301,9 @@ final class Counter: @unchecked Sendable {
 }
 
 /// A connection of its own, set up as a queue's would be.
-func withConnection<T>(_ path: String, _ configuration: Configuration = .encrypted(), _ body: (Database) throws -> T) throws -> T {
+func withConnection<T>(
+    _ path: String, _ configuration: Configuration = .encrypted(), _ body: (Database) throws -> T
+) throws -> T {
     try Database(path: path, description: "test", configuration: configuration).withSoleAccess { db in
         try db.setUp()
         return try body(db)

@@ -5,7 +5,8 @@ import Testing
 /// Invariant 4: keys are short-lived. What is shown of them is the subject of the tests about keys and secrets.
 @Suite("Keys are wiped", .enabled(if: ProcessMemory.isShown))
 struct KeysAreWipedTests {
-    @Test("A database that is closed leaves its key nowhere in the memory of the process, neither as bytes nor as digits")
+    @Test(
+        "A database that is closed leaves its key nowhere in the memory of the process, neither as bytes nor as digits")
     func closedDatabase() async {
         await #expect(processExitsWith: .success) {
             let key = MaskedBytes.random(32)

@@ -27,7 +27,8 @@ struct KilledCopyTests {
     }
 
     private static let encryption = Encryption(
-        key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000), plaintextHeader: PlaintextHeader())
+        key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000),
+        plaintextHeader: PlaintextHeader())
 
     private static var configuration: Configuration {
         var configuration = Configuration()
@@ -62,7 +63,9 @@ struct KilledCopyTests {
         #expect(try read(folder.path(next)) == "kept")
     }
 
-    @Test("is in nobody's way who creates a database of that name", .enabled(if: strongroom_faults_refused_names() >= 0))
+    @Test(
+        "does not prevent the creation of a database with its name",
+        .enabled(if: strongroom_faults_refused_names() >= 0))
     func creation() async throws {
         let folder = try TemporaryFolder(), path = folder.path("copy")
         try Way.encrypt.makeSource(folder.path("source"))
@@ -90,7 +93,8 @@ struct KilledCopyTests {
         for path in [left + "/copy", folder.path("orphan"), folder.path("named"), folder.path("grown")] {
             try salt.write(.permanent, of: path)
         }
-        // One whose database has its name, one that another database goes on using, and one of a database that was moved away.
+        // One whose database has its name, one that another database goes on using, and one of a database that was
+        // moved away.
         try Data("database".utf8).write(to: URL(fileURLWithPath: folder.path("named")))
         try SaltFile(salt: .random(), header: 32).write(.permanent, of: folder.path("grown"))
         try SaltFile(salt: .random(), header: 32).write(.permanent, of: folder.path("moved"))

@@ -2,7 +2,7 @@ import Foundation
 @testable import Strongroom
 import Testing
 
-@Suite("A library in SQLCipher's place")
+@Suite("A library that is not SQLCipher")
 struct LibraryTests {
     @Test("A library in SQLCipher's place is accepted from 4.5 on",
         arguments: ["4.5.0 community", "4.6.1 community", "4.10.0 commercial", "5.0.0 community"])

@@ -2,12 +2,14 @@ import Foundation
 import Strongroom
 import Testing
 
-/// Invariant 5: closing any descriptor of a file drops the locks that this process has on it, so nobody opens the file behind SQLite's back.
+/// Invariant 5: closing any descriptor of a file drops the locks that this process has on it, so nobody opens the file
+/// behind SQLite's back.
 @Suite("Locks survive", .enabled(if: FileManager.default.fileExists(atPath: "/proc/locks")))
 struct LocksSurviveTests {
     /// What a program may do to a database beside its connection.
     enum Operation: String, CaseIterable {
-        case inspect, openAndClose, wrongKey, readOnly, checkIntegrity, vacuumInto, backup, migrateCopy, decryptCopy, attach, openShared
+        case inspect, openAndClose, wrongKey, readOnly, checkIntegrity, vacuumInto, backup, migrateCopy, decryptCopy,
+            attach, openShared
 
         func run(_ path: String, _ folder: TemporaryFolder) throws {
             let copy = folder.path("copy-\(rawValue).sqlite")
@@ -19,8 +21,12 @@ struct LocksSurviveTests {
                 _ = try pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM t") }
                 try pool.close()
             case .wrongKey:
-                let wrong = Result { try DatabaseQueue(path: path, configuration: LocksSurviveTests.configuration("wrong")) }
-                #expect(throws: DatabaseError.self) { try wrong.get().read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM t") } }
+                let wrong = Result {
+                    try DatabaseQueue(path: path, configuration: LocksSurviveTests.configuration("wrong"))
+                }
+                #expect(throws: DatabaseError.self) {
+                    try wrong.get().read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM t") }
+                }
             case .readOnly:
                 var configuration = LocksSurviveTests.configuration()
                 configuration.readonly = true
@@ -28,7 +34,8 @@ struct LocksSurviveTests {
                 _ = try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM t") }
                 try queue.close()
             case .checkIntegrity:
-                let report = try DatabaseQueue(path: path, configuration: LocksSurviveTests.configuration()).checkIntegrity()
+                let report = try DatabaseQueue(path: path, configuration: LocksSurviveTests.configuration())
+                    .checkIntegrity()
                 #expect(report.isIntact)
             case .vacuumInto:
                 try DatabaseQueue(path: path, configuration: LocksSurviveTests.configuration()).vacuum(into: copy)
@@ -37,7 +44,8 @@ struct LocksSurviveTests {
                 try DatabaseQueue(path: path, configuration: LocksSurviveTests.configuration()).backup(to: destination)
             case .migrateCopy:
                 try DatabaseFile.migrate(
-                    path: path, to: copy, from: LocksSurviveTests.encryption(), as: LocksSurviveTests.encryption("other"))
+                    path: path, to: copy, from: LocksSurviveTests.encryption(),
+                    as: LocksSurviveTests.encryption("other"))
             case .decryptCopy:
                 try DatabaseFile.decrypt(path: path, to: copy, encryption: LocksSurviveTests.encryption())
             case .attach:
@@ -63,7 +71,8 @@ struct LocksSurviveTests {
         return configuration
     }
 
-    /// The locks that this process holds on the file, without their numbers in /proc/locks, which change with other files.
+    /// The locks that this process holds on the file, without their numbers in /proc/locks, which change with other
+    /// files.
     private static func locks(on path: String) throws -> [String] {
         try Locks.all(on: path).map { String($0.drop { $0 != " " }) }
     }
@@ -86,7 +95,8 @@ struct LocksSurviveTests {
             let before = try Self.locks(on: path)
             try operation.run(path, folder)
             #expect(!before.isEmpty)
-            // SQLite may keep a shared lock for the second connection until the first one is done; no lock may be missing.
+            // SQLite may keep a shared lock for the second connection until the first one is done; no lock may be
+            // missing.
             let after = try Self.locks(on: path)
             #expect(before.allSatisfy(after.contains), "\(before) \(after)")
         }

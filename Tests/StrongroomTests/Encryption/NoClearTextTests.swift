@@ -13,7 +13,13 @@ struct NoClearTextTests {
     private func exercise(_ queue: DatabaseQueue, _ text: String, journal: String) throws {
         try queue.writeWithoutTransaction { db in
             _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = \(journal)")
-            try db.execute(sql: "PRAGMA cache_size = 10; PRAGMA temp.cache_size = 10; CREATE TABLE secret (id INTEGER PRIMARY KEY, name TEXT, rest BLOB)")
+            try db.execute(
+                sql:
+                    """
+                    PRAGMA cache_size = 10; PRAGMA temp.cache_size = 10; \
+                    CREATE TABLE secret (id INTEGER PRIMARY KEY, name TEXT, rest BLOB)
+                    """
+            )
             try db.inTransaction {
                 for number in 0..<Self.rowCount {
                     try db.execute(
@@ -38,7 +44,9 @@ struct NoClearTextTests {
         }
     }
 
-    @Test("whatever the journal, sorts, indexes, temporary tables, savepoints and VACUUM included", arguments: ["DELETE", "TRUNCATE", "WAL"])
+    @Test(
+        "whatever the journal, sorts, indexes, temporary tables, savepoints and VACUUM included",
+        arguments: ["DELETE", "TRUNCATE", "WAL"])
     func encrypted(journal: String) throws {
         let watch = WriteWatch(journal)
         let before = strongroom_faults_bytes_written()

@@ -98,7 +98,7 @@ struct OpeningTests {
         #expect(error?.failureReason?.contains("only \(count) bytes") == true)
     }
 
-    @Test("Opening random bytes is a wrong key: nobody can tell")
+    @Test("Opening random bytes is a wrong key, because the two can't be distinguished")
     func randomBytes() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try Data((0..<8192).map { _ in UInt8.random(in: 0...255) }).write(to: URL(fileURLWithPath: path))
@@ -238,7 +238,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("Opening refuses temporary data on disk that was asked for before the key")
+    @Test("Opening refuses temporary data on disk that was set before the key")
     func earlyTempStore() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         var configuration = Configuration()
@@ -353,7 +353,7 @@ struct OpeningTests {
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 5)
     }
 
-    @Test("Opening tells SQLCipher's version and provider")
+    @Test("Opening makes SQLCipher's version and provider available")
     func versions() throws {
         try withEncryptedQueue { queue in
             try queue.inDatabase { db in

@@ -14,7 +14,8 @@ struct PageSizeTests {
             var configuration = Configuration()
             switch self {
             case .settings, .pragmaBesideSettings:
-                configuration.encryption = Encryption(key: .passphrase(passphrase), settings: CipherSettings(kdfIterations: 1000))
+                configuration.encryption = Encryption(
+                    key: .passphrase(passphrase), settings: CipherSettings(kdfIterations: 1000))
                 if self == .settings { configuration.encryption?.settings.pageSize = 8192 }
             case .cipherPragma, .pragma:
                 configuration.prepareDatabase { db in
@@ -22,7 +23,9 @@ struct PageSizeTests {
                     try db.execute(sql: "PRAGMA kdf_iter = 1000")
                 }
             case .cipherPragmaAfterRawKey, .pragmaAfterRawKey:
-                configuration.prepareDatabase { try $0.usePassphrase("x'" + String(repeating: passphrase == "other" ? "0f" : "5a", count: 32) + "'") }
+                configuration.prepareDatabase {
+                    try $0.usePassphrase("x'" + String(repeating: passphrase == "other" ? "0f" : "5a", count: 32) + "'")
+                }
             }
             switch self {
             case .settings: break
@@ -55,7 +58,9 @@ struct PageSizeTests {
         try pool.close()
         for (path, configuration) in [(path, spelling.configuration("other")), (copy, spelling.configuration())] {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
-            #expect(try queue.read { try String.fetchOne($0, sql: "SELECT text FROM note WHERE typeof(text) = 'text'") } == "kept")
+            #expect(
+                try queue.read { try String.fetchOne($0, sql: "SELECT text FROM note WHERE typeof(text) = 'text'") }
+                    == "kept")
         }
     }
 }

@@ -55,7 +55,9 @@ struct PassphraseFileTests {
         #expect(error?.recoverySuggestion?.contains("chmod") == true)
     }
 
-    @Test("that others may read is accepted on request", arguments: [(0o640, DatabaseKey.Readers.group), (0o444, .everyone)])
+    @Test(
+        "that others may read is accepted on request",
+        arguments: [(0o640, DatabaseKey.Readers.group), (0o444, .everyone)])
     func requestedPermissions(mode: Int, readers: DatabaseKey.Readers) throws {
         try open(.passphrase(contentsOf: file("open sesame", mode: mode), readableBy: readers))
     }
@@ -74,7 +76,7 @@ struct PassphraseFileTests {
         #expect(try code(file(String(repeating: "x", count: 65_537))) == .SQLITE_MISUSE)
     }
 
-    @Test("that is absent is told of, whoever opens")
+    @Test("that is absent is an error of the opening")
     func absentForReaders() throws {
         try open(.passphrase(contentsOf: file("open sesame")))
         let error = #expect(throws: DatabaseError.self) {

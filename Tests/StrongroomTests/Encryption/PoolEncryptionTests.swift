@@ -4,7 +4,9 @@ import Testing
 
 @Suite("The encryption of a pool")
 struct PoolEncryptionTests {
-    private func withPool<T>(_ configuration: Configuration = .encrypted(), _ body: (DatabasePool, String) throws -> T) throws -> T {
+    private func withPool<T>(
+        _ configuration: Configuration = .encrypted(), _ body: (DatabasePool, String) throws -> T
+    ) throws -> T {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let pool = try DatabasePool(path: path, configuration: configuration)
         try pool.write { db in
@@ -18,7 +20,9 @@ struct PoolEncryptionTests {
 
     private func count(_ db: Database) throws -> Int? { try Int.fetchOne(db, sql: "SELECT count(*) FROM t") }
 
-    private func derivations(_ pool: DatabasePool) throws -> Int { try #require(pool.configuration.keyring).derivationCount }
+    private func derivations(_ pool: DatabasePool) throws -> Int {
+        try #require(pool.configuration.keyring).derivationCount
+    }
 
     /// Reads on as many connections as the pool has, at the same time.
     private func readOnAll(_ pool: DatabasePool) -> [Int?] {
@@ -49,7 +53,8 @@ struct PoolEncryptionTests {
         var configuration = Configuration.encrypted()
         if declared {
             configuration = Configuration()
-            configuration.encryption = Encryption(key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000))
+            configuration.encryption = Encryption(
+                key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000))
         }
         try withPool(configuration) { pool, _ in
             #expect(readOnAll(pool) == [500, 500, 500, 500, 500])
@@ -133,7 +138,8 @@ struct PoolEncryptionTests {
     @Test("goes into a copy with another key, or none", arguments: [true, false])
     func vacuumInto(clear: Bool) throws {
         try withPool { pool, path in
-            let encryption = clear ? nil : Encryption(key: .passphrase("other"), settings: CipherSettings(kdfIterations: 1000))
+            let encryption =
+                clear ? nil : Encryption(key: .passphrase("other"), settings: CipherSettings(kdfIterations: 1000))
             try pool.vacuum(into: path + ".copy", encryption: encryption)
             var configuration = Configuration()
             configuration.encryption = encryption
@@ -155,7 +161,8 @@ struct PoolEncryptionTests {
     func backup() throws {
         try withPool { pool, path in
             for passphrase in ["correct horse", "other"] {
-                let target = try DatabaseQueue(path: path + "." + passphrase, configuration: .encrypted(passphrase: passphrase))
+                let target = try DatabaseQueue(
+                    path: path + "." + passphrase, configuration: .encrypted(passphrase: passphrase))
                 try pool.backup(to: target)
                 try target.close()
                 #expect(try stockShell(path + "." + passphrase, key: passphrase, "SELECT count(*) FROM t;") == ["500"])

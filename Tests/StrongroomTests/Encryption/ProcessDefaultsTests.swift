@@ -5,7 +5,8 @@ import Foundation
 @testable import Strongroom
 import Testing
 
-/// Invariant 14: the format is said, never inherited. SQLCipher's defaults belong to the process, so each test has one of its own.
+/// Invariant 14: the format is said, never inherited. SQLCipher's defaults belong to the process, so each test has one
+/// of its own.
 @Suite("SQLCipher's defaults of the process")
 struct ProcessDefaultsTests {
     /// What any code in the process may say, on a connection of its own.
@@ -19,7 +20,8 @@ struct ProcessDefaultsTests {
     ]
 
     private static let back = """
-        PRAGMA cipher_default_compatibility = 4; PRAGMA cipher_default_plaintext_header_size = 0; PRAGMA cipher_hmac_salt_mask = "x'3a'"
+        PRAGMA cipher_default_compatibility = 4; PRAGMA cipher_default_plaintext_header_size = 0; \
+        PRAGMA cipher_hmac_salt_mask = "x'3a'"
         """
 
     /// Other code in C, with a database of its own; the mask can be said with a key only.
@@ -79,7 +81,7 @@ struct ProcessDefaultsTests {
         }
     }
 
-    @Test("give way to SQLCipher 4's, or the failure is told, at whichever allocation, and are back afterwards")
+    @Test("are replaced by SQLCipher 4's, or opening fails at any allocation, and are restored afterwards")
     func outOfMemory() async {
         // The allocator must be there before SQLite is used for the first time.
         await #expect(processExitsWith: .success) {
@@ -186,7 +188,10 @@ struct ProcessDefaultsTests {
                 "cipher_hmac_salt_mask",
             ]
             other.say(
-                "PRAGMA cipher_default_compatibility = 3; PRAGMA cipher_default_plaintext_header_size = 48; PRAGMA cipher_hmac_salt_mask = \"x'11'\""
+                """
+                PRAGMA cipher_default_compatibility = 3; PRAGMA cipher_default_plaintext_header_size = 48; \
+                PRAGMA cipher_hmac_salt_mask = "x'11'"
+                """
             )
             let before = names.map { other.answer($0) }
             precondition(before == ["1024", "64000", "48", "11"])

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Nothing authenticates the readable bytes of page 1, and SQLite believes them.
-@Suite("A readable header that was changed")
+@Suite("A plaintext header that was changed")
 struct ReadableHeaderTests {
     private let folder: TemporaryFolder
     private let path: String
@@ -16,7 +16,8 @@ struct ReadableHeaderTests {
     private func configuration(_ settings: CipherSettings = .sqlcipher4, header: Int) throws -> Configuration {
         var configuration = Configuration()
         configuration.encryption = Encryption(
-            key: try .rawKey(Data(repeating: 1, count: 32)), settings: settings, plaintextHeader: PlaintextHeader(size: header))
+            key: try .rawKey(Data(repeating: 1, count: 32)), settings: settings,
+            plaintextHeader: PlaintextHeader(size: header))
         return configuration
     }
 
@@ -38,7 +39,9 @@ struct ReadableHeaderTests {
         (96, 80, [1], "leaves empty"),
     ]
 
-    @Test("contradicts the settings, which is an error and no matter of keys; the file stays as it was", arguments: 0..<changes.count)
+    @Test(
+        "contradicts the settings, which is an error and no matter of keys; the file stays as it was",
+        arguments: 0..<changes.count)
     func contradiction(_ index: Int) throws {
         let change = Self.changes[index]
         try create(header: change.header)
@@ -49,20 +52,27 @@ struct ReadableHeaderTests {
         for readonly in [true, false] {
             var configuration = try configuration(header: change.header)
             configuration.readonly = readonly
-            let error = #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }
+            let error = #expect(throws: DatabaseError.self) {
+                try DatabaseQueue(path: path, configuration: configuration)
+            }
             #expect(error?.resultCode == .SQLITE_NOTADB && error?.isWrongKeyError == false)
             #expect(error?.reason == .contradictoryHeader)
             #expect(error?.failureReason?.contains(change.words) == true, "\(error?.failureReason ?? "")")
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == file)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["db.sqlite", "db.sqlite-salt"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
+                "db.sqlite", "db.sqlite-salt",
+            ])
     }
 
     @Test("shows no page size that is none")
     func inspection() throws {
         try create(header: 32)
         let file = try Data(contentsOf: URL(fileURLWithPath: path))
-        let sizes: [([UInt8], Int?)] = [([0, 0], nil), ([0x12, 0x34], nil), ([1, 0], nil), ([0, 1], 65536), ([0x10, 0], 4096)]
+        let sizes: [([UInt8], Int?)] = [
+            ([0, 0], nil), ([0x12, 0x34], nil), ([1, 0], nil), ([0, 1], 65536), ([0x10, 0], 4096),
+        ]
         for (bytes, size) in sizes {
             var changed = file
             changed.replaceSubrange(16..<18, with: bytes)

@@ -3,7 +3,8 @@ import Foundation
 @testable import Strongroom
 import Testing
 
-/// Success means: opened from the files alone, as the user will, and nothing of the former key is left, or it is said that something is.
+/// Success means: opened from the files alone, as the user will, and nothing of the former key is left, or it is said
+/// that something is.
 @Suite("The end of a rotation")
 struct RotationEndTests {
     static let settings = CipherSettings(kdfIterations: 1000)
@@ -15,9 +16,13 @@ struct RotationEndTests {
     }
 
     /// Another key that carries its salt for each letter.
-    static func saltedKey(_ digit: Character) -> DatabaseKey { .passphrase("x'" + String(repeating: digit, count: 96) + "'") }
+    static func saltedKey(_ digit: Character) -> DatabaseKey {
+        .passphrase("x'" + String(repeating: digit, count: 96) + "'")
+    }
 
-    static func create(_ path: String, _ configuration: Configuration, journalMode: String = "wal") throws -> DatabaseQueue {
+    static func create(
+        _ path: String, _ configuration: Configuration, journalMode: String = "wal"
+    ) throws -> DatabaseQueue {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.inDatabase { db in
             _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = \(journalMode)")
@@ -45,13 +50,18 @@ struct RotationEndTests {
 
     // MARK: From the files alone
 
-    @Test("away from a key that carries its salt, or to one, opens with nothing but the new key", arguments: [0, 32, 64], ["wal", "delete"])
+    @Test(
+        "away from a key that carries its salt, or to one, opens with nothing but the new key", arguments: [0, 32, 64],
+        ["wal", "delete"])
     func saltedKeys(header: Int, journalMode: String) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let plain = header > 0 ? PlaintextHeader(size: header) : nil
         let queue = try Self.create(path, Self.configuration(Self.saltedKey("a"), plain), journalMode: journalMode)
         var former = Self.saltedKey("a")
-        for key in [DatabaseKey.passphrase("first"), .passphrase("second"), Self.saltedKey("b"), Self.saltedKey("c"), .passphrase("last")] {
+        for key in [
+            DatabaseKey.passphrase("first"), .passphrase("second"), Self.saltedKey("b"), Self.saltedKey("c"),
+            .passphrase("last"),
+        ] {
             #expect(try queue.rotateKey(to: key) == .complete)
             #expect(try Self.count(path, Self.configuration(key)) == 30)
             #expect(throws: DatabaseError.self) { try Self.count(path, Self.configuration(former)) }
@@ -91,9 +101,12 @@ struct RotationEndTests {
         #expect(try !DatabaseFile.inspect(path: path).isRotationPending)
     }
 
-    @Test("of a file with a second name is refused, and so is a change of its header; nothing changes", arguments: ["wal", "delete"])
+    @Test(
+        "of a file with a second name is refused, and so is a change of its header; nothing changes",
+        arguments: ["wal", "delete"])
     func hardLink(journalMode: String) throws {
-        let folder = try TemporaryFolder(), path = folder.path("db.sqlite"), old = Self.configuration(.passphrase("old"))
+        let folder = try TemporaryFolder(), path = folder.path("db.sqlite"),
+            old = Self.configuration(.passphrase("old"))
         let queue = try Self.create(path, old, journalMode: journalMode)
         try FileManager.default.linkItem(atPath: path, toPath: folder.path("other.sqlite"))
         let error = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: .passphrase("new")) }
@@ -111,7 +124,9 @@ struct RotationEndTests {
 
     // MARK: What is left
 
-    @Test("leaves nothing of the former key in the file, a kept log or a kept journal", arguments: ["wal", "delete", "persist", "truncate"])
+    @Test(
+        "leaves nothing of the former key in the file, a kept log or a kept journal",
+        arguments: ["wal", "delete", "persist", "truncate"])
     func nothingLeft(journalMode: String) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         var old = Self.configuration(.passphrase("old"))
@@ -131,7 +146,9 @@ struct RotationEndTests {
         #expect(try Self.count(alone, Self.configuration(.passphrase("new"))) == 30)
     }
 
-    @Test("says so while somebody reads pages of the former key, and is finished when that is over", arguments: [true, false])
+    @Test(
+        "is reported as unfinished while pages of the former key are read, and finished afterwards",
+        arguments: [true, false])
     func readerElsewhere(isFinishedByOpening: Bool) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let old = Self.configuration(.passphrase("old")), new = Self.configuration(.passphrase("new"))
@@ -153,7 +170,8 @@ struct RotationEndTests {
         #expect(try Self.count(after, new) == 30)
     }
 
-    @Test("makes connections elsewhere fail with SQLITE_NOTADB, whatever the header", arguments: [nil, 32, 64] as [Int?])
+    @Test(
+        "makes connections elsewhere fail with SQLITE_NOTADB, whatever the header", arguments: [nil, 32, 64] as [Int?])
     func connectionsElsewhere(header: Int?) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let old = Self.configuration(.passphrase("old"), header.map { PlaintextHeader(size: $0) })
@@ -214,7 +232,9 @@ struct RotationEndTests {
         #expect(outcomes.values == [.complete])
     }
 
-    @Test("that could not be finished opens from a copy of the file and its log, without the file of the new salt", arguments: [true, false])
+    @Test(
+        "that could not be finished opens from a copy of the file and its log, without the file of the new salt",
+        arguments: [true, false])
     func copyWithoutSalt(readonly: Bool) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let old = Self.configuration(.passphrase("old"))
@@ -241,11 +261,12 @@ struct RotationEndTests {
 
     // MARK: Former salts
 
-    @Test("of a database with a plaintext header keeps the former salts, which open older backups with the keys of their time")
+    @Test("of a database with a plaintext header keeps the former salts, which open older backups with their keys")
     func olderBackups() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let names = ["first", "second", "third"]
-        try Self.create(path, Self.configuration(.passphrase("first"), PlaintextHeader()), journalMode: "delete").close()
+        try Self.create(path, Self.configuration(.passphrase("first"), PlaintextHeader()), journalMode: "delete")
+            .close()
         for (name, next) in zip(names, names.dropFirst()) {
             _ = try Self.copy(path, [""], into: folder.path(name))
             let queue = try DatabaseQueue(path: path, configuration: Self.configuration(.passphrase(name)))
@@ -273,7 +294,7 @@ struct RotationEndTests {
         #expect(try SaltFile.readAll(.permanent, of: path).count == 4)
     }
 
-    @Test("keeps the former salts when the header goes")
+    @Test("keeps the former salts when the header is removed")
     func formerSalts() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let encryption = Encryption(key: try .random(), plaintextHeader: PlaintextHeader())

@@ -19,12 +19,16 @@ struct RotationFailureTests {
         }
     }
 
-    @Test("once, at any operation, leaves one key that opens every row, also after a crash", arguments: [(Failure.change, true), (.change, false), (.tear, true), (.read, true)])
+    @Test(
+        "once, at any operation, leaves one key that opens every row, also after a crash",
+        arguments: [(Failure.change, true), (.change, false), (.tear, true), (.read, true)])
     func once(_ failure: Failure, wal: Bool) throws {
         try failAtEachOperation(failure, wal: wal, lasting: false)
     }
 
-    @Test("from any operation on, leaves one key that opens every row, also after a crash", arguments: [(Failure.change, true), (.change, false), (.disk, true), (.read, true)])
+    @Test(
+        "from any operation on, leaves one key that opens every row, also after a crash",
+        arguments: [(Failure.change, true), (.change, false), (.disk, true), (.read, true)])
     func lasting(_ failure: Failure, wal: Bool) throws {
         try failAtEachOperation(failure, wal: wal, lasting: true)
     }
@@ -95,7 +99,9 @@ struct RotationFailureTests {
         #expect(place.isNew == false)
     }
 
-    @Test("to write what they were told to, without a word, is found out before the new key is believed", arguments: Int64(1)..<5)
+    @Test(
+        "to write without an error is detected by the verification",
+        arguments: Int64(1)..<5)
     func lyingDisk(write: Int64) throws {
         strongroom_faults_install()
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
@@ -109,11 +115,12 @@ struct RotationFailureTests {
         #expect(error?.reason == .keyChanged)
         #expect(error?.damagedPage != nil)
         try queue.close()
-        let report = try DatabaseQueue(path: path, configuration: RotatedFile.configuration(isNew: true)).checkIntegrity()
+        let report = try DatabaseQueue(path: path, configuration: RotatedFile.configuration(isNew: true))
+            .checkIntegrity()
         #expect(report.unauthenticPages?.count == 1)
     }
 
-    @Test("is not heard of by transaction observers, and can't be vetoed by them")
+    @Test("does not notify transaction observers, and they can't refuse it")
     func observers() throws {
         final class Veto: TransactionObserver {
             nonisolated(unsafe) var calls = 0
@@ -156,7 +163,9 @@ struct RotatedFile {
     }
 
     /// Raw, because a wrong passphrase is tried in all the older formats, at a price.
-    private static func key(isNew: Bool) throws -> DatabaseKey { try .rawKey([UInt8](repeating: isNew ? 2 : 1, count: 32)) }
+    private static func key(isNew: Bool) throws -> DatabaseKey {
+        try .rawKey([UInt8](repeating: isNew ? 2 : 1, count: 32))
+    }
 
     static func configuration(isNew: Bool) throws -> Configuration {
         var configuration = Configuration()
@@ -175,7 +184,8 @@ struct RotatedFile {
         self.rows = rows
     }
 
-    /// What would mix keys in the file, if the connection had the wrong one: it may refuse, but then nothing is written.
+    /// What would mix keys in the file, if the connection had the wrong one: it may refuse, but then nothing is
+    /// written.
     mutating func write(_ queue: DatabaseQueue) throws {
         do {
             // The database stays as large as it is, or operations would grow faster than they fail.
@@ -192,13 +202,15 @@ struct RotatedFile {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         var copy = RotatedFile(path: folder + "/db.sqlite")
         (copy.rows, copy.writes, copy.isNew) = (rows, writes, isNew)
-        for ending in ["", "-wal", "-journal", "-salt-next"] where FileManager.default.fileExists(atPath: path + ending) {
+        for ending in ["", "-wal", "-journal", "-salt-next"] where FileManager.default.fileExists(atPath: path + ending)
+        {
             try FileManager.default.copyItem(atPath: path + ending, toPath: copy.path + ending)
         }
         return copy
     }
 
-    /// Exactly one of the two keys opens the database, each page is authentic under it, and each acknowledged row is there.
+    /// Exactly one of the two keys opens the database, each page is authentic under it, and each acknowledged row is
+    /// there.
     mutating func requireOneKey(_ context: String) throws {
         let survivors = [false, true].filter(opens)
         try #require(survivors.count == 1, "\(context): \(survivors)")
@@ -215,7 +227,9 @@ struct RotatedFile {
     }
 
     private func opens(isNew: Bool) -> Bool {
-        guard let queue = try? DatabaseQueue(path: path, configuration: Self.configuration(isNew: isNew)) else { return false }
+        guard let queue = try? DatabaseQueue(path: path, configuration: Self.configuration(isNew: isNew)) else {
+            return false
+        }
         try? queue.close()
         return true
     }

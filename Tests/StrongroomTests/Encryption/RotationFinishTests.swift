@@ -31,7 +31,7 @@ struct RotationFinishTests {
         return try queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") }
     }
 
-    @Test("because its log can't be moved into the file says that it is unfinished, and goes on when there is room")
+    @Test("because its log can't be moved into the file is reported as unfinished, and goes on when there is room")
     func logNotMoved() throws {
         strongroom_faults_install()
         let folder = try TemporaryFolder()
@@ -57,7 +57,7 @@ struct RotationFinishTests {
         #expect(outcomes == [.unfinished, .complete])
     }
 
-    @Test("because its salt can't be written says that it is unfinished, opens, and goes on when there is room",
+    @Test("because its salt can't be written is reported as unfinished, opens, and goes on when there is room",
           .enabled(if: strongroom_faults_syncs() >= 0))
     func saltNotWritten() throws {
         let folder = try TemporaryFolder()

@@ -102,7 +102,7 @@ struct RotationInTransactionTests {
         }
     }
 
-    @Test("tells observers, and who waits for its end, of one transaction")
+    @Test("notifies observers and callbacks of one transaction")
     func observers() throws {
         try withQueue { queue, _ throws in
             let recorder = TransactionRecorder(), ends = Shared<[String]>([])

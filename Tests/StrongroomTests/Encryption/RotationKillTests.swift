@@ -2,12 +2,15 @@ import Foundation
 import Strongroom
 import Testing
 
-/// `kill -9` in the middle of changes of key: `STRONGROOM_KILLS` says how often, `scripts/kill-rotations` does it at length.
+/// `kill -9` in the middle of changes of key: `STRONGROOM_KILLS` says how often, `scripts/kill-rotations` does it at
+/// length.
 @Suite("A rotation killed with kill -9")
 struct RotationKillTests {
     private static let kills = ProcessInfo.processInfo.environment["STRONGROOM_KILLS"].flatMap { Int($0) } ?? 40
 
-    @Test("leaves exactly one key that opens everything, and every committed row", .timeLimit(.minutes(60)), arguments: ["wal", "delete"])
+    @Test(
+        "leaves exactly one key that opens everything, and every committed row", .timeLimit(.minutes(60)),
+        arguments: ["wal", "delete"])
     func kill(journalMode: String) async throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try create(path, journalMode)
@@ -30,7 +33,8 @@ struct RotationKillTests {
         try queue.write { db in
             try db.execute(sql: """
                 CREATE TABLE ballast(a INTEGER PRIMARY KEY, b);
-                WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c WHERE x < 5000) INSERT INTO ballast SELECT x, randomblob(4000) FROM c;
+                WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c WHERE x < 5000) INSERT INTO ballast \
+                SELECT x, randomblob(4000) FROM c;
                 CREATE TABLE acknowledged(a INTEGER PRIMARY KEY);
                 """)
         }
@@ -58,8 +62,8 @@ private func opens(_ path: String, _ passphrase: String) throws -> Bool {
     }
 }
 
-/// Runs in a process of its own: writes, reads and changes keys until it kills itself, on an even round at a page, on an odd one at a
-/// moment, so that commit, verification and checkpoint are hit, too.
+/// Runs in a process of its own: writes, reads and changes keys until it kills itself, on an even round at a page, on
+/// an odd one at a moment, so that commit, verification and checkpoint are hit, too.
 private func rotateUntilKilled(_ path: String, round: Int) throws {
     var passphrase = "correct horse", other = "new horse"
     if try !opens(path, passphrase) { swap(&passphrase, &other) }
@@ -72,7 +76,9 @@ private func rotateUntilKilled(_ path: String, round: Int) throws {
         // Load: another connection that reads until its key is the old one, and again.
         while true {
             for name in ["correct horse", "new horse"] {
-                guard let reader = try? DatabaseQueue(path: path, configuration: .encrypted(passphrase: name)) else { continue }
+                guard let reader = try? DatabaseQueue(path: path, configuration: .encrypted(passphrase: name)) else {
+                    continue
+                }
                 while (try? reader.read { try Int.fetchOne($0, sql: "SELECT sum(length(b)) FROM ballast") }) != nil {}
             }
         }

@@ -5,7 +5,7 @@ import Testing
 /// Another process, with Strongroom, has the database open while its key changes.
 @Suite("A rotation elsewhere")
 struct RotationProcessTests {
-    @Test("stops an idle pool cleanly: reads and writes fail with NOTADB, nothing is written, and the new key lets it go on")
+    @Test("stops an idle pool: reads and writes fail with NOTADB, nothing is written, and it goes on with the new key")
     func idle() async throws {
         let meeting = try Meeting()
         var file = RotatedFile(path: meeting.folder.path("db.sqlite"))
@@ -17,9 +17,13 @@ struct RotationProcessTests {
             try pool.write { try $0.execute(sql: "UPDATE t SET c = c + 1") }
             _ = try pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
             Meeting.waitForRotation(path)
-            let writing = #expect(throws: DatabaseError.self) { try pool.write { try $0.execute(sql: "UPDATE t SET c = c + 1") } }
+            let writing = #expect(throws: DatabaseError.self) {
+                try pool.write { try $0.execute(sql: "UPDATE t SET c = c + 1") }
+            }
             guard writing?.resultCode == .SQLITE_NOTADB else { exit(3) }
-            let reading = #expect(throws: DatabaseError.self) { _ = try pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } }
+            let reading = #expect(throws: DatabaseError.self) {
+                _ = try pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
+            }
             guard reading?.resultCode == .SQLITE_NOTADB else { exit(4) }
             try? pool.close()
             let again = try DatabasePool(path: path, configuration: RotatedFile.configuration(isNew: true))
@@ -51,7 +55,7 @@ struct RotationProcessTests {
         #expect(file.isNew)
     }
 
-    @Test("is busy while it writes, and goes through afterwards")
+    @Test("is busy while another process writes, and succeeds afterwards")
     func writing() async throws {
         let meeting = try Meeting()
         var file = RotatedFile(path: meeting.folder.path("db.sqlite"))
@@ -86,7 +90,9 @@ struct RotationProcessTests {
         Thread.detachNewThread {
             try? pool.read { db in
                 isInside.signal()
-                for _ in 0..<100 { readings.append(try Int.fetchOne(db, sql: "SELECT count(b) + sum(length(b)) * 0 FROM t")) }
+                for _ in 0..<100 {
+                    readings.append(try Int.fetchOne(db, sql: "SELECT count(b) + sum(length(b)) * 0 FROM t"))
+                }
             }
             hasLeft.signal()
         }

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("A rotation on a file system that is full or can't be written")
 struct RotationRoomTests {
-    @Test("that fills up on the way changes nothing, and goes through once there is room", .enabled(if: getuid() == 0), arguments: [true, false])
+    @Test(
+        "that fills up changes nothing, and succeeds when there is room", .enabled(if: getuid() == 0),
+        arguments: [true, false])
     func fullDisk(wal: Bool) throws {
         let disk = try SmallDisk(megabytes: 8)
         var file = RotatedFile(path: disk.path + "/db.sqlite")
@@ -39,7 +41,9 @@ struct RotationRoomTests {
             try file.create(wal: true, rows: 500)
             let queue = try DatabaseQueue(path: file.path, configuration: file.configuration)
             do {
-                try queue.rotateKey(to: file.otherKey) { if $0.completedPageCount == 100 { limitFileSize(to: 500_000) } }
+                try queue.rotateKey(to: file.otherKey) {
+                    if $0.completedPageCount == 100 { limitFileSize(to: 500_000) }
+                }
                 exit(3)
             } catch let error as DatabaseError {
                 guard [.SQLITE_FULL, .SQLITE_IOERR].contains(error.resultCode) else { exit(4) }
@@ -52,7 +56,9 @@ struct RotationRoomTests {
         }
     }
 
-    @Test("of a file, or in a folder, that can't be written says so, and leaves all as it is", arguments: ["file", "folder"])
+    @Test(
+        "of a file, or in a folder, that can't be written says so, and leaves all as it is",
+        arguments: ["file", "folder"])
     func readOnly(_ what: String) async throws {
         await #expect(processExitsWith: .success) { [what = what as String] in
             let folder = try TemporaryFolder()
@@ -65,7 +71,9 @@ struct RotationRoomTests {
             let error = #expect(throws: DatabaseError.self) {
                 try DatabaseQueue(path: file.path, configuration: file.configuration).rotateKey(to: file.otherKey)
             }
-            guard [.SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_MISUSE].contains(error?.resultCode) else { exit(5) }
+            guard [.SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR, .SQLITE_MISUSE].contains(error?.resultCode) else {
+                exit(5)
+            }
             if getuid() == 0, seteuid(0) != 0 { exit(6) }
             guard chmod(folder.path, 0o755) == 0, chmod(file.path, 0o644) == 0 else { exit(7) }
             #expect(try Data(contentsOf: URL(fileURLWithPath: file.path)) == before)

@@ -14,7 +14,9 @@ struct RotationTests {
     }
 
     private func count(_ path: String, _ passphrase: String) throws -> Int? {
-        try DatabaseQueue(path: path, configuration: .encrypted(passphrase: passphrase)).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
+        try DatabaseQueue(path: path, configuration: .encrypted(passphrase: passphrase)).read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM t")
+        }
     }
 
     private func salt(_ path: String) throws -> Data {
@@ -59,11 +61,14 @@ struct RotationTests {
         try withQueue(wal: wal) { queue, path in
             try queue.rotateKey(to: .passphrase("new"))
             #expect(try stockShell(path, key: "new", "SELECT count(*) FROM t;") == ["2000"])
-            #expect(try stockShell(path, key: "correct horse", "SELECT count(*) FROM t;").contains { $0.contains("file is not a database") })
+            #expect(
+                try stockShell(path, key: "correct horse", "SELECT count(*) FROM t;").contains {
+                    $0.contains("file is not a database")
+                })
         }
     }
 
-    @Test("goes there and back")
+    @Test("can be reversed by another rotation")
     func back() throws {
         try withQueue(wal: true) { queue, path in
             try queue.rotateKey(to: .passphrase("new"))
@@ -140,7 +145,10 @@ struct RotationTests {
             try queue.write { try $0.execute(sql: "INSERT INTO t(b) VALUES (1)") }
             #expect(try other.run("SELECT count(*) FROM t;") == ["2000"])
             _ = try other.run("COMMIT;")
-            #expect(try other.run("INSERT INTO t(b) VALUES (9);").contains { $0.contains("not a database") || $0.contains("error") })
+            #expect(
+                try other.run("INSERT INTO t(b) VALUES (9);").contains {
+                    $0.contains("not a database") || $0.contains("error")
+                })
             #expect(try count(path, "new") == 2001)
             #expect(!FileManager.default.fileExists(atPath: path + "-salt-next"))
         }
@@ -189,7 +197,7 @@ struct RotationTests {
         }
     }
 
-    @Test("of a database with a rollback journal goes through a write-ahead log, and leaves the journal as it was")
+    @Test("of a database with a rollback journal uses a write-ahead log, and restores the journal mode")
     func journal() throws {
         try withQueue(wal: false, rows: 200) { queue, path in
             var isLogged = true
@@ -297,14 +305,17 @@ struct IntegrityTests {
 
 @Suite("Inspecting a file")
 struct InspectionTests {
-    @Test("tells what it is without a key")
+    @Test("shows its properties without a key")
     func kinds() throws {
         let folder = try TemporaryFolder()
-        let absent = folder.path("absent"), empty = folder.path("empty"), clear = folder.path("clear"), encrypted = folder.path("encrypted"), text = folder.path("text")
+        let absent = folder.path("absent"), empty = folder.path("empty"), clear = folder.path("clear"),
+            encrypted = folder.path("encrypted"), text = folder.path("text")
         try Data().write(to: URL(fileURLWithPath: empty))
         try String(repeating: "text ", count: 1000).write(toFile: text, atomically: true, encoding: .utf8)
         try DatabaseQueue(path: clear).write { try $0.execute(sql: "CREATE TABLE t(a)") }
-        try DatabaseQueue(path: encrypted, configuration: .encrypted()).write { try $0.execute(sql: "CREATE TABLE t(a)") }
+        try DatabaseQueue(path: encrypted, configuration: .encrypted()).write {
+            try $0.execute(sql: "CREATE TABLE t(a)")
+        }
         #expect(try DatabaseFile.inspect(path: absent).kind == .absent)
         #expect(try DatabaseFile.inspect(path: empty).kind == .empty)
         #expect(try DatabaseFile.inspect(path: text).kind == .notDatabase)

@@ -8,7 +8,7 @@ import Testing
 struct SaltFileTests {
     private static let roles = SaltFile.Role.allCases
 
-    @Test("is on the disk before it has its name, and its name before anyone relies on it",
+    @Test("is on the disk before it has its name, and its name is before it is used",
           .enabled(if: strongroom_faults_syncs() >= 0), arguments: roles, [false, true])
     func synced(_ role: SaltFile.Role, exclusively: Bool) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
@@ -35,14 +35,18 @@ struct SaltFileTests {
         #expect(strongroom_faults_syncs() - before == 3)
     }
 
-    @Test("that can't be synced keeps the database from being created", .enabled(if: strongroom_faults_syncs() >= 0), arguments: 0..<4)
+    @Test(
+        "that can't be synced keeps the database from being created", .enabled(if: strongroom_faults_syncs() >= 0),
+        arguments: 0..<4)
     func creation(passing: Int64) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         var configuration = Configuration()
         configuration.encryption = Encryption(key: try .random(), plaintextHeader: PlaintextHeader())
         strongroom_faults_fail_syncs(passing)
         defer { strongroom_faults_fail_syncs(-1) }
-        let error = #expect(throws: DatabaseError.self) { try withConnection(path, configuration) { try $0.execute(sql: "CREATE TABLE t(a)") } }
+        let error = #expect(throws: DatabaseError.self) {
+            try withConnection(path, configuration) { try $0.execute(sql: "CREATE TABLE t(a)") }
+        }
         #expect(error?.resultCode == .SQLITE_IOERR)
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)).isEmpty)
     }
@@ -77,7 +81,10 @@ struct SaltFileTests {
             }
         }
         for index in text.indices {
-            for byte in [0, UInt8(ascii: "\n"), UInt8(ascii: " "), UInt8(ascii: "0"), UInt8(ascii: "-"), 255, text[index] ^ 1, text[index] ^ 0x20] {
+            for byte in [
+                0, UInt8(ascii: "\n"), UInt8(ascii: " "), UInt8(ascii: "0"), UInt8(ascii: "-"), 255, text[index] ^ 1,
+                text[index] ^ 0x20,
+            ] {
                 var changed = text
                 changed[index] = byte
                 try expectSameOrDamaged(changed)
@@ -85,10 +92,14 @@ struct SaltFileTests {
             try expectSameOrDamaged(text.prefix(index))
         }
         #expect(refusals > text.count * 6)
-        for _ in 0..<500 { try expectSameOrDamaged(Data((0..<Int.random(in: 0...600)).map { _ in UInt8.random(in: 0...255) })) }
+        for _ in 0..<500 {
+            try expectSameOrDamaged(Data((0..<Int.random(in: 0...600)).map { _ in UInt8.random(in: 0...255) }))
+        }
     }
 
-    @Test("with a size that no header has is damaged, although its check is right", arguments: [-16, 8, 33, 112, 4096, 1 << 20, 1 << 40])
+    @Test(
+        "with a size that no header has is damaged, although its check is right",
+        arguments: [-16, 8, 33, 112, 4096, 1 << 20, 1 << 40])
     func size(_ size: Int) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         var configuration = Configuration()

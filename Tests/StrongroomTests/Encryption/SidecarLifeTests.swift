@@ -13,7 +13,9 @@ struct SidecarLifeTests {
         path = folder.path("db.sqlite")
     }
 
-    private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
 
     private func move(_ from: String, _ to: String) throws {
         try? FileManager.default.removeItem(atPath: folder.path(to))
@@ -34,7 +36,9 @@ struct SidecarLifeTests {
         if leavesEmptyFile { try Data().write(to: URL(fileURLWithPath: path)) }
         for _ in 0..<3 {
             let queue = try queue(path, passphrase: "secret")
-            if writes { try queue.write { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS t(a); INSERT INTO t VALUES (1)") } }
+            if writes {
+                try queue.write { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS t(a); INSERT INTO t VALUES (1)") }
+            }
             _ = try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") }
             try queue.close()
         }
@@ -105,7 +109,9 @@ struct SidecarLifeTests {
         #expect(try read(path, passphrase: "second") == 1)
     }
 
-    @Test("are not all that reading leaves alone: SQLite would remove the log of a database that was emptied", arguments: [
+    @Test(
+        "are not all that reading leaves alone: SQLite would remove the log of a database that was emptied",
+        arguments: [
         nil, PlaintextHeader(), PlaintextHeader(salt: .provided([UInt8](1...16))),
     ])
     func emptied(header: PlaintextHeader?) throws {
@@ -138,13 +144,17 @@ struct SidecarLifeTests {
         ("set-up", { path in
             var configuration = Configuration()
             configuration.encryption = encryption("secret")
-            configuration.prepareDatabase { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS t(a); INSERT INTO t VALUES (7)") }
+                configuration.prepareDatabase {
+                    try $0.execute(sql: "CREATE TABLE IF NOT EXISTS t(a); INSERT INTO t VALUES (7)")
+                }
             _ = try DatabaseQueue(path: path, configuration: configuration)
             kill(getpid(), SIGKILL)
         }),
         ("exclusive", { path in
             let queue = try queue(path, passphrase: "secret")
-            try queue.inDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; CREATE TABLE t(a); INSERT INTO t VALUES (7)") }
+                try queue.inDatabase {
+                    try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; CREATE TABLE t(a); INSERT INTO t VALUES (7)")
+                }
             kill(getpid(), SIGKILL)
         }),
     ]
@@ -159,7 +169,9 @@ struct SidecarLifeTests {
         #expect(try read(path, passphrase: "secret") == 7)
     }
 
-    @Test("open a database that was created from its files alone, while it is open and afterwards", arguments: [nil, 32, 96], [true, false])
+    @Test(
+        "open a database that was created from its files alone, while it is open and afterwards",
+        arguments: [nil, 32, 96], [true, false])
     func fromTheFilesAlone(header: Int?, isPool: Bool) throws {
         let encryption = encryption("secret", header: header.map { PlaintextHeader(size: $0) })
         var configuration = Configuration()
@@ -176,7 +188,7 @@ struct SidecarLifeTests {
         #expect(try read(folder.path("moved.sqlite"), passphrase: "secret") == 7)
     }
 
-    @Test("are put back when somebody took them away before the first page")
+    @Test("are restored if they are removed before the first page")
     func lostBeforeTheFirstPage() throws {
         let queue = try queue(path, passphrase: "secret")
         try FileManager.default.removeItem(atPath: path + "-salt")
@@ -185,7 +197,7 @@ struct SidecarLifeTests {
         #expect(try read(path, passphrase: "secret") == 7)
     }
 
-    @Test("of two who create a database at once are one, in a readable header too", arguments: 0..<10)
+    @Test("are the same for two processes that create a database, with a plaintext header too", arguments: 0..<10)
     func race(_ round: Int) throws {
         if round % 2 == 1 { try SaltFile(salt: .random(), header: 32).write(.permanent, of: path) }
         let path = path, failures = Shared<[String]>([])
@@ -201,7 +213,10 @@ struct SidecarLifeTests {
             }
         }
         #expect(failures.value == [])
-        #expect(try queue(path, passphrase: "secret").read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master") } == 4)
+        #expect(
+            try queue(path, passphrase: "secret").read {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM sqlite_master")
+            } == 4)
         #expect(try names() == ["db.sqlite", "db.sqlite-salt"])
     }
 
@@ -213,7 +228,8 @@ struct SidecarLifeTests {
         try write(path, passphrase: "secret", 7)
         try write(other, passphrase: "other", 8)
         let error = #expect(throws: DatabaseError.self) {
-            try DatabaseFile.migrate(path: path, to: destination, from: encryption("secret"), as: encryption("secret")) { progress in
+            try DatabaseFile.migrate(path: path, to: destination, from: encryption("secret"), as: encryption("secret"))
+            { progress in
                 guard progress.isCompleted else { return }
                 for end in ["", "-salt"] where !FileManager.default.fileExists(atPath: destination + end) {
                     try FileManager.default.copyItem(atPath: other + end, toPath: destination + end)
@@ -223,7 +239,10 @@ struct SidecarLifeTests {
         #expect(error?.resultCode == .SQLITE_CANTOPEN)
         #expect(error?.reason == .fileExists)
         #expect(try read(destination, passphrase: "other") == 8)
-        #expect(try names() == ["copy.sqlite", "copy.sqlite-salt", "db.sqlite", "db.sqlite-salt", "other.sqlite", "other.sqlite-salt"])
+        #expect(
+            try names() == [
+                "copy.sqlite", "copy.sqlite-salt", "db.sqlite", "db.sqlite-salt", "other.sqlite", "other.sqlite-salt",
+            ])
     }
 
     @Test("are not left behind by a copy whose name is taken by a database that has none")
@@ -231,7 +250,8 @@ struct SidecarLifeTests {
         let destination = folder.path("copy.sqlite")
         try write(path, passphrase: "secret", 7)
         #expect(throws: DatabaseError.self) {
-            try DatabaseFile.migrate(path: path, to: destination, from: encryption("secret"), as: encryption("secret")) { progress in
+            try DatabaseFile.migrate(path: path, to: destination, from: encryption("secret"), as: encryption("secret"))
+            { progress in
                 if progress.isCompleted { try Data([1]).write(to: URL(fileURLWithPath: destination)) }
             }
         }
@@ -241,7 +261,9 @@ struct SidecarLifeTests {
 
     // MARK: - Rotation
 
-    @Test("of a rotation that never began are removed, though they are not whole", arguments: ["", "Strongroom salt 1\nsalt 00"])
+    @Test(
+        "of a rotation that never began are removed, though they are not whole",
+        arguments: ["", "Strongroom salt 1\nsalt 00"])
     func unfinishedRotation(_ text: String) throws {
         try write(path, passphrase: "secret", 7)
         try Data(text.utf8).write(to: URL(fileURLWithPath: path + "-salt-next"))
@@ -250,7 +272,7 @@ struct SidecarLifeTests {
         #expect(try names() == ["db.sqlite", "db.sqlite-salt"])
     }
 
-    @Test("name the cure when they are damaged: each its own", arguments: zip(SaltFile.Role.allCases, [
+    @Test("name the remedy when they are damaged, each its own", arguments: zip(SaltFile.Role.allCases, [
         "restore it from a backup", "delete it", "move it away; if the database opens then, delete it",
     ]))
     func cures(_ role: SaltFile.Role, _ cure: String) throws {
@@ -288,5 +310,7 @@ private func read(_ path: String, passphrase: String, readonly: Bool = false) th
     var configuration = Configuration()
     configuration.encryption = encryption(passphrase, header: nil)
     configuration.readonly = readonly
-    return try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT a FROM t") }
+    return try DatabaseQueue(path: path, configuration: configuration).read {
+        try Int.fetchOne($0, sql: "SELECT a FROM t")
+    }
 }

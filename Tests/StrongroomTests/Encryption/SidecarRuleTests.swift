@@ -16,7 +16,9 @@ struct SidecarRuleTests {
 
     private func file(_ role: SaltFile.Role) -> String { SaltFile.path(role, of: path) }
 
-    private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
 
     // MARK: - Owner and mode
 
@@ -37,7 +39,8 @@ struct SidecarRuleTests {
         try rotateAsRoot(encryption)
         await #expect(processExitsWith: .success) { [path = path as String] in
             guard setgid(65534) == 0, setuid(65534) == 0 else { exit(3) }
-            let encryption = Encryption(key: try .rawKey(Data(repeating: 2, count: 32)), plaintextHeader: PlaintextHeader())
+            let encryption = Encryption(
+                key: try .rawKey(Data(repeating: 2, count: 32)), plaintextHeader: PlaintextHeader())
             guard try read(path, encryption) == 7 else { exit(4) }
         }
     }
@@ -61,7 +64,8 @@ struct SidecarRuleTests {
     @Test("that this user may not read says so, and stays as it is", .enabled(if: geteuid() == 0))
     func unreadable() throws {
         try create(path, .plaintext)
-        #expect(chown(folder.path, 65534, 65534) == 0 && chown(path, 65534, 65534) == 0 && chmod(file(.permanent), 0) == 0)
+        #expect(
+            chown(folder.path, 65534, 65534) == 0 && chown(path, 65534, 65534) == 0 && chmod(file(.permanent), 0) == 0)
         try #require(strongroom_faults_use_files_as(65534))
         defer { _ = strongroom_faults_use_files_as(0) }
         let error = #expect(throws: DatabaseError.self) { try read(path, .plaintext) }
@@ -73,13 +77,17 @@ struct SidecarRuleTests {
     @Test("that this user may not write keeps the key from changing, before anything has", .enabled(if: geteuid() == 0))
     func unwritable() throws {
         try create(path, .plaintext)
-        #expect(chown(folder.path, 65534, 65534) == 0 && chown(path, 65534, 65534) == 0 && chmod(file(.permanent), 0o644) == 0)
+        #expect(
+            chown(folder.path, 65534, 65534) == 0 && chown(path, 65534, 65534) == 0
+                && chmod(file(.permanent), 0o644) == 0)
         try #require(strongroom_faults_use_files_as(65534))
         defer { _ = strongroom_faults_use_files_as(0) }
         var configuration = Configuration()
         configuration.encryption = .plaintext
         let queue = try DatabaseQueue(path: path, configuration: configuration)
-        let error = #expect(throws: DatabaseError.self) { try queue.rotateKey(to: .rawKey(Data(repeating: 2, count: 32))) }
+        let error = #expect(throws: DatabaseError.self) {
+            try queue.rotateKey(to: .rawKey(Data(repeating: 2, count: 32)))
+        }
         #expect(error?.reason == .unfitSaltFile && error?.message?.contains("can't write") == true)
         try queue.close()
         #expect(try names() == ["db.sqlite", "db.sqlite-salt"])
@@ -144,7 +152,8 @@ struct SidecarRuleTests {
             case .link:
                 try Data("Strongroom salt 1\n".utf8).write(to: URL(fileURLWithPath: name + ".target"))
                 try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: name + ".target")
-            case .danglingLink: try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: name + ".nowhere")
+            case .danglingLink:
+                try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: name + ".nowhere")
             case .folder: try FileManager.default.createDirectory(atPath: name, withIntermediateDirectories: false)
             case .pipe: try #require(mkfifo(name, 0o600) == 0)
             case .device: try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: "/dev/zero")
@@ -158,7 +167,8 @@ struct SidecarRuleTests {
         try impostor.make(file(role))
         let before = try names(), salt = SaltFile(salt: try .random(), header: 32)
         let uses = [
-            { _ = try SaltFile.read(role, of: path) }, { try salt.write(role, of: path) }, { _ = try salt.agree(role, of: path) },
+            { _ = try SaltFile.read(role, of: path) }, { try salt.write(role, of: path) },
+            { _ = try salt.agree(role, of: path) },
         ]
         for use in uses {
             let error = #expect(throws: DatabaseError.self) { try use() }
@@ -189,12 +199,14 @@ struct SidecarRuleTests {
         try impostor.make(file(.rotation))
         for readonly in [true, false] {
             let error = #expect(throws: DatabaseError.self) { try read(path, .plaintext, readonly: readonly) }
-            #expect(error?.message?.contains("\(file(.rotation)): it is not a regular file") == true, "\(readonly) \(String(describing: error))")
+            #expect(
+                error?.message?.contains("\(file(.rotation)): it is not a regular file") == true,
+                "\(readonly) \(String(describing: error))")
         }
         #expect(try DatabaseFile.inspect(path: path).isRotationPending)
     }
 
-    @Test("A database that is a pipe is no database, and nobody waits for it", .timeLimit(.minutes(1)))
+    @Test("A pipe is not a database, and opening it does not block", .timeLimit(.minutes(1)))
     func pipe() throws {
         try #require(mkfifo(path, 0o600) == 0)
         #expect(try DatabaseFile.inspect(path: path).kind == .notDatabase)
@@ -202,7 +214,9 @@ struct SidecarRuleTests {
 
     // MARK: - Whole or not at all
 
-    @Test("that a killed process left half-written is written anew, whatever is there of it", arguments: SaltFile.Role.allCases)
+    @Test(
+        "that a killed process left incomplete is written again",
+        arguments: SaltFile.Role.allCases)
     func halfWritten(_ role: SaltFile.Role) throws {
         try SaltFile(salt: .random(), header: 32).write(role, of: path)
         let text = try Data(contentsOf: URL(fileURLWithPath: file(role)))
@@ -261,12 +275,14 @@ struct SidecarRuleTests {
         let descriptor = open(file(.creation), O_RDWR)
         defer { close(descriptor) }
         try #require(flock(descriptor, LOCK_EX) == 0)
-        let error = #expect(throws: DatabaseError.self) { try SaltFile(salt: .random(), header: 32).agree(.creation, of: path) }
+        let error = #expect(throws: DatabaseError.self) {
+            try SaltFile(salt: .random(), header: 32).agree(.creation, of: path)
+        }
         #expect(error?.resultCode == .SQLITE_BUSY)
         #expect(try Data(contentsOf: URL(fileURLWithPath: file(.creation))) == Data("Strongroom".utf8))
     }
 
-    @Test("is the same for all who create a database at once, and there is one", arguments: 0..<20)
+    @Test("is the same for all processes that create a database at the same time", arguments: 0..<20)
     func agreement(_ round: Int) throws {
         if round % 2 == 1 { try Data("Strongroom sa".utf8).write(to: URL(fileURLWithPath: file(.creation))) }
         let salts = try (0..<8).map { _ in SaltFile(salt: try .random(), header: 32) }, path = path
@@ -290,7 +306,9 @@ struct SidecarRuleTests {
         #expect(strongroom_faults_refused_names() == before)
         var progress: (EncryptionProgress) throws -> Void = { _ in }
         if isTaken { progress = { _ in try Data("other".utf8).write(to: URL(fileURLWithPath: copy)) } }
-        let result = Result { try DatabaseFile.migrate(path: path, to: copy, from: .plaintext, as: .plaintext, progress: progress) }
+        let result = Result {
+            try DatabaseFile.migrate(path: path, to: copy, from: .plaintext, as: .plaintext, progress: progress)
+        }
         #expect(strongroom_faults_refused_names() == before + 2)
         if isTaken {
             #expect(throws: DatabaseError.self) { try result.get() }
@@ -351,11 +369,15 @@ struct SidecarRuleTests {
     func symbolicLinks(isRelative: Bool) throws {
         try FileManager.default.createDirectory(atPath: folder.path("real"), withIntermediateDirectories: false)
         let real = folder.path("real/db.sqlite"), first = folder.path("first"), second = folder.path("second")
-        try FileManager.default.createSymbolicLink(atPath: first, withDestinationPath: isRelative ? "real/db.sqlite" : real)
+        try FileManager.default.createSymbolicLink(
+            atPath: first, withDestinationPath: isRelative ? "real/db.sqlite" : real)
         try FileManager.default.createSymbolicLink(atPath: second, withDestinationPath: isRelative ? "first" : first)
         try create(second, .plaintext)
         #expect(try names() == ["first", "real", "second"])
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("real")).sorted() == ["db.sqlite", "db.sqlite-salt"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path("real")).sorted() == [
+                "db.sqlite", "db.sqlite-salt",
+            ])
         try SaltFile(salt: .random(), header: 32).write(.rotation, of: real)
         let salt = try SaltFile.read(.permanent, of: real)?.salt.bytes
         for path in [real, first, second] {
@@ -388,5 +410,7 @@ private func read(_ path: String, _ encryption: Encryption, readonly: Bool = fal
     var configuration = Configuration()
     configuration.encryption = encryption
     configuration.readonly = readonly
-    return try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT a FROM t") }
+    return try DatabaseQueue(path: path, configuration: configuration).read {
+        try Int.fetchOne($0, sql: "SELECT a FROM t")
+    }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The distribution's own `sqlcipher` shell, in a process of its own: what we write must be SQLCipher's format, and what it writes
-/// must open here.
+/// The distribution's own `sqlcipher` shell, in a process of its own: what we write must be SQLCipher's format, and
+/// what it writes must open here.
 final class StockShell {
     private let process = Process()
     private let input = Pipe()
@@ -46,6 +46,8 @@ final class StockShell {
 }
 
 /// Runs statements in a shell of their own.
-func stockShell(_ path: String, key: String? = "correct horse", setUp: String = "PRAGMA kdf_iter = 1000;", _ sql: String) throws -> [String] {
+func stockShell(
+    _ path: String, key: String? = "correct horse", setUp: String = "PRAGMA kdf_iter = 1000;", _ sql: String
+) throws -> [String] {
     try StockShell(path, key: key, setUp: setUp).run(sql)
 }

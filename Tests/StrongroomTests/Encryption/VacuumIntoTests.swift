@@ -82,7 +82,7 @@ struct VacuumIntoTests {
         for sql in ["VACUUM INTO ?", "/* all */ vacuum main into ?"] { expectRefusal(of: sql, on: queue, folder) }
     }
 
-    @Test("of a database in memory is not written by VACUUM INTO: nobody knows its key",
+    @Test("of a database in memory is not written by VACUUM INTO, because its key is unknown",
         arguments: [Format.iterations, .headerByMethod])
     func statementInMemory(format: Format) throws {
         expectRefusal(of: "VACUUM INTO ?", on: try DatabaseQueue(configuration: format.configuration),
@@ -140,7 +140,8 @@ struct VacuumIntoTests {
         let folder = try TemporaryFolder()
         let writer = try open(folder.path("db.sqlite"))
         try await writer.write { db in
-            try db.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note (text) VALUES ('kept')")
+            try db.execute(
+                sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note (text) VALUES ('kept')")
         }
         let copies = [folder.path("copy.sqlite"), folder.path("second copy.sqlite")]
         try vacuum(writer, into: copies[0])

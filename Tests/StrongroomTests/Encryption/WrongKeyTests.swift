@@ -34,7 +34,8 @@ struct WrongKeyTests {
             try shell.run(
                 """
                 PRAGMA cache_size = 5; BEGIN; UPDATE t SET a = 8;
-                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO t SELECT hex(randomblob(50)) FROM n;
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO t \
+                SELECT hex(randomblob(50)) FROM n;
                 """)
         }
         shell.kill()
@@ -128,7 +129,7 @@ struct WrongKeyTests {
     }
 }
 
-@Suite("A key in set-up")
+@Suite("A key in the set-up")
 struct KeyInSetUpTests {
     @Test("is the only one, also while it isn't derived yet", arguments: [true, false])
     func second(isRaw: Bool) throws {
@@ -225,7 +226,9 @@ struct KeyInSetUpTests {
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
         try pool.read { db throws in
-            if use == .attach || use == .attachClear { _ = try Row.fetchAll(db, sql: "SELECT * FROM other.sqlite_master") }
+            if use == .attach || use == .attachClear {
+                _ = try Row.fetchAll(db, sql: "SELECT * FROM other.sqlite_master")
+            }
             #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM t") == 0)
         }
         try pool.write { try $0.execute(sql: "INSERT INTO t VALUES (1)") }

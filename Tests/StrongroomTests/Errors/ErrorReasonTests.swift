@@ -15,11 +15,13 @@ struct ErrorReasonTests {
         #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }
     }
 
-    @Test("tells a wrong salt from a wrong key, where the key is raw")
+    @Test("distinguishes a wrong salt from a wrong key if the key is raw")
     func wrongSalt() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let key = [UInt8](1...32), salt = [UInt8](1...16)
-        try DatabaseQueue(path: path, configuration: Self.raw(key, salt: salt)).write { try $0.execute(sql: "CREATE TABLE t(a)") }
+        try DatabaseQueue(path: path, configuration: Self.raw(key, salt: salt)).write {
+            try $0.execute(sql: "CREATE TABLE t(a)")
+        }
         let wrongSalt = try opening(path, Self.raw(key, salt: salt.reversed()))
         #expect(wrongSalt?.reason == .wrongSalt)
         #expect(wrongSalt?.isWrongKeyError == false)
@@ -30,7 +32,8 @@ struct ErrorReasonTests {
 
     @Test("does not come from the words of a path")
     func wordsInPath() throws {
-        let folder = try TemporaryFolder(), path = folder.path("the salt of x has the SQLCipher 3 format (another key won't help)")
+        let folder = try TemporaryFolder(),
+            path = folder.path("the salt of x has the SQLCipher 3 format (another key won't help)")
         try DatabaseQueue(path: path, configuration: .encrypted()).write { try $0.execute(sql: "CREATE TABLE t(a)") }
         let error = opening(path, .encrypted(passphrase: "wrong"))
         #expect(error?.reason == .wrongKey)
@@ -73,7 +76,7 @@ struct ErrorReasonTests {
         #expect((error as NSError).localizedRecoverySuggestion == advice)
     }
 
-    @Test("is known of interruptions, damage and closed connections, and of nothing that the code tells")
+    @Test("is set for interruptions, damage and closed connections, and nil if the code is sufficient")
     func others() throws {
         #expect(DatabaseError(resultCode: .SQLITE_INTERRUPT).reason == .interrupted)
         #expect(DatabaseError(resultCode: .SQLITE_CORRUPT_VTAB).reason == .damaged)
@@ -90,7 +93,9 @@ struct ErrorReasonTests {
         try withEncryptedQueue { queue in
             try queue.write { try $0.execute(sql: "CREATE TABLE t(a)") }
             queue.suspend()
-            let error = #expect(throws: DatabaseError.self) { try queue.inDatabase { try $0.execute(sql: "INSERT INTO t VALUES (1)") } }
+            let error = #expect(throws: DatabaseError.self) {
+                try queue.inDatabase { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
+            }
             queue.resume()
             #expect(error?.reason == .suspended)
             #expect(error?.message == "Database is suspended")

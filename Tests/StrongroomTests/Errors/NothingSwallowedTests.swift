@@ -16,7 +16,9 @@ struct NothingSwallowedTests {
         var outcome = Outcome()
         do {
             for number in 1...4 {
-                try queue.write { try $0.execute(sql: "INSERT INTO t VALUES (?, ?)", arguments: [number, Data(count: 5000)]) }
+                try queue.write {
+                    try $0.execute(sql: "INSERT INTO t VALUES (?, ?)", arguments: [number, Data(count: 5000)])
+                }
                 outcome.acknowledged = number
             }
         } catch {
@@ -28,7 +30,8 @@ struct NothingSwallowedTests {
     @Test(
         "A write to the disk that fails, whichever it is, is an error, and what was acknowledged is there",
         arguments: [
-            (STRONGROOM_FAULT_FULL, ResultCode.SQLITE_FULL), (STRONGROOM_FAULT_IO, .SQLITE_IOERR), (STRONGROOM_FAULT_TORN, .SQLITE_IOERR),
+            (STRONGROOM_FAULT_FULL, ResultCode.SQLITE_FULL), (STRONGROOM_FAULT_IO, .SQLITE_IOERR),
+            (STRONGROOM_FAULT_TORN, .SQLITE_IOERR),
             (STRONGROOM_FAULT_SYNC, .SQLITE_IOERR),
         ], ["delete", "wal"])
     func failingDisk(fault: (kind: strongroom_fault, code: ResultCode), journal: String) throws {
@@ -47,9 +50,13 @@ struct NothingSwallowedTests {
             strongroom_faults_clear(folder.path)
             try queue.close()
 
-            let found = try DatabaseQueue(path: path, configuration: .encrypted()).read { try Int.fetchAll($0, sql: "SELECT a FROM t ORDER BY a") }
+            let found = try DatabaseQueue(path: path, configuration: .encrypted()).read {
+                try Int.fetchAll($0, sql: "SELECT a FROM t ORDER BY a")
+            }
             // A commit whose end was not told may have come about: one, the next.
-            #expect(found == Array(1...4).prefix(found.count).map { $0 } && (outcome.acknowledged...outcome.acknowledged + 1).contains(found.count))
+            #expect(
+                found == Array(1...4).prefix(found.count).map { $0 }
+                    && (outcome.acknowledged...outcome.acknowledged + 1).contains(found.count))
             guard let failure = outcome.failure else { break }
             failureCount += 1
             let error = try #require(failure as? DatabaseError)
@@ -61,12 +68,15 @@ struct NothingSwallowedTests {
 
     // MARK: - In the source
 
-    /// Calls whose result says nothing: it is void, a former value, always OK, or the failure that the step before has told or the
-    /// reset after will tell.
+    /// Calls whose result says nothing: it is void, a former value, always OK, or the failure that the step before has
+    /// told or the reset after will tell.
     private static let silent: Set<String> = [
-        "sqlite3_reset", "sqlite3_finalize", "sqlite3_clear_bindings", "sqlite3_free", "sqlite3_db_release_memory", "sqlite3_commit_hook",
-        "sqlite3_rollback_hook", "sqlite3_update_hook", "sqlite3_set_authorizer", "sqlite3_close_v2", "sqlite3_extended_result_codes",
-        "sqlite3_progress_handler", "sqlite3_interrupt", "sqlite3_sleep", "sqlite3_hard_heap_limit64", "sqlite3_str_appendall",
+        "sqlite3_reset", "sqlite3_finalize", "sqlite3_clear_bindings", "sqlite3_free", "sqlite3_db_release_memory",
+        "sqlite3_commit_hook",
+        "sqlite3_rollback_hook", "sqlite3_update_hook", "sqlite3_set_authorizer", "sqlite3_close_v2",
+        "sqlite3_extended_result_codes",
+        "sqlite3_progress_handler", "sqlite3_interrupt", "sqlite3_sleep", "sqlite3_hard_heap_limit64",
+        "sqlite3_str_appendall",
         "sqlite3_str_appendf",
     ]
 
@@ -81,7 +91,7 @@ struct NothingSwallowedTests {
         // Where SQLCipher's log can't be moved, there is no log to say so.
         #"_ = strongroom_defaults_execute("PRAGMA cipher_log = \(sink.map { "'\($0)'" } ?? "off")")"#,
         // A switch that every connection has, and that takes both values.
-        "_ = strongroom_db_config(sqliteConnection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leaves ? 1 : 0, nil)",
+        "_ = strongroom_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isEnabled ? 0 : 1, nil)",
         // The reset and the finalization that follow tell what became of the step.
         "sqlite3_step(rollback);",
         "if (result == SQLITE_OK) sqlite3_step(statement);",
@@ -129,7 +139,8 @@ struct NothingSwallowedTests {
             let line = lines[index]
             guard line.contains("sqlite3_") || line.contains("strongroom_") else { return nil }
             // A call where a statement begins: nothing takes its value.
-            guard let call = line.firstMatch(of: /(?:^|[;{)]|else) *(?:_ = |\(void\))?((?:sqlite3|strongroom)_\w+)\(/) else { return nil }
+            guard let call = line.firstMatch(of: /(?:^|[;{)]|else) *(?:_ = |\(void\))?((?:sqlite3|strongroom)_\w+)\(/)
+            else { return nil }
             let name = String(call.1)
             guard name.hasPrefix("sqlite3_") || shim.contains(name) else { return nil }
             if silent.contains(name) || name.hasPrefix("sqlite3_result_") || effects.contains(line) { return nil }
@@ -143,14 +154,17 @@ struct NothingSwallowedTests {
 
     @Test("No call of SQLite or of the shim drops its result, but for those that say nothing")
     func droppedResults() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
             .deletingLastPathComponent()
         func texts(in folder: String, _ ending: String) throws -> [(file: String, text: String)] {
             let folder = root.appendingPathComponent(folder)
             return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(ending) }
                 .map { ($0, try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8)) }
         }
-        let shim = try texts(in: "Shim/CStrongroom", ".h").reduce(into: Set<String>()) { $0.formUnion(Self.shimFunctions(inHeader: $1.text)) }
+        let shim = try texts(in: "Shim/CStrongroom", ".h").reduce(into: Set<String>()) {
+            $0.formUnion(Self.shimFunctions(inHeader: $1.text))
+        }
         #expect(shim.isSuperset(of: ["strongroom_file_extend", "strongroom_database_read", "strongroom_hmac"]))
         var callCount = 0
         for (file, text) in try texts(in: "Sources/Strongroom", ".swift") + texts(in: "Shim/CStrongroom", ".c") {
@@ -175,7 +189,8 @@ struct NothingSwallowedTests {
             """, of: ["strongroom_file_remove"])
         #expect(dropped == [
             "sqlite3_close(connection)", "_ = sqlite3_busy_timeout(connection, 5)",
-            "if (result == SQLITE_OK) sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);", "_ = strongroom_file_remove(path)",
+                "if (result == SQLITE_OK) sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);",
+                "_ = strongroom_file_remove(path)",
         ])
     }
 }

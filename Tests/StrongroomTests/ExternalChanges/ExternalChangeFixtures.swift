@@ -27,7 +27,8 @@ final class SharedFile: Sendable {
     init(_ journal: JournalKind = .wal) throws {
         folder = try TemporaryFolder()
         folder.keep()
-        _ = try stockShell(path, "PRAGMA journal_mode = \(journal.rawValue); CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT);")
+        _ = try stockShell(
+            path, "PRAGMA journal_mode = \(journal.rawValue); CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT);")
     }
 
     func open(_ kind: WriterKind, _ configuration: Configuration = .watching()) throws -> any DatabaseWriter {

@@ -101,7 +101,8 @@ struct ExternalChangeTests {
         try shell.run("CREATE TABLE note (id INTEGER PRIMARY KEY);")
         let all = Notified<Int>(), distinct = Notified<Int>()
         let observations = [
-            trackingWineCount().notify(all, in: pool), trackingWineCount().removeDuplicates().notify(distinct, in: pool),
+            trackingWineCount().notify(all, in: pool),
+            trackingWineCount().removeDuplicates().notify(distinct, in: pool),
         ]
         try await all.reaches(0)
         try await distinct.reaches(0)

@@ -9,10 +9,12 @@ struct ExternalFileTests {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         let queue = try DatabaseQueue(path: path, configuration: .watching())
         let notified = Notified<Int>()
-        let observation = ValueObservation.tracking { try $0.tableExists("wine") ? $0.countWines() : -1 }.notify(notified, in: queue)
+        let observation = ValueObservation.tracking { try $0.tableExists("wine") ? $0.countWines() : -1 }.notify(
+            notified, in: queue)
         try await notified.reaches(-1)
         try await queue.write { try $0.execute(sql: "CREATE TABLE other (id)") }
-        _ = try stockShell(path, "CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO wine (name) VALUES ('Chinon');")
+        _ = try stockShell(
+            path, "CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO wine (name) VALUES ('Chinon');")
         try await notified.reaches(1)
         observation.cancel()
     }
@@ -31,7 +33,9 @@ struct ExternalFileTests {
         observation.cancel()
     }
 
-    @Test("end observations with an error when the database is renamed, replaced or removed", arguments: ["rename", "replace", "remove"])
+    @Test(
+        "end observations with an error when the database is renamed, replaced or removed",
+        arguments: ["rename", "replace", "remove"])
     func gone(how: String) async throws {
         let file = try SharedFile(.delete), queue = try file.open(.queue), manager = FileManager.default
         let notified = Notified<Int>(), failures = Shared<[DatabaseError.Reason?]>([])
@@ -49,7 +53,9 @@ struct ExternalFileTests {
         }
         try await notified.fails()
         let error = try #require(notified.errors.first as? DatabaseError)
-        #expect(error.reason == .fileGone && error.extendedResultCode == .SQLITE_READONLY_DBMOVED && !error.isConnectionUsable)
+        #expect(
+            error.reason == .fileGone && error.extendedResultCode == .SQLITE_READONLY_DBMOVED
+                && !error.isConnectionUsable)
         #expect(try await eventually { failures.value == [.fileGone] })
 
         // Who comes later is told as well.
@@ -59,13 +65,16 @@ struct ExternalFileTests {
         for observation in [value, region, late] { observation.cancel() }
     }
 
-    @Test("end observations with the reason when another connection changes the key", arguments: [WriterKind.queue, .pool])
+    @Test(
+        "end observations with the reason when another connection changes the key",
+        arguments: [WriterKind.queue, .pool])
     func rotation(kind: WriterKind) async throws {
         let file = try SharedFile(), writer = try file.open(kind)
         let notified = Notified<Int>(), failures = Shared<[DatabaseError.Reason?]>([])
         let value = trackingWineCount().notify(notified, in: writer)
         let region = DatabaseRegionObservation(tracking: Table("wine")).start(
-            in: writer, onError: { error in failures.update { $0.append((error as? DatabaseError)?.reason) } }, onChange: { _ in })
+            in: writer, onError: { error in failures.update { $0.append((error as? DatabaseError)?.reason) } },
+            onChange: { _ in })
         try await notified.reaches(0)
         try await DatabaseQueue(path: file.path, configuration: .encrypted()).rotateKey(to: .passphrase("another"))
         try await notified.fails()
@@ -100,7 +109,7 @@ struct ExternalFileTests {
         observation.cancel()
     }
 
-    @Test("are watched until the database is closed, or goes away")
+    @Test("are watched until the database is closed or released")
     func ends() throws {
         let file = try SharedFile(), closed = RungWatch(), forgotten = RungWatch()
         let pool = try DatabasePool(path: file.path, configuration: closed.configuration())
@@ -125,7 +134,8 @@ struct ExternalFileTests {
     private static func inotifyDescriptors() -> [CInt] {
         let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return all.compactMap { CInt($0) }.filter {
-            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.contains("inotify") == true
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.contains("inotify")
+                    == true
         }
     }
 
@@ -138,7 +148,9 @@ struct ExternalFileTests {
                 let open = Self.inotifyDescriptors()
                 guard open.count == 1, fcntl(open[0], F_GETFD) & FD_CLOEXEC != 0 else { fatalError("open: \(open)") }
                 for writer in writers { try writer.close() }
-                guard try await eventually({ Self.inotifyDescriptors().isEmpty }) else { fatalError("a descriptor is left") }
+                    guard try await eventually({ Self.inotifyDescriptors().isEmpty }) else {
+                        fatalError("a descriptor is left")
+                    }
             }
         }
     }

@@ -56,7 +56,8 @@ struct ExternalInterleavingTests {
         for observation in observations { observation.cancel() }
     }
 
-    @Test("when it can be read only after its last event: its frames are in the log, and the index does not name them yet",
+    @Test(
+        "when it can be read only after its last event: its frames are in the log, but not yet in the index",
         arguments: [WriterKind.queue, .pool])
     func framesBeforeIndex(kind: WriterKind) async throws {
         strongroom_faults_install()
@@ -91,7 +92,7 @@ struct ExternalInterleavingTests {
         observation.cancel()
     }
 
-    @Test("when a lock hides it, of whose end no event tells", arguments: [JournalKind.delete, .truncate, .persist])
+    @Test("when a lock hides it whose end causes no event", arguments: [JournalKind.delete, .truncate, .persist])
     func lockWithoutLog(journal: JournalKind) async throws {
         let file = try SharedFile(journal), watch = RungWatch(), shell = try file.shell(journal)
         let queue = try file.open(.queue, watch.configuration())
@@ -113,7 +114,9 @@ struct ExternalInterleavingTests {
         configuration.allowsUnsafeTransactions = true
         let queue = try file.open(.queue, configuration)
         let changes = Shared(0)
-        let observation = try DatabaseRegionObservation(tracking: Table("wine")).start(in: queue) { _ in changes.update { $0 += 1 } }
+        let observation = try DatabaseRegionObservation(tracking: Table("wine")).start(in: queue) { _ in
+            changes.update { $0 += 1 }
+        }
         try await queue.writeWithoutTransaction { db in
             try db.beginTransaction(.deferred)
             _ = try db.countWines()
@@ -126,7 +129,7 @@ struct ExternalInterleavingTests {
         observation.cancel()
     }
 
-    @Test("before and after the log is moved, begun anew and emptied, of which nobody is told where nothing changes")
+    @Test("around a checkpoint that moves, restarts or empties the log, which is no change by itself")
     func checkpoints() async throws {
         let file = try SharedFile(), pool = try file.open(.pool), shell = try file.shell()
         let notified = Notified<Int>()

@@ -45,7 +45,7 @@ struct ExternalRegionTests {
         #expect(counts.value == [1])
     }
 
-    @Test("hear of what others change from the moment when they are started, even if they can't begin yet")
+    @Test("are notified of changes by others from their start, even if they can't begin yet")
     func suspendedStart() async throws {
         let file = try SharedFile(.delete), queue = try file.open(.queue), shell = try file.shell(.delete)
         queue.suspend()

@@ -32,9 +32,16 @@ struct FTS5TableTests {
     @Test("Each tokenizer of SQLite can be had", arguments: [
         (FTS5TokenizerDescriptor.ascii(), "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''ascii''')"),
         (.ascii(separators: ["a"], tokenCharacters: ["-"]),
-         "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''ascii'' ''separators'' ''a'' ''tokenchars'' ''-''')"),
+                """
+                CREATE VIRTUAL TABLE "document" USING fts5(title, \
+                tokenize='''ascii'' ''separators'' ''a'' ''tokenchars'' ''-''')
+                """
+            ),
         (.porter(), "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''porter''')"),
-        (.porter(wrapping: .ascii()), "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''porter'' ''ascii''')"),
+            (
+                .porter(wrapping: .ascii()),
+                "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''porter'' ''ascii''')"
+            ),
         (.unicode61(diacritics: .keep),
          "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''unicode61'' ''remove_diacritics'' ''0''')"),
         (FTS5TokenizerDescriptor(components: ["trigram"]),
@@ -57,11 +64,13 @@ struct FTS5TableTests {
         }
     }
 
-    @Test("A temporary table goes with the connection, and an existing one can be kept")
+    @Test("A temporary table is deleted with its connection, and an existing one can be kept")
     func tableOptions() throws {
         try withDatabase { (db) throws in
             for _ in 0..<2 {
-                try db.create(virtualTable: "document", options: [.ifNotExists, .temporary], using: FTS5()) { $0.column("title") }
+                try db.create(virtualTable: "document", options: [.ifNotExists, .temporary], using: FTS5()) {
+                    $0.column("title")
+                }
             }
             #expect(try db.tableExists("document", in: "temp"))
             #expect(try !db.tableExists("document", in: "main"))
@@ -187,12 +196,19 @@ struct FTS5TableTests {
     @Test("FTS5 tables follows a table in which another column is called rowid")
     func columnCalledRowID() throws {
         try withDatabase { db throws in
-            try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY, rowid TEXT, title TEXT); INSERT INTO book VALUES (7, 'x', 'Walden')")
+            try db.execute(
+                sql:
+                    """
+                    CREATE TABLE book (id INTEGER PRIMARY KEY, rowid TEXT, title TEXT); \
+                    INSERT INTO book VALUES (7, 'x', 'Walden')
+                    """
+            )
             try db.create(virtualTable: "book_ft", using: FTS5()) { t in
                 t.synchronize(withTable: "book")
                 t.column("title")
             }
-            try db.execute(sql: "INSERT INTO book VALUES (9, 'y', 'Walden again'); UPDATE book SET title = 'Typee' WHERE id = 7")
+            try db.execute(
+                sql: "INSERT INTO book VALUES (9, 'y', 'Walden again'); UPDATE book SET title = 'Typee' WHERE id = 7")
             #expect(try matches(db, "walden", in: "book_ft") == [9])
             #expect(try matches(db, "typee", in: "book_ft") == [7])
             try db.execute(sql: "DELETE FROM book WHERE id = 9")

@@ -71,7 +71,8 @@ struct MatchingTests {
             try db.execute(sql: "INSERT INTO document VALUES ('dick dick dick', 'dick')")
             let pattern = FTS5Pattern(matchingAllTokensIn: "dick")
             let request = Document.matching(pattern).order(Column.rank)
-            #expect(try sql(db, request) == #"SELECT * FROM "document" WHERE "document" MATCH ? ORDER BY "rank" ["dick"]"#)
+            #expect(
+                try sql(db, request) == #"SELECT * FROM "document" WHERE "document" MATCH ? ORDER BY "rank" ["dick"]"#)
             #expect(try request.fetchAll(db).map(\.title) == ["dick dick dick", "Moby Dick"])
         }
     }
@@ -80,7 +81,8 @@ struct MatchingTests {
     func alias() throws {
         try withFTS5 { (db) throws in
             let request = Document.aliased(TableAlias(name: "d")).matching(FTS5Pattern(matchingAllTokensIn: "walden"))
-            #expect(try sql(db, request) == #"SELECT "d".* FROM "document" "d" WHERE "d"."document" MATCH ? ["walden"]"#)
+            #expect(
+                try sql(db, request) == #"SELECT "d".* FROM "document" "d" WHERE "d"."document" MATCH ? ["walden"]"#)
             #expect(try request.fetchAll(db).map(\.title) == ["Walden"])
         }
     }

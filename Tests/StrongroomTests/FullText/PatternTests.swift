@@ -6,7 +6,8 @@ struct PatternTests {
     static let texts = ["", "*", "\"", "Jack & Jill", "AND or NOT", "éclair Ö-ffnung", "it's \0 1984"]
 
     @Test("Any text makes patterns of its words", arguments: [
-        ("Jack & Jill", "jack jill"), ("AND or NOT", "and or not"), ("éclair Ö-ffnung", "éclair Ö ffnung"), ("it's \0 1984", "it s 1984"),
+            ("Jack & Jill", "jack jill"), ("AND or NOT", "and or not"), ("éclair Ö-ffnung", "éclair Ö ffnung"),
+            ("it's \0 1984", "it s 1984"),
     ])
     func words(_ text: String, _ words: String) {
         let any = words.split(separator: " ").joined(separator: " OR ")
@@ -46,7 +47,8 @@ struct PatternTests {
         }
         let five = [
             FTS5Pattern(matchingAllTokensIn: text), FTS5Pattern(matchingAnyTokenIn: text),
-            FTS5Pattern(matchingAllPrefixesIn: text), FTS5Pattern(matchingPhrase: text), FTS5Pattern(matchingPrefixPhrase: text),
+            FTS5Pattern(matchingAllPrefixesIn: text), FTS5Pattern(matchingPhrase: text),
+            FTS5Pattern(matchingPrefixPhrase: text),
         ]
         for pattern in five.compactMap({ $0 }) {
             #expect(try FTS5Pattern(rawPattern: pattern.rawPattern).rawPattern == pattern.rawPattern)
@@ -57,11 +59,13 @@ struct PatternTests {
     func malformed() {
         #expect { try FTS3Pattern(rawPattern: "OR") } throws: { error in
             let error = error as? DatabaseError
-            return error?.resultCode == .SQLITE_ERROR && error?.message == "malformed MATCH expression: [OR]" && error?.sql == nil
+            return error?.resultCode == .SQLITE_ERROR && error?.message == "malformed MATCH expression: [OR]"
+                && error?.sql == nil
         }
         #expect { try FTS5Pattern(rawPattern: "AND") } throws: { error in
             let error = error as? DatabaseError
-            return error?.resultCode == .SQLITE_ERROR && error?.message == "fts5: syntax error near \"AND\"" && error?.sql == nil
+            return error?.resultCode == .SQLITE_ERROR && error?.message == "fts5: syntax error near \"AND\""
+                && error?.sql == nil
         }
     }
 
@@ -75,7 +79,9 @@ struct PatternTests {
                 t.column("body")
             }
             #expect(try db.makeFTS5Pattern(rawPattern: "body: moby", forTable: "document").rawPattern == "body: moby")
-            #expect(throws: DatabaseError.self) { try db.makeFTS5Pattern(rawPattern: "author: moby", forTable: "document") }
+            #expect(throws: DatabaseError.self) {
+                try db.makeFTS5Pattern(rawPattern: "author: moby", forTable: "document")
+            }
             #expect(throws: DatabaseError.self) { try db.makeFTS5Pattern(rawPattern: "moby", forTable: "missing") }
         }
     }

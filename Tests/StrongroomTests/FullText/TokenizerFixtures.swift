@@ -6,7 +6,9 @@ final class LetterTokenizer: FTS5CustomTokenizer {
     static let name = "letters"
 
     init(db: Database, arguments: [String]) throws {
-        if let message = arguments.first { throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "letters: \(message)") }
+        if let message = arguments.first {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "letters: \(message)")
+        }
     }
 
     func tokenize(

@@ -12,7 +12,7 @@ struct TokenizerTests {
         for body in bodies { try db.execute(sql: "INSERT INTO document VALUES (?)", arguments: [body]) }
     }
 
-    @Test("SQLite's tokenizers can be asked for their tokens")
+    @Test("SQLite's tokenizers return their tokens")
     func builtIn() throws {
         try withDatabase { (db) throws in
             let unicode = try db.makeTokenizer(.unicode61())
@@ -23,7 +23,7 @@ struct TokenizerTests {
         }
     }
 
-    @Test("A tokenizer that SQLite does not know, or whose arguments it refuses, can't be made")
+    @Test("A tokenizer that is unknown to SQLite, or has invalid arguments, can't be created")
     func unknown() throws {
         try withDatabase { (db) throws in
             #expect { try db.makeTokenizer(FTS5TokenizerDescriptor(components: ["missing"])) } throws: {
@@ -48,7 +48,9 @@ struct TokenizerTests {
     @Test("A table uses a tokenizer written in Swift")
     func custom() throws {
         try withTokenizer(LetterTokenizer.self) { (db) throws in
-            #expect(try definition(db, "document") == #"CREATE VIRTUAL TABLE "document" USING fts5(body, tokenize='''letters''')"#)
+            #expect(
+                try definition(db, "document")
+                    == #"CREATE VIRTUAL TABLE "document" USING fts5(body, tokenize='''letters''')"#)
             try insert(db, "abc", "cd e")
             #expect(try matches(db, "a") == [1])
             #expect(try matches(db, "c") == [1, 2])
@@ -63,7 +65,9 @@ struct TokenizerTests {
             #expect(try matches(db, "first") == [1])
             #expect(try matches(db, "1st") == [1])
             #expect(try matches(db, "the OR to") == [])
-            #expect(try String.fetchOne(db, sql: "SELECT highlight(document, 0, '<', '>') FROM document('1st')") == "to the <FIRST>")
+            #expect(
+                try String.fetchOne(db, sql: "SELECT highlight(document, 0, '<', '>') FROM document('1st')")
+                    == "to the <FIRST>")
             let tokenizer = try db.makeTokenizer(SynonymTokenizer.tokenizerDescriptor())
             #expect(try words(tokenizer.tokenize(document: "the first")) == ["first", "=1st"])
             #expect(try words(tokenizer.tokenize(query: "the first")) == ["first"])
@@ -115,8 +119,12 @@ struct TokenizerTests {
     func errorByHand() throws {
         try withTokenizer(SynonymTokenizer.self) { (db) throws in
             let tokenizer = try db.makeTokenizer(SynonymTokenizer.tokenizerDescriptor())
-            #expect { try tokenizer.tokenize(document: "a trap") } throws: { ($0 as? DatabaseError)?.message == "it was a trap" }
-            #expect { try db.execute(sql: "SELECT missing") } throws: { ($0 as? DatabaseError)?.message == "no such column: missing" }
+            #expect { try tokenizer.tokenize(document: "a trap") } throws: {
+                ($0 as? DatabaseError)?.message == "it was a trap"
+            }
+            #expect { try db.execute(sql: "SELECT missing") } throws: {
+                ($0 as? DatabaseError)?.message == "no such column: missing"
+            }
             #expect(try words(tokenizer.tokenize(document: "fine")) == ["fine"])
         }
     }
@@ -161,7 +169,7 @@ struct TokenizerTests {
         }
     }
 
-    @Test("Tokenizers are released: those of tables with the connection, others when nobody holds them")
+    @Test("Tokenizers are released: those of tables with the connection, others with their last reference")
     func released() throws {
         try withTokenizer(CountedTokenizer.self) { (db) throws in
             try insert(db, "a b c")

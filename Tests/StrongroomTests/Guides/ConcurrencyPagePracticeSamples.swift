@@ -119,7 +119,7 @@ extension ConcurrencyPageSamples {
         cancellable.cancel()
     }
 
-    @Test("A long conversion that tells how far it is")
+    @Test("A long conversion that reports its progress")
     func progress() async throws {
         struct OldRecord: Decodable, FetchableRecord, TableRecord {
             static let databaseTableName = "cookie"

@@ -3,7 +3,8 @@ import Foundation
 import Strongroom
 import Testing
 
-// The samples of the reference of DatabasePool. `...` is filled in, other threads come between where the text speaks of them.
+// The samples of the reference of DatabasePool. `...` is filled in, other threads come between where the text speaks of
+// them.
 
 @Suite("Samples of the reference of the pool", .timeLimit(.minutes(2)))
 struct PoolReferenceSamples {
@@ -114,7 +115,8 @@ struct PoolReferenceSamples {
         let found = Shared<Result<Int, any Error>?>(nil)
         let isDone = Gate()
 
-        // The reference's block throws, which no asynchronous write takes: it catches here. `deleteAll` needs its connection.
+        // The reference's block throws, which no asynchronous write takes: it catches here. `deleteAll` needs its
+        // connection.
         writer.asyncWriteWithoutTransaction { db in
             do {
                 // Delete all players
@@ -202,7 +204,10 @@ extension PoolReferenceSamples {
             try db.execute(sql: "CREATE TABLE file (name TEXT COLLATE LOCALIZED_STANDARD)")
             try db.execute(sql: "INSERT INTO file VALUES ('file10'), ('file2')")
         }
-        #expect(try dbPool.read { try String.fetchAll($0, sql: "SELECT name FROM file ORDER BY name") } == ["file2", "file10"])
+        #expect(
+            try dbPool.read { try String.fetchAll($0, sql: "SELECT name FROM file ORDER BY name") } == [
+                "file2", "file10",
+            ])
         dbPool.remove(collation: collation)
         #expect(throws: DatabaseError.self) {
             try dbPool.read { try String.fetchAll($0, sql: "SELECT name FROM file ORDER BY name") }

@@ -29,7 +29,8 @@ struct PromiseTests {
             let before = try Int.fetchOne(early, sql: "SELECT COUNT(*) FROM wine")
             start { try! pool.write { try $0.execute(sql: "INSERT INTO wine (name) VALUES ('Chinon')") } }.pass()
             let late = Shared<Int?>(nil)
-            start { late.update { $0 = try! pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM wine") } } }.pass()
+            start { late.update { $0 = try! pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM wine") } } }
+                .pass()
             #expect(try Int.fetchOne(early, sql: "SELECT COUNT(*) FROM wine") == before)
             #expect(late.value == 1)
         }
@@ -57,7 +58,7 @@ struct PromiseTests {
         #expect(try pool.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM wine") } == 2)
     }
 
-    @Test("A pool that goes away closes its connections: the last one removes the log")
+    @Test("A pool that is released closes its connections, and the last one removes the log")
     func deallocation() throws {
         let path = try SampleDatabase.path()
         var pool: DatabasePool? = try DatabasePool(path: path, configuration: .encrypted())
@@ -70,7 +71,7 @@ struct PromiseTests {
         #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
     }
 
-    @Test("Observations are not told what others connected to the file do")
+    @Test("Observations are not notified of changes by other connections to the file")
     func foreignChanges() throws {
         let path = try SampleDatabase.path()
         let pool = try DatabasePool(path: path, configuration: .encrypted())

@@ -3,8 +3,8 @@ import Foundation
 import Strongroom
 import Testing
 
-// The samples of the guide on sharing a database. File coordinators and application delegates are Apple's: the library's
-// opening calls and a plain class take their place. Where the guide sets no key, the tests' key is added.
+// The samples of the guide on sharing a database. File coordinators and application delegates are Apple's: the
+// library's opening calls and a plain class take their place. Where the guide sets no key, the tests' key is added.
 
 /// The database is too recent.
 private struct SomeError: Error {}
@@ -172,7 +172,9 @@ struct SharingGuideSamples {
             try db.execute(sql: "PRAGMA cipher_plaintext_header_size = 32")
         }
         let dbPool = try DatabasePool(path: path, configuration: configuration)
-        try dbPool.write { try $0.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY); INSERT INTO player VALUES (7)") }
+        try dbPool.write {
+            try $0.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY); INSERT INTO player VALUES (7)")
+        }
         try dbPool.close()
 
         let start = try Data(contentsOf: URL(fileURLWithPath: path)).prefix(15)

@@ -32,7 +32,8 @@ struct KeyFileAttackTests {
     {
         var configuration = Configuration.slots(passphrase)
         configure(&configuration)
-        return #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }?.reason
+        return #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }?
+            .reason
     }
 
     @Test("can't lower the cost of a slot")
@@ -54,7 +55,7 @@ struct KeyFileAttackTests {
         #expect(reason() == .excessiveKeyCost)
     }
 
-    @Test("can't change what a slot says, whoever opens it")
+    @Test("can't be changed without being detected")
     func labels() throws {
         let text = try text()
         try write(text.replacing("label second", with: "label mallory"))
@@ -68,10 +69,13 @@ struct KeyFileAttackTests {
     @Test("can't swap slots, or what is in them")
     func swapped() throws {
         let text = try text(), slots = slots(text)
-        try write(text.replacing(slots[0], with: "X").replacing(slots[1], with: slots[0]).replacing("X", with: slots[1]))
+        try write(
+            text.replacing(slots[0], with: "X").replacing(slots[1], with: slots[0]).replacing("X", with: slots[1]))
         #expect(reason() == .forgedKeyFile)
         let wrapped = slots.map { $0.components(separatedBy: "\n")[6] }
-        try write(text.replacing(wrapped[0], with: "X").replacing(wrapped[1], with: wrapped[0]).replacing("X", with: wrapped[1]))
+        try write(
+            text.replacing(wrapped[0], with: "X").replacing(wrapped[1], with: wrapped[0]).replacing(
+                "X", with: wrapped[1]))
         #expect(reason() == .wrongKey)
     }
 
@@ -98,7 +102,7 @@ struct KeyFileAttackTests {
         #expect(reason("second") == .forgedKeyFile)
     }
 
-    @Test("are noticed with a whole old copy where the epoch is known, by the caller or an open database")
+    @Test("are detected with an old copy if the caller or an open database knows the epoch")
     func oldCopy() throws {
         let old = try text(), pool = try DatabasePool(path: path, configuration: .slots("first"))
         let slots = try pool.keySlots()
@@ -114,7 +118,7 @@ struct KeyFileAttackTests {
         #expect(try value(path, "second") == 1)
     }
 
-    @Test("are noticed with the key file of another database, or of the time before the data key was renewed")
+    @Test("are detected with the key file of another database, or from before a renewal of the data key")
     func foreign() throws {
         let other = folder.path("other.sqlite"), own = try text()
         try makeSlots(other, "first").close()

@@ -15,16 +15,21 @@ struct KeyFileRuleTests {
         try makeSlots(path, "first").close()
     }
 
-    private func slots() throws -> KeySlots { try KeySlots.open(path: path, encryption: Encryption(key: .passphrase("first"))) }
+    private func slots() throws -> KeySlots {
+        try KeySlots.open(path: path, encryption: Encryption(key: .passphrase("first")))
+    }
 
-    private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
 
     @Test("has the mode of the database, also after a change", arguments: [0o600, 0o640, 0o644, 0o660])
     func mode(_ mode: mode_t) throws {
         #expect(chmod(path, mode) == 0)
         try slots().change("first", to: .passphrase("second"))
         #expect(permissions(of: path + "-keys") == mode)
-        #expect(try DatabaseFile.inspect(path: path).keyFileProblems.contains(.readableByOthers) == (mode & S_IROTH != 0))
+        #expect(
+            try DatabaseFile.inspect(path: path).keyFileProblems.contains(.readableByOthers) == (mode & S_IROTH != 0))
         #expect(try names() == ["db.sqlite", "db.sqlite-keys"])
     }
 
@@ -32,12 +37,14 @@ struct KeyFileRuleTests {
     func link() throws {
         let link = folder.path("link")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-        try KeySlots.open(path: link, encryption: Encryption(key: .passphrase("first"))).change("first", to: .passphrase("second"))
+        try KeySlots.open(path: link, encryption: Encryption(key: .passphrase("first"))).change(
+            "first", to: .passphrase("second"))
         #expect(try value(link, "second") == 1)
         #expect(try names() == ["db.sqlite", "db.sqlite-keys", "link"])
     }
 
-    @Test("that is a link, a folder or a pipe is an error at once, and stays", .timeLimit(.minutes(1)), arguments: 0..<3)
+    @Test(
+        "that is a link, a folder or a pipe is an error at once, and stays", .timeLimit(.minutes(1)), arguments: 0..<3)
     func impostor(_ kind: Int) throws {
         let slots = try slots(), name = path + "-keys"
         try FileManager.default.moveItem(atPath: name, toPath: folder.path("kept"))
@@ -76,7 +83,9 @@ struct KeyFileRuleTests {
         #expect(try value(path, "second") == 1)
     }
 
-    @Test("has the former secret or the new one whichever sync fails", .enabled(if: strongroom_faults_syncs() >= 0), arguments: 0..<2)
+    @Test(
+        "has the former secret or the new one whichever sync fails", .enabled(if: strongroom_faults_syncs() >= 0),
+        arguments: 0..<2)
     func syncs(passing: Int64) throws {
         let slots = try slots()
         strongroom_faults_fail_syncs(passing)
@@ -106,14 +115,15 @@ struct KeyFileRuleTests {
         #expect(try slots.epoch == 5)
     }
 
-    @Test("goes with a copy that keeps the key, and not with one that has another")
+    @Test("is copied with a copy with the same key, and not with one that has another")
     func copies() throws {
         let pool = try DatabasePool(path: path, configuration: .slots("first"))
         let code = try pool.keySlots().addRecoveryCode().withText { String(decoding: $0, as: UTF8.self) }
         let first = Encryption(key: .passphrase("first"))
         try pool.vacuum(into: folder.path("vacuumed"))
         try DatabaseFile.migrate(path: path, to: folder.path("migrated"), from: first)
-        try DatabaseFile.migrate(path: path, to: folder.path("other"), from: first, as: Encryption(key: .passphrase("third")))
+        try DatabaseFile.migrate(
+            path: path, to: folder.path("other"), from: first, as: Encryption(key: .passphrase("third")))
         for copy in ["vacuumed", "migrated"] {
             #expect(try value(folder.path(copy), "first") == 1)
             #expect(try value(folder.path(copy), code) == 1)
@@ -121,7 +131,8 @@ struct KeyFileRuleTests {
         #expect(try value(folder.path("other"), "third") == 1)
         #expect(try !names().contains("other-keys"))
         let error = #expect(throws: DatabaseError.self) {
-            try DatabaseFile.migrate(path: path, to: folder.path("new"), from: first, as: Encryption(key: .passphrase("a")))
+            try DatabaseFile.migrate(
+                path: path, to: folder.path("new"), from: first, as: Encryption(key: .passphrase("a")))
             try FileManager.default.removeItem(atPath: folder.path("other"))
             try Data().write(to: URL(fileURLWithPath: folder.path("other-keys")))
             try DatabaseFile.migrate(path: path, to: folder.path("other"), from: first)
@@ -137,7 +148,8 @@ struct KeyFileRuleTests {
         let exists = #expect(throws: DatabaseError.self) { try KeySlots.restore(backup, path: path, encryption: first) }
         #expect(exists?.reason == .fileExists)
         let wrong = #expect(throws: DatabaseError.self) {
-            try KeySlots.restore(backup, path: path, encryption: Encryption(key: .passphrase("second")), replacing: true)
+            try KeySlots.restore(
+                backup, path: path, encryption: Encryption(key: .passphrase("second")), replacing: true)
         }
         #expect(wrong?.reason == .wrongKey)
         #expect(try KeySlots.restore(backup, path: path, encryption: first, replacing: true).epoch == 3)

@@ -18,17 +18,21 @@ struct KeySlotKillTests {
             case .add: try queue.keySlots().add(.passphrase("new"), NewKeySlot(label: "new", derivation: .cheap))
             case .remove: try queue.keySlots().remove("second")
             case .renew: try queue.rotateKey(.keeping([.passphrase("first")], droppingOthers: true))
-            case .give: try queue.rotateKey(.creating(NewKeySlot(label: "new", derivation: .cheap), secret: .passphrase("new")))
+            case .give:
+                try queue.rotateKey(.creating(NewKeySlot(label: "new", derivation: .cheap), secret: .passphrase("new")))
             case .take: try queue.rotateKey(.removing(newKey: .passphrase("new")))
             }
             try queue.close()
         }
 
-        private func before(_ path: String) -> Configuration { .kills(self == .give ? "plain" : "first", creating: self == .create) }
+        private func before(_ path: String) -> Configuration {
+            .kills(self == .give ? "plain" : "first", creating: self == .create)
+        }
 
         fileprivate func prepare(_ path: String) throws {
             guard self != .create else { return }
-            let queue = try DatabaseQueue(path: path, configuration: .kills(self == .give ? "plain" : "first", creating: self != .give))
+            let queue = try DatabaseQueue(
+                path: path, configuration: .kills(self == .give ? "plain" : "first", creating: self != .give))
             try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
             if self == .remove || self == .renew {
                 try queue.keySlots().add(.passphrase("second"), NewKeySlot(label: "second", derivation: .cheap))
@@ -48,7 +52,9 @@ struct KeySlotKillTests {
         }
     }
 
-    @Test("leaves the secrets of before, or those of after, and every row", .timeLimit(.minutes(10)), arguments: Change.allCases)
+    @Test(
+        "leaves the secrets of before, or those of after, and every row", .timeLimit(.minutes(10)),
+        arguments: Change.allCases)
     func kill(_ change: Change) async throws {
         let folder = try TemporaryFolder(), model = folder.path("model")
         try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: false)

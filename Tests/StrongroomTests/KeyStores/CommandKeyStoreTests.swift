@@ -52,7 +52,7 @@ struct CommandKeyStoreTests {
         #expect(throws: KeyStoreError.absent) { try store.remove(.next) }
     }
 
-    @Test("tells absent, locked and failed apart by the exit status")
+    @Test("distinguishes absent, locked and failed by the exit status")
     func statuses() throws {
         func answer(_ lines: String) throws -> KeyStoreError? {
             let store = try store(lines)
@@ -120,7 +120,7 @@ struct CommandKeyStoreTests {
 
 @Suite("A key store by credentials of systemd", .serialized)
 struct CredentialKeyStoreTests {
-    @Test("reads the credential, tells a missing one from a missing service, and writes nothing")
+    @Test("reads the credential, distinguishes a missing one from a missing service, and writes nothing")
     func credential() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder(), path = folder.path("db.sqlite")

@@ -31,7 +31,7 @@ struct FileKeyStoreTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["key"])
     }
 
-    @Test("tells an absent key, one that exists, and a store that is not there apart")
+    @Test("distinguishes an absent key, an existing one, and a missing store")
     func answers() throws {
         #expect(failure(store) == .absent)
         #expect(throws: KeyStoreError.absent) { try store.remove(.current) }
@@ -84,7 +84,7 @@ struct FileKeyStoreTests {
         #expect(text.count < 5 || !"\(error!)".contains(text))
     }
 
-    @Test("writes over what a killed program has left of a key, unless it is somebody else's")
+    @Test("overwrites what a killed program has left of a key, unless it belongs to another user")
     func partial() throws {
         try Data("x'00".utf8).write(to: URL(fileURLWithPath: path + "-partial"))
         chmod(path + "-partial", 0o644)

@@ -40,7 +40,7 @@ struct KeyStoreTableTests {
 
     private static let user: UInt32 = 65534
 
-    @Test("says what opening comes to, and nothing that exists is changed by an error", arguments: rows)
+    @Test("has the outcome of opening in each row, and an error changes nothing", arguments: rows)
     func outcome(_ row: Row) throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite"), store = MemoryKeyStore()
         let key = try DatabaseKey.random()

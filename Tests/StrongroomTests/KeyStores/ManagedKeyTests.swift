@@ -44,14 +44,14 @@ struct ManagedKeyTests {
         #expect(store.calls.dropFirst(before) == ["load current"])
     }
 
-    @Test("is not asked for by a database in memory")
+    @Test("is not loaded for a database in memory")
     func memory() throws {
         let queue = try DatabaseQueue(configuration: .managed(by: store))
         try queue.write { try $0.execute(sql: "CREATE TABLE t(a)") }
         #expect(store.calls == [])
     }
 
-    @Test("is not made over a database whose key is missing: the error says so, and the key opens it once it is back")
+    @Test("is not made for a database whose key is missing, and the restored key opens it")
     func orphan() throws {
         try addRow(path, .managed(by: store))
         let key = try #require(try store.bytes(.current))
@@ -76,7 +76,7 @@ struct ManagedKeyTests {
         #expect(try addRow(path, .managed(by: store)) == (exists ? 2 : 1))
     }
 
-    @Test("whose store fails is an error, and never taken for a missing one", arguments: [false, true])
+    @Test("whose store fails is an error, and not a missing key", arguments: [false, true])
     func failing(exists: Bool) throws {
         if exists { try addRow(path, .managed(by: store)) }
         store.become(.failing)
@@ -121,7 +121,7 @@ struct ManagedKeyTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path + suffix)).count == 512)
     }
 
-    @Test("is not made by who only reads")
+    @Test("is not made by a connection that only reads")
     func readonly() throws {
         try Data().write(to: URL(fileURLWithPath: path))
         #expect(refusal(store, readonly: true)?.reason == .missingKey)

@@ -15,7 +15,7 @@ struct ManagedRotationTests {
         try queue.rotateKey(to: .managed(by: store))
     }
 
-    @Test("leaves one key in the store, the new one, and the pool goes on with it")
+    @Test("leaves only the new key in the store, and the pool goes on with it")
     func change() throws {
         let store = MemoryKeyStore()
         try addRow(path, .managed(by: store))

@@ -66,7 +66,7 @@ struct SecretServiceKeyStoreTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path("item-unlocking")))
     }
 
-    @Test("tells a locked keyring from one without the key, although the look-up answers alike")
+    @Test("distinguishes a locked keyring from one without the key, although the look-up returns the same")
     func locked() throws {
         let store = try standIn(), path = folder.path("db.sqlite")
         #expect(try addRow(path, .managed(by: store)) == 1)

@@ -15,7 +15,9 @@ struct MigrationSettingTests {
         try withEncryptedQueue { queue throws in
             if hasRun {
                 var old = DatabaseMigrator()
-                for name in ["a", "b"] { old.registerMigration(name) { try $0.execute(sql: "CREATE TABLE \(name)(x)") } }
+                for name in ["a", "b"] {
+                    old.registerMigration(name) { try $0.execute(sql: "CREATE TABLE \(name)(x)") }
+                }
                 try old.migrate(queue)
             }
             var migrator = DatabaseMigrator()

@@ -6,7 +6,7 @@ import Testing
 @Suite("A migrator's temporary database")
 struct MigratorSetUpTests {
     @Test(
-        "A migrator's temporary database goes through set-up functions that ask for a file, and is gone afterwards",
+        "A migrator's temporary database runs set-up functions that need a file, and is deleted afterwards",
         arguments: [false, true])
     func fileControl(isPool: Bool) throws {
         let folder = try TemporaryFolder()

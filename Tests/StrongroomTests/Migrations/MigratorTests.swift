@@ -30,7 +30,9 @@ struct MigratorTests {
         try withEncryptedQueue { (queue) throws in
             try creating("b", "a").migrate(queue)
             try creating("b", "a", "c").migrate(queue)
-            let history = try queue.read { try String.fetchAll($0, sql: "SELECT identifier FROM grdb_migrations ORDER BY rowid") }
+            let history = try queue.read {
+                try String.fetchAll($0, sql: "SELECT identifier FROM grdb_migrations ORDER BY rowid")
+            }
             #expect(history == ["b", "a", "c"])
         }
     }
@@ -113,7 +115,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("A database that GRDB has migrated goes on")
+    @Test("A database that GRDB has migrated is migrated further")
     func grdbHistory() throws {
         try withEncryptedQueue { (queue) throws in
             try queue.write { (db) throws in
@@ -144,7 +146,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("Deferred checks let a table be created anew under rows that refer to it")
+    @Test("Deferred checks allow recreating a table that other rows refer to")
     func recreatedTable() throws {
         try withEncryptedQueue { (queue) throws in
             var migrator = DatabaseMigrator()
@@ -205,7 +207,9 @@ struct MigratorTests {
 
             var migrator = creating("v1")
             migrator.registerMigration("m", merging: ["v2", "v3"]) { db, applied in
-                for name in ["v2", "v3"] where !applied.contains(name) { try db.execute(sql: "CREATE TABLE \(name)(x)") }
+                for name in ["v2", "v3"] where !applied.contains(name) {
+                    try db.execute(sql: "CREATE TABLE \(name)(x)")
+                }
             }
             migrator.registerMigration("v4") { try $0.execute(sql: "CREATE TABLE v4(x)") }
             try migrator.migrate(queue)
@@ -293,7 +297,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("eraseDatabaseOnSchemaChange migrates anew after a change, and keeps the data without one")
+    @Test("eraseDatabaseOnSchemaChange migrates again after a change, and keeps the data without one")
     func erasing() throws {
         try withEncryptedQueue { (queue) throws in
             var migrator = creating("a")

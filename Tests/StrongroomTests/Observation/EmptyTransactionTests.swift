@@ -10,7 +10,7 @@ private func withTables(_ body: (Database, TransactionRecorder) throws -> Void) 
     }
 }
 
-@Suite("Transactions that change nothing")
+@Suite("Transactions without changes")
 struct EmptyTransactionTests {
     @Test("are notified to observers where writes are allowed", arguments: [
         "BEGIN; COMMIT", "BEGIN; SELECT * FROM wine; COMMIT", "BEGIN IMMEDIATE; COMMIT", "SAVEPOINT s; RELEASE s",

@@ -37,7 +37,7 @@ struct ObservationEdgeTests {
         #expect(cancellations.value == 1)
     }
 
-    @Test("Nobody is asked about tables of SQLite when everything is said to have changed")
+    @Test("A change of everything does not include SQLite's own tables")
     func internalTables() throws {
         try withDatabase { db throws in
             try db.execute(sql: "CREATE TABLE wine (id INTEGER PRIMARY KEY AUTOINCREMENT)")
@@ -60,7 +60,8 @@ struct ObservationEdgeTests {
             let region = try Player.filter(id: 1).databaseRegion(db).union(Player.filter(id: 2).databaseRegion(db))
             #expect(region.description == "player(id,name,score)[1,2]")
             #expect(try region.union(Player.all().databaseRegion(db)).description == "player(id,name,score)")
-            let names = try Player.select(Column("name")).databaseRegion(db), scores = try Player.select(Column("score")).databaseRegion(db)
+            let names = try Player.select(Column("name")).databaseRegion(db),
+                scores = try Player.select(Column("score")).databaseRegion(db)
             #expect(names.union(scores).description == "player(name,score)")
             #expect(names.union(.fullDatabase).isFullDatabase)
         }
@@ -75,7 +76,8 @@ struct ObservationEdgeTests {
             _ = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master")
             return try db.countWines()
         }
-        let cancellable = tracking.handleEvents(willTrackRegion: { region in regions.update { $0.append("\(region)") } })
+        let cancellable = tracking.handleEvents(willTrackRegion: { region in regions.update { $0.append("\(region)") } }
+        )
             .notify(notified, in: fixture.queue)
         try await notified.reaches(0)
         cancellable.cancel()

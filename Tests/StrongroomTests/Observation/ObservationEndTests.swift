@@ -23,7 +23,12 @@ struct ObservationEndTests {
         var latest = [Int](repeating: -1, count: 300)
         var cancellables: [AnyDatabaseCancellable] = []
         for index in latest.indices {
-            cancellables.append(observation.start(in: writer, scheduling: .immediate) { Issue.record($0) } onChange: { latest[index] = $0 })
+            cancellables.append(
+                observation.start(in: writer, scheduling: .immediate) {
+                    Issue.record($0)
+                } onChange: {
+                    latest[index] = $0
+                })
         }
         stops.update { $0 = true }
         try await onThread { toggling.pass() }
@@ -48,7 +53,8 @@ struct ObservationEndTests {
                 return count
             }
             let cancellables = (0..<1000).map { _ in
-                observation.start(in: writer, scheduling: .async(onQueue: queue), onError: { fatalError("\($0)") }) { _ in
+                observation.start(in: writer, scheduling: .async(onQueue: queue), onError: { fatalError("\($0)") }) {
+                    _ in
                     values.update { $0 += 1 }
                 }
             }

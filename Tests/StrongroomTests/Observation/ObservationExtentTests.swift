@@ -3,7 +3,7 @@ import Foundation
 import Strongroom
 import Testing
 
-@Suite("How long transactions are observed")
+@Suite("The extent of transaction observers")
 struct ObservationExtentTests {
     @Test("By default the connection does not keep the observer alive")
     func observerLifetime() throws {
@@ -17,7 +17,7 @@ struct ObservationExtentTests {
         }
     }
 
-    @Test("To the next transaction: the observer lives until then, and hears of no other")
+    @Test("To the next transaction: the observer lives until then, and is not notified of others")
     func nextTransaction() throws {
         try withRecordedTables { db, _ in
             var recorder: TransactionRecorder? = TransactionRecorder()
@@ -34,7 +34,7 @@ struct ObservationExtentTests {
         }
     }
 
-    @Test("For the lifetime of the database: the observer goes when the database is closed")
+    @Test("For the lifetime of the database: the observer is released when the database is closed")
     func databaseLifetime() throws {
         let fixture = try QueueFixture()
         var recorder: TransactionRecorder? = TransactionRecorder()
@@ -47,7 +47,7 @@ struct ObservationExtentTests {
         #expect(weakRecorder == nil)
     }
 
-    @Test("A removed observer hears nothing more, and can come back", arguments: WriterKind.allCases)
+    @Test("A removed observer is not notified, and can be added again", arguments: WriterKind.allCases)
     func removal(_ kind: WriterKind) throws {
         let (writer, _) = try kind.make()
         let recorder = TransactionRecorder()
@@ -62,7 +62,7 @@ struct ObservationExtentTests {
         #expect(recorder.take().count == 3)
     }
 
-    @Test("An observer that is added inside a transaction hears the rest of it")
+    @Test("An observer that is added inside of a transaction is notified of the rest of it")
     func addedInside() throws {
         try withRecordedTables { db, recorder in
             db.remove(transactionObserver: recorder)

@@ -5,7 +5,7 @@ import Testing
 
 // Observations of a pool, with the moments that matter held open by gates.
 
-@Suite("Observations of a pool miss nothing and block nobody")
+@Suite("Observations of a pool miss no change and block no access")
 struct ObservationInterleavingTests {
     /// A fetch that waits, once it has read, until it is let go.
     private final class HeldFetch: Sendable {
@@ -64,7 +64,8 @@ struct ObservationInterleavingTests {
         cancellable.cancel()
     }
 
-    @Test("A write to what the fetch reads for the first time is not missed, though it comes before the region is known")
+    @Test(
+        "A write to what the fetch reads for the first time is not missed, though it comes before the region is known")
     func writeBeforeRegionIsKnown() async throws {
         let fixture = try PoolFixture()
         try await fixture.pool.write { try $0.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY)") }

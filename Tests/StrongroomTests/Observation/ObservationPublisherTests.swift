@@ -65,7 +65,9 @@ private final class SlowSubscriber: Subscriber, @unchecked Sendable {
 
 @Suite("Publishers of observations")
 struct ObservationPublisherTests {
-    @Test("A value publisher publishes the first value and each change, until it is cancelled", arguments: WriterKind.allCases)
+        @Test(
+            "A value publisher publishes the first value and each change, until it is cancelled",
+            arguments: WriterKind.allCases)
     func values(_ kind: WriterKind) async throws {
         let (writer, _) = try kind.make()
         let notified = Notified<Int>()
@@ -126,7 +128,9 @@ struct ObservationPublisherTests {
     @Test("A failure that comes while a value is being taken comes after it")
     func failureAfterValue() throws {
         let subscriber = SlowSubscriber(demandAfterOne: .none)
-        try receiveSlowly(subscriber, demand: .max(1)) { queue in try queue.write { try $0.execute(sql: "DROP TABLE wine") } }
+            try receiveSlowly(subscriber, demand: .max(1)) { queue in
+                try queue.write { try $0.execute(sql: "DROP TABLE wine") }
+            }
         #expect(subscriber.received.value == ["0", "1", "completion"])
     }
 

@@ -26,7 +26,9 @@ struct ObservationStopTests {
         for observation in [values, regions] { observation.cancel() }
     }
 
-    @Test("the stop of a fetch that runs, which it repeats", arguments: [StopKind.interruption, .suspension], [WriterKind.queue, .pool])
+    @Test(
+        "the stop of a fetch that runs, which it repeats", arguments: [StopKind.interruption, .suspension],
+        [WriterKind.queue, .pool])
     func runningFetch(kind: StopKind, writerKind: WriterKind) async throws {
         let (writer, folder) = try writerKind.make()
         let held = HeldStatement(), holds = Shared(true)
@@ -36,7 +38,11 @@ struct ObservationStopTests {
             held.mayEnd.pass()
             return 1
         }
-        if let pool = writer as? DatabasePool { pool.add(function: hold) } else { (writer as? DatabaseQueue)?.add(function: hold) }
+        if let pool = writer as? DatabasePool {
+            pool.add(function: hold)
+        } else {
+            (writer as? DatabaseQueue)?.add(function: hold)
+        }
         let notified = Notified<Int>()
         let observation = ValueObservation.tracking { db in
             try Int.fetchAll(db, sql: "SELECT hold()").count + db.countWines()
@@ -113,7 +119,7 @@ struct ObservationStopTests {
         return (observation, fetches)
     }
 
-    @Test("a suspension that comes while an observer is asked what it observes, and the write is refused as a whole")
+    @Test("a suspension while an observer is asked what it observes, and the whole write is refused")
     func suspendedDuringAnnouncement() throws {
         final class Observer: TransactionObserver {
             let queue: DatabaseQueue

@@ -16,7 +16,8 @@ private struct NoRegion: DatabaseRegionConvertible {
 @Suite("Region observations")
 struct RegionObservationTests {
     private func observe(
-        _ regions: any DatabaseRegionConvertible..., in writer: any DatabaseWriter) -> (Shared<Int>, AnyDatabaseCancellable)
+        _ regions: any DatabaseRegionConvertible..., in writer: any DatabaseWriter
+    ) -> (Shared<Int>, AnyDatabaseCancellable)
     {
         let changes = Shared(0)
         let cancellable = DatabaseRegionObservation(tracking: regions).start(in: writer) { error in
@@ -51,11 +52,12 @@ struct RegionObservationTests {
         #expect(changes.value == afterCreation)
     }
 
-    @Test("What goes away with a cancelled observation can still use the database", arguments: WriterKind.allCases)
+    @Test("Objects that a cancelled observation releases can still use the database", arguments: WriterKind.allCases)
     func farewell(_ kind: WriterKind) throws {
         let (writer, _) = try kind.make()
         let observe = { (farewell: Farewell) in
-            try DatabaseRegionObservation(tracking: Wines()).start(in: writer) { _ in withExtendedLifetime(farewell) {} }
+            try DatabaseRegionObservation(tracking: Wines()).start(in: writer) { _ in withExtendedLifetime(farewell) {}
+            }
         }
         let cancellable = try observe(Farewell { try! writer.write { try $0.insertWine() } })
         start { cancellable.cancel() }.pass()
@@ -100,7 +102,7 @@ struct RegionObservationTests {
         cancellable.cancel()
     }
 
-    @Test("An observation ends when its cancellable goes away")
+    @Test("An observation ends when its cancellable is released")
     func deinitialization() throws {
         let fixture = try QueueFixture()
         var (changes, cancellable): (Shared<Int>, AnyDatabaseCancellable?) = observe(Wines(), in: fixture.queue)
@@ -197,7 +199,7 @@ struct RegionObservationTests {
         cancellable.cancel()
     }
 
-    @Test("A row that goes because another one takes its place counts", arguments: [
+    @Test("A row that another one replaces counts as a change", arguments: [
         "REPLACE INTO wine (id, name) VALUES (5, 'Chinon')",
         "INSERT OR/**/REPLACE INTO wine (name) VALUES ('Chinon')",
         "UPDATE OR REPLACE wine SET name = 'Chinon' WHERE id = 2",
@@ -229,7 +231,10 @@ struct RegionObservationTests {
         "INSERT OR IGNORE INTO wine (name) VALUES ('Chinon')",
         "INSERT INTO note (id) VALUES (2)",
         "DELETE FROM wine WHERE id = 2",
-        "WITH RECURSIVE n(i) AS (VALUES (2) UNION ALL SELECT i + 1 FROM n WHERE i < 5) INSERT INTO note (id) SELECT i FROM n",
+            """
+            WITH RECURSIVE n(i) AS (VALUES (2) UNION ALL SELECT i + 1 FROM n WHERE i < 5) INSERT INTO note (id) \
+            SELECT i FROM n
+            """,
     ])
     func harmlessStatements(_ sql: String) throws {
         try observingFirstRows { queue, changes in
@@ -261,10 +266,11 @@ struct RegionObservationTests {
         }
     }
 
-    @Test("A subscription calls its function directly, however often it was asked for it")
+    @Test("A subscription calls its function directly, also at repeated requests")
     func subscription() throws {
         let fixture = try QueueFixture(), changes = Shared(0)
-        let subscription = RegionSubscription(onError: { Issue.record($0) }, onEvent: { _ in changes.update { $0 += 1 } })
+        let subscription = RegionSubscription(
+            onError: { Issue.record($0) }, onEvent: { _ in changes.update { $0 += 1 } })
         for _ in 0..<500_000 where !subscription.isActive { Issue.record("The subscription has ended.") }
         try fixture.queue.inDatabase { try subscription.begin([Table("wine")], on: $0) }
         try fixture.queue.write { try $0.insertWine() }

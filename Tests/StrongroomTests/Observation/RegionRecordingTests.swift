@@ -36,7 +36,7 @@ struct RegionRecordingTests {
         }
     }
 
-    @Test("is that of the innermost recording, and the outer one goes on after it")
+    @Test("is that of the innermost recording, and the outer one continues after it")
     func nestedRecordings() throws {
         try withDatabase { db in
             let (inner, outer) = try db.recordingRegion {

@@ -18,7 +18,8 @@ struct SavepointEventTests {
     @Test("A savepoint that is rolled back is still there, and may be rolled back again")
     func rolledBackTwice() throws {
         let events = try events([
-            "BEGIN", "SAVEPOINT a", "INSERT INTO wine VALUES (1)", "ROLLBACK TO a", "INSERT INTO wine VALUES (2)", "ROLLBACK TO a",
+            "BEGIN", "SAVEPOINT a", "INSERT INTO wine VALUES (1)", "ROLLBACK TO a", "INSERT INTO wine VALUES (2)",
+            "ROLLBACK TO a",
             "INSERT INTO wine VALUES (3)", "RELEASE a", "COMMIT",
         ])
         #expect(events == [[], [], [], [], [], [], [], ["insert main.wine 3"], ["will commit", "commit"]])
@@ -27,7 +28,8 @@ struct SavepointEventTests {
     @Test("The end of a savepoint is the end of those inside")
     func releasedWithinOuter() throws {
         let events = try events([
-            "BEGIN", "SAVEPOINT a", "SAVEPOINT b", "INSERT INTO wine VALUES (1)", "RELEASE a", "INSERT INTO wine VALUES (2)", "ROLLBACK",
+            "BEGIN", "SAVEPOINT a", "SAVEPOINT b", "INSERT INTO wine VALUES (1)", "RELEASE a",
+            "INSERT INTO wine VALUES (2)", "ROLLBACK",
         ])
         #expect(events == [[], [], [], [], ["insert main.wine 1"], ["insert main.wine 2"], ["rollback"]])
     }
@@ -35,7 +37,8 @@ struct SavepointEventTests {
     @Test("The latest of two savepoints of one name is meant, whatever the case of its letters")
     func namesakes() throws {
         let events = try events([
-            "BEGIN", "SAVEPOINT a", "INSERT INTO wine VALUES (1)", "SAVEPOINT A", "INSERT INTO wine VALUES (2)", "ROLLBACK TO a",
+            "BEGIN", "SAVEPOINT a", "INSERT INTO wine VALUES (1)", "SAVEPOINT A", "INSERT INTO wine VALUES (2)",
+            "ROLLBACK TO a",
             "RELEASE A", "RELEASE a", "COMMIT",
         ])
         #expect(events == [[], [], [], [], [], [], [], ["insert main.wine 1"], ["will commit", "commit"]])

@@ -14,7 +14,7 @@ struct SharedValueObservationTests {
             .shared(in: reader, scheduling: .async(onQueue: DispatchQueue(label: "shared")), extent: extent)
     }
 
-    @Test("Subscribers share one observation, and who comes late gets the latest value", arguments: WriterKind.allCases)
+    @Test("Subscribers share one observation, and a late one gets the latest value", arguments: WriterKind.allCases)
     func sharing(_ kind: WriterKind) async throws {
         let (writer, _) = try kind.make()
         let starts = Shared(0)
@@ -36,7 +36,7 @@ struct SharedValueObservationTests {
         secondCancellable.cancel()
     }
 
-    @Test("What goes away with a subscriber can use the observation")
+    @Test("Objects that a subscriber releases can use the observation")
     func farewell() async throws {
         let fixture = try QueueFixture()
         let shared = share(in: fixture.queue, extent: .whileObserved, starts: Shared(0))
@@ -116,7 +116,9 @@ struct SharedValueObservationTests {
         let shared = ValueObservation.tracking { _ -> Int in
             fetches.update { $0 += 1 }
             throw Refusal()
-        }.shared(in: fixture.queue, scheduling: .async(onQueue: DispatchQueue(label: "shared")), extent: .observationLifetime)
+        }.shared(
+            in: fixture.queue, scheduling: .async(onQueue: DispatchQueue(label: "shared")), extent: .observationLifetime
+        )
         for _ in 0..<2 {
             let subscriber = Notified<Int>()
             let cancellable = shared.start(onError: subscriber.onError, onChange: subscriber.onChange)

@@ -145,7 +145,8 @@ struct TransactionObserverTests {
     func indirectChanges() throws {
         try withRecordedTables { db, recorder in
             try db.execute(sql: """
-                CREATE TRIGGER noted AFTER INSERT ON wine BEGIN INSERT INTO note (id, wineId) VALUES (new.id * 10, new.id); END
+                CREATE TRIGGER noted AFTER INSERT ON wine BEGIN INSERT INTO note (id, wineId) \
+                VALUES (new.id * 10, new.id); END
                 """)
             _ = recorder.take()
             recorder.observes = { $0.tableName == "note" }
@@ -271,7 +272,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("An observer that has heard enough hears of changes again in the next transaction")
+    @Test("An observer that has stopped its notifications gets them again in the next transaction")
     func stop() throws {
         try withRecordedTables { db, recorder in
             recorder.stopsAfterFirst = true

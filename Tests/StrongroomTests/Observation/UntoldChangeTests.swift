@@ -3,9 +3,9 @@ import Foundation
 import Strongroom
 import Testing
 
-@Suite("Changes that SQLite does not tell")
+@Suite("Changes that SQLite does not report")
 struct UntoldChangeTests {
-    @Test("notifyChanges tells who watches the region, and the commit")
+    @Test("notifyChanges notifies observers of the region, and of the commit")
     func notifyChanges() throws {
         try withRecordedTables { db, recorder in
             recorder.observes = {

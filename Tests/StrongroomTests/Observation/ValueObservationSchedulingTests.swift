@@ -3,7 +3,7 @@ import Foundation
 import Strongroom
 import Testing
 
-@Suite("Where values are notified")
+@Suite("The scheduling of values")
 struct ValueObservationSchedulingTests {
     @MainActor
     @Test("By default on the main actor, after the start", arguments: WriterKind.allCases)

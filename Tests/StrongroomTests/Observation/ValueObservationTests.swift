@@ -67,7 +67,7 @@ struct ValueObservationTests {
         #expect(notified.values.last == 3)
     }
 
-    @Test("What goes away with a cancelled observation can still use the database", arguments: WriterKind.allCases)
+    @Test("Objects that a cancelled observation releases can still use the database", arguments: WriterKind.allCases)
     func farewell(_ kind: WriterKind) async throws {
         let (writer, _) = try kind.make()
         let notified = Notified<Int>()
@@ -111,7 +111,7 @@ struct ValueObservationTests {
         cancellable.cancel()
     }
 
-    @Test("What the function reads is found out anew at each fetch", arguments: WriterKind.allCases)
+    @Test("The observed region is determined again at each fetch", arguments: WriterKind.allCases)
     func varyingRegion(_ kind: WriterKind) async throws {
         let (writer, _) = try kind.make()
         try await writer.write { try $0.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY)") }
@@ -148,7 +148,8 @@ struct ValueObservationTests {
     func givenRegion(_ kind: WriterKind) async throws {
         let (writer, _) = try kind.make()
         try await writer.write {
-            try $0.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY); CREATE TABLE other (id INTEGER PRIMARY KEY)")
+            try $0.execute(
+                sql: "CREATE TABLE note (id INTEGER PRIMARY KEY); CREATE TABLE other (id INTEGER PRIMARY KEY)")
         }
         let fetches = Shared(0)
         let notified = Notified<Int>()

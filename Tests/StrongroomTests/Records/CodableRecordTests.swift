@@ -28,7 +28,8 @@ private struct Everything: Codable, Equatable, FetchableRecord, PersistableRecor
 
     static let example = Everything(
         kind: .fancy, otherKind: nil, address: Address(city: "Reims", since: Date(timeIntervalSince1970: 1)),
-        otherAddress: nil, tags: ["a", "b"], counts: ["k": 1], date: Date(timeIntervalSince1970: 0.5), data: Data([65, 66]),
+        otherAddress: nil, tags: ["a", "b"], counts: ["k": 1], date: Date(timeIntervalSince1970: 0.5),
+        data: Data([65, 66]),
         uuid: UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")!, url: URL(string: "http://a/b")!, decimal: 1.25,
         float: 1.5, flag: true, byte: 7, tagsOrNot: nil)
 }
@@ -73,7 +74,8 @@ struct CodableRecordTests {
             let row = try Row.fetchOne(db, sql: "SELECT * FROM player")!
             #expect(try Player(row: row) == Player(id: 1, name: "Arthur", score: nil))
             let adapter = ColumnMapping(["id": "a", "name": "b"])
-            let players = try Player.fetchAll(db, sql: "SELECT 1 AS x, 2 AS a, 'z' AS b UNION SELECT 1, 3, 'y'", adapter: adapter)
+            let players = try Player.fetchAll(
+                db, sql: "SELECT 1 AS x, 2 AS a, 'z' AS b UNION SELECT 1, 3, 'y'", adapter: adapter)
             #expect(players == [Player(id: 2, name: "z", score: nil), Player(id: 3, name: "y", score: nil)])
         }
     }
@@ -81,7 +83,8 @@ struct CodableRecordTests {
     @Test("Codable records find their columns in any order, whatever their case")
     func columnOrder() throws {
         try withRecords { db throws in
-            let players = try Player.fetchAll(db, sql: "SELECT 1 AS SCORE, 'a' AS NAME, 9 AS extra, 2 AS ID UNION SELECT 3, 'b', 8, 4")
+            let players = try Player.fetchAll(
+                db, sql: "SELECT 1 AS SCORE, 'a' AS NAME, 9 AS extra, 2 AS ID UNION SELECT 3, 'b', 8, 4")
             #expect(players == [Player(id: 2, name: "a", score: 1), Player(id: 4, name: "b", score: 3)])
         }
     }
@@ -91,7 +94,9 @@ struct CodableRecordTests {
         try withRecords { db throws in
             let missing = #expect(throws: RowDecodingError.self) { try Player.fetchOne(db, sql: "SELECT 1 AS id") }
             #expect(missing?.description.contains(#"column not found: "name""#) == true)
-            let null = #expect(throws: RowDecodingError.self) { try Player.fetchOne(db, sql: "SELECT 1 AS id, NULL AS name") }
+            let null = #expect(throws: RowDecodingError.self) {
+                try Player.fetchOne(db, sql: "SELECT 1 AS id, NULL AS name")
+            }
             #expect(null?.description.contains("could not decode String from database value NULL") == true)
             struct Kinded: Decodable, FetchableRecord { var kind: Kind? }
             #expect(throws: DecodingError.self) { try Kinded.fetchOne(db, sql: "SELECT 'none' AS kind") }
@@ -110,7 +115,8 @@ struct CodableRecordTests {
         try withRecords { db throws in
             let adapter = ScopeAdapter(["team": RangeRowAdapter(2..<4)])
             let infos = try Info.fetchAll(
-                db, sql: "SELECT 1 AS id, 'a' AS name, 7 AS id, 'red' AS name UNION SELECT 2, 'b', NULL, NULL", adapter: adapter)
+                db, sql: "SELECT 1 AS id, 'a' AS name, 7 AS id, 'red' AS name UNION SELECT 2, 'b', NULL, NULL",
+                adapter: adapter)
             #expect(infos.map(\.player.name) == ["a", "b"])
             #expect(infos.map(\.team) == [Team(id: 7, name: "red"), nil])
         }
@@ -139,7 +145,9 @@ struct CodableRecordTests {
             }
         }
         try withDatabase { db throws in
-            let adapter = ScopeAdapter(["outer": ScopeAdapter(base: EmptyRowAdapter(), scopes: ["inner": RangeRowAdapter(0..<1)])])
+            let adapter = ScopeAdapter([
+                "outer": ScopeAdapter(base: EmptyRowAdapter(), scopes: ["inner": RangeRowAdapter(0..<1)])
+            ])
             let whole = try #require(try Whole.fetchOne(db, sql: "SELECT 1 AS a", adapter: adapter))
             #expect(whole.path == [])
             #expect(whole.outer.path == ["outer"])
@@ -215,7 +223,8 @@ struct CodableRecordTests {
         struct Amount: Codable {
             var text: String
             init(from decoder: any Decoder) throws {
-                text = "\(try decoder.singleValueContainer().decode(Int.self)) \(decoder.userInfo[CodingUserInfoKey(rawValue: "unit")!] ?? "?")"
+                let number = try decoder.singleValueContainer().decode(Int.self)
+                text = "\(number) \(decoder.userInfo[CodingUserInfoKey(rawValue: "unit")!] ?? "?")"
             }
             func encode(to encoder: any Encoder) throws {
                 var container = encoder.singleValueContainer()
@@ -225,8 +234,12 @@ struct CodableRecordTests {
         struct Order: Codable, FetchableRecord, EncodableRecord {
             var amount: Amount
             var list: [Amount]
-            static var databaseDecodingUserInfo: [CodingUserInfoKey: Any] { [CodingUserInfoKey(rawValue: "unit")!: "kg"] }
-            static var databaseEncodingUserInfo: [CodingUserInfoKey: Any] { [CodingUserInfoKey(rawValue: "unit")!: "lb"] }
+            static var databaseDecodingUserInfo: [CodingUserInfoKey: Any] {
+                [CodingUserInfoKey(rawValue: "unit")!: "kg"]
+            }
+            static var databaseEncodingUserInfo: [CodingUserInfoKey: Any] {
+                [CodingUserInfoKey(rawValue: "unit")!: "lb"]
+            }
         }
         _ = key
         let order = try Order(row: ["amount": 1, "list": "[2]"])
@@ -250,7 +263,9 @@ private protocol DatedRecord: Codable, FetchableRecord, EncodableRecord {}
 struct CodingStrategyTests {
     private static let date = Date(timeIntervalSince1970: 1_000_000.5678)
 
-    private func expect<Record: EncodableRecord>(_ record: Record, _ column: String, _ value: any DatabaseValueConvertible) throws {
+    private func expect<Record: EncodableRecord>(
+        _ record: Record, _ column: String, _ value: any DatabaseValueConvertible
+    ) throws {
         #expect(try record.databaseDictionary[column] == value.databaseValue)
     }
 
@@ -258,14 +273,22 @@ struct CodingStrategyTests {
     func dates() throws {
         struct Reference: Codable, FetchableRecord, EncodableRecord {
             var d: Date
-            static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy { .timeIntervalSinceReferenceDate }
-            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy { .timeIntervalSinceReferenceDate }
+            static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy {
+                .timeIntervalSinceReferenceDate
+            }
+            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy {
+                .timeIntervalSinceReferenceDate
+            }
         }
         struct Milliseconds: Codable, FetchableRecord, EncodableRecord {
             var d: Date
             var other: Date?
-            static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy { column == "d" ? .millisecondsSince1970 : .secondsSince1970 }
-            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy { column == "d" ? .millisecondsSince1970 : .timeIntervalSince1970 }
+            static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy {
+                column == "d" ? .millisecondsSince1970 : .secondsSince1970
+            }
+            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy {
+                column == "d" ? .millisecondsSince1970 : .timeIntervalSince1970
+            }
         }
         struct ISO: Codable, FetchableRecord, EncodableRecord {
             var d: Date
@@ -274,8 +297,12 @@ struct CodingStrategyTests {
         }
         struct Custom: Codable, FetchableRecord, EncodableRecord {
             var d: Date
-            static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy { .custom { _ in column } }
-            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy { .custom { $0 == "d".databaseValue ? .distantPast : nil } }
+            static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy {
+                .custom { _ in column }
+            }
+            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy {
+                .custom { $0 == "d".databaseValue ? .distantPast : nil }
+            }
         }
         try expect(Reference(d: Self.date), "d", -977_307_199.4322)
         #expect(try Reference(row: ["d": 0]).d == Date(timeIntervalSinceReferenceDate: 0))
@@ -297,8 +324,12 @@ struct CodingStrategyTests {
             var data: Data
             var uuid: UUID
             static func databaseDataEncodingStrategy(for column: String) -> DatabaseDataEncodingStrategy { .text }
-            static func databaseUUIDEncodingStrategy(for column: String) -> DatabaseUUIDEncodingStrategy { .lowercaseString }
-            static func databaseDataDecodingStrategy(for column: String) -> DatabaseDataDecodingStrategy { .custom { _ in Data([1]) } }
+            static func databaseUUIDEncodingStrategy(for column: String) -> DatabaseUUIDEncodingStrategy {
+                .lowercaseString
+            }
+            static func databaseDataDecodingStrategy(for column: String) -> DatabaseDataDecodingStrategy {
+                .custom { _ in Data([1]) }
+            }
         }
         let uuid = UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")!
         try expect(Text(data: Data("hé".utf8), uuid: uuid), "data", "hé")
@@ -317,13 +348,18 @@ struct CodingStrategyTests {
             static var databaseColumnEncodingStrategy: DatabaseColumnEncodingStrategy { .convertToSnakeCase }
             static var databaseColumnDecodingStrategy: DatabaseColumnDecodingStrategy { .convertFromSnakeCase }
         }
-        #expect(try Snake(myURLValue: 1, aB: 2, _x: 3).databaseDictionary.keys.sorted() == ["_x", "a_b", "my_url_value"])
+        #expect(
+            try Snake(myURLValue: 1, aB: 2, _x: 3).databaseDictionary.keys.sorted() == ["_x", "a_b", "my_url_value"])
         let snake = try Snake(row: ["my_url_value": 1, "a_b": 2, "_x": 3])
         #expect(snake.aB == 2 && snake._x == 3)
         struct Custom: Codable, FetchableRecord, EncodableRecord {
             var id: Int
-            static var databaseColumnEncodingStrategy: DatabaseColumnEncodingStrategy { .custom { "x_" + $0.stringValue } }
-            static var databaseColumnDecodingStrategy: DatabaseColumnDecodingStrategy { .custom { Key(String($0.dropFirst(2))) } }
+            static var databaseColumnEncodingStrategy: DatabaseColumnEncodingStrategy {
+                .custom { "x_" + $0.stringValue }
+            }
+            static var databaseColumnDecodingStrategy: DatabaseColumnDecodingStrategy {
+                .custom { Key(String($0.dropFirst(2))) }
+            }
             struct Key: CodingKey {
                 var stringValue: String
                 var intValue: Int? { nil }

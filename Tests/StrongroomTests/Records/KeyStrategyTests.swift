@@ -19,8 +19,12 @@ private struct Device: Codable, Hashable, Identifiable, FetchableRecord, Persist
 private struct Moment: Codable, Hashable, Identifiable, FetchableRecord, PersistableRecord {
     var id: Date
 
-    static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy { .millisecondsSince1970 }
-    static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy { .millisecondsSince1970 }
+    static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy {
+        .millisecondsSince1970
+    }
+    static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy {
+        .millisecondsSince1970
+    }
 }
 
 /// Stores its data as text.
@@ -65,8 +69,7 @@ struct KeyStrategyTests {
         }
     }
 
-    @Test(
-        "Keys of records find the record in a dictionary, each by the strategy of its column")
+    @Test("Keys of records find the record in a dictionary, each by the strategy of its column")
     func dictionaries() throws {
         try withDevices { db throws in
             #expect(try Device.fetchOne(db, key: ["id": key])?.id == key)
@@ -99,7 +102,8 @@ struct KeyStrategyTests {
     @Test("Keys of records may be dates and data")
     func datesAndData() throws {
         try withDatabase { db throws in
-            try db.execute(sql: "CREATE TABLE moment (id INTEGER PRIMARY KEY); CREATE TABLE token (id TEXT PRIMARY KEY)")
+            try db.execute(
+                sql: "CREATE TABLE moment (id INTEGER PRIMARY KEY); CREATE TABLE token (id TEXT PRIMARY KEY)")
             let moment = Moment(id: Date(timeIntervalSince1970: 1_000)), token = Token(id: Data("abc".utf8))
             try moment.insert(db)
             try token.insert(db)

@@ -34,12 +34,13 @@ struct PersistenceContainerTests {
             container["unwrapped"] = unwrapped
         }.stored
         #expect(stored == [
-            "integer": 1.databaseValue, "double": 1.5.databaseValue, "text": "t".databaseValue, "side": "left".databaseValue,
+                "integer": 1.databaseValue, "double": 1.5.databaseValue, "text": "t".databaseValue,
+                "side": "left".databaseValue,
             "set": 2.databaseValue, "unset": .null, "nothing": .null, "unwrapped": "i".databaseValue,
         ])
     }
 
-    @Test("The columns of a record take values whose type only the running program knows")
+    @Test("The columns of a record accept values whose type is only known at run time")
     func existentials() throws {
         let one: any DatabaseValueConvertible = 1
         let perhaps: (any DatabaseValueConvertible)? = "p"
@@ -87,7 +88,7 @@ struct PersistenceContainerTests {
         #expect(stored == ["a": 1.databaseValue, "b": .null, "c": 1.databaseValue])
     }
 
-    @Test("The columns of a record are read as the type that the program asks for")
+    @Test("The columns of a record are read as the requested type")
     func typedReading() throws {
         _ = try Encoded { container in
             container["a"] = 1

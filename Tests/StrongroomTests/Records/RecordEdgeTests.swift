@@ -22,8 +22,12 @@ private struct Event: Codable, Equatable, FetchableRecord, PersistableRecord {
     var id: Int
     var moment: Moment
 
-    static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy { .timeIntervalSinceReferenceDate }
-    static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy { .timeIntervalSinceReferenceDate }
+    static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy {
+        .timeIntervalSinceReferenceDate
+    }
+    static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy {
+        .timeIntervalSinceReferenceDate
+    }
 }
 
 private struct Watched: Encodable, PersistableRecord {
@@ -93,7 +97,7 @@ struct RecordEdgeTests {
         #expect([record._userName, record.userName_] == ["a", "b"])
     }
 
-    @Test("A scope of nothing but NULL is nil for those who ask")
+    @Test("A scope that only contains NULL is read as nil")
     func nilScope() throws {
         struct Info: Decodable, FetchableRecord {
             enum CodingKeys: String, CodingKey { case author }
@@ -195,14 +199,15 @@ struct RecordEdgeTests {
         #expect(try Secret(text: Data([1, 2])).databaseDictionary == ["text": 2.databaseValue])
     }
 
-    @Test("A record whose table changes its name is saved in the table of the moment")
+    @Test("A record whose table changes its name is saved in the current table")
     func changingTable() throws {
         struct Entry: Codable, FetchableRecord, PersistableRecord {
             nonisolated(unsafe) static var databaseTableName = "january"
             var id: Int
         }
         try withDatabase { (db) throws in
-            try db.execute(sql: "CREATE TABLE january (id INTEGER PRIMARY KEY); CREATE TABLE february (id INTEGER PRIMARY KEY)")
+            try db.execute(
+                sql: "CREATE TABLE january (id INTEGER PRIMARY KEY); CREATE TABLE february (id INTEGER PRIMARY KEY)")
             try Entry(id: 1).insert(db)
             Entry.databaseTableName = "february"
             try Entry(id: 2).insert(db)
@@ -216,7 +221,9 @@ struct RecordEdgeTests {
         struct Part: Decodable { var start: Date }
         struct Info: Decodable, FetchableRecord {
             var part: Part
-            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy { .timeIntervalSinceReferenceDate }
+            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy {
+                .timeIntervalSinceReferenceDate
+            }
         }
         try withDatabase { (db) throws in
             let info = try Info.fetchOne(db, sql: "SELECT 12 AS start")
@@ -254,7 +261,9 @@ struct RecordEdgeTests {
         struct Flag: Codable, Equatable, DatabaseValueConvertible {
             var isSet: Bool
             var databaseValue: DatabaseValue { isSet.databaseValue }
-            static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Flag? { Bool.fromDatabaseValue(dbValue).map { Flag(isSet: $0) } }
+            static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Flag? {
+                Bool.fromDatabaseValue(dbValue).map { Flag(isSet: $0) }
+            }
             static func fromMissingColumn() -> Flag? { Flag(isSet: true) }
         }
         struct Info: Decodable, FetchableRecord {

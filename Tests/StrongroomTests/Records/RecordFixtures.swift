@@ -48,7 +48,9 @@ func statements(_ db: Database, _ body: () throws -> Void) rethrows -> [String] 
     var statements: [String] = []
     db.trace { event in
         guard case .statement(let statement) = event else { return }
-        if !statement.sql.hasPrefix("PRAGMA"), !statement.sql.contains("sqlite_master") { statements.append(statement.sql) }
+        if !statement.sql.hasPrefix("PRAGMA"), !statement.sql.contains("sqlite_master") {
+            statements.append(statement.sql)
+        }
     }
     defer { db.trace(nil) }
     try body()

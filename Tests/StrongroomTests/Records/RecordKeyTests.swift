@@ -41,7 +41,9 @@ struct RecordKeyTests {
         try withPlayers { db throws in
             #expect(try Player.fetchOne(db, key: ["name": "Craig"])?.id == 3)
             #expect(try Place.fetchOne(db, key: ["code": 75, "country": "FR"])?.name == "Paris")
-            let keys: [[String: (any DatabaseValueConvertible)?]] = [["country": "FR", "code": 75], ["country": "DE", "code": 10]]
+            let keys: [[String: (any DatabaseValueConvertible)?]] = [
+                ["country": "FR", "code": 75], ["country": "DE", "code": 10],
+            ]
             #expect(try Place.fetchAll(db, keys: keys).count == 2)
         }
     }
@@ -66,7 +68,7 @@ struct RecordKeyTests {
         }
     }
 
-    @Test("Tells whether there is a row, and deletes it")
+    @Test("Reports whether there is a row, and deletes it")
     func existsAndDelete() throws {
         try withPlayers { db throws in
             #expect(try Player.exists(db, id: 1))

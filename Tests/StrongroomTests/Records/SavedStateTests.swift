@@ -2,7 +2,7 @@ import Foundation
 import Strongroom
 import Testing
 
-@Suite("Records: what saving tells")
+@Suite("The saved state of records")
 struct SavedStateTests {
     private struct Spelled: PersistableRecord {
         static let databaseTableName = "player"
@@ -19,7 +19,9 @@ struct SavedStateTests {
             container["ID"] = nil as Int?
             container["name"] = "Ada"
         }
-        func didInsert(_ inserted: InsertionSuccess) { seen.append("\(inserted.persistenceContainer.map { "\($0) \($1)" })") }
+        func didInsert(_ inserted: InsertionSuccess) {
+            seen.append("\(inserted.persistenceContainer.map { "\($0) \($1)" })")
+        }
         func didSave(_ saved: PersistenceSuccess) { seen.append("\(saved.persistenceContainer.map { "\($0) \($1)" })") }
     }
 
@@ -38,18 +40,35 @@ struct SavedStateTests {
         try withRecords { (db) throws in
             try db.execute(sql: "INSERT INTO player (id, name) VALUES (1, 'Bob')")
             let record = Spelled(columns: ["SCORE": 3, "Id": 1, "unknown": 4, "NAME": "Ada"])
-            #expect(try statements(db) { try record.update(db) } == [#"UPDATE "player" SET "name"=?, "score"=? WHERE "id"=?"#])
-            #expect(try statements(db) { try record.update(db, columns: ["Score"]) } == [#"UPDATE "player" SET "score"=? WHERE "id"=?"#])
-            #expect(try statements(db) { try record.update(db, columns: ["unknown"]) } == [#"UPDATE "player" SET "id"=? WHERE "id"=?"#])
+            #expect(
+                try statements(db) { try record.update(db) } == [
+                    #"UPDATE "player" SET "name"=?, "score"=? WHERE "id"=?"#
+                ])
+            #expect(
+                try statements(db) { try record.update(db, columns: ["Score"]) } == [
+                    #"UPDATE "player" SET "score"=? WHERE "id"=?"#
+                ])
+            #expect(
+                try statements(db) { try record.update(db, columns: ["unknown"]) } == [
+                    #"UPDATE "player" SET "id"=? WHERE "id"=?"#
+                ])
             #expect(try Player.fetchAll(db) == [Player(id: 1, name: "Ada", score: 3)])
         }
     }
 
     @Test("A key that is NULL in part is no row's")
     func partialKey() throws {
-        struct Loose: Codable, PersistableRecord { static let databaseTableName = "loose"; var a: Int?; var b: Int?; var text: String }
+        struct Loose: Codable, PersistableRecord {
+            static let databaseTableName = "loose"; var a: Int?; var b: Int?; var text: String
+        }
         try withRecords { (db) throws in
-            try db.execute(sql: "CREATE TABLE loose (a INT, b INT, text TEXT, PRIMARY KEY (a, b)); INSERT INTO loose VALUES (1, NULL, 'x')")
+            try db.execute(
+                sql:
+                    """
+                    CREATE TABLE loose (a INT, b INT, text TEXT, PRIMARY KEY (a, b)); \
+                    INSERT INTO loose VALUES (1, NULL, 'x')
+                    """
+            )
             let record = Loose(a: 1, b: nil, text: "y")
             #expect(throws: RecordError.self) { try record.update(db) }
             #expect(try !record.delete(db))
@@ -79,7 +98,7 @@ struct SavedStateTests {
 
     private final class Blank: Record {}
 
-    @Test("A record of the Record class is saved when its callbacks hear of it, and new when its row was made up")
+    @Test("A record of the Record class is saved when its callbacks run, and new if its row is not from a database")
     func recordClass() throws {
         try withRecords { (db) throws in
             let person = Person(name: "Ada")
@@ -120,7 +139,9 @@ struct SavedStateTests {
         #expect(try Traced().databaseDictionary == ["inner": "inner".databaseValue])
         try withRecords { (db) throws in
             for (value, isMissing) in [("NULL", true), ("1", false), ("'x'", false)] {
-                let error = #expect(throws: DecodingError.self) { _ = try Place.fetchOne(db, sql: "SELECT \(value) AS point") }
+                let error = #expect(throws: DecodingError.self) {
+                    _ = try Place.fetchOne(db, sql: "SELECT \(value) AS point")
+                }
                 if case .valueNotFound = error { #expect(isMissing) } else { #expect(!isMissing) }
             }
         }

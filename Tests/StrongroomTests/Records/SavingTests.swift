@@ -66,7 +66,9 @@ struct SavingTests {
             }
             #expect(sql == [#"INSERT INTO "player" ("id", "name", "score") VALUES (?,?,?) RETURNING *"#])
             var barbara = Player(id: nil, name: "Barbara", score: 2)
-            let row = try barbara.insertAndFetch(db, selection: [Column("score"), Column("name")]) { try Row.fetchOne($0) }
+            let row = try barbara.insertAndFetch(db, selection: [Column("score"), Column("name")]) {
+                try Row.fetchOne($0)
+            }
             #expect(row == ["score": 2, "name": "Barbara"])
             #expect(barbara.id == 2)
             var craig = Player(id: nil, name: "Craig", score: 3)
@@ -112,7 +114,7 @@ struct SavingTests {
         }
     }
 
-    @Test("An update of nothing still asks whether the row is there")
+    @Test("An update without changes still checks that the row exists")
     func updateNothing() throws {
         try withRecords { db throws in
             let arthur = try Player(id: nil, name: "Arthur", score: 10).inserted(db)
@@ -164,9 +166,13 @@ struct SavingTests {
         try withRecords { db throws in
             var arthur = try Player(id: nil, name: "Arthur", score: 10).inserted(db)
             var hasChanged = true
-            let statements1 = try statements(db) { hasChanged = try arthur.updateChanges(db, modify: { $0.score = 10 }) }
+            let statements1 = try statements(db) {
+                hasChanged = try arthur.updateChanges(db, modify: { $0.score = 10 })
+            }
             #expect(statements1 == [] && !hasChanged)
-            let statements2 = try statements(db) { hasChanged = try arthur.updateChanges(db, modify: { $0.score = 11 }) }
+            let statements2 = try statements(db) {
+                hasChanged = try arthur.updateChanges(db, modify: { $0.score = 11 })
+            }
             #expect(hasChanged)
             #expect(statements2 == [#"UPDATE "player" SET "score"=? WHERE "id"=?"#])
             var other = arthur
@@ -174,7 +180,8 @@ struct SavingTests {
             #expect(try other.databaseChanges(from: arthur) == ["name": "Arthur".databaseValue])
             #expect(try other.updateChanges(db, from: arthur))
             #expect(try Player.find(db, id: 1) == other)
-            #expect(try other.updateChangesAndFetch(db) { $0.score = 12 } == Player(id: 1, name: "Arthur II", score: 12))
+            #expect(
+                try other.updateChangesAndFetch(db) { $0.score = 12 } == Player(id: 1, name: "Arthur II", score: 12))
             #expect(try other.updateChangesAndFetch(db) { $0.score = 12 } == nil)
         }
     }
@@ -205,7 +212,9 @@ struct SavingTests {
             static let databaseTableName = "note"
             var rowid = 1
             var text = ""
-            func willUpdate(_ db: Database, columns: Set<String>) throws { throw Note.recordNotFound(key: ["text": "other"]) }
+            func willUpdate(_ db: Database, columns: Set<String>) throws {
+                throw Note.recordNotFound(key: ["text": "other"])
+            }
         }
         try withRecords { db throws in
             #expect(throws: RecordError.self) { try Stubborn().save(db) }
@@ -213,7 +222,7 @@ struct SavingTests {
         }
     }
 
-    @Test("Deletes a row, and tells whether there was one")
+    @Test("Deletes a row, and reports whether there was one")
     func delete() throws {
         try withRecords { db throws in
             let arthur = try Player(id: nil, name: "Arthur", score: 10).inserted(db)
@@ -247,11 +256,12 @@ struct SavingTests {
         }
     }
 
-    @Test("Goes on after the table was made anew with another key")
+    @Test("Works after the table was recreated with another key")
     func schemaChange() throws {
         try withRecords { db throws in
             try Player(id: 1, name: "a", score: 1).inserted(db).update(db)
-            try db.execute(sql: "DROP TABLE player; CREATE TABLE player (id INTEGER, name TEXT PRIMARY KEY, score INTEGER)")
+            try db.execute(
+                sql: "DROP TABLE player; CREATE TABLE player (id INTEGER, name TEXT PRIMARY KEY, score INTEGER)")
             var player = Player(id: 5, name: "a", score: 1)
             try player.insert(db)
             player.score = 2
@@ -281,7 +291,10 @@ struct UpsertTests {
             let sql = try statements(db) { try arthur.upsert(db) }
             #expect(sql == [
                 #"INSERT INTO "player" ("id", "name", "score") VALUES (?,?,?) "#
-                    + #"ON CONFLICT DO UPDATE SET "name" = "excluded"."name", "score" = "excluded"."score" RETURNING "rowid""#,
+                        + #"""
+                            ON CONFLICT DO UPDATE SET "name" = "excluded"."name", "score" = "excluded"."score" \#
+                            RETURNING "rowid"
+                            """#
             ])
             arthur.score = 20
             try arthur.upsert(db)
@@ -318,7 +331,7 @@ struct UpsertTests {
         }
     }
 
-    @Test("Overwrites nothing unless told to")
+    @Test("Only overwrites columns that are named")
     func nothing() throws {
         try withRecords { db throws in
             try db.execute(sql: "INSERT INTO player VALUES (7, 'Arthur', 1)")

@@ -49,7 +49,7 @@ struct ViewRecordTests {
         }
     }
 
-    @Test("Records of views with INSTEAD OF triggers are deleted, and the answer tells whether they were there")
+    @Test("Records of views with INSTEAD OF triggers are deleted, and the result reports whether they existed")
     func delete() throws {
         try withScorers { db throws in
             #expect(try Scorer(id: 1, name: "", score: 0).delete(db))
@@ -69,7 +69,7 @@ struct ViewRecordTests {
         }
     }
 
-    @Test("Records of views with INSTEAD OF triggers are inserted into a view that nobody knows the key of")
+    @Test("Records of views with INSTEAD OF triggers are inserted into a view without a known key")
     func withoutKey() throws {
         try withScorers { db throws in
             try db.withSchemaSource(nil) {
@@ -79,7 +79,7 @@ struct ViewRecordTests {
         }
     }
 
-    @Test("Records of views with INSTEAD OF triggers are told apart from rows that a full-text table writes late")
+    @Test("Records of views with INSTEAD OF triggers are distinguished from rows that a full-text table writes late")
     func fullText() throws {
         try withRecords { db throws in
             try db.create(virtualTable: "player_text", using: FTS5()) { t in

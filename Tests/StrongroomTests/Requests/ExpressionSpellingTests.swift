@@ -2,12 +2,16 @@ import Foundation
 import Strongroom
 import Testing
 
-/// How SQL is spelled, where there are several ways that mean the same: programs that come from GRDB may compare the text.
+/// How SQL is spelled, where there are several ways that mean the same: programs that come from GRDB may compare the
+/// text.
 @Suite("Expressions: spelling")
 struct ExpressionSpellingTests {
-    private func expect(_ expected: [(SQLExpression, String)], sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func expect(_ expected: [(SQLExpression, String)], sourceLocation: SourceLocation = #_sourceLocation) throws
+    {
         try withRecords { db throws in
-            for (expression, text) in expected { #expect(try sql(db, expression) == text, sourceLocation: sourceLocation) }
+            for (expression, text) in expected {
+                #expect(try sql(db, expression) == text, sourceLocation: sourceLocation)
+            }
         }
     }
 
@@ -23,18 +27,23 @@ struct ExpressionSpellingTests {
             (["a", "b"].contains(folded), #"("name" COLLATE NOCASE) IN (?, ?) ["a", "b"]"#),
             (folded.like("a%"), #"("name" COLLATE NOCASE) LIKE ? ["a%"]"#),
             (folded.collating(.binary), #""name" COLLATE NOCASE COLLATE BINARY"#),
-            ((name == "a" && id == 1).collating(.nocase), #"("name" = ? COLLATE NOCASE) AND ("id" = ? COLLATE NOCASE) ["a", 1]"#),
+            (
+                (name == "a" && id == 1).collating(.nocase),
+                #"("name" = ? COLLATE NOCASE) AND ("id" = ? COLLATE NOCASE) ["a", 1]"#
+            ),
             ((-score).collating(.nocase), #"-"score" COLLATE NOCASE"#), (-folded, #"-("name" COLLATE NOCASE)"#),
             (!folded, #"NOT "name" COLLATE NOCASE"#),
         ])
     }
 
-    @Test("A truth value on the left goes to the right, and constants are folded")
+    @Test("A truth value on the left is moved to the right, and constants are folded")
     func truth() throws {
         try expect([
             (true == score, #""score" = ? [1]"#), (false != score, #""score" <> ? [0]"#),
-            (true.sqlExpression == true, "? [1]"), (1.databaseValue == false, "? [0]"), (DatabaseValue.null == true, "NULL"),
-            (!DatabaseValue.null, "NULL"), (!0.databaseValue, "? [1]"), (!2.databaseValue, "NOT ? [2]"), (!1.0.databaseValue, "NOT ? [1.0]"),
+            (true.sqlExpression == true, "? [1]"), (1.databaseValue == false, "? [0]"),
+            (DatabaseValue.null == true, "NULL"),
+            (!DatabaseValue.null, "NULL"), (!0.databaseValue, "? [1]"), (!2.databaseValue, "NOT ? [2]"),
+            (!1.0.databaseValue, "NOT ? [1.0]"),
             (Player.all().exists() == true, #"(EXISTS (SELECT * FROM "player")) = ? [1]"#),
         ])
     }
@@ -56,11 +65,13 @@ struct ExpressionSpellingTests {
         let asJSON = Database.sqliteLibVersionNumber >= 3_045_000 ? "JSONB" : "JSON"
         try expect([
             (Database.jsonArray([info, info]), #"JSON_ARRAY(\#(asJSON)("name"), \#(asJSON)("name"))"#),
-            (Database.jsonArray([name.asJSON]), #"JSON_ARRAY(\#(asJSON)("name"))"#), (Database.jsonArray([name, id]), #"JSON_ARRAY("name", "id")"#),
+            (Database.jsonArray([name.asJSON]), #"JSON_ARRAY(\#(asJSON)("name"))"#),
+            (Database.jsonArray([name, id]), #"JSON_ARRAY("name", "id")"#),
             (Database.jsonArray([info["a"]]), #"JSON_ARRAY("name" ->> ?) ["a"]"#),
             (Database.jsonObject(["a": info]), #"JSON_OBJECT(?, \#(asJSON)("name")) ["a"]"#),
             (Database.jsonSet(info, ["$.a": info]), #"JSON_SET("name", ?, \#(asJSON)("name")) ["$.a"]"#),
-            (Database.jsonQuote(info), #"JSON_QUOTE(\#(asJSON)("name"))"#), (Database.jsonPatch(info, with: info), #"JSON_PATCH("name", "name")"#),
+            (Database.jsonQuote(info), #"JSON_QUOTE(\#(asJSON)("name"))"#),
+            (Database.jsonPatch(info, with: info), #"JSON_PATCH("name", "name")"#),
             (Database.jsonGroupArray(info), #"JSON_GROUP_ARRAY(\#(asJSON)("name"))"#),
             (Database.jsonGroupObject(key: id, value: info), #"JSON_GROUP_OBJECT("id", \#(asJSON)("name"))"#),
         ])
@@ -95,9 +106,14 @@ struct ExpressionSpellingTests {
     func wrappers() throws {
         try withRecords { (db) throws in
             let some: Column? = Column("score"), none: SQLOrdering? = nil
-            #expect(try sql(db, Player.select(PlayerColumn.name, Wrapped.score).order(Wrapped.score).filter(PlayerColumn.id > 1))
+            #expect(
+                try sql(
+                    db, Player.select(PlayerColumn.name, Wrapped.score).order(Wrapped.score).filter(PlayerColumn.id > 1)
+                )
                 == #"SELECT "name", "score" FROM "player" WHERE "id" > ? ORDER BY "score" [1]"#)
-            #expect(try sql(db, Player.select([some, id]).order([none, id.desc])) == #"SELECT "score", "id" FROM "player" ORDER BY NULL, "id" DESC"#)
+            #expect(
+                try sql(db, Player.select([some, id]).order([none, id.desc]))
+                    == #"SELECT "score", "id" FROM "player" ORDER BY NULL, "id" DESC"#)
         }
     }
 
@@ -105,7 +121,9 @@ struct ExpressionSpellingTests {
     func textualOrder() async throws {
         try withRecords { (db) throws in
             #expect(try sql(db, Player.order(SQL("score DESC"))) == #"SELECT * FROM "player" ORDER BY score DESC"#)
-            #expect(try sql(db, Player.order(SQL("score").sqlExpression).reversed()) == #"SELECT * FROM "player" ORDER BY score DESC"#)
+            #expect(
+                try sql(db, Player.order(SQL("score").sqlExpression).reversed())
+                    == #"SELECT * FROM "player" ORDER BY score DESC"#)
         }
         await #expect(processExitsWith: .failure) {
             try withRecords { _ = try Player.order(SQL("score DESC")).reversed().fetchAll($0) }

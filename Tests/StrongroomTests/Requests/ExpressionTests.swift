@@ -27,7 +27,8 @@ struct ExpressionTests {
     @Test("Comparisons and arithmetic keep their operands together")
     func arithmetic() throws {
         try expect([
-            (score < 1, #""score" < ? [1]"#), (1 <= score, #"? <= "score" [1]"#), (score >= name, #""score" >= "name""#),
+            (score < 1, #""score" < ? [1]"#), (1 <= score, #"? <= "score" [1]"#),
+            (score >= name, #""score" >= "name""#),
             (score * 2 + 1, #"("score" * ?) + ? [2, 1]"#), ((score + 1) * 2, #"("score" + ?) * ? [1, 2]"#),
             (score - 1 - 2, #"("score" - ?) - ? [1, 2]"#), (score - (score - 1), #""score" - ("score" - ?) [1]"#),
             (score + (score + 1), #""score" + ("score" + ?) [1]"#),
@@ -54,8 +55,10 @@ struct ExpressionTests {
         try expect([
             (!(score == 1), #""score" <> ? [1]"#), (!(score == nil as Int?), #""score" IS NOT NULL"#),
             (!(score > 1), #"NOT ("score" > ?) [1]"#), (!(!score), #"NOT (NOT "score")"#),
-            (![1, 2].contains(score), #""score" NOT IN (?, ?) [1, 2]"#), (!(1...3).contains(score), #""score" NOT BETWEEN ? AND ? [1, 3]"#),
-            (!name.like("a%"), #""name" NOT LIKE ? ["a%"]"#), (!Player.all().exists(), #"NOT EXISTS (SELECT * FROM "player")"#),
+            (![1, 2].contains(score), #""score" NOT IN (?, ?) [1, 2]"#),
+            (!(1...3).contains(score), #""score" NOT BETWEEN ? AND ? [1, 3]"#),
+            (!name.like("a%"), #""name" NOT LIKE ? ["a%"]"#),
+            (!Player.all().exists(), #"NOT EXISTS (SELECT * FROM "player")"#),
             (!(score > 1 && id > 2), #"NOT (("score" > ?) AND ("id" > ?)) [1, 2]"#),
         ])
     }
@@ -98,12 +101,19 @@ struct ExpressionTests {
     @Test("Functions stand as in SQLite's documentation")
     func functions() throws {
         try expect([
-            (length(name), #"LENGTH("name")"#), (abs(score), #"ABS("score")"#), (count(distinct: score), #"COUNT(DISTINCT "score")"#),
-            (max(score), #"MAX("score")"#), (max(score, id), #"MAX("score", "id")"#), (min(score, 1, 2), #"MIN("score", ?, ?) [1, 2]"#),
-            (average(score, filter: id > 1), #"AVG("score") FILTER (WHERE "id" > ?) [1]"#), (total(score), #"TOTAL("score")"#),
+            (length(name), #"LENGTH("name")"#), (abs(score), #"ABS("score")"#),
+            (count(distinct: score), #"COUNT(DISTINCT "score")"#),
+            (max(score), #"MAX("score")"#), (max(score, id), #"MAX("score", "id")"#),
+            (min(score, 1, 2), #"MIN("score", ?, ?) [1, 2]"#),
+            (average(score, filter: id > 1), #"AVG("score") FILTER (WHERE "id" > ?) [1]"#),
+            (total(score), #"TOTAL("score")"#),
             (coalesce([score, id]), #"COALESCE("score", "id")"#), (cast(score, as: .text), #"CAST("score" AS TEXT)"#),
-            (name.lowercased, #"swiftLowercaseString("name")"#), (name.like("a\\%%", escape: "\\"), #""name" LIKE ? ESCAPE ? ["a\\%%", "\\"]"#),
-            (dateTime(name, .day(-1), .startOfMonth, .utc), #"DATETIME("name", ?, ?, ?) ["-1 days", "start of month", "utc"]"#),
+            (name.lowercased, #"swiftLowercaseString("name")"#),
+            (name.like("a\\%%", escape: "\\"), #""name" LIKE ? ESCAPE ? ["a\\%%", "\\"]"#),
+            (
+                dateTime(name, .day(-1), .startOfMonth, .utc),
+                #"DATETIME("name", ?, ?, ?) ["-1 days", "start of month", "utc"]"#
+            ),
             (julianDay(name, .second(1.5)), #"JULIANDAY("name", ?) ["1.5 seconds"]"#),
         ])
     }
@@ -118,7 +128,8 @@ struct ExpressionTests {
         let column = JSONColumn("name")
         try expect([
             (column["$.a"], #""name" ->> ? ["$.a"]"#), (column.jsonRepresentation(atPath: "a"), #""name" -> ? ["a"]"#),
-            (column.jsonExtract(atPath: "$.a"), #"JSON_EXTRACT("name", ?) ["$.a"]"#), (name.asJSON["a"] == 1, #"("name" ->> ?) = ? ["a", 1]"#),
+            (column.jsonExtract(atPath: "$.a"), #"JSON_EXTRACT("name", ?) ["$.a"]"#),
+            (name.asJSON["a"] == 1, #"("name" ->> ?) = ? ["a", 1]"#),
         ])
     }
 

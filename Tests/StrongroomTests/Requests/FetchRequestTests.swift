@@ -22,7 +22,9 @@ struct FetchRequestTests {
         struct Refusal: Error {}
         typealias RowDecoder = Int
         let sqlSubquery = SQLRequest<Int>(sql: "SELECT 1").sqlSubquery
-        func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool) throws -> PreparedRequest { throw Refusal() }
+        func makePreparedRequest(_ db: Database, forSingleResult singleResult: Bool) throws -> PreparedRequest {
+            throw Refusal()
+        }
         func fetchCount(_ db: Database) throws -> Int { throw Refusal() }
     }
 
@@ -31,13 +33,16 @@ struct FetchRequestTests {
         try withDatabase { db in
             try db.execute(sql: """
                 CREATE TABLE player (id INTEGER, name TEXT, email TEXT);
-                INSERT INTO player VALUES (1, 'Arthur', NULL), (2, 'Barbara', 'b@b'), (1, 'Arthur', NULL), (2, 'Barbara', 'b@b')
+                INSERT INTO player VALUES (1, 'Arthur', NULL), (2, 'Barbara', 'b@b'), (1, 'Arthur', NULL), (2, \
+                'Barbara', 'b@b')
                 """)
             try body(db)
         }
     }
 
-    private let players: [Player] = [Player(1, "Arthur"), Player(2, "Barbara"), Player(1, "Arthur"), Player(2, "Barbara")]
+    private let players: [Player] = [
+        Player(1, "Arthur"), Player(2, "Barbara"), Player(1, "Arthur"), Player(2, "Barbara"),
+    ]
 
     @Test("A fetch request gives rows")
     func rows() throws {
@@ -122,13 +127,14 @@ struct FetchRequestTests {
             let request = SQLRequest(
                 sql: "SELECT * FROM player WHERE id = ?", arguments: [2], adapter: SuffixRowAdapter(fromIndex: 1))
             #expect(try request.fetchCount(db) == 2)
-            #expect(try SQLRequest(sql: "SELECT * FROM player WHERE id = :id", arguments: ["id": 2]).fetchCount(db) == 2)
+            #expect(
+                try SQLRequest(sql: "SELECT * FROM player WHERE id = :id", arguments: ["id": 2]).fetchCount(db) == 2)
             #expect(try request.adapted { _ in EmptyRowAdapter() }.fetchCount(db) == 2)
             #expect(try AnyFetchRequest(request).fetchCount(db) == 2)
         }
     }
 
-    @Test("A fetch request tells the region that it reads")
+    @Test("A fetch request reports the region that it reads")
     func region() throws {
         try withPlayers { (db) throws in
             let request: SQLRequest<Int> = "SELECT id FROM player WHERE name = \("Arthur")"
@@ -138,7 +144,7 @@ struct FetchRequestTests {
         }
     }
 
-    @Test("A fetch request hides its type behind another, which can be asked for other results")
+    @Test("A fetch request can be type-erased, with another type of results")
     func typeErasure() throws {
         try withPlayers { (db) throws in
             let request = AnyFetchRequest(SQLRequest<Int>(sql: "SELECT id FROM player ORDER BY 1 DESC"))

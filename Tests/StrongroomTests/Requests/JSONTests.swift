@@ -19,7 +19,8 @@ struct JSONTests {
         }
     }
 
-    private static let hasJSONB = (try? DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT json(jsonb('{}'))") }) == "{}"
+    private static let hasJSONB =
+        (try? DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT json(jsonb('{}'))") }) == "{}"
 
     private func withPeople(_ body: (Database) throws -> Void) throws {
         try withDatabase { db throws in
@@ -33,7 +34,9 @@ struct JSONTests {
         }
     }
 
-    private func expect(_ expectations: [(SQLExpression, String?)], sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func expect(
+        _ expectations: [(SQLExpression, String?)], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
         try withDatabase { db throws in
             for (expression, expected) in expectations {
                 let value = try SQLRequest<String>(literal: "SELECT \(expression)").fetchOne(db)
@@ -48,11 +51,18 @@ struct JSONTests {
             let address = Person.Columns.address
             #expect(try Person.filter(address["city"] == "Tours").fetchAll(db).map(\.id) == [2])
             #expect(try Person.order(address["$.streets[0]"]).fetchAll(db).map(\.id) == [2, 1])
-            #expect(try Person.select(address.jsonExtract(atPath: "$.streets[1]"), as: String?.self).order(Column("id")).fetchAll(db)
+            #expect(
+                try Person.select(address.jsonExtract(atPath: "$.streets[1]"), as: String?.self).order(Column("id"))
+                    .fetchAll(db)
                 == [nil, "Scellerie"])
-            #expect(try Person.select(address.jsonRepresentation(atPath: "streets"), as: String.self).filter(key: 1).fetchOne(db)
+            #expect(
+                try Person.select(address.jsonRepresentation(atPath: "streets"), as: String.self).filter(key: 1)
+                    .fetchOne(db)
                 == #"["Crébillon"]"#)
-            #expect(try Person.select(address.jsonExtract(atPaths: ["$.city", "$.streets[0]"]), as: String.self).filter(key: 2).fetchOne(db)
+            #expect(
+                try Person.select(address.jsonExtract(atPaths: ["$.city", "$.streets[0]"]), as: String.self).filter(
+                    key: 2
+                ).fetchOne(db)
                 == #"["Tours","Colbert"]"#)
         }
     }
@@ -63,7 +73,8 @@ struct JSONTests {
             let address = Person.Columns.address
             try Person.filter(key: 1).updateAll(db, address.set(to: Database.jsonSet(address, ["$.city": "Rezé"])))
             #expect(try Person.fetchOne(db, key: 1)?.address == .init(city: "Rezé", streets: ["Crébillon"]))
-            try Person.filter(key: 2).updateAll(db, address.set(to: Database.jsonRemove(address, atPath: "$.streets[0]")))
+            try Person.filter(key: 2).updateAll(
+                db, address.set(to: Database.jsonRemove(address, atPath: "$.streets[0]")))
             #expect(try Person.fetchOne(db, key: 2)?.address.streets == ["Scellerie"])
         }
     }
@@ -72,8 +83,12 @@ struct JSONTests {
     func aggregates() throws {
         try withPeople { (db) throws in
             let city = Person.Columns.address["city"], id = Column("id")
-            #expect(try Person.select(Database.jsonGroupArray(city), as: String.self).fetchOne(db) == #"["Nantes","Tours"]"#)
-            #expect(try Person.select(Database.jsonGroupArray(city, filter: id > 1), as: String.self).fetchOne(db) == #"["Tours"]"#)
+            #expect(
+                try Person.select(Database.jsonGroupArray(city), as: String.self).fetchOne(db) == #"["Nantes","Tours"]"#
+            )
+            #expect(
+                try Person.select(Database.jsonGroupArray(city, filter: id > 1), as: String.self).fetchOne(db)
+                    == #"["Tours"]"#)
             #expect(try Person.select(Database.jsonGroupObject(key: city, value: id), as: String.self).fetchOne(db)
                 == #"{"Nantes":1,"Tours":2}"#)
         }
@@ -87,17 +102,22 @@ struct JSONTests {
                 #expect(try SQL(Database.jsonArray([expression])).build(db).sql == #"JSON_ARRAY("address" -> ?)"#)
             }
             let column = Column("address"), city = Database.jsonExtract(column, atPath: "city").asJSON
-            let known = [Database.json(column), Database.jsonArray([1]), Database.jsonGroupArray(column)].map(\.asJSON.sqlExpression)
+            let known = [Database.json(column), Database.jsonArray([1]), Database.jsonGroupArray(column)].map(
+                \.asJSON.sqlExpression)
             #expect(try SQL(Database.jsonArray(known)).build(db).sql
                 == #"JSON_ARRAY(JSON("address"), JSON_ARRAY(?), JSON_GROUP_ARRAY("address"))"#)
-            #expect(try SQL(Database.jsonArray([city.sqlExpression])).build(db).sql.contains(#"(JSON_EXTRACT("address", ?))"#))
+            #expect(
+                try SQL(Database.jsonArray([city.sqlExpression])).build(db).sql.contains(
+                    #"(JSON_EXTRACT("address", ?))"#))
         }
     }
 
     @Test("Text is read and built by SQLite's functions")
     func functions() throws {
         let array = "[1, [2, 3]]", object = #"{"a": 1, "b": null}"#
-        let members: [(key: String, value: any SQLExpressible)] = [(key: "a", value: 1), (key: "b", value: Database.json("[2]"))]
+        let members: [(key: String, value: any SQLExpressible)] = [
+            (key: "a", value: 1), (key: "b", value: Database.json("[2]")),
+        ]
         try expect([
             (Database.json(array), "[1,[2,3]]"), (Database.jsonQuote("a\"b"), #""a\"b""#),
             (Database.jsonArrayLength(array), "2"), (Database.jsonArrayLength(array, atPath: "$[1]"), "2"),
@@ -105,7 +125,8 @@ struct JSONTests {
             (Database.jsonIsValid(object), "1"), (Database.jsonIsValid("{"), "0"),
             (Database.jsonArray([1, 2]), "[1,2]"), (Database.jsonArray([1, "a"] as [any SQLExpressible]), #"[1,"a"]"#),
             (Database.jsonObject(members), #"{"a":1,"b":[2]}"#),
-            (Database.jsonExtract(object, atPath: "$.a"), "1"), (Database.jsonExtract(object, atPaths: ["$.a", "$.b"]), "[1,null]"),
+            (Database.jsonExtract(object, atPath: "$.a"), "1"),
+            (Database.jsonExtract(object, atPaths: ["$.a", "$.b"]), "[1,null]"),
         ])
     }
 
@@ -120,10 +141,13 @@ struct JSONTests {
     func changedText() throws {
         let object = #"{"a":1}"#
         try expect([
-            (Database.jsonInsert(object, ["$.a": 2]), object), (Database.jsonInsert(object, ["$.b": 2]), #"{"a":1,"b":2}"#),
+            (Database.jsonInsert(object, ["$.a": 2]), object),
+            (Database.jsonInsert(object, ["$.b": 2]), #"{"a":1,"b":2}"#),
             (Database.jsonReplace(object, ["$.a": 2]), #"{"a":2}"#), (Database.jsonReplace(object, ["$.b": 2]), object),
-            (Database.jsonSet(object, ["$.a": 2]), #"{"a":2}"#), (Database.jsonSet(object, ["$.b": 2]), #"{"a":1,"b":2}"#),
-            (Database.jsonPatch(object, with: #"{"a":null,"c":3}"#), #"{"c":3}"#), (Database.jsonRemove(object, atPath: "$.a"), "{}"),
+            (Database.jsonSet(object, ["$.a": 2]), #"{"a":2}"#),
+            (Database.jsonSet(object, ["$.b": 2]), #"{"a":1,"b":2}"#),
+            (Database.jsonPatch(object, with: #"{"a":null,"c":3}"#), #"{"c":3}"#),
+            (Database.jsonRemove(object, atPath: "$.a"), "{}"),
             (Database.jsonRemove(#"{"a":1,"b":2}"#, atPaths: ["$.a", "$.b"]), "{}"),
         ])
     }
@@ -133,18 +157,26 @@ struct JSONTests {
         let object = #"{"a":1}"#
         let members: [(key: String, value: any SQLExpressible)] = [(key: "a", value: 1)]
         let binary: [(SQLExpression, String)] = [
-            (Database.jsonb(object), object), (Database.jsonbArray([1, 2]), "[1,2]"), (Database.jsonbObject(members), object),
-            (Database.jsonbExtract(#"{"a":[1]}"#, atPath: "$.a"), "[1]"), (Database.jsonbExtract(object, atPaths: ["$.a", "$.b"]), "[1,null]"),
-            (Database.jsonbInsert(object, ["$.b": 2]), #"{"a":1,"b":2}"#), (Database.jsonbReplace(object, ["$.a": 2]), #"{"a":2}"#),
-            (Database.jsonbSet(object, ["$.a": 2]), #"{"a":2}"#), (Database.jsonbPatch(object, with: #"{"a":null}"#), "{}"),
+            (Database.jsonb(object), object), (Database.jsonbArray([1, 2]), "[1,2]"),
+            (Database.jsonbObject(members), object),
+            (Database.jsonbExtract(#"{"a":[1]}"#, atPath: "$.a"), "[1]"),
+            (Database.jsonbExtract(object, atPaths: ["$.a", "$.b"]), "[1,null]"),
+            (Database.jsonbInsert(object, ["$.b": 2]), #"{"a":1,"b":2}"#),
+            (Database.jsonbReplace(object, ["$.a": 2]), #"{"a":2}"#),
+            (Database.jsonbSet(object, ["$.a": 2]), #"{"a":2}"#),
+            (Database.jsonbPatch(object, with: #"{"a":null}"#), "{}"),
             (Database.jsonbRemove(object, atPath: "$.a"), "{}"), (Database.jsonbRemove(object, atPaths: ["$.a"]), "{}"),
         ]
         try expect(binary.map { (Database.json($0.0), $0.1) })
         try expect(binary.map { (SQL("typeof(\($0.0))").sqlExpression, "blob") })
-        try expect([(Database.jsonIsValid(Database.jsonb(object), options: .jsonb), "1"), (Database.jsonIsValid("{a:1}", options: .json5), "1")])
+        try expect([
+            (Database.jsonIsValid(Database.jsonb(object), options: .jsonb), "1"),
+            (Database.jsonIsValid("{a:1}", options: .json5), "1"),
+        ])
         try withPeople { (db) throws in
             let groups = [
-                Database.jsonbGroupArray(Column("id")), Database.jsonbGroupObject(key: Person.Columns.address["city"], value: Column("id")),
+                Database.jsonbGroupArray(Column("id")),
+                Database.jsonbGroupObject(key: Person.Columns.address["city"], value: Column("id")),
             ]
             let read = try groups.map { try Person.select(Database.json($0), as: String.self).fetchOne(db) }
             #expect(read == ["[1,2]", #"{"Nantes":1,"Tours":2}"#])

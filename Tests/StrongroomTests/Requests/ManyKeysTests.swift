@@ -26,7 +26,8 @@ struct ManyKeysTests {
     private func withSamples(_ body: (Database) throws -> Void) throws {
         try withDatabase { db throws in
             try db.execute(sql: """
-                CREATE TABLE sample (id INTEGER PRIMARY KEY, text TEXT UNIQUE, bytes BLOB UNIQUE, number REAL, UNIQUE (id, number))
+                CREATE TABLE sample (id INTEGER PRIMARY KEY, text TEXT UNIQUE, bytes BLOB UNIQUE, number REAL, \
+                UNIQUE (id, number))
                 """)
             for id in stride(from: 0, to: Self.count, by: 1_000) { try Sample(id).insert(db) }
             #expect(db.maximumStatementArgumentCount < Self.count)
@@ -82,7 +83,8 @@ struct ManyKeysTests {
     @Test("More keys than a statement takes arguments may stand in a literal")
     func literals() throws {
         try withSamples { db throws in
-            #expect(try Int.fetchOne(db, SQLRequest<Int>(literal: "SELECT COUNT(*) FROM sample WHERE id IN \(keys)")) == 40)
+            #expect(
+                try Int.fetchOne(db, SQLRequest<Int>(literal: "SELECT COUNT(*) FROM sample WHERE id IN \(keys)")) == 40)
         }
     }
 
@@ -95,7 +97,10 @@ struct ManyKeysTests {
             let compound: [[String: (any DatabaseValueConvertible)?]] = keys.map {
                 ["id": $0, "number": $0 < 2_000 ? nil : Sample($0).number]
             }
-            #expect(try Sample.filter(keys: compound).order(Column("id")).fetchAll(db, as: Int.self).prefix(2) == [1_000, 2_000])
+            #expect(
+                try Sample.filter(keys: compound).order(Column("id")).fetchAll(db, as: Int.self).prefix(2) == [
+                    1_000, 2_000,
+                ])
             #expect(try Sample.deleteAll(db, keys: compound) == 39)
         }
     }

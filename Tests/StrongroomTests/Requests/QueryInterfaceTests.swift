@@ -13,7 +13,9 @@ private struct Longest: DatabaseAggregate {
 
 @Suite("Requests as SQL")
 struct QueryInterfaceTests {
-    private func expect(_ expected: [(any FetchRequest, String)], sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func expect(
+        _ expected: [(any FetchRequest, String)], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
         try withRecords { db throws in
             for (request, text) in expected {
                 #expect(try sql(db, request) == text, sourceLocation: sourceLocation)
@@ -21,7 +23,7 @@ struct QueryInterfaceTests {
         }
     }
 
-    @Test("Select what they are told to")
+    @Test("Select the given columns")
     func selection() throws {
         try expect([
             (Player.all(), #"SELECT * FROM "player""#),
@@ -37,22 +39,35 @@ struct QueryInterfaceTests {
             (Place.selectPrimaryKey(as: Row.self), #"SELECT "country", "code" FROM "place""#),
             (Note.selectPrimaryKey(as: Int.self), #"SELECT "rowid" FROM "note""#),
             (Player.select(score, as: Int.self).distinct(), #"SELECT DISTINCT "score" FROM "player""#),
-            (Table("player").all(), #"SELECT * FROM "player""#), (Table<Int>("player").select(score), #"SELECT "score" FROM "player""#),
+            (Table("player").all(), #"SELECT * FROM "player""#),
+            (Table<Int>("player").select(score), #"SELECT "score" FROM "player""#),
         ])
     }
 
     @Test("Filter rows")
     func filter() throws {
         try expect([
-            (Player.filter(score > 1).filter(name == "a"), #"SELECT * FROM "player" WHERE ("score" > ?) AND ("name" = ?) [1, "a"]"#),
+            (
+                Player.filter(score > 1).filter(name == "a"),
+                #"SELECT * FROM "player" WHERE ("score" > ?) AND ("name" = ?) [1, "a"]"#
+            ),
             (Player.filter { $0.score > 1 }, #"SELECT * FROM "player" WHERE "score" > ? [1]"#),
-            (Player.filter(sql: "score > ? OR 1", arguments: [1]).filter(id > 1), #"SELECT * FROM "player" WHERE (score > ? OR 1) AND ("id" > ?) [1, 1]"#),
+            (
+                Player.filter(sql: "score > ? OR 1", arguments: [1]).filter(id > 1),
+                #"SELECT * FROM "player" WHERE (score > ? OR 1) AND ("id" > ?) [1, 1]"#
+            ),
             (Player.none(), #"SELECT * FROM "player" WHERE ? [0]"#),
             (Player.filter(id: 1), #"SELECT * FROM "player" WHERE "id" = ? [1]"#),
             (Player.filter(keys: [1, 2]), #"SELECT * FROM "player" WHERE "id" IN (?, ?) [1, 2]"#),
             (Player.filter(key: nil as Int?), #"SELECT * FROM "player" WHERE ? [0]"#),
-            (Player.filter(keys: [["name": "a"], ["id": 1]]), #"SELECT * FROM "player" WHERE ("name" = ?) OR ("id" = ?) ["a", 1]"#),
-            (Place.filter(key: ["code": 2, "country": "x"]), #"SELECT * FROM "place" WHERE ("country" = ?) AND ("code" = ?) ["x", 2]"#),
+            (
+                Player.filter(keys: [["name": "a"], ["id": 1]]),
+                #"SELECT * FROM "player" WHERE ("name" = ?) OR ("id" = ?) ["a", 1]"#
+            ),
+            (
+                Place.filter(key: ["code": 2, "country": "x"]),
+                #"SELECT * FROM "place" WHERE ("country" = ?) AND ("code" = ?) ["x", 2]"#
+            ),
             (Note.filter(key: 1), #"SELECT * FROM "note" WHERE "rowid" = ? [1]"#),
         ])
     }
@@ -62,15 +77,26 @@ struct QueryInterfaceTests {
         try expect([
             (Player.order(score.desc, name), #"SELECT * FROM "player" ORDER BY "score" DESC, "name""#),
             (Player.order { [$0.score, $0.name.desc] }, #"SELECT * FROM "player" ORDER BY "score", "name" DESC"#),
-            (Player.order(score.desc, name.asc).reversed(), #"SELECT * FROM "player" ORDER BY "score" ASC, "name" DESC"#),
+            (
+                Player.order(score.desc, name.asc).reversed(),
+                #"SELECT * FROM "player" ORDER BY "score" ASC, "name" DESC"#
+            ),
             (Player.order(score.descNullsFirst).reversed(), #"SELECT * FROM "player" ORDER BY "score" ASC NULLS LAST"#),
             (Player.order(score.ascNullsLast).reversed(), #"SELECT * FROM "player" ORDER BY "score" DESC NULLS FIRST"#),
-            (Player.all().reversed(), #"SELECT * FROM "player""#), (Player.order(score).reversed().reversed(), #"SELECT * FROM "player" ORDER BY "score""#),
-            (Player.order(score).order(name), #"SELECT * FROM "player" ORDER BY "name""#), (Player.order(score).unordered(), #"SELECT * FROM "player""#),
-            (Player.order(score).reversed().withStableOrder(), #"SELECT * FROM "player" ORDER BY "score" DESC, "id" DESC"#),
+            (Player.all().reversed(), #"SELECT * FROM "player""#),
+            (Player.order(score).reversed().reversed(), #"SELECT * FROM "player" ORDER BY "score""#),
+            (Player.order(score).order(name), #"SELECT * FROM "player" ORDER BY "name""#),
+            (Player.order(score).unordered(), #"SELECT * FROM "player""#),
+            (
+                Player.order(score).reversed().withStableOrder(),
+                #"SELECT * FROM "player" ORDER BY "score" DESC, "id" DESC"#
+            ),
             (Place.orderByPrimaryKey(), #"SELECT * FROM "place" ORDER BY "country", "code""#),
             (Note.orderByPrimaryKey().reversed(), #"SELECT * FROM "note" ORDER BY "rowid" DESC"#),
-            (Player.order(name.collating(.nocase).desc), #"SELECT * FROM "player" ORDER BY "name" COLLATE NOCASE DESC"#),
+            (
+                Player.order(name.collating(.nocase).desc),
+                #"SELECT * FROM "player" ORDER BY "name" COLLATE NOCASE DESC"#
+            ),
             (Player.order(sql: "score + ?", arguments: [1]), #"SELECT * FROM "player" ORDER BY score + ? [1]"#),
         ])
     }
@@ -85,13 +111,21 @@ struct QueryInterfaceTests {
     @Test("Limit and group rows")
     func limitAndGroup() throws {
         try expect([
-            (Player.limit(10, offset: 5), #"SELECT * FROM "player" LIMIT 10 OFFSET 5"#), (Player.limit(1, offset: 2).limit(3), #"SELECT * FROM "player" LIMIT 3"#),
+            (Player.limit(10, offset: 5), #"SELECT * FROM "player" LIMIT 10 OFFSET 5"#),
+            (Player.limit(1, offset: 2).limit(3), #"SELECT * FROM "player" LIMIT 3"#),
             (
                 Player.select(name, max(score)).group(name).having(max(score) > 1).having(count(id) > 2).order(name),
-                #"SELECT "name", MAX("score") FROM "player" GROUP BY "name" HAVING (MAX("score") > ?) AND (COUNT("id") > ?) ORDER BY "name" [1, 2]"#
+                #"""
+                SELECT "name", MAX("score") FROM "player" GROUP BY "name" \#
+                HAVING (MAX("score") > ?) AND (COUNT("id") > ?) ORDER BY "name" [1, 2]
+                """#
             ),
-            (Player.all().group { $0.name }.having { max($0.score) > 1 }, #"SELECT * FROM "player" GROUP BY "name" HAVING MAX("score") > ? [1]"#),
-            (Player.all().groupByPrimaryKey(), #"SELECT * FROM "player" GROUP BY "id""#), (Place.all().groupByPrimaryKey(), #"SELECT * FROM "place" GROUP BY "country", "code""#),
+            (
+                Player.all().group { $0.name }.having { max($0.score) > 1 },
+                #"SELECT * FROM "player" GROUP BY "name" HAVING MAX("score") > ? [1]"#
+            ),
+            (Player.all().groupByPrimaryKey(), #"SELECT * FROM "player" GROUP BY "id""#),
+            (Place.all().groupByPrimaryKey(), #"SELECT * FROM "place" GROUP BY "country", "code""#),
         ])
     }
 
@@ -99,10 +133,19 @@ struct QueryInterfaceTests {
     func aliases() throws {
         let p = TableAlias<Player>(name: "p"), other = TableAlias<Player>()
         try expect([
-            (Player.aliased(p).filter(p.score > 1).order(name), #"SELECT "p".* FROM "player" "p" WHERE "p"."score" > ? ORDER BY "p"."name" [1]"#),
+            (
+                Player.aliased(p).filter(p.score > 1).order(name),
+                #"SELECT "p".* FROM "player" "p" WHERE "p"."score" > ? ORDER BY "p"."name" [1]"#
+            ),
             (Player.aliased(other).filter(other[score] > 1), #"SELECT * FROM "player" WHERE "score" > ? [1]"#),
-            (Player.aliased(p).filter(Player.filter(p[id] == score).exists()), #"SELECT "p".* FROM "player" "p" WHERE EXISTS (SELECT * FROM "player" WHERE "p"."id" = "score")"#),
-            (Player.aliased(other).filter(Note.filter(other[name] == Column("text")).exists()), #"SELECT * FROM "player" WHERE EXISTS (SELECT * FROM "note" WHERE "player"."name" = "text")"#),
+            (
+                Player.aliased(p).filter(Player.filter(p[id] == score).exists()),
+                #"SELECT "p".* FROM "player" "p" WHERE EXISTS (SELECT * FROM "player" WHERE "p"."id" = "score")"#
+            ),
+            (
+                Player.aliased(other).filter(Note.filter(other[name] == Column("text")).exists()),
+                #"SELECT * FROM "player" WHERE EXISTS (SELECT * FROM "note" WHERE "player"."name" = "text")"#
+            ),
             (Player.aliased(p).filter(p.exists), #"SELECT "p".* FROM "player" "p" WHERE "p"."id" IS NOT NULL"#),
         ])
     }
@@ -126,14 +169,21 @@ struct QueryInterfaceTests {
         try withRecords { db throws in
             #expect(try single(db, Player.filter(score > 1)) == #"SELECT * FROM "player" WHERE "score" > ? LIMIT 1"#)
             #expect(try single(db, Player.filter(name == "a")) == #"SELECT * FROM "player" WHERE "name" = ?"#)
-            #expect(try single(db, Player.filter(Column("ID") == 1 && score == 2)) == #"SELECT * FROM "player" WHERE ("ID" = ?) AND ("score" = ?)"#)
+            #expect(
+                try single(db, Player.filter(Column("ID") == 1 && score == 2))
+                    == #"SELECT * FROM "player" WHERE ("ID" = ?) AND ("score" = ?)"#)
             #expect(try single(db, Player.filter(id == name)) == #"SELECT * FROM "player" WHERE "id" = "name" LIMIT 1"#)
             #expect(try single(db, Player.select(max(score), as: Int.self)) == #"SELECT MAX("score") FROM "player""#)
-            #expect(try single(db, Player.select(max(score) + 1, as: Int.self)) == #"SELECT MAX("score") + ? FROM "player""#)
-            #expect(try single(db, Player.select(abs(max(score)), as: Int.self)) == #"SELECT ABS(MAX("score")) FROM "player" LIMIT 1"#)
+            #expect(
+                try single(db, Player.select(max(score) + 1, as: Int.self)) == #"SELECT MAX("score") + ? FROM "player""#
+            )
+            #expect(
+                try single(db, Player.select(abs(max(score)), as: Int.self))
+                    == #"SELECT ABS(MAX("score")) FROM "player" LIMIT 1"#)
             let longest = DatabaseFunction("longest", argumentCount: 1, pure: true, aggregate: Longest.self)
             db.add(function: longest)
-            #expect(try single(db, Player.select(longest(name), as: Int.self)) == #"SELECT longest("name") FROM "player""#)
+            #expect(
+                try single(db, Player.select(longest(name), as: Int.self)) == #"SELECT longest("name") FROM "player""#)
             #expect(try single(db, Player.limit(3)) == #"SELECT * FROM "player" LIMIT 3"#)
             #expect(try single(db, Note.filter(Column.rowID == 1)) == #"SELECT * FROM "note" WHERE "rowid" = ?"#)
             #expect(try single(db, Player.select(max(score), as: Int.self).group(name))
@@ -169,9 +219,19 @@ struct QueryInterfaceTests {
             static var databaseSelection: [any SQLSelectable] { [id, name] }
         }
         try expect([
-            (SQLRequest<Row>("SELECT \(columnsOf: Player.self) FROM \(Player.self) WHERE \(id) IN \([1, 2])"), #"SELECT "player".* FROM "player" WHERE "id" IN (?,?) [1, 2]"#),
-            (SQLRequest<Row>("SELECT \(columnsOf: Partial.self, tableAlias: "p") FROM \(Partial.self) p"), #"SELECT "p"."id", "p"."name" FROM "player" p"#),
-            (SQLRequest<Row>("SELECT * FROM \(Table("player")) WHERE id IN (\(Player.selectID())) ORDER BY \(score.desc)"), #"SELECT * FROM "player" WHERE id IN (SELECT "id" FROM "player") ORDER BY "score" DESC"#),
+            (
+                SQLRequest<Row>("SELECT \(columnsOf: Player.self) FROM \(Player.self) WHERE \(id) IN \([1, 2])"),
+                #"SELECT "player".* FROM "player" WHERE "id" IN (?,?) [1, 2]"#
+            ),
+            (
+                SQLRequest<Row>("SELECT \(columnsOf: Partial.self, tableAlias: "p") FROM \(Partial.self) p"),
+                #"SELECT "p"."id", "p"."name" FROM "player" p"#
+            ),
+            (
+                SQLRequest<Row>(
+                    "SELECT * FROM \(Table("player")) WHERE id IN (\(Player.selectID())) ORDER BY \(score.desc)"),
+                #"SELECT * FROM "player" WHERE id IN (SELECT "id" FROM "player") ORDER BY "score" DESC"#
+            ),
             (SQLRequest<Row>("SELECT * FROM \(tableOf: Note(text: ""))"), #"SELECT * FROM "note""#),
         ])
     }
@@ -199,7 +259,9 @@ struct ChangingRequestTests {
     @Test("Delete the rows that a limit or a group leaves")
     func deleteLimited() throws {
         try withPlayers { db throws in
-            let statements1 = try statements(db) { () throws in #expect(try Player.order(id.desc).limit(1).deleteAll(db) == 1) }
+            let statements1 = try statements(db) { () throws in
+                #expect(try Player.order(id.desc).limit(1).deleteAll(db) == 1)
+            }
             #expect(statements1.count == 1)
             #expect(try Player.fetchAll(db).map(\.id) == [1, 2])
             try db.execute(sql: "INSERT INTO place VALUES ('a', 1, ''), ('a', 2, '')")
@@ -225,7 +287,10 @@ struct ChangingRequestTests {
             let sql = try statements(db) { () throws in
                 #expect(try Player.filter(id > 1).updateAll(db, score += 1, name.set(to: name.uppercased)) == 2)
             }
-            #expect(sql == [#"UPDATE "player" SET "score" = "score" + ?, "name" = swiftUppercaseString("name") WHERE "id" > ?"#])
+            #expect(
+                sql == [
+                    #"UPDATE "player" SET "score" = "score" + ?, "name" = swiftUppercaseString("name") WHERE "id" > ?"#
+                ])
             #expect(try Player.fetchAll(db).map(\.name) == ["a", "B", "C"])
             #expect(try Player.fetchAll(db).map(\.score) == [1, 3, nil])
             #expect(try Player.updateAll(db) { $0.score.set(to: nil) } == 3)
@@ -279,7 +344,8 @@ struct ChangingRequestTests {
                 """)
             let m = TableAlias<Member>(name: "m")
             let request = Member.aliased(m).joining(required: Member.player.filter(id > 1))
-            let deletion = try statements(db) { () throws in #expect(try request.deleteAndFetchAll(db).map(\.id) == [2]) }.last
+            let deletion = try statements(db) { () throws in #expect(try request.deleteAndFetchAll(db).map(\.id) == [2])
+            }.last
             #expect(deletion == #"""
                 DELETE FROM "member" WHERE "id" IN (SELECT "m"."id" FROM "member" "m" \#
                 JOIN "player" ON ("player"."id" = "m"."playerId") AND ("player"."id" > ?)) RETURNING *

@@ -5,7 +5,8 @@ import Testing
 @Suite("The region of a request")
 struct RequestRegionTests {
     private func expect(
-        _ expectations: [(any DatabaseRegionConvertible, String)], sourceLocation: SourceLocation = #_sourceLocation) throws
+        _ expectations: [(any DatabaseRegionConvertible, String)], sourceLocation: SourceLocation = #_sourceLocation
+    ) throws
     {
         try withRecords { (db) throws in
             for (request, expected) in expectations {
@@ -20,21 +21,27 @@ struct RequestRegionTests {
         try expect([
             (Player.all(), "player(id,name,score)"), (Player.filter(name == "Arthur"), "player(id,name,score)"),
             (Player.filter(id > 1), "player(id,name,score)"), (Player.filter(id != 1), "player(id,name,score)"),
-            (Player.filter(id == 1 || score == 2), "player(id,name,score)"), (Player.filter(![1, 2].contains(id)), "player(id,name,score)"),
+            (Player.filter(id == 1 || score == 2), "player(id,name,score)"),
+            (Player.filter(![1, 2].contains(id)), "player(id,name,score)"),
         ])
     }
 
     @Test("The region of a request is the rows of the primary keys that are given")
     func primaryKeys() throws {
         try expect([
-            (Player.filter(id: 1), "player(id,name,score)[1]"), (Player.filter(ids: [1, 3]), "player(id,name,score)[1,3]"),
-            (Player.filter(key: 1), "player(id,name,score)[1]"), (Player.filter(key: ["id": 2]), "player(id,name,score)[2]"),
-            (Player.filter(id == 1 || id == 2), "player(id,name,score)[1,2]"), (Player.filter(1 == id), "player(id,name,score)[1]"),
+            (Player.filter(id: 1), "player(id,name,score)[1]"),
+            (Player.filter(ids: [1, 3]), "player(id,name,score)[1,3]"),
+            (Player.filter(key: 1), "player(id,name,score)[1]"),
+            (Player.filter(key: ["id": 2]), "player(id,name,score)[2]"),
+            (Player.filter(id == 1 || id == 2), "player(id,name,score)[1,2]"),
+            (Player.filter(1 == id), "player(id,name,score)[1]"),
             (Player.filter(id: 1).filter(score > 10), "player(id,name,score)[1]"),
             (Player.filter([1, 2].contains(id)).filter([2, 3].contains(id)), "player(id,name,score)[2]"),
             (Player.select(name, as: String.self).filter(Column.rowID == 4), "player(id,name)[4]"),
-            (Note.filter(Column.rowID == 4), "note(ROWID,text)[4]"), (Table("player").filter(id == 1), "player(id,name,score)[1]"),
-            (Player.filter(id: 1).limit(1), "player(id,name,score)[1]"), (AnyFetchRequest(Player.filter(id: 1)), "player(id,name,score)[1]"),
+            (Note.filter(Column.rowID == 4), "note(ROWID,text)[4]"),
+            (Table("player").filter(id == 1), "player(id,name,score)[1]"),
+            (Player.filter(id: 1).limit(1), "player(id,name,score)[1]"),
+            (AnyFetchRequest(Player.filter(id: 1)), "player(id,name,score)[1]"),
             (Player.filter(id: 1).adapted { _ in EmptyRowAdapter() }, "player(id,name,score)[1]"),
         ])
     }
@@ -42,7 +49,8 @@ struct RequestRegionTests {
     @Test("The region of a request is empty where no row can be found")
     func noRows() throws {
         try expect([
-            (Player.none(), "empty"), (Player.filter(ids: [Int64]()), "empty"), (Table("player").filter(keys: [Int]()), "empty"),
+            (Player.none(), "empty"), (Player.filter(ids: [Int64]()), "empty"),
+            (Table("player").filter(keys: [Int]()), "empty"),
             (Player.filter(id: 1).filter(id: 2), "empty"),
         ])
     }
@@ -83,14 +91,16 @@ struct RequestRegionTests {
         }
     }
 
-    @Test(
-        "The region of a request has the rows that SQLite finds for texts that look like integers")
+    @Test("The region of a request has the rows that SQLite finds for texts that look like integers")
     func convertedKeys() throws {
         try expect([
-            (Player.filter(id == "1"), "player(id,name,score)[1]"), (Player.filter(id == 1.0), "player(id,name,score)[1]"),
+            (Player.filter(id == "1"), "player(id,name,score)[1]"),
+            (Player.filter(id == 1.0), "player(id,name,score)[1]"),
             (Player.filter(["2".databaseValue, 3.0.databaseValue].contains(id)), "player(id,name,score)[2,3]"),
-            (Player.filter(id == "1.0"), "player(id,name,score)"), (Player.filter([1.databaseValue, "0x2".databaseValue].contains(id)), "player(id,name,score)"),
-            (Player.filter(id == "a"), "empty"), (Player.filter(id == Data([1])), "empty"), (Player.filter(id == 1e30), "empty"),
+            (Player.filter(id == "1.0"), "player(id,name,score)"),
+            (Player.filter([1.databaseValue, "0x2".databaseValue].contains(id)), "player(id,name,score)"),
+            (Player.filter(id == "a"), "empty"), (Player.filter(id == Data([1])), "empty"),
+            (Player.filter(id == 1e30), "empty"),
             (Player.filter(id == nil), "empty"),
         ])
     }
@@ -139,35 +149,39 @@ struct RowObservationTests {
         return count.value
     }
 
-    @Test("Observing one row tells of its changes", arguments: [
-        "UPDATE player SET score = 7 WHERE id = 1", "DELETE FROM player WHERE id = 1", "DELETE FROM player", "UPDATE player SET score = 1",
+    @Test("Observing one row notifies of its changes", arguments: [
+            "UPDATE player SET score = 7 WHERE id = 1", "DELETE FROM player WHERE id = 1", "DELETE FROM player",
+            "UPDATE player SET score = 1",
     ])
     func ownChanges(sql: String) throws {
         #expect(try changes(sql) == 1)
     }
 
     @Test("Observing one row does not tell of other rows", arguments: [
-        "UPDATE player SET score = 7 WHERE id = 2", "DELETE FROM player WHERE id = 2", "INSERT INTO player VALUES (3, 'Craig', 0)",
+            "UPDATE player SET score = 7 WHERE id = 2", "DELETE FROM player WHERE id = 2",
+            "INSERT INTO player VALUES (3, 'Craig', 0)",
     ])
     func otherChanges(sql: String) throws {
         #expect(try changes(sql) == 0)
     }
 
     @Test(
-        "Observing one row notices that its key changes, or that another row replaces it",
+        "Observing one row notifies of changes of its key, and of its replacement",
         arguments: [
         "UPDATE player SET id = 5 WHERE id = 1", "UPDATE player SET rowid = 5 WHERE name = 'Arthur'",
-        "INSERT OR REPLACE INTO player VALUES (9, 'Arthur', 0)", "UPDATE OR REPLACE player SET name = 'Arthur' WHERE id = 2",
+            "INSERT OR REPLACE INTO player VALUES (9, 'Arthur', 0)",
+            "UPDATE OR REPLACE player SET name = 'Arthur' WHERE id = 2",
     ])
     func silentChanges(sql: String) throws {
         #expect(try changes(sql) == 1)
     }
 
-    @Test("Observing one row tells when a trigger replaces the row")
+    @Test("Observing one row notifies when a trigger replaces the row")
     func trigger() throws {
         let (queue, folder) = try makeQueue()
         try queue.write { try $0.execute(sql: """
-            CREATE TRIGGER t AFTER UPDATE OF score ON player BEGIN INSERT OR REPLACE INTO player VALUES (9, 'Arthur', 0); END
+            CREATE TRIGGER t AFTER UPDATE OF score ON player BEGIN INSERT OR REPLACE INTO player \
+            VALUES (9, 'Arthur', 0); END
             """) }
         let count = Shared(0)
         let cancellable = DatabaseRegionObservation(tracking: Player.filter(id: 1))

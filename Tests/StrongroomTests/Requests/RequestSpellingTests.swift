@@ -14,8 +14,12 @@ struct RequestSpellingTests {
             #expect(try countSQL(db, Player.select(max(score))) == #"SELECT COUNT(*) FROM "player""#)
             #expect(try countSQL(db, Player.select(id, score + 1)) == #"SELECT COUNT(*) FROM "player""#)
             #expect(try countSQL(db, Player.select(id.forKey("key"))) == #"SELECT COUNT(*) FROM "player""#)
-            #expect(try countSQL(db, Player.select(id.forKey("key")).distinct()) == #"SELECT COUNT(DISTINCT "id") FROM "player""#)
-            #expect(try countSQL(db, Player.select(id.forKey("key"), name)) == #"SELECT COUNT(*) FROM (SELECT "id" AS "key", "name" FROM "player")"#)
+            #expect(
+                try countSQL(db, Player.select(id.forKey("key")).distinct())
+                    == #"SELECT COUNT(DISTINCT "id") FROM "player""#)
+            #expect(
+                try countSQL(db, Player.select(id.forKey("key"), name))
+                    == #"SELECT COUNT(*) FROM (SELECT "id" AS "key", "name" FROM "player")"#)
             #expect(try countSQL(db, Player.annotated(with: (score + 1).forKey("next")))
                 == #"SELECT COUNT(*) FROM (SELECT *, "score" + ? AS "next" FROM "player")"#)
             #expect(try countSQL(db, Player.with(ids).filter(ids.contains(id)))
@@ -27,7 +31,9 @@ struct RequestSpellingTests {
     func selection() throws {
         try withRecords { (db) throws in
             #expect(try sql(db, Player.select(.allColumns(excluding: ["nothing"]))) == #"SELECT * FROM "player""#)
-            #expect(try sql(db, Player.filter(keys: [1, nil] as [Int?])) == #"SELECT * FROM "player" WHERE "id" IN (?, NULL) [1]"#)
+            #expect(
+                try sql(db, Player.filter(keys: [1, nil] as [Int?]))
+                    == #"SELECT * FROM "player" WHERE "id" IN (?, NULL) [1]"#)
             #expect(try sql(db, Player.aliased(TableAlias(name: "player")).filter(id == 1))
                 == #"SELECT "player".* FROM "player" WHERE "player"."id" = ? [1]"#)
         }
@@ -55,7 +61,10 @@ struct RequestSpellingTests {
             #expect(try region(Player.filter(score > 1).filter(false.sqlExpression)) == ["empty", "empty"])
             #expect(try region(Player.filter(id == nil)) == ["empty", "empty"])
             #expect(try region(Player.filter(id: 1)) == ["player(id,name,score)[1]", "player(id,name,score)[1]"])
-            #expect(try region(Player.aliased(TableAlias(name: "player")).filter(id: 1)) == ["player(id,name,score)[1]", "player(id,name,score)[1]"])
+            #expect(
+                try region(Player.aliased(TableAlias(name: "player")).filter(id: 1)) == [
+                    "player(id,name,score)[1]", "player(id,name,score)[1]",
+                ])
             #expect(try region(Player.filter(score == 1)) == ["player(id,name,score)", "player(id,name,score)"])
         }
     }

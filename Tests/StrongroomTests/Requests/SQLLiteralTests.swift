@@ -51,7 +51,9 @@ struct SQLLiteralTests {
     @Test("An SQL literal quotes collations")
     func collations() throws {
         try expect("ORDER BY a COLLATE \(.nocase)", "ORDER BY a COLLATE NOCASE")
-        let collation = DatabaseCollation("by \"length\"") { (a, b) in a.count < b.count ? .orderedAscending : .orderedDescending }
+        let collation = DatabaseCollation("by \"length\"") { (a, b) in
+            a.count < b.count ? .orderedAscending : .orderedDescending
+        }
         try expect("ORDER BY a COLLATE \(collation)", "ORDER BY a COLLATE \"by \"\"length\"\"\"")
     }
 
@@ -72,14 +74,17 @@ struct SQLLiteralTests {
         let selection: any SQLSelectable = Column("a")
         let ordering: any SQLOrderingTerm = Column("b")
         try expect("SELECT \(selection) ORDER BY \(ordering)", "SELECT \"a\" ORDER BY \"b\"")
-        try expect("SELECT \(Column("a").sqlSelection) ORDER BY \(Column("b").sqlOrdering)", "SELECT \"a\" ORDER BY \"b\"")
+        try expect(
+            "SELECT \(Column("a").sqlSelection) ORDER BY \(Column("b").sqlOrdering)", "SELECT \"a\" ORDER BY \"b\"")
     }
 
     @Test("An SQL literal takes queries, as values and in conditions")
     func subqueries() throws {
         let request: SQLRequest<Int> = "SELECT id FROM t WHERE n > \(5)"
         try expect("SELECT (\(request))", "SELECT (SELECT id FROM t WHERE n > ?)", [5])
-        try expect("SELECT * FROM t WHERE \(request.contains(1))", "SELECT * FROM t WHERE ? IN (SELECT id FROM t WHERE n > ?)", [1, 5])
+        try expect(
+            "SELECT * FROM t WHERE \(request.contains(1))", "SELECT * FROM t WHERE ? IN (SELECT id FROM t WHERE n > ?)",
+            [1, 5])
         try expect("WHERE \(request.contains(Column("a")))", "WHERE \"a\" IN (SELECT id FROM t WHERE n > ?)", [5])
         try expect("WHERE \(request.exists())", "WHERE EXISTS (SELECT id FROM t WHERE n > ?)", [5])
     }
@@ -124,7 +129,7 @@ struct SQLLiteralTests {
         }
     }
 
-    @Test("An SQL literal without interpolated values leaves the arguments to who runs its statements")
+    @Test("An SQL literal without interpolated values leaves the arguments to the caller")
     func argumentsAfterwards() throws {
         try withDatabase { db throws in
             try db.makeStatement(literal: "CREATE TABLE player (name TEXT, score INTEGER)").execute()
@@ -153,7 +158,8 @@ struct SQLLiteralTests {
                 SELECT "p".* FROM "player" "p" WHERE "p"."score" = (SELECT MAX("score") FROM "player")
                 """#)
             #expect(try request.fetchAll(db).map(\.name) == ["Barbara"])
-            let listed: SQLRequest<Int> = "SELECT \(score) FROM \(Player.self) AS other WHERE other.name < \(alias[Column("name")])"
+            let listed: SQLRequest<Int> =
+                "SELECT \(score) FROM \(Player.self) AS other WHERE other.name < \(alias[Column("name")])"
             #expect(try Player.aliased(alias).filter(listed.exists()).fetchAll(db).map(\.name) == ["Barbara"])
         }
     }

@@ -33,7 +33,7 @@ struct CursorTests {
         #expect(throws: Failure.self) { try failing().forEach { _ in } }
     }
 
-    @Test("maps, filters and numbers its elements when they are asked for")
+    @Test("maps, filters and numbers its elements when they are requested")
     func transforming() throws {
         #expect(try Array(numbers(3).map { $0 * 2 }) == [2, 4, 6])
         #expect(try Array(numbers(5).filter { $0 % 2 == 1 }) == [1, 3, 5])
@@ -93,7 +93,7 @@ struct CursorTests {
         #expect(try Array(numbers(3).drop { _ in true }) == [])
     }
 
-    @Test("takes its first elements, and asks for no more")
+    @Test("takes its first elements, and requests no more")
     func prefixes() throws {
         let cursor = numbers(4)
         #expect(try Array(cursor.prefix(2)) == [1, 2])
@@ -209,7 +209,7 @@ struct CursorTests {
         }
     }
 
-    @Test("stops the program where a negative number of elements is asked for")
+    @Test("stops the program when a negative number of elements is requested")
     func negativeCounts() async {
         await #expect(processExitsWith: .failure) { _ = AnyCursor([1]).prefix(-1) }
         await #expect(processExitsWith: .failure) { _ = AnyCursor([1]).dropFirst(-1) }

@@ -10,7 +10,7 @@ struct DatabaseCursorTests {
 
     private let threeNumbers = "SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3"
 
-    @Test("tells its statement's SQL, arguments, columns and region")
+    @Test("reports its statement's SQL, arguments, columns and region")
     func properties() throws {
         try withDatabase { db in
             try db.execute(sql: "CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT)")
@@ -57,7 +57,7 @@ struct DatabaseCursorTests {
         }
     }
 
-    @Test("goes on after a value that can't be decoded")
+    @Test("can be used after a value that can't be decoded")
     func decodingErrorMidway() throws {
         try withDatabase { db in
             let sql = "SELECT 1 AS n UNION ALL SELECT NULL UNION ALL SELECT 3"

@@ -37,12 +37,13 @@ struct ForeignCursorTests {
     func rawArguments() throws {
         try withDatabase { db in
             let statement = try db.makeStatement(sql: "SELECT upper(?)")
-            sqlite3_bind_text(statement.sqliteStatement, 1, "raw", -1, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+            sqlite3_bind_text(
+                statement.sqliteStatement, 1, "raw", -1, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
             #expect(try TextCursor(statement).next() == "RAW")
         }
     }
 
-    @Test("writes like any other statement, and observers are told")
+    @Test("writes like any other statement, and notifies observers")
     func writes() throws {
         try withDatabase { db in
             try db.execute(sql: "CREATE TABLE letter (name TEXT)")

@@ -95,7 +95,10 @@ struct RowAdapterTests {
             let sql = "SELECT 1 AS a, 2 AS b UNION ALL SELECT 3, 4"
             #expect(try Int.fetchAll(db, sql: sql, adapter: SuffixRowAdapter(fromIndex: 1)) == [2, 4])
             #expect(try Int.fetchOne(db, sql: sql, adapter: ColumnMapping(["x": "b"])) == 2)
-            #expect(try DatabaseValue.fetchAll(db, sql: sql, adapter: RangeRowAdapter(1..<2)) == [2.databaseValue, 4.databaseValue])
+            #expect(
+                try DatabaseValue.fetchAll(db, sql: sql, adapter: RangeRowAdapter(1..<2)) == [
+                    2.databaseValue, 4.databaseValue,
+                ])
         }
     }
 
@@ -109,7 +112,7 @@ struct RowAdapterTests {
         }
     }
 
-    @Test("applies to the rows of another, whose columns it sees")
+    @Test("applies to the rows of another adapter")
     func chains() throws {
         try withDatabase { db in
             let request = SQLRequest(sql: "SELECT 1 AS a, 2 AS b, 3 AS c", adapter: SuffixRowAdapter(fromIndex: 1))
@@ -134,7 +137,8 @@ struct RowAdapterTests {
     @Test("leaves the errors of a row with the names of the statement")
     func decodingErrors() throws {
         try withDatabase { db in
-            let cursor = try Row.fetchCursor(db, sql: "SELECT 1 AS a, NULL AS b", adapter: ColumnMapping(["score": "b"]))
+            let cursor = try Row.fetchCursor(
+                db, sql: "SELECT 1 AS a, NULL AS b", adapter: ColumnMapping(["score": "b"]))
             let row = try #require(try cursor.next())
             let error = #expect(throws: RowDecodingError.self) { try row.decode(Int.self, forColumn: "score") }
             #expect(try #require(error).description.contains("column: \"b\", column index: 1, row: [a:1 b:NULL]"))

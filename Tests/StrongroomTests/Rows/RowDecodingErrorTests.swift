@@ -51,7 +51,9 @@ struct RowDecodingErrorTests {
                 let row = try #require(try cursor.next())
                 _ = try (copies ? row.copy() : row).decode(Letter.self, forColumn: "c")
             }
-            #expect(text == #"could not decode Letter from database value "x" - column: "c", column index: 0, row: [c:"x"]"#)
+            #expect(
+                text == #"could not decode Letter from database value "x" - column: "c", column index: 0, row: [c:"x"]"#
+            )
         }
         let text = try description { db in
             _ = try Player.fetchOne(db, sql: "SELECT 1 AS a, 'x' AS b", adapter: ColumnMapping(["c": "b"]))
@@ -63,8 +65,12 @@ struct RowDecodingErrorTests {
     func missing() throws {
         struct Player: FetchableRecord { init(row: Row) {} }
         let row: Row = ["a": 1]
-        #expect(try description { _ in _ = try row.decode(Int.self, forColumn: "b") } == "column not found: \"b\" - row: [a:1]")
-        #expect(try description { _ in _ = try row.decode(Player.self, forKey: "s") } == "scope not found: \"s\" - row: [a:1]")
+        #expect(
+            try description { _ in _ = try row.decode(Int.self, forColumn: "b") }
+                == "column not found: \"b\" - row: [a:1]")
+        #expect(
+            try description { _ in _ = try row.decode(Player.self, forKey: "s") }
+                == "scope not found: \"s\" - row: [a:1]")
         #expect(try description { _ in _ = try row.decode([Player].self, forKey: "k") }
             == "key for prefetched rows not found: \"k\" - row: [a:1]")
     }

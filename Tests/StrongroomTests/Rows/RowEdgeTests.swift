@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Rows at the edges")
 struct RowEdgeTests {
-    @Test("Of equal names the leftmost counts, however often it is asked for")
+    @Test("Of equal names the leftmost is used, also at repeated reads")
     func equalNames() throws {
         try withDatabase { (db) throws in
             let row = try #require(try Row.fetchOne(db, sql: "SELECT 1 AS a, 2 AS a, 3 AS b"))
@@ -33,7 +33,7 @@ struct RowEdgeTests {
         }
     }
 
-    @Test("NULL is nothing for those who fetch one value, straight from the column or not")
+    @Test("NULL is nil for a fetch of one value, by either path")
     func nullValue() throws {
         try withDatabase { (db) throws in
             #expect(try NSNumber.fetchOne(db, sql: "SELECT NULL") == nil)
@@ -70,7 +70,10 @@ struct RowEdgeTests {
     func nearlyValues() {
         let uuid = "69BF8A9C-D9F0-4777-BD11-93451D84CBCF"
         #expect(UUID.fromDatabaseValue(uuid.databaseValue)?.uuidString == uuid)
-        for text in [String(uuid.dropLast()), uuid + "0", uuid.replacingOccurrences(of: "-", with: ""), uuid.replacingOccurrences(of: "F", with: "G")] {
+        for text in [
+            String(uuid.dropLast()), uuid + "0", uuid.replacingOccurrences(of: "-", with: ""),
+            uuid.replacingOccurrences(of: "F", with: "G"),
+        ] {
             #expect(UUID.fromDatabaseValue(text.databaseValue) == nil)
         }
         #expect(Date.fromDatabaseValue("2015-07-22 01:02".databaseValue) != nil)
@@ -131,11 +134,15 @@ struct RowEdgeTests {
     func strategiesOfEach() throws {
         struct First: Decodable, FetchableRecord {
             var date: Date
-            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy { .timeIntervalSince1970 }
+            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy {
+                .timeIntervalSince1970
+            }
         }
         struct Second: Decodable, FetchableRecord {
             var date: Date
-            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy { .timeIntervalSinceReferenceDate }
+            static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy {
+                .timeIntervalSinceReferenceDate
+            }
         }
         try withDatabase { (db) throws in
             let row = try #require(try Row.fetchOne(db, sql: "SELECT 1 AS date"))

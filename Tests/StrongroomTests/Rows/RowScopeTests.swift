@@ -95,8 +95,10 @@ struct RowScopeTests {
         }
         try withDatabase { db in
             let row = try Row.fetchOne(db, sql: "SELECT 1 AS a", adapter: ScopeAdapter(["x": RangeRowAdapter(0..<1)]))
-            let sameScope = try Row.fetchOne(db, sql: "SELECT 1 AS a", adapter: ScopeAdapter(["x": SuffixRowAdapter(fromIndex: 0)]))
-            let otherName = try Row.fetchOne(db, sql: "SELECT 1 AS a", adapter: ScopeAdapter(["y": RangeRowAdapter(0..<1)]))
+            let sameScope = try Row.fetchOne(
+                db, sql: "SELECT 1 AS a", adapter: ScopeAdapter(["x": SuffixRowAdapter(fromIndex: 0)]))
+            let otherName = try Row.fetchOne(
+                db, sql: "SELECT 1 AS a", adapter: ScopeAdapter(["y": RangeRowAdapter(0..<1)]))
             let otherValue = try Row.fetchOne(db, sql: "SELECT 1 AS a", adapter: ScopeAdapter(["x": EmptyRowAdapter()]))
             #expect(row == sameScope)
             #expect(row != otherName)
@@ -117,7 +119,9 @@ struct RowScopeTests {
 
     @Test("are added to those of an adapter, and replace those of the same name")
     func addingScopes() throws {
-        let adapter = ScopeAdapter(base: RangeRowAdapter(0..<1), scopes: ["x": EmptyRowAdapter(), "y": RangeRowAdapter(1..<2)])
+        let adapter = ScopeAdapter(
+            base: RangeRowAdapter(0..<1), scopes: ["x": EmptyRowAdapter(), "y": RangeRowAdapter(1..<2)]
+        )
             .addingScopes(["x": RangeRowAdapter(2..<3), "z": EmptyRowAdapter()])
         try withRows(adapter) { row in
             #expect(Array(row.columnNames) == ["a"])

@@ -98,7 +98,7 @@ struct RowTests {
         }
     }
 
-    @Test("gives nil for NULL, and for a column that it does not have, where an optional is asked for")
+    @Test("returns nil as an optional for NULL, and for a column that it does not have")
     func missingColumns() throws {
         try withDatabase { db in
             let row = try #require(try Row.fetchOne(db, sql: "SELECT NULL AS a, 1 AS b"))
@@ -140,7 +140,8 @@ struct RowTests {
     @Test("keeps its values as a copy when the cursor moves on, and when the access ends")
     func copies() throws {
         let copies = try withDatabase { db in
-            let cursor = try Row.fetchCursor(db, sql: "SELECT 1 AS a, 'x' AS b, x'0102' AS c UNION ALL SELECT 2, NULL, NULL")
+            let cursor = try Row.fetchCursor(
+                db, sql: "SELECT 1 AS a, 'x' AS b, x'0102' AS c UNION ALL SELECT 2, NULL, NULL")
             var copies: [Row] = []
             while let row = try cursor.next() { copies.append(row.copy()) }
             return copies
@@ -149,7 +150,7 @@ struct RowTests {
         #expect(copies[0].copy() === copies[0])
     }
 
-    @Test("of a cursor is one object, which shows the current row")
+    @Test("of a cursor is the same object for all rows")
     func cursorReusesRow() throws {
         try withDatabase { db in
             let cursor = try Row.fetchCursor(db, sql: "SELECT 1 AS a UNION ALL SELECT 2")
@@ -179,7 +180,7 @@ struct RowTests {
         }
     }
 
-    @Test("is made of dictionaries, whose values must be convertible")
+    @Test("is created from dictionaries, whose values must be convertible")
     func dictionaries() throws {
         let row = Row(["a": 1, "b": nil])
         #expect(Set(row.columnNames) == ["a", "b"])

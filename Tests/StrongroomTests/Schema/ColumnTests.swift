@@ -47,7 +47,7 @@ struct ColumnTests {
         #expect(try summaries(sql, of: "v") == ["id INTEGER", "b TEXT"])
     }
 
-    @Test("of the schema table can be asked for")
+    @Test("of the schema table can be read")
     func schemaTable() throws {
         try withSchema("") { (db) throws in
             #expect(try db.columns(in: "sqlite_master").map(\.name) == ["type", "name", "tbl_name", "rootpage", "sql"])

@@ -33,7 +33,8 @@ struct ForeignKeyTests {
 
     @Test("of a table without any are none; of views and missing tables, an error")
     func missing() throws {
-        try withSchema(Self.sql + "CREATE VIEW v AS SELECT 1; CREATE TABLE lost (a REFERENCES nowhere)") { (db) throws in
+        try withSchema(Self.sql + "CREATE VIEW v AS SELECT 1; CREATE TABLE lost (a REFERENCES nowhere)") {
+            (db) throws in
             #expect(try db.foreignKeys(on: "parent").isEmpty)
             try expectError("no such table: v") { try db.foreignKeys(on: "v") }
             try expectError("no such table: missing") { try db.foreignKeys(on: "missing") }
@@ -96,7 +97,7 @@ struct ForeignKeyViolationTests {
         }
     }
 
-    @Test("are described with columns and values when asked for")
+    @Test("are described with columns and values when it is requested")
     func failureDescription() throws {
         try withSchema(Self.sql) { (db) throws in
             let violation = try #require(try db.foreignKeyViolations().next())

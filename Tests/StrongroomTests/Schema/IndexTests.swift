@@ -19,7 +19,8 @@ struct IndexTests {
         try withSchema(Self.sql) { (db) throws in
             let indexes = try db.indexes(on: "T").map(\.summary)
             #expect(indexes.sorted() == [
-                "partial(a) c", "plain(c) c", "sqlite_autoindex_t_1(id) pk unique", "sqlite_autoindex_t_2(a,b) u unique",
+                    "partial(a) c", "plain(c) c", "sqlite_autoindex_t_1(id) pk unique",
+                    "sqlite_autoindex_t_2(a,b) u unique",
                 "uniquePartial(b) c unique", "w \"é\" x(b,c) c",
             ])
         }
@@ -27,7 +28,8 @@ struct IndexTests {
 
     @Test("of the rowid there are none, nor of virtual tables")
     func none() throws {
-        try withSchema("CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE VIRTUAL TABLE doc USING fts5(a)") { (db) throws in
+        try withSchema("CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE VIRTUAL TABLE doc USING fts5(a)") {
+            (db) throws in
             #expect(try db.indexes(on: "t").isEmpty)
             #expect(try db.indexes(on: "doc").isEmpty)
         }
@@ -51,7 +53,8 @@ struct IndexTests {
     @Test("are found in the schema of their table")
     func schemas() throws {
         try withSchema("CREATE TABLE t (a); CREATE INDEX i ON t(a)") { (db) throws in
-            try db.execute(sql: "ATTACH ':memory:' AS other KEY ''; CREATE TABLE other.t (b); CREATE INDEX other.i ON t(b)")
+            try db.execute(
+                sql: "ATTACH ':memory:' AS other KEY ''; CREATE TABLE other.t (b); CREATE INDEX other.i ON t(b)")
             #expect(try db.indexes(on: "t").map(\.summary) == ["i(a) c"])
             #expect(try db.indexes(on: "t", in: "other").map(\.summary) == ["i(b) c"])
         }

@@ -1,7 +1,7 @@
 @testable import Strongroom
 import Testing
 
-@Suite("SQL whose arguments are written out")
+@Suite("SQL with arguments as literals")
 struct InlineSQLTests {
     @Test("has them in the place of its parameters, and of nothing else", arguments: [
         ("a = ? /* ? */ -- ?", "a = 1 /* ? */ -- ?"),

@@ -73,7 +73,7 @@ struct SchemaSourceTests {
 
     struct Silent: DatabaseSchemaSource {}
 
-    @Test("gives views a primary key, and is asked with schema and declared name")
+    @Test("defines the primary keys of views, and gets their schema and declared name")
     func views() throws {
         try withSchema(Self.sql) { (db) throws in
             let source = Source { $0.schemaID == .main ? ["X", "id"] : ["id"] }
@@ -97,7 +97,7 @@ struct SchemaSourceTests {
         }
     }
 
-    @Test("is not asked for tables, nor twice for a view")
+    @Test("is not used for tables, nor twice for a view")
     func remembered() throws {
         try withSchema(Self.sql) { (db) throws in
             let source = Source { _ in ["id"] }

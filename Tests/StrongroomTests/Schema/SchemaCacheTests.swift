@@ -8,14 +8,16 @@ private final class RunStatements {
 }
 
 private func noteStatement(
-    _ event: UInt32, _ context: UnsafeMutableRawPointer?, _ statement: UnsafeMutableRawPointer?, _ text: UnsafeMutableRawPointer?) -> CInt
+    _ event: UInt32, _ context: UnsafeMutableRawPointer?, _ statement: UnsafeMutableRawPointer?,
+    _ text: UnsafeMutableRawPointer?
+) -> CInt
 {
     let statements = Unmanaged<RunStatements>.fromOpaque(context!).takeUnretainedValue()
     statements.sql.append(String(cString: sqlite3_sql(OpaquePointer(statement!))))
     return 0
 }
 
-@Suite("What is known of a schema")
+@Suite("The schema cache")
 struct SchemaCacheTests {
     /// Two connections to one encrypted file, in WAL mode or not.
     private func withTwoQueues(wal: Bool = true, _ body: (DatabaseQueue, DatabaseQueue) throws -> Void) throws {
@@ -39,7 +41,8 @@ struct SchemaCacheTests {
     private func statements(_ db: Database, _ body: () throws -> Void) throws -> [String] {
         let statements = RunStatements()
         sqlite3_trace_v2(
-            db.sqliteConnection, UInt32(SQLITE_TRACE_STMT), noteStatement, Unmanaged.passUnretained(statements).toOpaque())
+            db.sqliteConnection, UInt32(SQLITE_TRACE_STMT), noteStatement,
+            Unmanaged.passUnretained(statements).toOpaque())
         defer { sqlite3_trace_v2(db.sqliteConnection, 0, nil, nil) }
         try body()
         return statements.sql
@@ -252,7 +255,7 @@ struct SchemaCacheTests {
         }
     }
 
-    @Test("A table goes away with the transaction that a failure rolls back")
+    @Test("A created table is removed when a failure rolls its transaction back")
     func rolledBackByFailure() throws {
         try withSchema("CREATE TABLE team (id INTEGER PRIMARY KEY); INSERT INTO team VALUES (1)") { (db) throws in
             try db.execute(sql: "BEGIN; CREATE TABLE player (id INTEGER PRIMARY KEY)")

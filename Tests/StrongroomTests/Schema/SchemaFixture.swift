@@ -40,7 +40,8 @@ extension PrimaryKeyInfo {
 
 extension ForeignKeyInfo {
     var summary: String {
-        "\(id): (\(originColumns.joined(separator: ","))) -> \(destinationTable)(\(destinationColumns.joined(separator: ",")))"
+        let (origin, destination) = (originColumns.joined(separator: ","), destinationColumns.joined(separator: ","))
+        return "\(id): (\(origin)) -> \(destinationTable)(\(destination))"
     }
 }
 
@@ -51,7 +52,8 @@ func createdSchema(_ build: (Database) throws -> Void) throws -> [String] {
         try build(db)
         return Array(try String.fetchAll(
             db, sql: """
-                SELECT sql FROM (SELECT rowid AS n, sql FROM sqlite_master UNION ALL SELECT rowid, sql FROM sqlite_temp_master) \
+                SELECT sql FROM (SELECT rowid AS n, sql FROM sqlite_master UNION ALL SELECT rowid, sql \
+                FROM sqlite_temp_master) \
                 WHERE sql IS NOT NULL ORDER BY n
                 """).dropFirst(former))
     }

@@ -44,7 +44,8 @@ struct TableBuilderTests {
                 t.column("bo", .boolean).notNull().defaults(to: false)
             }
         } == ["""
-            CREATE TABLE "t" ("n" DATETIME DEFAULT CURRENT_TIMESTAMP, "f" DOUBLE DEFAULT 1.5, "bl" BLOB DEFAULT X'0102', \
+            CREATE TABLE "t" ("n" DATETIME DEFAULT CURRENT_TIMESTAMP, "f" DOUBLE DEFAULT 1.5, \
+            "bl" BLOB DEFAULT X'0102', \
             "bo" BOOLEAN NOT NULL DEFAULT 0)
             """])
     }
@@ -169,7 +170,8 @@ struct TableBuilderTests {
             }
         } == [
             """
-            CREATE TABLE "b" ("teamId" INTEGER NOT NULL REFERENCES "team"("id"), "duoA" INTEGER NOT NULL, "duoB" TEXT NOT NULL, \
+            CREATE TABLE "b" ("teamId" INTEGER NOT NULL REFERENCES "team"("id"), "duoA" INTEGER NOT NULL, \
+            "duoB" TEXT NOT NULL, \
             PRIMARY KEY ("teamId", "duoA", "duoB"), FOREIGN KEY ("duoA", "duoB") REFERENCES "duo"("a", "b"))
             """,
         ])
@@ -183,7 +185,8 @@ struct TableBuilderTests {
         } == [
             """
             CREATE TABLE "b" ("duoA" INTEGER, "duoB" TEXT, "uA" INTEGER NOT NULL, "uB" TEXT NOT NULL, \
-            FOREIGN KEY ("duoA", "duoB") REFERENCES "duo"("a", "b"), FOREIGN KEY ("uA", "uB") REFERENCES "duo"("a", "b"))
+            FOREIGN KEY ("duoA", "duoB") REFERENCES "duo"("a", "b"), FOREIGN KEY ("uA", "uB") \
+            REFERENCES "duo"("a", "b"))
             """,
             #"CREATE INDEX "index_b_on_duoA_duoB" ON "b"("duoA", "duoB")"#,
             #"CREATE UNIQUE INDEX "index_b_on_uA_uB" ON "b"("uA", "uB")"#,

@@ -123,7 +123,8 @@ struct SharedPoolTests {
         nonisolated(unsafe) var inside = 0
         nonisolated(unsafe) var most = 0
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
-            _ = try? DatabasePool.openShared(path: path, configuration: .encrypted(), migrator: migrator) { (pool) throws in
+            _ = try? DatabasePool.openShared(path: path, configuration: .encrypted(), migrator: migrator) {
+                (pool) throws in
                 lock.withLock {
                     inside += 1
                     most = max(most, inside)

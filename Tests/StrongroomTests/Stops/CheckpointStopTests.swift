@@ -31,8 +31,11 @@ struct CheckpointStopTests {
     }
 
     private func wineCount(inMainFileOf fixture: QueueFixture) throws -> Int {
-        try FileManager.default.copyItem(atPath: fixture.folder.path("db.sqlite"), toPath: fixture.folder.path("copy.sqlite"))
-        return try DatabaseQueue(path: fixture.folder.path("copy.sqlite"), configuration: .encrypted()).read { try $0.countWines() }
+        try FileManager.default.copyItem(
+            atPath: fixture.folder.path("db.sqlite"), toPath: fixture.folder.path("copy.sqlite"))
+        return try DatabaseQueue(path: fixture.folder.path("copy.sqlite"), configuration: .encrypted()).read {
+            try $0.countWines()
+        }
     }
 
     @Test("ends before the next page, and leaves the rest to the next one", arguments: StopKind.allCases)
@@ -57,7 +60,7 @@ struct CheckpointStopTests {
         #expect(try wineCount(inMainFileOf: fixture) == 100)
     }
 
-    @Test("after a commit goes on, but for a suspension; and the commit counts", arguments: StopKind.allCases)
+    @Test("after a commit is only stopped by a suspension, and the commit counts", arguments: StopKind.allCases)
     func automatic(kind: StopKind) async throws {
         let fixture = try makeLog(), queue = fixture.queue
         let hasRead = Gate(), mayCommit = Gate()
@@ -78,7 +81,9 @@ struct CheckpointStopTests {
         #expect(try wineCount(inMainFileOf: fixture) == (kind == .suspension ? 0 : 101))
     }
 
-    @Test("by closing goes on, but for a suspension, which leaves the log", arguments: [StopKind.interruption, .suspension])
+    @Test(
+        "by closing is only stopped by a suspension, which leaves the log",
+        arguments: [StopKind.interruption, .suspension])
     func closing(kind: StopKind) async throws {
         let fixture = try makeLog(), queue = fixture.queue
         at(STRONGROOM_MOMENT_LOG_END_READ, of: fixture) { kind == .suspension ? queue.suspend() : queue.interrupt() }

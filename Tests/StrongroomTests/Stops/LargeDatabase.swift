@@ -47,7 +47,8 @@ struct LargeDatabase {
     /// Runs `work`, and suspends the queue when `moment` has come, unless the work is done before.
     ///
     /// - parameter keepsLocks: True if the locks are not waited for.
-    /// - returns: how long it took, and how long the locks stayed after the suspension, in seconds; and what the work threw.
+    /// - returns: how long it took, and how long the locks stayed after the suspension, in seconds; and what the work
+    ///   threw.
     func suspend(
         keepsLocks: Bool = false,
         at moment: @escaping @Sendable (_ start: Date, LargeDatabase) throws -> Bool,

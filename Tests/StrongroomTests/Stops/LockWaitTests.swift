@@ -5,7 +5,9 @@ import Testing
 @Suite("A wait for a lock ends with the stop of its access", .timeLimit(.minutes(2)))
 struct LockWaitTests {
     /// A wait in a database with a rollback journal, while another connection has it for itself.
-    private func stopWait(_ kind: StopKind, _ wait: @escaping @Sendable (Database) throws -> Void) async throws -> (any Error)? {
+    private func stopWait(
+        _ kind: StopKind, _ wait: @escaping @Sendable (Database) throws -> Void
+    ) async throws -> (any Error)? {
         var configuration = Configuration.encrypted()
         configuration.busyMode = .timeout(60)
         let fixture = try QueueFixture(configuration)

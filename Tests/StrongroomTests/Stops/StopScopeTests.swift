@@ -3,7 +3,7 @@ import Foundation
 @testable import Strongroom
 import Testing
 
-@Suite("A stop belongs to the block that it was meant for", .timeLimit(.minutes(2)))
+@Suite("A stop only reaches the block that it is meant for", .timeLimit(.minutes(2)))
 struct StopScopeTests {
     @Test("a task cancelled while its write commits takes nothing from its observers", arguments: WriterKind.allCases)
     func cancelledWhileCommitting(kind: WriterKind) async throws {
@@ -26,7 +26,9 @@ struct StopScopeTests {
             $0 = Task {
                 try await onThread { mayBegin.pass() }
                 try await writer.write { db in
-                    db.afterNextTransaction(onCommit: { db in counts.update { $0.append(Result { try db.countWines() }) } })
+                    db.afterNextTransaction(onCommit: { db in
+                        counts.update { $0.append(Result { try db.countWines() }) }
+                    })
                     try db.insertWine()
                 }
             }
@@ -61,7 +63,8 @@ struct StopScopeTests {
         #expect(try await fixture.queue.read { try $0.countWines() } == 0)
     }
 
-    @Test("what a cancelled block leaves open is rolled back and reported", arguments: WriterKind.allCases, [true, false])
+    @Test(
+        "what a cancelled block leaves open is rolled back and reported", arguments: WriterKind.allCases, [true, false])
     func cancelledCommit(kind: WriterKind, isThrown: Bool) async throws {
         let (writer, folder) = try kind.make()
         let hasBegun = Gate(), isCancelled = Gate()
@@ -81,7 +84,9 @@ struct StopScopeTests {
         _ = folder
     }
 
-    @Test("an interruption makes no ROLLBACK fail, not even one that full-text tables take part in", arguments: [true, false])
+    @Test(
+        "an interruption makes no ROLLBACK fail, not even one that full-text tables take part in",
+        arguments: [true, false])
     func interruptedFullText(commits: Bool) throws {
         let fixture = try QueueFixture()
         let queue = fixture.queue
@@ -102,7 +107,9 @@ struct StopScopeTests {
         }
     }
 
-    @Test("an interrupted transaction that has made a full-text table takes it back, with all the rest", arguments: [true, false])
+    @Test(
+        "an interrupted transaction that has made a full-text table takes it back, with all the rest",
+        arguments: [true, false])
     func interruptedNewFullText(commits: Bool) throws {
         let fixture = try QueueFixture()
         let queue = fixture.queue
@@ -151,7 +158,9 @@ struct StopScopeTests {
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") } == committed)
     }
 
-    @Test("interrupting an idle connection does nothing later: checkpoints move the log, and closing does", arguments: [false, true])
+    @Test(
+        "interrupting an idle connection does nothing later: checkpoints move the log, and closing does",
+        arguments: [false, true])
     func idleInterruption(isPool: Bool) throws {
         let (writer, folder) = try (isPool ? WriterKind.pool : .queue).make(walConfiguration())
         try writer.write { try $0.insertWine() }
@@ -206,7 +215,9 @@ struct StopScopeTests {
         #expect(try queue.read { try $0.countWines() } == 1)
     }
 
-    @Test("a read that has finished gives its value, although its task is cancelled after that", arguments: WriterKind.allCases)
+    @Test(
+        "a read that has finished gives its value, although its task is cancelled after that",
+        arguments: WriterKind.allCases)
     func finishedRead(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
         let hasRead = Gate(), isCancelled = Gate()
@@ -292,7 +303,9 @@ struct StopScopeTests {
         #expect(try await access.error() is CancellationError)
     }
 
-    @Test("an observer that interrupts its own database goes on, and the commit does", arguments: WriterKind.allCases)
+    @Test(
+        "an observer that interrupts its own database continues, and so does the commit",
+        arguments: WriterKind.allCases)
     func interruptionByObserver(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
         let observer = CommitObserver(), counts = Shared<[Result<Int, any Error>]>([])
@@ -309,7 +322,9 @@ struct StopScopeTests {
         _ = folder
     }
 
-    @Test("a cancelled savepoint is rolled back, and so is the transaction around it", arguments: WriterKind.allCases, [false, true])
+    @Test(
+        "a cancelled savepoint is rolled back, and so is the transaction around it", arguments: WriterKind.allCases,
+        [false, true])
     func cancelledSavepoint(kind: WriterKind, isNested: Bool) async throws {
         let (writer, folder) = try kind.make()
         let hasBegun = Gate(), isCancelled = Gate()

@@ -5,7 +5,7 @@ import Testing
 /// How large the database is whose long work is suspended; 0 for no database. See `scripts/large-suspension`.
 private let megabytes = ProcessInfo.processInfo.environment["STRONGROOM_SUSPENDED_MEGABYTES"].flatMap { Int($0) } ?? 0
 
-@Suite("How long locks outlive a suspension", .serialized, .enabled(if: megabytes > 0), .timeLimit(.minutes(30)))
+@Suite("The duration of locks after a suspension", .serialized, .enabled(if: megabytes > 0), .timeLimit(.minutes(30)))
 struct SuspensionFigures {
     /// What is suspended. The first function goes before the work, and is not suspended.
     struct Work: Sendable, CustomTestStringConvertible {
@@ -48,11 +48,15 @@ struct SuspensionFigures {
 
     private func milliseconds(_ seconds: Double) -> String { String(format: "%.0f", seconds * 1000) }
 
-    private func run(_ work: Work, _ mode: String, suspendedAfter delay: Double) throws -> (took: Double, latency: Double) {
+    private func run(
+        _ work: Work, _ mode: String, suspendedAfter delay: Double
+    ) throws -> (took: Double, latency: Double) {
         let database = try LargeDatabase(Self.template, mode == "wal" ? walConfiguration() : .encrypted())
         try work.prepare(database.queue)
-        let (took, latency, error) = try database.suspend(at: { start, _ in -start.timeIntervalSinceNow > delay }, during: work.run)
-        #expect(error.map { ($0 as? DatabaseError)?.isInterruptionError == true } ?? true, "\(String(describing: error))")
+        let (took, latency, error) = try database.suspend(
+            at: { start, _ in -start.timeIntervalSinceNow > delay }, during: work.run)
+        #expect(
+            error.map { ($0 as? DatabaseError)?.isInterruptionError == true } ?? true, "\(String(describing: error))")
         #expect(try database.queue.read { try String.fetchOne($0, sql: "PRAGMA integrity_check") } == "ok")
         return (took, latency)
     }

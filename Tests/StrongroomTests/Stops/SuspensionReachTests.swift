@@ -11,7 +11,8 @@ struct SuspensionReachTests {
         try LargeDatabase(Self.template, mode == "wal" ? walConfiguration() : .encrypted())
     }
 
-    /// Suspends the work at its first lock. Once in several times must be in time, on a machine that has much else to do.
+    /// Suspends the work at its first lock. Once in several times must be in time, on a machine that has much else to
+    /// do.
     private func expectInTime(_ mode: String, _ work: @escaping @Sendable (DatabaseQueue) throws -> Void) throws {
         var times: [Double] = []
         for _ in 1...5 where times.min() ?? 1 > 0.1 {
@@ -24,7 +25,7 @@ struct SuspensionReachTests {
         #expect(times.min()! < 0.1, "\(times)")
     }
 
-    @Test("what no progress handler is asked for", arguments: [
+    @Test("work without a progress handler", arguments: [
         "DELETE FROM wine", "DROP TABLE wine", "VACUUM", "UPDATE wine SET name = name || 'x'",
     ], ["wal", "delete"])
     func statement(sql: String, mode: String) throws {
@@ -79,7 +80,7 @@ struct SuspensionReachTests {
         try expectIntact(large)
     }
 
-    @Test("the journal that is kept in memory, which nobody else could undo")
+    @Test("a journal in memory, which no other connection could roll back")
     func journalInMemory() throws {
         let large = try makeLarge("delete")
         try large.queue.inDatabase { _ = try String.fetchOne($0, sql: "PRAGMA journal_mode = MEMORY") }
@@ -110,11 +111,12 @@ struct SuspensionReachTests {
         #expect(time < 0.5)
         let log = try large.queue.writeWithoutTransaction { try $0.checkpoint(.passive) }
         #expect(log.walFrameCount > 1000)
-        #expect(try large.queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM wine WHERE name LIKE 'Chinon %'") }
+        #expect(
+            try large.queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM wine WHERE name LIKE 'Chinon %'") }
             == Self.rowCount)
     }
 
-    @Test("a checkpoint that is asked for")
+    @Test("an explicit checkpoint")
     func checkpoint() throws {
         let large = try makeLarge()
         try large.queue.writeWithoutTransaction { db in
@@ -148,7 +150,8 @@ struct LongWorkTests {
     /// The error of a task that is stopped by its own progress.
     private func error(
         _ kind: StopKind, _ writer: any DatabaseWriter,
-        _ work: @escaping @Sendable (_ stop: @escaping @Sendable () -> Void) async throws -> Void) async throws -> (any Error)?
+        _ work: @escaping @Sendable (_ stop: @escaping @Sendable () -> Void) async throws -> Void
+    ) async throws -> (any Error)?
     {
         let task = Shared<Task<Void, any Error>?>(nil)
         let mayBegin = Gate()
@@ -219,11 +222,14 @@ struct LongWorkTests {
             }
         }
         #expect(kind.matches(error), "\(String(describing: error))")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path).allSatisfy { !$0.hasPrefix("copy") })
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path).allSatisfy {
+                !$0.hasPrefix("copy")
+            })
     }
 }
 
-@Suite("Stops reach work on files that nobody has open", .timeLimit(.minutes(2)), .serialized)
+@Suite("Stops reach work on files that no pool has open", .timeLimit(.minutes(2)), .serialized)
 struct FileWorkStopTests {
     private let encryption = Encryption(key: .passphrase("correct horse"))
 
@@ -243,13 +249,15 @@ struct FileWorkStopTests {
         let isCancelled = Gate()
         let task = Task {
             try await onThread { isCancelled.pass() }
-            try DatabaseFile.setPlaintextHeader(PlaintextHeader(size: 32, salt: .sidecar), path: path, encryption: encryption)
+            try DatabaseFile.setPlaintextHeader(
+                PlaintextHeader(size: 32, salt: .sidecar), path: path, encryption: encryption)
         }
         task.cancel()
         isCancelled.open()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(!FileManager.default.fileExists(atPath: path + "-salt"))
-        try DatabaseFile.setPlaintextHeader(PlaintextHeader(size: 32, salt: .sidecar), path: path, encryption: encryption)
+        try DatabaseFile.setPlaintextHeader(
+            PlaintextHeader(size: 32, salt: .sidecar), path: path, encryption: encryption)
     }
 
     @Test("of a copy, by the notification of a suspension")

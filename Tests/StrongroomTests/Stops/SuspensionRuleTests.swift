@@ -12,14 +12,18 @@ struct SuspensionRuleTests {
         return fixture
     }
 
-    private func expectSuspended(_ sql: String, _ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) {
+    private func expectSuspended(
+        _ sql: String, _ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
         let error = #expect(throws: DatabaseError.self, sourceLocation: sourceLocation, performing: body)
         #expect(error?.resultCode == .SQLITE_ABORT, sourceLocation: sourceLocation)
         #expect(error?.message == "Database is suspended", sourceLocation: sourceLocation)
         #expect(error?.sql == sql, sourceLocation: sourceLocation)
     }
 
-    @Test("a statement that runs is interrupted, in either journal mode, and reads go on where its transaction is", arguments: ["wal", "delete"])
+    @Test(
+        "a statement that runs is interrupted, in either journal mode, and reads go on where its transaction is",
+        arguments: ["wal", "delete"])
     func runningRead(mode: String) async throws {
         let fixture = try make(mode), queue = fixture.queue
         let held = HeldStatement()
@@ -112,7 +116,9 @@ struct SuspensionRuleTests {
         #expect(try Locks.all(on: fixture.folder.path("db.sqlite")).isEmpty)
     }
 
-    @Test("reads of an attached file without a log are refused, and reads of others pass", arguments: [WriterKind.queue, .pool])
+    @Test(
+        "reads of an attached file without a log are refused, and reads of others pass",
+        arguments: [WriterKind.queue, .pool])
     func attached(to kind: WriterKind) throws {
         let encryption = Encryption(key: try .random())
         var keyed = Configuration()
@@ -162,7 +168,8 @@ struct SuspensionRuleTests {
         "CREATE TEMP TABLE x(a); INSERT INTO x VALUES (1); DROP TABLE x", "CREATE TEMP VIEW v AS SELECT * FROM wine",
         "ATTACH ':memory:' AS m; DETACH m", "PRAGMA user_version", "PRAGMA journal_mode", "PRAGMA table_info(wine)",
         "PRAGMA integrity_check", "PRAGMA foreign_key_check", "PRAGMA cipher_integrity_check", "PRAGMA page_count",
-        "PRAGMA cache_size = 100", "PRAGMA foreign_keys = ON", "PRAGMA query_only = 1", "PRAGMA wal_autocheckpoint = 100",
+            "PRAGMA cache_size = 100", "PRAGMA foreign_keys = ON", "PRAGMA query_only = 1",
+            "PRAGMA wal_autocheckpoint = 100",
         "PRAGMA synchronous = FULL", "PRAGMA data_version", "PRAGMA freelist_count", "PRAGMA shrink_memory",
     ])
     func passingStatement(sql: String) throws {
@@ -175,10 +182,14 @@ struct SuspensionRuleTests {
     }
 
     @Test("every other statement is refused", arguments: [
-        "INSERT INTO wine (name) VALUES ('a')", "INSERT INTO wine (name) VALUES ('a') RETURNING id", "REPLACE INTO wine VALUES (1, 'a')",
-        "UPDATE wine SET name = 'a'", "DELETE FROM wine", "DELETE FROM wine WHERE 0", "CREATE TABLE a(b)", "DROP TABLE wine",
-        "ALTER TABLE wine ADD COLUMN c", "CREATE INDEX i ON wine(name)", "CREATE VIRTUAL TABLE f USING fts5(a)", "VACUUM", "ANALYZE",
-        "PRAGMA user_version = 1", "PRAGMA application_id = 3", "PRAGMA wal_checkpoint", "PRAGMA wal_checkpoint(TRUNCATE)",
+            "INSERT INTO wine (name) VALUES ('a')", "INSERT INTO wine (name) VALUES ('a') RETURNING id",
+            "REPLACE INTO wine VALUES (1, 'a')",
+            "UPDATE wine SET name = 'a'", "DELETE FROM wine", "DELETE FROM wine WHERE 0", "CREATE TABLE a(b)",
+            "DROP TABLE wine",
+            "ALTER TABLE wine ADD COLUMN c", "CREATE INDEX i ON wine(name)", "CREATE VIRTUAL TABLE f USING fts5(a)",
+            "VACUUM", "ANALYZE",
+            "PRAGMA user_version = 1", "PRAGMA application_id = 3", "PRAGMA wal_checkpoint",
+            "PRAGMA wal_checkpoint(TRUNCATE)",
         "PRAGMA journal_mode = DELETE", "PRAGMA incremental_vacuum", "PRAGMA optimize",
     ])
     func refusedStatement(sql: String) throws {

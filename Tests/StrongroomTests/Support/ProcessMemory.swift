@@ -21,7 +21,9 @@ struct MaskedBytes {
     func digits(isUppercase: Bool) -> MaskedBytes {
         let letters = UInt8(ascii: isUppercase ? "A" : "a")
         return MaskedBytes(masked: masked.flatMap { byte in
-            [(byte ^ mask) >> 4, (byte ^ mask) & 15].map { ($0 < 10 ? UInt8(ascii: "0") + $0 : letters + $0 - 10) ^ mask }
+                [(byte ^ mask) >> 4, (byte ^ mask) & 15].map {
+                    ($0 < 10 ? UInt8(ascii: "0") + $0 : letters + $0 - 10) ^ mask
+                }
         }, mask: mask)
     }
 }
@@ -90,9 +92,15 @@ enum ProcessMemory {
         let (masked, mask) = (needle.masked, needle.mask)
         guard bytes.count >= masked.count, let base = bytes.baseAddress else { return false }
         var from = 0
-        while from <= bytes.count - masked.count, let hit = memchr(base + from, CInt(masked[0] ^ mask), bytes.count - from) {
+        while from <= bytes.count - masked.count,
+            let hit = memchr(base + from, CInt(masked[0] ^ mask), bytes.count - from)
+        {
             let index = UnsafeRawPointer(hit) - base
-            if index <= bytes.count - masked.count, masked.indices.allSatisfy({ bytes[index + $0] ^ mask == masked[$0] }) { return true }
+            if index <= bytes.count - masked.count,
+                masked.indices.allSatisfy({ bytes[index + $0] ^ mask == masked[$0] })
+            {
+                return true
+            }
             from = index + 1
         }
         return false

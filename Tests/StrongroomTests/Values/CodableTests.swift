@@ -35,12 +35,14 @@ struct CodableTests {
         var number: Double
         static func databaseJSONEncoder() -> JSONEncoder {
             let encoder = JSONEncoder()
-            encoder.nonConformingFloatEncodingStrategy = .convertToString(positiveInfinity: "+", negativeInfinity: "-", nan: "?")
+            encoder.nonConformingFloatEncodingStrategy = .convertToString(
+                positiveInfinity: "+", negativeInfinity: "-", nan: "?")
             return encoder
         }
         static func databaseJSONDecoder() -> JSONDecoder {
             let decoder = JSONDecoder()
-            decoder.nonConformingFloatDecodingStrategy = .convertFromString(positiveInfinity: "+", negativeInfinity: "-", nan: "?")
+            decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+                positiveInfinity: "+", negativeInfinity: "-", nan: "?")
             return decoder
         }
     }

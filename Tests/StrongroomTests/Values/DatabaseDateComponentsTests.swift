@@ -80,21 +80,28 @@ struct DatabaseDateComponentsTests {
         let alphabet = Array("0123456789-:. TZz+\0é")
         try withDatabase { db in
             for _ in 0..<4000 {
-                var text = Array(Self.texts.randomElement(using: &dice)!.1 + ["", "Z", "+01:00", " "].randomElement(using: &dice)!)
+                var text = Array(
+                    Self.texts.randomElement(using: &dice)!.1 + ["", "Z", "+01:00", " "].randomElement(using: &dice)!)
                 for _ in 0..<Int.random(in: 0...2, using: &dice) {
                     text[Int.random(in: 0..<text.count, using: &dice)] = alphabet.randomElement(using: &dice)!
                 }
-                if Int.random(in: 0..<4, using: &dice) == 0 { text.removeLast(Int.random(in: 1..<text.count, using: &dice)) }
+                if Int.random(in: 0..<4, using: &dice) == 0 {
+                    text.removeLast(Int.random(in: 1..<text.count, using: &dice))
+                }
                 let string = String(text)
                 let slow = DatabaseDateComponents.fromDatabaseValue(string.databaseValue)
                 let fast = try? DatabaseDateComponents.fetchOne(db, sql: "SELECT ?", arguments: [string])
-                #expect(slow?.dateComponents == fast?.dateComponents && slow?.format == fast?.format, "\(string.debugDescription)")
+                #expect(
+                    slow?.dateComponents == fast?.dateComponents && slow?.format == fast?.format,
+                    "\(string.debugDescription)")
                 guard let slow else { continue }
                 found += 1
-                let written = try #require(DatabaseDateComponents.fromDatabaseValue(slow.databaseValue), "\(string.debugDescription)")
+                let written = try #require(
+                    DatabaseDateComponents.fromDatabaseValue(slow.databaseValue), "\(string.debugDescription)")
                 var expected = slow.dateComponents
                 expected.timeZone = nil
-                #expect(written.dateComponents == expected && written.format == slow.format, "\(string.debugDescription)")
+                #expect(
+                    written.dateComponents == expected && written.format == slow.format, "\(string.debugDescription)")
             }
         }
         #expect(found > 400)

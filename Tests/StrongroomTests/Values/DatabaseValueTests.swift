@@ -123,7 +123,9 @@ struct ConversionErrorTests {
         ]
         let reader = try #require(types.first { "\($0)" == type })
         let message = try message { db in
-            func fetch<T: DatabaseValueConvertible>(_ type: T.Type) throws { _ = try T.fetchAll(db, sql: "SELECT \(sql) AS col") }
+            func fetch<T: DatabaseValueConvertible>(_ type: T.Type) throws {
+                _ = try T.fetchAll(db, sql: "SELECT \(sql) AS col")
+            }
             try fetch(reader)
         }
         #expect(message.contains(type))

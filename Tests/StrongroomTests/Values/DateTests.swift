@@ -71,7 +71,8 @@ struct DateTests {
     @Test("is not read from other texts", arguments: [
         "", "now", "abc", "2013", "2013-01", "13-01-01", "2013-1-1", "2013/01/01", "-2013-01-01", "+2013-01-01",
         "10000-01-01", "2013-00-01", "2013-13-01", "2013-01-00", "2013-01-32", "2013-01-01 25:00", "2013-01-01 12:60",
-        "2013-01-01 12:34:61", "2013-01-01 12:34:5", "2013-01-01 12:34:56.", "2013-01-01 12:34:56,7", "2013-01-01 1:2:3",
+            "2013-01-01 12:34:61", "2013-01-01 12:34:5", "2013-01-01 12:34:56.", "2013-01-01 12:34:56,7",
+            "2013-01-01 1:2:3",
         "2013-01-01t12:34", "2013-01-01_12:34", "2013-01-01Z", "2013-01-01 12:34:56+0100", "2013-01-01 12:34:56+01",
         "2013-01-01 12:34:56+15:00", "2013-01-01 12:34:56+01:60", "2013-01-01 12:34:56Zulu", "2013-01-01 noon",
         " 2013-01-01", "12:34", "12:34:56.789", "2456293.5", "1234567890", "２０１３-01-01",
@@ -92,7 +93,8 @@ struct DateTests {
     @Test("is written as SQLite writes it, on every day around the turns of centuries and in random instants")
     func sameAsSQLite() throws {
         var generator = SystemRandomNumberGenerator()
-        var instants: [Int64] = (0..<2000).map { _ in .random(in: -12_219_292_800...253_402_300_799, using: &generator) }
+        var instants: [Int64] = (0..<2000).map { _ in .random(in: -12_219_292_800...253_402_300_799, using: &generator)
+        }
         for year: Int64 in [1600, 1700, 1900, 2000, 2100, 2400] {
             let turn = (year - 1970) * 31_556_952
             for day: Int64 in -400..<400 { instants.append(turn + day * 86_400) }
@@ -110,7 +112,9 @@ struct DateTests {
         }
     }
 
-    @Test("reads back to the text it was read from, for each millisecond of a second", arguments: [0, 1_700_000_000, -5_000_000_000])
+    @Test(
+        "reads back to the text it was read from, for each millisecond of a second",
+        arguments: [0, 1_700_000_000, -5_000_000_000])
     func milliseconds(start: Double) throws {
         for millisecond in 0..<1000 {
             let date = Date(timeIntervalSince1970: start + Double(millisecond) / 1000)
@@ -164,14 +168,18 @@ struct DateTests {
         #expect(try read(Bool.self, "? > CURRENT_TIMESTAMP", arguments: [Date.distantFuture]) == true)
     }
 
-    @Test("is made of SQLite's Julian days", arguments: ["1970-01-01 00:00:00", "2012-12-31 12:30:45", "0000-03-01 06:00:00", "9999-12-31 23:59:59"])
+    @Test(
+        "is made of SQLite's Julian days",
+        arguments: ["1970-01-01 00:00:00", "2012-12-31 12:30:45", "0000-03-01 06:00:00", "9999-12-31 23:59:59"])
     func julianDays(text: String) throws {
         let day = try #require(try read(Double.self, "julianday(?)", arguments: [text]))
         let seconds = try #require(try read(Double.self, "strftime('%s', ?)", arguments: [text]))
         #expect(Date(julianDay: day) == Date(timeIntervalSince1970: seconds))
     }
 
-    @Test("is not made of Julian days that SQLite does not know", arguments: [-1, 5_373_484.5, 1e300, .nan, .infinity] as [Double])
+    @Test(
+        "is not made of Julian days that SQLite does not know",
+        arguments: [-1, 5_373_484.5, 1e300, .nan, .infinity] as [Double])
     func noJulianDay(day: Double) {
         #expect(Date(julianDay: day) == nil)
     }

@@ -10,7 +10,9 @@ struct FoundationTests {
 
     @Test("A UUID is stored as a blob of its 16 bytes")
     func uuid() throws {
-        let bytes = Data([0xE6, 0x21, 0xE1, 0xF8, 0xC3, 0x6C, 0x49, 0x5A, 0x93, 0xFC, 0x0C, 0x24, 0x7A, 0x3E, 0x6E, 0x5F])
+        let bytes = Data([
+            0xE6, 0x21, 0xE1, 0xF8, 0xC3, 0x6C, 0x49, 0x5A, 0x93, 0xFC, 0x0C, 0x24, 0x7A, 0x3E, 0x6E, 0x5F,
+        ])
         #expect(Self.uuid.databaseValue == bytes.databaseValue)
         #expect(try stored(Self.uuid) == bytes.databaseValue)
     }
@@ -75,7 +77,8 @@ struct FoundationTests {
     @Test("A decimal is read from texts that are numbers, and from numbers")
     func decimalReading() throws {
         let values: [(String, Decimal)] = [
-            ("'1e3'", 1000), ("'1.5E-1'", Decimal(sign: .plus, exponent: -2, significand: 15)), ("'+1'", 1), ("'.5'", 0.5),
+            ("'1e3'", 1000), ("'1.5E-1'", Decimal(sign: .plus, exponent: -2, significand: 15)), ("'+1'", 1),
+            ("'.5'", 0.5),
             ("'1.'", 1), ("-12", -12), ("1.5", 1.5), ("9223372036854775807", Decimal(Int64.max)),
             ("-9223372036854775808", Decimal(Int64.min)),
         ]
@@ -89,7 +92,8 @@ struct FoundationTests {
     @Test("A decimal is not read from text that is only partly a number, nor from numbers it can't hold")
     func noDecimal() throws {
         let expressions = [
-            "''", "'.'", "'-'", "'1e'", "'1,5'", "'1.5 apples'", "' 1'", "'1 '", "'0x10'", "x'31'", "9e999", "1e300", "NULL",
+            "''", "'.'", "'-'", "'1e'", "'1,5'", "'1.5 apples'", "' 1'", "'1 '", "'0x10'", "x'31'", "9e999", "1e300",
+            "NULL",
         ]
         for (sql, fast, slow) in try readBothWays(Decimal.self, expressions) {
             #expect(fast == nil, "\(sql)")
@@ -140,7 +144,7 @@ struct FoundationClassesTests {
         #expect(try stored(NSDecimalNumber.notANumber).isNull)
     }
 
-    @Test("Numbers are read from numbers, and from text that is one")
+    @Test("Numbers are read from numbers, and from text that contains one")
     func readingNumbers() {
         #expect(NSNumber.fromDatabaseValue(1.databaseValue) == NSNumber(value: 1))
         #expect(NSNumber.fromDatabaseValue(1.5.databaseValue) == NSNumber(value: 1.5))

@@ -113,7 +113,9 @@ struct DoubleTests {
 
 @Suite("Text and blobs")
 struct TextTests {
-    @Test("Text is stored with all its bytes", arguments: ["", "a", "a\0b", "\0", "é", "e\u{301}", "👩‍🚒", "O'Brien", String(repeating: "long ", count: 5000)])
+    @Test(
+        "Text is stored with all its bytes",
+        arguments: ["", "a", "a\0b", "\0", "é", "e\u{301}", "👩‍🚒", "O'Brien", String(repeating: "long ", count: 5000)])
     func text(text: String) throws {
         #expect(try stored(text) == text.databaseValue)
         #expect(try read(String.self, "?", arguments: [text]) == text)
@@ -140,7 +142,8 @@ struct TextTests {
     @Test("Reading a blob as a text, a date or a number leaves it a blob")
     func blobsStay() throws {
         try withDatabase { (db) throws in
-            let cursor = try Row.fetchCursor(db, sql: "SELECT CAST('2026-11-21' AS BLOB) AS date, CAST('12' AS BLOB) AS n, x'' AS none")
+            let cursor = try Row.fetchCursor(
+                db, sql: "SELECT CAST('2026-11-21' AS BLOB) AS date, CAST('12' AS BLOB) AS n, x'' AS none")
             let row = try #require(try cursor.next())
             let before = row.copy()
             #expect(row["date"] == "2026-11-21")
@@ -149,7 +152,10 @@ struct TextTests {
             #expect(try row.decode(String.self, forColumn: "n") == "12")
             #expect(try row.decode(String.self, forColumn: "none") == "")
             #expect(row.copy() == before)
-            #expect(Array(row.databaseValues) == [Data("2026-11-21".utf8).databaseValue, Data("12".utf8).databaseValue, Data().databaseValue])
+            #expect(
+                Array(row.databaseValues) == [
+                    Data("2026-11-21".utf8).databaseValue, Data("12".utf8).databaseValue, Data().databaseValue,
+                ])
         }
     }
 

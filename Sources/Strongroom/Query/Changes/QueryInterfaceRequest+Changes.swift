@@ -152,12 +152,12 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord 
         try RowDecoder.fetchCursor(deleteAndFetchStatement(db, selection: RowDecoder.databaseSelection))
     }
 
-    /// Deletes the rows; returns what they were.
+    /// Deletes the rows, and returns their former values.
     public func deleteAndFetchAll(_ db: Database) throws -> [RowDecoder] {
         try Array(deleteAndFetchCursor(db))
     }
 
-    /// Deletes the rows; returns what they were.
+    /// Deletes the rows, and returns their former values.
     public func deleteAndFetchSet(_ db: Database) throws -> Set<RowDecoder> where RowDecoder: Hashable {
         try Set(deleteAndFetchCursor(db))
     }
@@ -173,7 +173,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord 
             db, onConflict: conflictResolution, assignments, selection: RowDecoder.databaseSelection))
     }
 
-    /// Updates the rows; returns what they are now.
+    /// Updates the rows, and returns their new values.
     public func updateAndFetchAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment]) throws -> [RowDecoder]
@@ -181,7 +181,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord 
         try Array(updateAndFetchCursor(db, onConflict: conflictResolution, assignments))
     }
 
-    /// Updates the rows; returns what they are now.
+    /// Updates the rows, and returns their new values.
     public func updateAndFetchSet(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment]) throws -> Set<RowDecoder> where RowDecoder: Hashable
@@ -197,7 +197,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord 
         try updateAndFetchCursor(db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents))
     }
 
-    /// Updates the rows; returns what they are now.
+    /// Updates the rows, and returns their new values.
     public func updateAndFetchAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> [RowDecoder]
@@ -205,7 +205,7 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord 
         try updateAndFetchAll(db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents))
     }
 
-    /// Updates the rows; returns what they are now.
+    /// Updates the rows, and returns their new values.
     public func updateAndFetchSet(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> Set<RowDecoder>

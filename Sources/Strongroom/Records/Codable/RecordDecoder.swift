@@ -371,7 +371,7 @@ private struct RecordDecodingContainer<Key: CodingKey>: KeyedDecodingContainerPr
         throw decoder.unsupported("A column has no nested container: use a property of its own Codable type")
     }
 
-    // The columns of a superclass stand beside those of its subclass.
+    // The columns of a superclass are beside those of its subclass.
 
     func superDecoder() throws -> any Decoder { decoder }
     func superDecoder(forKey key: Key) throws -> any Decoder { decoder }

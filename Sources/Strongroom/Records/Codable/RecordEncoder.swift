@@ -140,7 +140,7 @@ private struct RecordEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
             """)
     }
 
-    // The columns of a superclass stand beside those of its subclass.
+    // The columns of a superclass are beside those of its subclass.
 
     func superEncoder() -> any Encoder { encoder }
     func superEncoder(forKey key: Key) -> any Encoder { encoder }

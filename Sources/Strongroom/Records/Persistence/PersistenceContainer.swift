@@ -76,7 +76,7 @@ public struct PersistenceContainer: Sendable {
         }
         @inlinable
         set {
-            // Moved, and read where it stands: a copy of an existential costs more than all the rest.
+            // Moved, and read in place: a copy of an existential costs more than all other steps.
             var value = consume newValue
             set(value?.databaseValueInPlace() ?? .null, for: column)
         }

@@ -5,7 +5,7 @@ final class RecordStatements {
         case update(Database.ConflictResolution?)
     }
 
-    /// A column of the table, and where it stands among those of the record.
+    /// A column of the table, and its position among those of the record.
     typealias Column = (name: String, position: Int)
 
     let tableName: String

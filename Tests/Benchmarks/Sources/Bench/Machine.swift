@@ -18,12 +18,15 @@ struct Machine: Codable {
         hmacSHA512 = machine_hmac_sha512()
     }
 
-    /// Bytes a second for a change of key by one core: each page is authenticated, decrypted, encrypted and authenticated anew.
+    /// Bytes a second for a change of key by one core: each page is authenticated, decrypted, encrypted and
+    /// authenticated anew.
     var rotationLimit: Double { 1 / (1 / aes256CBCDecryption + 1 / aes256CBCEncryption + 2 / hmacSHA512) }
 
     /// The load of the last minute, from /proc where there is one.
     static var load: Double? {
-        (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8))?.split(separator: " ").first.flatMap { Double($0) }
+        (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8))?.split(separator: " ").first.flatMap {
+            Double($0)
+        }
     }
 
     private static var processorName: String? {

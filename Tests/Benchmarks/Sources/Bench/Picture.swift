@@ -14,7 +14,8 @@ struct Picture {
         self.machine = machine
         bars = Item.allCases.compactMap { item in
             guard let measure = item.measures.first, case .timesC(let budget)? = measure.budget,
-                  let counted = measurements.last(where: { $0.item == item && $0.measure.name == measure.name }) else { return nil }
+                let counted = measurements.last(where: { $0.item == item && $0.measure.name == measure.name })
+            else { return nil }
             return (item.title, counted.spread(.strongroom).median, counted.spread(.grdb).median, budget)
         }
     }
@@ -31,18 +32,23 @@ struct Picture {
         let height = top + rowHeight * Double(bars.count) + 44
         let rows = bars.enumerated().map { row($1, y: top + rowHeight * Double($0)) }.joined(separator: "\n")
         return """
-            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Int(left + width + 80)) \(Int(height))" font-family="system-ui, sans-serif" font-size="13">
+            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Int(left + width + 80)) \(Int(height))" \
+            font-family="system-ui, sans-serif" font-size="13">
             <style>
-            text { fill: #333 } .faint { fill: #777 } line { stroke: #ccc } .s { fill: #2a6f97 } .g { fill: #c0b8a8 } .b { stroke: #c1121f; stroke-width: 2 }
-            @media (prefers-color-scheme: dark) { text { fill: #ddd } .faint { fill: #999 } line { stroke: #444 } .s { fill: #61a5c2 } .g { fill: #6b6558 } }
+            text { fill: #333 } .faint { fill: #777 } line { stroke: #ccc } \
+            .s { fill: #2a6f97 } .g { fill: #c0b8a8 } .b { stroke: #c1121f; stroke-width: 2 }
+            @media (prefers-color-scheme: dark) { text { fill: #ddd } .faint { fill: #999 } line { stroke: #444 } \
+            .s { fill: #61a5c2 } .g { fill: #6b6558 } }
             </style>
-            <text x="12" y="22" font-size="15" font-weight="600">Time against plain C on SQLCipher, same work, same encrypted file (logarithmic)</text>
+            <text x="12" y="22" font-size="15" font-weight="600">Time against plain C on SQLCipher, same work, \
+            same encrypted file (logarithmic)</text>
             <rect class="s" x="12" y="34" width="12" height="10"/><text x="30" y="44">Strongroom</text>
             <rect class="g" x="122" y="34" width="12" height="10"/><text x="140" y="44">GRDB 7.10</text>
             <line class="b" x1="232" y1="33" x2="232" y2="46"/><text x="240" y="44">budget</text>
             \(axis(height: height))
             \(rows)
-            <text class="faint" x="12" y="\(Int(height - 10))" font-size="11">Medians. \(machine.cores) cores, \(escaped(machine.processor)). Smaller is better; 1 is C.</text>
+            <text class="faint" x="12" y="\(Int(height - 10))" font-size="11">Medians. \(machine.cores) cores, \
+            \(escaped(machine.processor)). Smaller is better; 1 is C.</text>
             </svg>
 
             """
@@ -71,7 +77,8 @@ struct Picture {
     private func rectangle(_ kind: String, _ ratio: Double, y: Double) -> String {
         let end = x(ratio)
         return """
-            <rect class="\(kind)" x="\(Int(left))" y="\(Int(y))" width="\(Picture.text(max(end - left, 1)))" height="13"/>\
+            <rect class="\(kind)" x="\(Int(left))" y="\(Int(y))" width="\(Picture.text(max(end - left, 1)))" \
+            height="13"/>\
             <text x="\(Picture.text(end + 7))" y="\(Int(y + 11))" font-size="11">\(Table.number(ratio))</text>
             """
     }

@@ -69,7 +69,9 @@ struct Runner {
         try process.run()
         let output = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { Options.fail("\(program.rawValue) \(words.joined(separator: " ")) failed") }
+        guard process.terminationStatus == 0 else {
+            Options.fail("\(program.rawValue) \(words.joined(separator: " ")) failed")
+        }
         return String(decoding: output, as: UTF8.self)
     }
 }

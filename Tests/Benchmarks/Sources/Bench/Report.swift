@@ -37,7 +37,8 @@ struct Report: Codable {
                     values: values, median: measurement.median(program), ratioToC: ratio, ratioOfLeast: least))
             }
             return Entry(
-                item: item.rawValue, title: item.title, measure: measure.name, unit: measure.unit.rawValue, size: measurement.size,
+                item: item.rawValue, title: item.title, measure: measure.name, unit: measure.unit.rawValue,
+                size: measurement.size,
                 programs: Dictionary(uniqueKeysWithValues: figures), budget: verdict?.limit, met: verdict?.isMet)
         }
     }

@@ -3,7 +3,8 @@ import Workload
 
 /// The table on the terminal, row by row as the figures come.
 enum Table {
-    static let head = pad("", 26) + right("C", 12) + right("Strongroom", 26) + right("GRDB 7.10", 26) + right("budget", 10)
+    static let head =
+        pad("", 26) + right("C", 12) + right("Strongroom", 26) + right("GRDB 7.10", 26) + right("budget", 10)
 
     static func row(_ measurement: Measurement, verdict: (value: Double, limit: Double, isMet: Bool)?) -> String {
         let measure = measurement.measure

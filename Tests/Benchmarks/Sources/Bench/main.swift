@@ -9,9 +9,11 @@ let machine = Machine()
 let load = Machine.load
 say("""
     \(machine.cores) cores, \(machine.processor); load at the start \(load.map(Table.number) ?? "unknown")
-    One core here: AES-256-CBC \(rate(machine.aes256CBCEncryption)) encrypting, \(rate(machine.aes256CBCDecryption)) decrypting; \
+    One core here: AES-256-CBC \(rate(machine.aes256CBCEncryption)) encrypting, \
+    \(rate(machine.aes256CBCDecryption)) decrypting; \
     HMAC-SHA512 \(rate(machine.hmacSHA512)); all that a change of key needs, \(rate(machine.rotationLimit))
-    Medians of \(options.rounds) rounds in turn, after a warm-up. Ratios are to plain C in the same round: median (least–most).
+    Medians of \(options.rounds) rounds in turn, after a warm-up. Ratios are to plain C in the same round: \
+    median (least–most).
     """)
 if let load, load > 1 { say("Other programs are at work on this machine: differences of ten per cent are noise.") }
 say("\n\(Table.head)")
@@ -57,7 +59,9 @@ func measure(_ item: Item, _ size: Int, rounds: Int, with runner: inout Runner) 
             }
             // Round 0 warms up.
             guard round > 0 else { continue }
-            for (index, value) in outcome.values.enumerated() { measurements[index].values[program, default: []].append(value) }
+            for (index, value) in outcome.values.enumerated() {
+                measurements[index].values[program, default: []].append(value)
+            }
         }
     }
     if item == .rotation { try runner.removeRotation(megabytes: size) }
@@ -71,7 +75,9 @@ func notes(_ item: Item, _ measurements: [Measurement]) -> [String] {
     case .concurrentReaders, .concurrentScans:
         return own.dropFirst().map { measurement in
             let gains = Program.allCases.map { program in
-                let gain = own[0].median(program) / measurement.median(program) * Double(measurement.size) / Double(own[0].size)
+                let gain =
+                    own[0].median(program) / measurement.median(program) * Double(measurement.size)
+                    / Double(own[0].size)
                 return "\(program.title) \(Table.number(gain))"
             }
             return "throughput of \(measurement.size) readers against one: \(gains.joined(separator: ", "))"
@@ -81,7 +87,10 @@ func notes(_ item: Item, _ measurements: [Measurement]) -> [String] {
             let rates = Program.allCases.map { program in
                 "\(program.title) \(rate(Double(measurement.size) * 1e6 / measurement.median(program)))"
             }
-            return "\(measurement.size) MB: \(rates.joined(separator: ", ")); the crypto alone \(rate(machine.rotationLimit))"
+            return """
+                \(measurement.size) MB: \(rates.joined(separator: ", ")); \
+                the crypto alone \(rate(machine.rotationLimit))
+                """
         }
     default: return []
     }

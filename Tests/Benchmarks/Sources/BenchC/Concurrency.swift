@@ -22,7 +22,8 @@ final class Session: @unchecked Sendable {
     func transaction(_ n: Int64) { cwork_session_transaction(&session, 10, n) }
 }
 
-func concurrentReaders(_ call: Call, accesses: Int64, _ read: @escaping @Sendable (Session, Int64) -> Int64) -> Outcome {
+func concurrentReaders(_ call: Call, accesses: Int64, _ read: @escaping @Sendable (Session, Int64) -> Int64) -> Outcome
+{
     let sessions = (0..<call.size).map { _ in Session(call.path) }
     for session in sessions { _ = session.read(0) }
     return .timing {

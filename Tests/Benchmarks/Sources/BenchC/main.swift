@@ -1,7 +1,8 @@
 import CWork
 import Workload
 
-// `BenchC prepare FOLDER CHINOOK` makes the databases that all programs work on; `BenchC prepareRotation MEGABYTES FILE` another.
+// `BenchC prepare FOLDER CHINOOK` makes the databases that all programs work on;
+// `BenchC prepareRotation MEGABYTES FILE` another.
 let words = CommandLine.arguments
 if words.count == 4, words[1] == "prepare" {
     prepare(folder: words[2], chinook: words[3])
@@ -21,7 +22,8 @@ func outcome(of call: Call) throws -> Outcome {
     case .openFiveThreads: return openFiveTimes(call)
     case .rotation: return rotate(call)
     case .concurrentReaders: return concurrentReaders(call, accesses: Workload.accessesPerReader) { $0.read($1) }
-    case .concurrentScans: return concurrentReaders(call, accesses: Workload.scansPerReader) { session, _ in session.scan() }
+    case .concurrentScans:
+        return concurrentReaders(call, accesses: Workload.scansPerReader) { session, _ in session.scan() }
     case .readsBesideWrite: return readsBesideWrite(call)
     default: break
     }

@@ -58,7 +58,8 @@ struct Work: Sendable {
     func outcome(_ pool: DatabasePool) throws -> Outcome {
         switch call.item {
         case .cursorMemory: .memory(check: try cursor(pool))
-        case .concurrentReaders: try concurrentReaders(pool, accesses: Workload.accessesPerReader) { try range(pool, $0) }
+        case .concurrentReaders:
+            try concurrentReaders(pool, accesses: Workload.accessesPerReader) { try range(pool, $0) }
         case .concurrentScans: try concurrentReaders(pool, accesses: Workload.scansPerReader) { _ in try scan(pool) }
         case .readsBesideWrite: try readsBesideWrite(pool)
         case .writeLatency: try writeLatency(pool)
@@ -98,7 +99,8 @@ struct Work: Sendable {
         case .rowsOfText: return try pool.read(texts)
         case .rowsOfBlobs: return try pool.read(blobs)
         case .joinedTracks: return try pool.read(tracks)
-        case .joinedInvoices: return try (0..<size).reduce(0) { sum, n in try sum + pool.read { try invoiceLines($0, n) } }
+        case .joinedInvoices:
+            return try (0..<size).reduce(0) { sum, n in try sum + pool.read { try invoiceLines($0, n) } }
         case .insertsPositional: return try pool.write(insertsPositional)
         case .insertsRecords: return try pool.write { try inserts(PlainWide.self, $0) }
         case .insertsCodable: return try pool.write { try inserts(CodableWide.self, $0) }

@@ -3,7 +3,8 @@ import Workload
 
 extension Work {
     func insert(_ db: Database, _ n: Int64) throws {
-        try db.execute(sql: Workload.insert, arguments: [n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9])
+        try db.execute(
+            sql: Workload.insert, arguments: [n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7, n + 8, n + 9])
     }
 
     func insertsPositional(_ db: Database) throws -> Int64 {
@@ -17,7 +18,9 @@ extension Work {
     }
 
     func insertsOfText(_ db: Database) throws -> Int64 {
-        for _ in 0..<size { try db.execute(sql: Workload.insertInsertedText, arguments: [Workload.title, Workload.body]) }
+        for _ in 0..<size {
+            try db.execute(sql: Workload.insertInsertedText, arguments: [Workload.title, Workload.body])
+        }
         return try Int64.fetchOne(db, sql: Workload.countInsertedTexts)!
     }
 

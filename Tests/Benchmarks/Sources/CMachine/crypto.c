@@ -37,7 +37,8 @@ static double rate(void (*one_page)(void)) {
 
 static void crypt(CCOperation operation) {
     size_t size;
-    require(CCCrypt(operation, kCCAlgorithmAES, 0, key, sizeof key, iv, page, page_size, result, sizeof result, &size) == kCCSuccess);
+    require(CCCrypt(operation, kCCAlgorithmAES, 0, key, sizeof key, iv, page, page_size, result, sizeof result, &size)
+            == kCCSuccess);
 }
 static void encrypt_page(void) { crypt(kCCEncrypt); }
 static void decrypt_page(void) { crypt(kCCDecrypt); }
@@ -56,7 +57,9 @@ static void crypt(int encrypts) {
 }
 static void encrypt_page(void) { crypt(1); }
 static void decrypt_page(void) { crypt(0); }
-static void authenticate_page(void) { require(HMAC(EVP_sha512(), key, sizeof key, page, page_size, result, NULL) != NULL); }
+static void authenticate_page(void) {
+    require(HMAC(EVP_sha512(), key, sizeof key, page, page_size, result, NULL) != NULL);
+}
 #endif
 
 double machine_aes256_cbc_encryption(void) { return rate(encrypt_page); }

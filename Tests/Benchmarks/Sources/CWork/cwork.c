@@ -6,7 +6,8 @@
 
 sqlite3 *cwork_open(const char *path, const char *key) {
     sqlite3 *db;
-    cwork_check(NULL, sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL), SQLITE_OK);
+    cwork_check(NULL, sqlite3_open_v2(path, &db,
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL), SQLITE_OK);
     cwork_check(db, sqlite3_key(db, key, (int)strlen(key)), SQLITE_OK);
     // A reader that meets the log's index while it changes takes the write lock for an instant.
     cwork_check(db, sqlite3_busy_timeout(db, 5000), SQLITE_OK);
@@ -56,7 +57,8 @@ int64_t cwork_rows(sqlite3 *db, const char *select, int width, int64_t count) {
 }
 
 int64_t cwork_points(sqlite3 *db, const char *select, int64_t count, int64_t modulus, int transactions) {
-    sqlite3_stmt *begin = cwork_prepare(db, "BEGIN"), *commit = cwork_prepare(db, "COMMIT"), *statement = cwork_prepare(db, select);
+    sqlite3_stmt *begin = cwork_prepare(db, "BEGIN"), *commit = cwork_prepare(db, "COMMIT");
+    sqlite3_stmt *statement = cwork_prepare(db, select);
     int64_t sum = 0;
     if (!transactions) cwork_run(db, begin);
     for (int64_t n = 0; n < count; n++) {
@@ -89,7 +91,8 @@ int64_t cwork_inserts(sqlite3 *db, const char *insert, const char *count_sql, in
 }
 
 int64_t cwork_small_transactions(sqlite3 *db, const char *insert, const char *count_sql, int width, int64_t count) {
-    sqlite3_stmt *begin = cwork_prepare(db, "BEGIN IMMEDIATE"), *commit = cwork_prepare(db, "COMMIT"), *statement = cwork_prepare(db, insert);
+    sqlite3_stmt *begin = cwork_prepare(db, "BEGIN IMMEDIATE"), *commit = cwork_prepare(db, "COMMIT");
+    sqlite3_stmt *statement = cwork_prepare(db, insert);
     for (int64_t n = 0; n < count; n++) {
         cwork_run(db, begin);
         insert_row(db, statement, width, n);

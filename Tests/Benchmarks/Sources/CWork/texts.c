@@ -84,7 +84,8 @@ int64_t cwork_tracks(sqlite3 *db, const char *select, int64_t last) {
 }
 
 int64_t cwork_invoice_lines(sqlite3 *db, const char *select, int64_t customers, int64_t count) {
-    sqlite3_stmt *begin = cwork_prepare(db, "BEGIN"), *commit = cwork_prepare(db, "COMMIT"), *statement = cwork_prepare(db, select);
+    sqlite3_stmt *begin = cwork_prepare(db, "BEGIN"), *commit = cwork_prepare(db, "COMMIT");
+    sqlite3_stmt *statement = cwork_prepare(db, select);
     int64_t sum = 0;
     for (int64_t n = 0; n < count; n++) {
         cwork_run(db, begin);

@@ -35,7 +35,8 @@ public final class WriteProgress: @unchecked Sendable {
 extension Outcome {
     /// The time that two readers need beside a write that goes on all the while, and the time of one row of that write.
     public static func besideWrite(
-        write: @escaping @Sendable (WriteProgress) throws -> Void, read: @escaping @Sendable (Int) throws -> Int64) -> Outcome
+        write: @escaping @Sendable (WriteProgress) throws -> Void, read: @escaping @Sendable (Int) throws -> Int64
+    ) -> Outcome
     {
         let progress = WriteProgress()
         let written = DispatchSemaphore(value: 0)
@@ -56,7 +57,8 @@ extension Outcome {
 
     /// The latencies of `count` writes while two readers read without a pause.
     public static func latencies(
-        of count: Int, write: (Int64) throws -> Void, read: @escaping @Sendable (Int, Int64) throws -> Int64, check: () throws -> Int64
+        of count: Int, write: (Int64) throws -> Void, read: @escaping @Sendable (Int, Int64) throws -> Int64,
+        check: () throws -> Int64
     ) rethrows -> Outcome {
         let isOver = Sum()
         let readersDone = DispatchSemaphore(value: 0)

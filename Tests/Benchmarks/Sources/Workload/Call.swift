@@ -1,7 +1,8 @@
 import CMachine
 import Foundation
 
-/// The command line that the programs share: ITEM SIZE FILE TURN. They print the check and then the values of the item's measures.
+/// The command line that the programs share: ITEM SIZE FILE TURN. They print the check and then the values of the
+/// item's measures.
 public struct Call: Sendable {
     public let item: Item
     public let size: Int
@@ -11,7 +12,8 @@ public struct Call: Sendable {
 
     public init() {
         let words = CommandLine.arguments
-        guard words.count == 5, let item = Item(rawValue: words[1]), let size = Int(words[2]), let turn = Int(words[4]) else {
+        guard words.count == 5, let item = Item(rawValue: words[1]), let size = Int(words[2]), let turn = Int(words[4])
+        else {
             fatalError("usage: \(words[0]) ITEM SIZE FILE TURN")
         }
         self.item = item
@@ -56,7 +58,9 @@ public struct Outcome: Sendable {
     }
 
     /// The time that a part of the work takes each time it is done `count` times, and that of the other part.
-    public static func timing(count: Int, _ first: () throws -> Int64, then second: () throws -> Void) rethrows -> Outcome {
+    public static func timing(
+        count: Int, _ first: () throws -> Int64, then second: () throws -> Void
+    ) rethrows -> Outcome {
         var check: Int64 = 0
         var firstTime = 0.0, secondTime = 0.0
         for _ in 0..<count {
@@ -71,8 +75,8 @@ public struct Outcome: Sendable {
     }
 
     /// What observed work costs against unobserved work, in alternation; the halves of each turn change places so that
-    /// a machine that slows down or speeds up favours none. `prepare` makes all turns alike, outside of the measured time,
-    /// as does all that `observed` does beside the work that it is given the clock for.
+    /// a machine that slows down or speeds up favours none. `prepare` makes all turns alike, outside of the measured
+    /// time, as does all that `observed` does beside the work that it is given the clock for.
     public static func comparing(
         prepare: () throws -> Void, plain: () throws -> Int64,
         observed: (_ measure: (() throws -> Int64) throws -> Int64) throws -> Int64

@@ -16,12 +16,16 @@ extension Workload {
     /// A database of chinook's shape and size, for those who do not have the original.
     public static let chinook = """
         CREATE TABLE Artist (ArtistId INTEGER PRIMARY KEY, Name TEXT);
-        CREATE TABLE Album (AlbumId INTEGER PRIMARY KEY, Title TEXT NOT NULL, ArtistId INTEGER NOT NULL REFERENCES Artist);
+        CREATE TABLE Album (AlbumId INTEGER PRIMARY KEY, Title TEXT NOT NULL, ArtistId INTEGER NOT NULL \
+        REFERENCES Artist);
         CREATE TABLE Genre (GenreId INTEGER PRIMARY KEY, Name TEXT);
         CREATE TABLE Track (TrackId INTEGER PRIMARY KEY, Name TEXT NOT NULL, AlbumId INTEGER REFERENCES Album,
-            GenreId INTEGER REFERENCES Genre, Composer TEXT, Milliseconds INTEGER NOT NULL, Bytes INTEGER, UnitPrice NUMERIC NOT NULL);
-        CREATE TABLE Customer (CustomerId INTEGER PRIMARY KEY, FirstName TEXT NOT NULL, LastName TEXT NOT NULL, Country TEXT, Email TEXT NOT NULL);
-        CREATE TABLE Invoice (InvoiceId INTEGER PRIMARY KEY, CustomerId INTEGER NOT NULL REFERENCES Customer, InvoiceDate TEXT NOT NULL,
+            GenreId INTEGER REFERENCES Genre, Composer TEXT, Milliseconds INTEGER NOT NULL, Bytes INTEGER, \
+            UnitPrice NUMERIC NOT NULL);
+        CREATE TABLE Customer (CustomerId INTEGER PRIMARY KEY, FirstName TEXT NOT NULL, LastName TEXT NOT NULL, \
+        Country TEXT, Email TEXT NOT NULL);
+        CREATE TABLE Invoice (InvoiceId INTEGER PRIMARY KEY, CustomerId INTEGER NOT NULL \
+        REFERENCES Customer, InvoiceDate TEXT NOT NULL,
             BillingCountry TEXT, Total NUMERIC NOT NULL);
         CREATE TABLE InvoiceLine (InvoiceLineId INTEGER PRIMARY KEY, InvoiceId INTEGER NOT NULL REFERENCES Invoice,
             TrackId INTEGER NOT NULL REFERENCES Track, UnitPrice NUMERIC NOT NULL, Quantity INTEGER NOT NULL);
@@ -35,9 +39,11 @@ extension Workload {
             INSERT INTO Track SELECT i, 'A Track of the Name ' || i, 1 + i / 11, 1 + i * 3 % 25, 'Composer ' || i % 400,
                 100000 + i * 7919 % 300000, i * 32000, 0.99 + i % 2 FROM n;
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 59)
-            INSERT INTO Customer SELECT i, 'First ' || i, 'Last ' || i, 'Country ' || i % 24, 'customer' || i || '@example.com' FROM n;
+            INSERT INTO Customer SELECT i, 'First ' || i, 'Last ' || i, 'Country ' || i % 24, \
+            'customer' || i || '@example.com' FROM n;
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 412)
-            INSERT INTO Invoice SELECT i, 1 + i % 59, date('2020-01-01', i || ' days'), 'Country ' || i % 24, i % 25 FROM n;
+            INSERT INTO Invoice SELECT i, 1 + i % 59, date('2020-01-01', i || ' days'), 'Country ' || i % 24, i % 25 \
+            FROM n;
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2240)
             INSERT INTO InvoiceLine SELECT i, 1 + i * 412 / 2241, 1 + i * 7919 % 3503, 0.99 + i % 2, 1 FROM n;
         CREATE INDEX AlbumOfArtist ON Album (ArtistId);

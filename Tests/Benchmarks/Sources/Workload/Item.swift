@@ -97,7 +97,8 @@ public enum Item: String, CaseIterable, Sendable {
         switch self {
         case .openRawKey, .openKeySpec:
             [Measure(name: "open", unit: .seconds, budget: .atMost(0.002)), Measure(name: "close", unit: .seconds)]
-        case .openPassphrase: [Measure(name: "open", unit: .seconds, budget: .timesC(1.05)), Measure(name: "close", unit: .seconds)]
+        case .openPassphrase:
+            [Measure(name: "open", unit: .seconds, budget: .timesC(1.05)), Measure(name: "close", unit: .seconds)]
         case .openFiveThreads: [.time(1.05)]
         case .pointReadInAccess: [.time(1.25)]
         case .pointReadPool: [.time(1.6)]
@@ -130,16 +131,21 @@ public enum Item: String, CaseIterable, Sendable {
         switch self {
         case .openRawKey, .openKeySpec, .openPassphrase: return n * 49
         case .openFiveThreads: return 5 * 49
-        case .pointReadInAccess, .pointReadPool, .pointReadAwait, .pointReadMainActor: return (0..<n).reduce(0) { $0 + Workload.pointID($1) * 7 }
-        case .rowsByIndex, .rowsByName, .rowsAsRecords, .rowsAsCodable, .rowsInArray, .recordsInArray, .codableInArray: return n * (n - 1) / 2 * 10 + n * 45
+        case .pointReadInAccess, .pointReadPool, .pointReadAwait, .pointReadMainActor:
+            return (0..<n).reduce(0) { $0 + Workload.pointID($1) * 7 }
+        case .rowsByIndex, .rowsByName, .rowsAsRecords, .rowsAsCodable, .rowsInArray, .recordsInArray, .codableInArray:
+            return n * (n - 1) / 2 * 10 + n * 45
         case .mixedRecords, .mixedCodable: return nil
         case .rowsOfText: return n * Int64(Workload.title.utf8.count + Workload.body.utf8.count)
         case .rowsOfBlobs: return n * Int64(Workload.blobSize)
         case .joinedTracks, .joinedInvoices: return nil
-        case .insertsPositional, .insertsRecords, .insertsCodable, .insertsOfText, .insertsOfBlobs, .smallTransactions, .writeLatency: return n
+        case .insertsPositional, .insertsRecords, .insertsCodable, .insertsOfText, .insertsOfBlobs, .smallTransactions,
+            .writeLatency:
+            return n
         case .cursorMemory: return n * (n - 1) / 2 * 8
         case .concurrentReaders: return n * Workload.rangesSum(Workload.accessesPerReader)
-        case .concurrentScans: return n * Workload.scansPerReader * 7 * Workload.pointCount * (Workload.pointCount - 1) / 2
+        case .concurrentScans:
+            return n * Workload.scansPerReader * 7 * Workload.pointCount * (Workload.pointCount - 1) / 2
         case .readsBesideWrite: return 2 * Workload.rangesSum(n / 2)
         case .observedInserts, .observedTransactions: return 2 * Int64(Workload.turns) * n
         case .rotation: return n * Int64(Workload.payloadRowsPerMegabyte)

@@ -5,7 +5,8 @@ public enum Workload {
     /// A key that needs no derivation, for all work that is not about opening.
     public static let keySpec = "x'2dd29ca851e7b56e4697b0e1f08507293d761a05ce4d1b628663f411a8086d99'"
     /// A key as it is after a derivation: with the salt of its file.
-    public static let derivedKeySpec = "x'2dd29ca851e7b56e4697b0e1f08507293d761a05ce4d1b628663f411a8086d990f0e0d0c0b0a09080706050403020100'"
+    public static let derivedKeySpec =
+        "x'2dd29ca851e7b56e4697b0e1f08507293d761a05ce4d1b628663f411a8086d990f0e0d0c0b0a09080706050403020100'"
     /// The two keys between which a rotation goes to and fro.
     public static let rotationKeys = [
         "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",

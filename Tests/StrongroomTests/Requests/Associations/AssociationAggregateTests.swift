@@ -35,7 +35,10 @@ struct AssociationAggregateTests {
             #expect(rows[0]["bookPriceSum"] == 16)
             #expect(rows.map { $0["hasNoBook"] as Bool } == [false, false, true])
             #expect(try sql(db, request).components(separatedBy: "JOIN").count == 2)
-            #expect(try Row.fetchAll(db, Author.annotated(with: (books.total { $0.price } ?? 0).forKey("worth")).order(Column("id")))
+            #expect(
+                try Row.fetchAll(
+                    db, Author.annotated(with: (books.total { $0.price } ?? 0).forKey("worth")).order(Column("id"))
+                )
                 .map { $0["worth"] as Double } == [16, 8, 0])
         }
     }
@@ -51,9 +54,17 @@ struct AssociationAggregateTests {
             #expect(try Author.having(Author.books.isEmpty).fetchAll(db).map(\.name) == ["Nobody"])
             #expect(try Author.having(!Author.books.isEmpty).fetchCount(db) == 2)
             #expect(try Author.having(Author.books.isEmpty == false).fetchCount(db) == 2)
-            #expect(try Author.having(Author.books.count == Author.lives.count + 1).fetchAll(db).map(\.name) == ["Melville", "Verne"])
-            #expect(try Author.having(Author.books.count > 0 && Author.awards.count < 2).fetchAll(db).map(\.name) == ["Verne"])
-            #expect(try Author.having(Author.books.max(Column("price")) - Author.books.min(Column("price")) == 4).fetchCount(db) == 1)
+            #expect(
+                try Author.having(Author.books.count == Author.lives.count + 1).fetchAll(db).map(\.name) == [
+                    "Melville", "Verne",
+                ])
+            #expect(
+                try Author.having(Author.books.count > 0 && Author.awards.count < 2).fetchAll(db).map(\.name) == [
+                    "Verne"
+                ])
+            #expect(
+                try Author.having(Author.books.max(Column("price")) - Author.books.min(Column("price")) == 4)
+                    .fetchCount(db) == 1)
         }
     }
 
@@ -61,7 +72,8 @@ struct AssociationAggregateTests {
     func several() throws {
         try withLibrary { (db) throws in
             let cheap = Author.books.filter { $0.price < 7 }.forKey("cheapBooks")
-            let request = Author.annotated(with: Author.books.count, cheap.count, Author.awards.count).order(Column("id"))
+            let request = Author.annotated(with: Author.books.count, cheap.count, Author.awards.count).order(
+                Column("id"))
             let rows = try Row.fetchAll(db, request)
             #expect(rows.map { $0["bookCount"] as Int } == [2, 1, 0])
             #expect(rows.map { $0["cheapBookCount"] as Int } == [1, 0, 0])

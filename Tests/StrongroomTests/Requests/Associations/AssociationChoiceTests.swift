@@ -16,19 +16,21 @@ private func withStaff(_ body: (Database) throws -> Void) throws {
     try withDatabase { db in
         try db.execute(sql: """
             CREATE TABLE employee (
-                id INTEGER PRIMARY KEY, bossId INTEGER REFERENCES employee(id), deputyId INTEGER REFERENCES employee(id));
+                id INTEGER PRIMARY KEY, bossId INTEGER REFERENCES employee(id), deputyId INTEGER \
+                REFERENCES employee(id));
             INSERT INTO employee VALUES (1, NULL, 2), (2, 1, 3), (3, 2, NULL);
             """)
         try body(db)
     }
 }
 
-@Suite("Associations take the way that they are told")
+@Suite("Associations use the given foreign key")
 struct AssociationChoiceTests {
     @Test("A foreign key named by its columns is chosen among several to the same table")
     func severalForeignKeys() throws {
         try withStaff { db in
-            let request = Employee.including(optional: Employee.deputy).including(optional: Employee.boss).orderByPrimaryKey()
+            let request = Employee.including(optional: Employee.deputy).including(optional: Employee.boss)
+                .orderByPrimaryKey()
             let rows = try Row.fetchAll(db, request)
             #expect(rows.map { $0.scopes["deputy"]?["id"] as Int? } == [2, 3, nil])
             #expect(rows.map { $0.scopes["other"]?["id"] as Int? } == [nil, 1, 2])
@@ -50,7 +52,11 @@ struct AssociationChoiceTests {
             let alias = TableAlias<Book>(name: "author")
             let request = Book.all().aliased(alias).joining(required: Book.author)
             #expect(try sql(db, request)
-                == #"SELECT "author".* FROM "book" "author" JOIN "author" "author1" ON "author1"."id" = "author"."authorId""#)
+                    == #"""
+                        SELECT "author".* FROM "book" "author" JOIN "author" "author1" \#
+                        ON "author1"."id" = "author"."authorId"
+                        """#
+            )
         }
     }
 
@@ -60,7 +66,8 @@ struct AssociationChoiceTests {
             let ids = CommonTableExpression(named: "ids", sql: "SELECT 1")
             let author = Book.author.with(ids).filter(ids.contains(Column("id")))
             let request = Book.joining(required: author).order(Column("id"))
-            #expect(try sql(db, request).hasPrefix(#"WITH "ids" AS (SELECT 1) SELECT "book".* FROM "book" JOIN "author""#))
+            #expect(
+                try sql(db, request).hasPrefix(#"WITH "ids" AS (SELECT 1) SELECT "book".* FROM "book" JOIN "author""#))
             #expect(try request.fetchAll(db).allSatisfy { $0.authorId == 1 })
         }
     }
@@ -100,7 +107,8 @@ struct AssociationChoiceTests {
     @Test("An aggregate is compared with a truth")
     func truth() throws {
         try withLibrary { (db) throws in
-            let isEmpty = #"HAVING COUNT(DISTINCT "book"."id") = 0"#, isNotEmpty = #"HAVING COUNT(DISTINCT "book"."id") > 0"#
+            let isEmpty = #"HAVING COUNT(DISTINCT "book"."id") = 0"#,
+                isNotEmpty = #"HAVING COUNT(DISTINCT "book"."id") > 0"#
             for (aggregate, having) in [
                 (Author.books.isEmpty == true, isEmpty), (Author.books.isEmpty == false, isNotEmpty),
                 (Author.books.isEmpty != false, isEmpty), (Author.books.isEmpty != true, isNotEmpty),
@@ -118,7 +126,9 @@ struct AssociationChoiceTests {
             try db.execute(sql: "DELETE FROM award")
             let deletion = try statements(db) { try request.deleteAll(db) }.last
             #expect(deletion?.components(separatedBy: "WITH ").count == 2)
-            #expect(deletion?.hasPrefix(#"WITH "ids" AS (SELECT 1) DELETE FROM "book" WHERE "id" IN (SELECT "book"."id""#) == true)
+            #expect(
+                deletion?.hasPrefix(#"WITH "ids" AS (SELECT 1) DELETE FROM "book" WHERE "id" IN (SELECT "book"."id""#)
+                    == true)
         }
     }
 
@@ -132,10 +142,14 @@ struct AssociationChoiceTests {
         try withLibrary { (db) throws in
             try db.execute(sql: """
                 CREATE TABLE review (
-                    id INTEGER PRIMARY KEY, writerId INTEGER REFERENCES author(id), subjectId INTEGER REFERENCES book(id))
+                    id INTEGER PRIMARY KEY, writerId INTEGER REFERENCES author(id), subjectId INTEGER \
+                    REFERENCES book(id))
                 """)
-            #expect(try sql(db, Review.joining(required: Review.author)).hasSuffix(#"ON "author"."id" = "review"."writerId""#))
-            #expect(try sql(db, Review.joining(required: Review.book)).hasSuffix(#"ON "book"."id" = "review"."subjectId""#))
+            #expect(
+                try sql(db, Review.joining(required: Review.author)).hasSuffix(
+                    #"ON "author"."id" = "review"."writerId""#))
+            #expect(
+                try sql(db, Review.joining(required: Review.book)).hasSuffix(#"ON "book"."id" = "review"."subjectId""#))
         }
     }
 
@@ -149,7 +163,7 @@ struct AssociationChoiceTests {
         }
     }
 
-    @Test("Rows of a table whose key is no rowid are told apart by the rowid")
+    @Test("Rows of a table whose key is not the rowid are identified by the rowid")
     func rowIDs() throws {
         try withDatabase { db throws in
             try db.execute(sql: """
@@ -165,7 +179,9 @@ struct AssociationChoiceTests {
     @Test("Rows are prefetched for a joined table of which nothing is selected")
     func prefetchBehindUnselected() throws {
         try withLibrary { (db) throws in
-            let rows = try Row.fetchAll(db, Award.joining(required: Award.book.including(all: Book.awards.forKey("siblings"))).orderByPrimaryKey())
+            let rows = try Row.fetchAll(
+                db,
+                Award.joining(required: Award.book.including(all: Book.awards.forKey("siblings"))).orderByPrimaryKey())
             let expected = try Award.orderByPrimaryKey().fetchAll(db).map { award in
                 try Award.filter(Column("bookId") == award.bookId).fetchCount(db)
             }
@@ -176,7 +192,8 @@ struct AssociationChoiceTests {
     @Test("Two tables under one key are two associations")
     func tablesUnderOneKey() throws {
         try withLibrary { (db) throws in
-            let one = CommonTableExpression(named: "one", sql: "SELECT 1 AS a"), two = CommonTableExpression(named: "two", sql: "SELECT 2 AS a")
+            let one = CommonTableExpression(named: "one", sql: "SELECT 1 AS a"),
+                two = CommonTableExpression(named: "two", sql: "SELECT 2 AS a")
             let request = Book.with(one).with(two)
                 .joining(required: Book.association(to: one).forKey("number"))
                 .joining(required: Book.association(to: two).forKey("number"))
@@ -199,7 +216,9 @@ struct AssociationChoiceTests {
     func obstacleOnTheWay() throws {
         try withLibrary { (db) throws in
             let awards = Author.hasMany(Award.self, through: Author.books.distinct(), using: Book.awards)
-            let error = try #require(throws: DatabaseError.self) { _ = try Row.fetchAll(db, Author.including(all: awards)) }
+            let error = try #require(throws: DatabaseError.self) {
+                _ = try Row.fetchAll(db, Author.including(all: awards))
+            }
             #expect(error.message?.contains("distinct()") == true)
         }
     }
@@ -216,7 +235,8 @@ struct AssociationChoiceTests {
     @Test("Prefetches of one key that go different ways: the last one counts")
     func replacedPrefetch() throws {
         try withLibrary { (db) throws in
-            let request = Author.including(all: Author.books.forKey("works")).including(all: Author.awards.forKey("works"))
+            let request = Author.including(all: Author.books.forKey("works")).including(
+                all: Author.awards.forKey("works"))
             let row = try #require(try Row.fetchOne(db, request.order(Column("id"))))
             #expect(row.prefetchedRows["works"]?.map { $0["name"] as String? } == ["gold", "silver"])
         }
@@ -226,7 +246,9 @@ struct AssociationChoiceTests {
     func mergedPrefetches() throws {
         try withLibrary { (db) throws in
             let request = Award.including(required: Award.book.including(all: Book.awards.forKey("siblings")))
-                .including(required: Award.book.including(all: Book.hasMany(Author.self, key: "writers", using: ForeignKey(["id"], to: ["authorId"]))))
+                .including(
+                    required: Award.book.including(
+                        all: Book.hasMany(Author.self, key: "writers", using: ForeignKey(["id"], to: ["authorId"]))))
             let row = try #require(try Row.fetchOne(db, request))
             #expect(row.prefetchedRows.keys == ["siblings", "writers"])
         }
@@ -243,7 +265,7 @@ struct AssociationChoiceTests {
         }
     }
 
-    @Test("The key of rows that are reached through others is one word for one row, and for many")
+    @Test("The key of associated rows is singular for one row, and plural for many")
     func keyOfWay() throws {
         try withLibrary { (db) throws in
             let medals = Author.hasMany(Award.self, through: Author.books, using: Book.awards, key: "medals")
@@ -270,7 +292,7 @@ struct AssociationChoiceTests {
         }
     }
 
-    @Test("SQL text of two joined tables can't be told apart")
+    @Test("SQL text is refused in the selection of two joined tables")
     func twoTexts() throws {
         try withLibrary { (db) throws in
             let request = Book.select(sql: "book.id").including(required: Book.author.select(sql: "author.id"))

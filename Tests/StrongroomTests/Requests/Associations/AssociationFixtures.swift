@@ -54,11 +54,13 @@ func withLibrary(_ body: (Database) throws -> Void) throws {
     try withDatabase { db in
         try db.execute(sql: """
             CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT);
-            CREATE TABLE book (id INTEGER PRIMARY KEY, authorId INTEGER REFERENCES author, title TEXT NOT NULL, price INTEGER);
+            CREATE TABLE book (id INTEGER PRIMARY KEY, authorId INTEGER \
+            REFERENCES author, title TEXT NOT NULL, price INTEGER);
             CREATE TABLE biography (id INTEGER PRIMARY KEY, authorId INTEGER UNIQUE REFERENCES author(id), text TEXT);
             CREATE TABLE award (id INTEGER PRIMARY KEY, bookId INTEGER REFERENCES book, name TEXT);
             INSERT INTO author VALUES (1, 'Melville', 'US'), (2, 'Verne', 'FR'), (3, 'Nobody', NULL);
-            INSERT INTO book VALUES (1, 1, 'Moby Dick', 10), (2, 1, 'Typee', 6), (3, 2, 'Nautilus', 8), (4, NULL, 'Edda', 5);
+            INSERT INTO book VALUES (1, 1, 'Moby Dick', 10), (2, 1, 'Typee', 6), (3, 2, 'Nautilus', 8), (4, NULL, \
+            'Edda', 5);
             INSERT INTO biography VALUES (1, 1, 'Sailor');
             INSERT INTO award VALUES (1, 1, 'gold'), (2, 1, 'silver'), (3, 3, 'gold');
             """)

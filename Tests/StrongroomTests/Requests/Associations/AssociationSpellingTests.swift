@@ -7,16 +7,25 @@ struct AssociationSpellingTests {
     func conditions() throws {
         try withLibrary { (db) throws in
             let author = try Author.find(db, id: 1), cheap = Author.books.filter { $0.price < 9 }
-            #expect(try sql(db, author.request(for: cheap)) == #"SELECT * FROM "book" WHERE ("price" < ?) AND ("authorId" = ?) [9, 1]"#)
+            #expect(
+                try sql(db, author.request(for: cheap))
+                    == #"SELECT * FROM "book" WHERE ("price" < ?) AND ("authorId" = ?) [9, 1]"#)
             let all = try statements(db) { _ = try Row.fetchAll(db, Author.order(Column("id")).including(all: cheap)) }
-            #expect(all.last == #"SELECT *, "authorId" AS "grdb_authorId" FROM "book" WHERE ("price" < ?) AND ("authorId" IN (?, ?, ?))"#)
+            #expect(
+                all.last
+                    == #"""
+                        SELECT *, "authorId" AS "grdb_authorId" FROM "book" \#
+                        WHERE ("price" < ?) AND ("authorId" IN (?, ?, ?))
+                        """#
+            )
         }
     }
 
-    @Test("Keys are asked for in their order, and the rows show whom they belong to")
+    @Test("Keys are queried in their order, and rows contain the key of their owner")
     func prefetchedRows() throws {
         try withLibrary { (db) throws in
-            let rows = try Row.fetchAll(db, Author.including(all: Author.books.including(optional: Book.authorBiography)))
+            let rows = try Row.fetchAll(
+                db, Author.including(all: Author.books.including(optional: Book.authorBiography)))
             let book = try #require(rows[0].prefetchedRows["books"]?.first)
             #expect(book["grdb_authorId"] == 1)
             #expect(Array(book.columnNames) == ["id", "authorId", "title", "price", "grdb_authorId"])
@@ -38,7 +47,7 @@ struct AssociationSpellingTests {
         }
     }
 
-    @Test("A stable order tells apart the joined rows, too")
+    @Test("A stable order orders joined rows, too")
     func stableOrder() throws {
         try withLibrary { (db) throws in
             #expect(try sql(db, Book.including(required: Book.author).order(Column("price")).withStableOrder()) == #"""
@@ -53,7 +62,8 @@ struct AssociationSpellingTests {
         try withLibrary { (db) throws in
             let author = TableAlias<Author>()
             #expect(try sql(db, Book.joining(optional: Book.author.aliased(author)).filter(!author.exists)) == #"""
-                SELECT "book".* FROM "book" LEFT JOIN "author" ON "author"."id" = "book"."authorId" WHERE "author"."id" IS NULL
+                SELECT "book".* FROM "book" LEFT JOIN "author" ON "author"."id" = "book"."authorId" \#
+                WHERE "author"."id" IS NULL
                 """#)
         }
     }
@@ -81,29 +91,47 @@ struct AssociationSpellingTests {
     @Test("Whether there is nothing is a count without argument, and joins are counted in any order")
     func counts() throws {
         try withLibrary { (db) throws in
-            #expect(try sql(db, Author.having(Author.books.isEmpty)).hasSuffix(#"HAVING COUNT(DISTINCT "book"."id") = 0"#))
-            #expect(try sql(db, Author.having(Author.books.isEmpty == false)).hasSuffix(#"HAVING COUNT(DISTINCT "book"."id") > 0"#))
-            let count = try statements(db) { _ = try Book.joining(required: Book.author.order(Column("name"))).fetchCount(db) }
+            #expect(
+                try sql(db, Author.having(Author.books.isEmpty)).hasSuffix(#"HAVING COUNT(DISTINCT "book"."id") = 0"#))
+            #expect(
+                try sql(db, Author.having(Author.books.isEmpty == false)).hasSuffix(
+                    #"HAVING COUNT(DISTINCT "book"."id") > 0"#))
+            let count = try statements(db) {
+                _ = try Book.joining(required: Book.author.order(Column("name"))).fetchCount(db)
+            }
             #expect(count.last
-                == #"SELECT COUNT(*) FROM (SELECT "book".* FROM "book" JOIN "author" ON "author"."id" = "book"."authorId")"#)
+                    == #"""
+                        SELECT COUNT(*) FROM (SELECT "book".* FROM "book" JOIN "author" \#
+                        ON "author"."id" = "book"."authorId")
+                        """#
+            )
         }
     }
 
-    @Test("Names in plural become singular where one is meant, and what is asked for twice is fetched once")
+    @Test("Plural names become singular for one row, and repeated associations are fetched once")
     func keys() throws {
         try withLibrary { (db) throws in
-            let row = try #require(try Row.fetchOne(db, Author.annotated(with: Author.books.forKey("works").count, Author.books.forKey("works").isEmpty)))
+            let row = try #require(
+                try Row.fetchOne(
+                    db, Author.annotated(with: Author.books.forKey("works").count, Author.books.forKey("works").isEmpty)
+                ))
             #expect(Array(row.columnNames.suffix(2)) == ["workCount", "hasNoWork"])
-            let twice = Author.including(all: Author.books.filter { $0.price > 7 }).including(all: Author.books.order { $0.title })
+            let twice = Author.including(all: Author.books.filter { $0.price > 7 }).including(
+                all: Author.books.order { $0.title })
             #expect(try statements(db) { _ = try Row.fetchAll(db, twice) }.last
-                == #"SELECT *, "authorId" AS "grdb_authorId" FROM "book" WHERE ("price" > ?) AND ("authorId" IN (?, ?, ?)) ORDER BY "title""#)
+                    == #"""
+                        SELECT *, "authorId" AS "grdb_authorId" FROM "book" \#
+                        WHERE ("price" > ?) AND ("authorId" IN (?, ?, ?)) ORDER BY "title"
+                        """#
+            )
         }
     }
 
     @Test("What hangs on a joined row is found by way of it")
     func nestedPrefetch() throws {
         try withLibrary { (db) throws in
-            let request = Book.including(required: Book.author.select(Column("name")).including(all: Author.books)).order(Column("id"))
+            let request = Book.including(required: Book.author.select(Column("name")).including(all: Author.books))
+                .order(Column("id"))
             let rows = try Row.fetchAll(db, request)
             #expect(rows.map { $0.scopes["author"]?.prefetchedRows["books"]?.count } == [2, 2, 1])
             #expect(try statements(db) { _ = try Row.fetchAll(db, request) }.last == #"""

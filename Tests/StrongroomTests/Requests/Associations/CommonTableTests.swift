@@ -20,7 +20,8 @@ struct CommonTableTests {
     @Test("A condition looks into a common table")
     func contains() throws {
         try withLibrary { (db) throws in
-            let ids = CommonTableExpression(named: "ids", sql: "SELECT bookId FROM award WHERE name = ?", arguments: ["gold"])
+            let ids = CommonTableExpression(
+                named: "ids", sql: "SELECT bookId FROM award WHERE name = ?", arguments: ["gold"])
             let request = Book.with(ids).filter(ids.contains(Column("id")))
             #expect(try sql(db, request) == #"""
                 WITH "ids" AS (SELECT bookId FROM award WHERE name = ?) \#
@@ -38,7 +39,9 @@ struct CommonTableTests {
                 recursive: true, named: "counter", columns: ["x"],
                 literal: "VALUES(1) UNION ALL SELECT x + 1 FROM counter WHERE x < \(end)")
             #expect(try counter.all().with(counter).fetchAll(db) == [1, 2, 3, 4, 5])
-            #expect(try sql(db, counter.all().with(counter)).hasPrefix(#"WITH RECURSIVE "counter"("x") AS (VALUES(1) UNION"#))
+            #expect(
+                try sql(db, counter.all().with(counter)).hasPrefix(
+                    #"WITH RECURSIVE "counter"("x") AS (VALUES(1) UNION"#))
             let request: SQLRequest<Int> = "WITH RECURSIVE \(definitionFor: counter) SELECT MAX(x) FROM \(counter)"
             #expect(try request.fetchOne(db) == 5)
         }
@@ -47,7 +50,8 @@ struct CommonTableTests {
     @Test("Of two tables of one name the later counts")
     func redefinition() throws {
         try withDatabase { (db) throws in
-            let one = CommonTableExpression<Int>(named: "t", sql: "SELECT 1"), two = CommonTableExpression<Int>(named: "T", sql: "SELECT 2")
+            let one = CommonTableExpression<Int>(named: "t", sql: "SELECT 1"),
+                two = CommonTableExpression<Int>(named: "T", sql: "SELECT 2")
             #expect(try one.all().with(one).with(two).fetchAll(db) == [2])
         }
     }
@@ -56,12 +60,15 @@ struct CommonTableTests {
     func association() throws {
         try withLibrary { (db) throws in
             let best = CommonTableExpression(
-                named: "best", request: Book.select(Column("authorId"), max(Column("price")).forKey("price")).group(Column("authorId")))
+                named: "best",
+                request: Book.select(Column("authorId"), max(Column("price")).forKey("price")).group(Column("authorId"))
+            )
             let association = Author.association(to: best) { author, best in author.id == best[Column("authorId")] }
             let request = Author.with(best).including(optional: association).order(Column("id"))
             #expect(try sql(db, request) == #"""
                 WITH "best" AS (SELECT "authorId", MAX("price") AS "price" FROM "book" GROUP BY "authorId") \#
-                SELECT "author".*, "best".* FROM "author" LEFT JOIN "best" ON "author"."id" = "best"."authorId" ORDER BY "author"."id"
+                SELECT "author".*, "best".* FROM "author" LEFT JOIN "best" ON "author"."id" = "best"."authorId" \#
+                ORDER BY "author"."id"
                 """#)
             let rows = try Row.fetchAll(db, request)
             #expect(rows.map { $0.scopes["best"]!["price"] as Int? } == [10, 8, nil])
@@ -80,7 +87,7 @@ struct CommonTableTests {
         }
     }
 
-    @Test("A common table that is joined twice by the same key goes by the latest condition")
+    @Test("A common table that is joined twice by the same key uses the latest condition")
     func latestCondition() throws {
         try withLibrary { (db) throws in
             let prices = CommonTableExpression(named: "prices", sql: "SELECT price FROM book")

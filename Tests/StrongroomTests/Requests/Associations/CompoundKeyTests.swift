@@ -30,7 +30,8 @@ struct CompoundKeyTests {
             try db.execute(sql: """
                 CREATE TABLE parent (a INTEGER, b TEXT, rank INTEGER, PRIMARY KEY (a, b));
                 CREATE INDEX backwards ON parent (b DESC, a);
-                CREATE TABLE child (parentA INTEGER, parentB TEXT, name TEXT, FOREIGN KEY (parentA, parentB) REFERENCES parent);
+                CREATE TABLE child (parentA INTEGER, parentB TEXT, name TEXT, FOREIGN KEY (parentA, parentB) \
+                REFERENCES parent);
                 """)
             try db.execute(literal: """
                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
@@ -69,8 +70,7 @@ struct CompoundKeyTests {
         }
     }
 
-    @Test(
-        "Compound associations fetch the rows of the fetched ones when a limit leaves the choice to SQLite")
+    @Test("Compound associations fetch the rows of the fetched ones when a limit leaves the choice to SQLite")
     func limited() throws {
         try withFamilies { db throws in
             // The keys alone would come from another index, in another order.
@@ -83,7 +83,7 @@ struct CompoundKeyTests {
         }
     }
 
-    @Test("Compound associations fetch what belongs to rows whose condition names what is selected")
+    @Test("Compound associations prefetch rows whose condition contains a selected column")
     func namedSelection() throws {
         try withFamilies { db throws in
             let request = Parent.annotated(with: (Column("rank") * 2).forKey("double"))
@@ -98,7 +98,8 @@ struct CompoundKeyTests {
             let orphan = Child(parentA: nil, parentB: "b1", name: "orphan")
             #expect(try sql(db, orphan.request(for: Child.parent)) == #"SELECT * FROM "parent" WHERE ? [0]"#)
             #expect(try orphan.request(for: Child.parent).fetchOne(db) == nil)
-            let rows = try Row.fetchAll(db, Child.including(optional: Child.parent.including(all: Parent.children)).order(sql: "name DESC"))
+            let rows = try Row.fetchAll(
+                db, Child.including(optional: Child.parent.including(all: Parent.children)).order(sql: "name DESC"))
             #expect(rows[0]["name"] == "orphan")
             #expect(rows.map { $0.prefetchedRows["children"]?.count } == [0] + Array(repeating: 1, count: 10))
         }

@@ -11,7 +11,7 @@ struct JoinTests {
 
     private let authorJoin = #"JOIN "author" ON "author"."id" = "book"."authorId""#
 
-    @Test("including(required:) fetches both, and leaves out who is alone")
+    @Test("including(required:) fetches both, and omits rows without an associated row")
     func required() throws {
         try withLibrary { (db) throws in
             let request = Book.including(required: Book.author)
@@ -23,11 +23,13 @@ struct JoinTests {
         }
     }
 
-    @Test("including(optional:) fetches both, and nil for who is alone")
+    @Test("including(optional:) fetches both, and nil for rows without an associated row")
     func optional() throws {
         try withLibrary { (db) throws in
             let request = Book.including(optional: Book.author).order(Column("id"))
-            #expect(try sql(db, request) == #"SELECT "book".*, "author".* FROM "book" LEFT \#(authorJoin) ORDER BY "book"."id""#)
+            #expect(
+                try sql(db, request)
+                    == #"SELECT "book".*, "author".* FROM "book" LEFT \#(authorJoin) ORDER BY "book"."id""#)
             #expect(try request.asRequest(of: BookInfo.self).fetchAll(db).map(\.author?.id) == [1, 1, 2, nil])
         }
     }
@@ -36,8 +38,12 @@ struct JoinTests {
     func joining() throws {
         try withLibrary { (db) throws in
             #expect(try sql(db, Book.joining(required: Book.author)) == #"SELECT "book".* FROM "book" \#(authorJoin)"#)
-            #expect(try sql(db, Book.joining(optional: Book.author)) == #"SELECT "book".* FROM "book" LEFT \#(authorJoin)"#)
-            #expect(try Book.joining(required: Book.author.filter { $0.country == "FR" }).fetchAll(db).map(\.title) == ["Nautilus"])
+            #expect(
+                try sql(db, Book.joining(optional: Book.author)) == #"SELECT "book".* FROM "book" LEFT \#(authorJoin)"#)
+            #expect(
+                try Book.joining(required: Book.author.filter { $0.country == "FR" }).fetchAll(db).map(\.title) == [
+                    "Nautilus"
+                ])
         }
     }
 
@@ -51,7 +57,9 @@ struct JoinTests {
                 LEFT JOIN "author" ON ("author"."id" = "book"."authorId") AND ("author"."country" = ?) \#
                 WHERE "book"."price" > ? ORDER BY "book"."title", "author"."name" ["FR", 5]
                 """#)
-            #expect(try sql(db, request.reversed()).hasSuffix(#"ORDER BY "book"."title" DESC, "author"."name" DESC ["FR", 5]"#))
+            #expect(
+                try sql(db, request.reversed()).hasSuffix(
+                    #"ORDER BY "book"."title" DESC, "author"."name" DESC ["FR", 5]"#))
         }
     }
 
@@ -59,19 +67,27 @@ struct JoinTests {
     func alias() throws {
         try withLibrary { (db) throws in
             let author = TableAlias<Author>()
-            let request = Book.joining(optional: Book.author.aliased(author)).filter(author.country == "FR" || author.id == nil)
+            let request = Book.joining(optional: Book.author.aliased(author)).filter(
+                author.country == "FR" || author.id == nil)
             #expect(try sql(db, request)
-                == #"SELECT "book".* FROM "book" LEFT \#(authorJoin) WHERE ("author"."country" = ?) OR ("author"."id" IS NULL) ["FR"]"#)
+                    == #"""
+                        SELECT "book".* FROM "book" LEFT \#(authorJoin) \#
+                        WHERE ("author"."country" = ?) OR ("author"."id" IS NULL) ["FR"]
+                        """#
+            )
             #expect(try request.order(Column("id")).fetchAll(db).map(\.id) == [3, 4])
             let named = Book.including(required: Book.author.aliased(TableAlias(name: "a")))
-            #expect(try sql(db, named) == #"SELECT "book".*, "a".* FROM "book" JOIN "author" "a" ON "a"."id" = "book"."authorId""#)
+            #expect(
+                try sql(db, named)
+                    == #"SELECT "book".*, "a".* FROM "book" JOIN "author" "a" ON "a"."id" = "book"."authorId""#)
         }
     }
 
     @Test("A table that comes twice gets numbers")
     func numbers() throws {
         try withLibrary { (db) throws in
-            let request = Award.including(required: Award.book.including(required: Book.author.including(optional: Author.books)))
+            let request = Award.including(
+                required: Award.book.including(required: Book.author.including(optional: Author.books)))
             #expect(try sql(db, request) == #"""
                 SELECT "award".*, "book1".*, "author".*, "book2".* FROM "award" \#
                 JOIN "book" "book1" ON "book1"."id" = "award"."bookId" \#
@@ -84,13 +100,16 @@ struct JoinTests {
     @Test("The same association is joined once, another one needs its own key")
     func keys() throws {
         try withLibrary { (db) throws in
-            let twice = Book.including(optional: Book.author).joining(required: Book.author.filter { $0.country == "FR" })
+            let twice = Book.including(optional: Book.author).joining(
+                required: Book.author.filter { $0.country == "FR" })
             #expect(try sql(db, twice) == #"""
                 SELECT "book".*, "author".* FROM "book" JOIN "author" \#
                 ON ("author"."id" = "book"."authorId") AND ("author"."country" = ?) ["FR"]
                 """#)
             let both = Author.including(optional: Author.books.filter { $0.price > 7 }.forKey("dear"))
-                .including(optional: Author.books.filter { $0.price < 7 }.forKey("cheap")).filter { $0.name == "Melville" }
+                .including(optional: Author.books.filter { $0.price < 7 }.forKey("cheap")).filter {
+                    $0.name == "Melville"
+                }
             let row = try #require(try Row.fetchOne(db, both))
             #expect(row.scopes["dear"]?["title"] == "Moby Dick")
             #expect(row.scopes["cheap"]?["title"] == "Typee")
@@ -106,7 +125,8 @@ struct JoinTests {
         try withLibrary { (db) throws in
             let request = Award.including(required: Award.book.select(Column("title")).including(required: Book.author))
             let row = try #require(try Row.fetchOne(db, request.order(Column("id"))))
-            #expect(row == ["id": 1, "bookId": 1, "name": "gold"] || row.unscoped == ["id": 1, "bookId": 1, "name": "gold"])
+            #expect(
+                row == ["id": 1, "bookId": 1, "name": "gold"] || row.unscoped == ["id": 1, "bookId": 1, "name": "gold"])
             #expect(row.scopes["book"]?.unscoped == ["title": "Moby Dick"])
             #expect(row.scopes["book"]?.scopes["author"]?["name"] == "Melville")
             #expect(row.scopesTree["author"]?["name"] == "Melville")
@@ -117,7 +137,8 @@ struct JoinTests {
     func hasOne() throws {
         try withLibrary { (db) throws in
             #expect(try sql(db, Author.including(optional: Author.biography)) == #"""
-                SELECT "author".*, "biography".* FROM "author" LEFT JOIN "biography" ON "biography"."authorId" = "author"."id"
+                SELECT "author".*, "biography".* FROM "author" LEFT JOIN "biography" \#
+                ON "biography"."authorId" = "author"."id"
                 """#)
             let request = Book.including(required: Book.authorBiography)
             #expect(try sql(db, request) == #"""
@@ -128,29 +149,38 @@ struct JoinTests {
                 var book: Book
                 var biography: Biography
             }
-            #expect(try request.order(Column("id")).asRequest(of: Info.self).fetchAll(db).map(\.biography.text) == ["Sailor", "Sailor"])
+            #expect(
+                try request.order(Column("id")).asRequest(of: Info.self).fetchAll(db).map(\.biography.text) == [
+                    "Sailor", "Sailor",
+                ])
         }
     }
 
     @Test("annotated(with…) puts the columns beside the row's own")
     func annotated() throws {
         try withLibrary { (db) throws in
-            let request = Book.annotated(withOptional: Book.author.select(Column("name").forKey("author"))).order(Column("id"))
+            let request = Book.annotated(withOptional: Book.author.select(Column("name").forKey("author"))).order(
+                Column("id"))
             #expect(try sql(db, request)
-                == #"SELECT "book".*, "author"."name" AS "author" FROM "book" LEFT \#(authorJoin) ORDER BY "book"."id""#)
+                    == #"""
+                        SELECT "book".*, "author"."name" AS "author" FROM "book" LEFT \#(authorJoin) \#
+                        ORDER BY "book"."id"
+                        """#
+            )
             let rows = try Row.fetchAll(db, request)
             #expect(rows.map { $0["author"] as String? } == ["Melville", "Melville", "Verne", nil])
             #expect(try Book.annotated(withRequired: Book.author).fetchCount(db) == 3)
         }
     }
 
-    @Test("A foreign key that the schema does not tell is asked for")
+    @Test("A foreign key that is not in the schema must be given")
     func foreignKeys() throws {
         try withLibrary { (db) throws in
             #expect { try sql(db, Author.including(required: Author.belongsTo(Book.self))) } throws: {
                 ($0 as? DatabaseError)?.message?.contains("table author has no foreign key to book") == true
             }
-            let byName = Award.hasMany(Award.self, key: "others", using: ForeignKey([Column("name")], to: [Column("name")]))
+            let byName = Award.hasMany(
+                Award.self, key: "others", using: ForeignKey([Column("name")], to: [Column("name")]))
             #expect(try sql(db, Award.joining(required: byName)) == #"""
                 SELECT "award1".* FROM "award" "award1" JOIN "award" "award2" ON "award2"."name" = "award1"."name"
                 """#)
@@ -218,7 +248,8 @@ struct JoinTests {
             var author: Author?
         }
         try withLibrary { (db) throws in
-            let infos = try Book.including(optional: Book.author).orderByPrimaryKey().asRequest(of: Info.self).fetchAll(db)
+            let infos = try Book.including(optional: Book.author).orderByPrimaryKey().asRequest(of: Info.self).fetchAll(
+                db)
             #expect(try infos.map(\.book) == Book.orderByPrimaryKey().fetchAll(db))
             #expect(infos.map(\.author?.id) == infos.map(\.book.authorId))
         }
@@ -229,7 +260,9 @@ struct JoinTests {
         enum Kind: String, Decodable { case novel }
         struct Info: Decodable, FetchableRecord { var kind: Kind }
         try withLibrary { (db) throws in
-            let error = try #require(throws: RowDecodingError.self) { _ = try Author.all().asRequest(of: Info.self).fetchOne(db) }
+            let error = try #require(throws: RowDecodingError.self) {
+                _ = try Author.all().asRequest(of: Info.self).fetchOne(db)
+            }
             #expect(error.description.hasPrefix(#"column not found: "kind""#))
         }
     }
@@ -237,14 +270,16 @@ struct JoinTests {
     @Test("What is joined or prefetched once more comes last")
     func joinedAgain() throws {
         try withLibrary { (db) throws in
-            let request = Book.joining(required: Book.author).annotated(with: Book.awards.count).joining(optional: Book.author)
+            let request = Book.joining(required: Book.author).annotated(with: Book.awards.count).joining(
+                optional: Book.author)
             #expect(try sql(db, request).contains(#"""
                 FROM "book" LEFT JOIN "award" ON "award"."bookId" = "book"."id" \#
                 JOIN "author" ON "author"."id" = "book"."authorId"
                 """#))
             let books = Author.books.order(Column("title"))
             let prefetches = try statements(db) {
-                _ = try Row.fetchAll(db, Author.including(all: books).including(all: Author.awards).including(all: books))
+                _ = try Row.fetchAll(
+                    db, Author.including(all: books).including(all: Author.awards).including(all: books))
             }
             #expect(prefetches.count == 3)
             #expect(prefetches.last?.hasSuffix(#"ORDER BY "title""#) == true)

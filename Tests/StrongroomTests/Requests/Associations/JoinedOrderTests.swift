@@ -40,17 +40,18 @@ struct JoinedOrderTests {
         ])
     }
 
-    @Test("The order of joined rows goes away with that of the main rows")
+    @Test("The order of joined rows is removed with that of the main rows")
     func unordered() throws {
         let award = Award.book.including(required: author)
         try expectOrder([
-            (Book.including(required: author).unordered(), "none"), (Award.including(required: award).unordered(), "none"),
+            (Book.including(required: author).unordered(), "none"),
+            (Award.including(required: award).unordered(), "none"),
             (Award.including(required: award.unordered()), "none"),
             (Book.all().unordered().including(required: author), #""author"."name""#),
         ])
     }
 
-    @Test("The order of joined rows is stable where what is joined was there when stability was asked for")
+    @Test("The order of joined rows is stable for associations from before the call of withStableOrder")
     func stable() throws {
         try expectOrder([
             (Book.including(required: author).withStableOrder(), #""book"."id", "author"."name", "author"."id""#),
@@ -59,8 +60,7 @@ struct JoinedOrderTests {
         ])
     }
 
-    @Test(
-        "The order of joined rows is neither stable nor reversed after another order of main or joined rows")
+    @Test("The order of joined rows is neither stable nor reversed after another order of main or joined rows")
     func replaced() throws {
         try expectOrder([
             (Book.all().withStableOrder().order(Column("title")), #""title""#),
@@ -70,8 +70,7 @@ struct JoinedOrderTests {
         ])
     }
 
-    @Test(
-        "The order of prefetched rows goes away and gets stable with that of the main rows")
+    @Test("The order of prefetched rows is removed and made stable with that of the main rows")
     func prefetched() throws {
         try withLibrary { (db) throws in
             let books = Author.books.order(Column("title"))
@@ -84,7 +83,9 @@ struct JoinedOrderTests {
             #expect(try order(Author.including(all: books).withStableOrder()) == #""title", "id""#)
             #expect(try order(Author.including(all: books).reversed()) == #""title""#)
             let awards = Author.hasMany(Award.self, through: books, using: Book.awards)
-            #expect(try order(Author.including(all: awards).withStableOrder()) == #""award"."id", "book"."title", "book"."id""#)
+            #expect(
+                try order(Author.including(all: awards).withStableOrder())
+                    == #""award"."id", "book"."title", "book"."id""#)
         }
     }
 

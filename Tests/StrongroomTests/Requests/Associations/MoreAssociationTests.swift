@@ -66,7 +66,8 @@ struct MoreAssociationTests {
             var staff: [Employee]
         }
         try withEmployees { (db) throws in
-            let request = Employee.including(optional: Employee.boss).including(all: Employee.staff.order(Column("id"))).order(Column("id"))
+            let request = Employee.including(optional: Employee.boss).including(all: Employee.staff.order(Column("id")))
+                .order(Column("id"))
             #expect(try sql(db, request) == #"""
                 SELECT "employee1".*, "employee2".* FROM "employee" "employee1" \#
                 LEFT JOIN "employee" "employee2" ON "employee2"."id" = "employee1"."bossId" ORDER BY "employee1"."id"
@@ -74,7 +75,10 @@ struct MoreAssociationTests {
             let infos = try request.asRequest(of: Info.self).fetchAll(db)
             #expect(infos.map(\.boss?.name) == [nil, "Ada", "Ada", "Bob"])
             #expect(infos.map { $0.staff.map(\.name) } == [["Bob", "Cy"], ["Di"], [], []])
-            #expect(try Employee.annotated(with: Employee.staff.count).order(Column("id")).asRequest(of: Row.self).fetchAll(db)
+            #expect(
+                try Employee.annotated(with: Employee.staff.count).order(Column("id")).asRequest(of: Row.self).fetchAll(
+                    db
+                )
                 .map { $0["staffCount"] as Int } == [2, 1, 0, 0])
         }
     }
@@ -82,7 +86,8 @@ struct MoreAssociationTests {
     @Test("Names of aliases and numbers keep out of each other's way")
     func names() throws {
         try withEmployees { (db) throws in
-            let request = Employee.aliased(TableAlias(name: "employee")).joining(optional: Employee.boss.joining(optional: Employee.boss))
+            let request = Employee.aliased(TableAlias(name: "employee")).joining(
+                optional: Employee.boss.joining(optional: Employee.boss))
             #expect(try sql(db, request) == #"""
                 SELECT "employee".* FROM "employee" \#
                 LEFT JOIN "employee" "employee1" ON "employee1"."id" = "employee"."bossId" \#
@@ -99,14 +104,19 @@ struct MoreAssociationTests {
                 SELECT "city".* FROM "city" JOIN "country" \#
                 ON ("country"."code" = "city"."countryCode") AND ("country"."year" = "city"."countryYear")
                 """#)
-            let rows = try Row.fetchAll(db, Country.including(all: Country.cities).including(all: Country.mayors).orderByPrimaryKey())
+            let rows = try Row.fetchAll(
+                db, Country.including(all: Country.cities).including(all: Country.mayors).orderByPrimaryKey())
             #expect(rows.map { $0.prefetchedRows["cities"]!.map { $0["id"] as Int } } == [[], [1], [2, 3]])
             #expect(rows.map { $0.prefetchedRows["mayors"]!.map { $0["id"] as Int } } == [[], [], [10, 20]])
             let france = try Country.find(db, key: ["code": "FR", "year": 2000])
             #expect(try sql(db, france.request(for: Country.cities))
                 == #"SELECT * FROM "city" WHERE ("countryCode" = ?) AND ("countryYear" = ?) ["FR", 2000]"#)
-            #expect(try france.request(for: Country.mayors).fetchAll(db) == [Mayor(id: 10, cityId: 2), Mayor(id: 20, cityId: 3)])
-            let countries = City.hasMany(Country.self, using: ForeignKey(["code", "year"], to: ["countryCode", "countryYear"]))
+            #expect(
+                try france.request(for: Country.mayors).fetchAll(db) == [
+                    Mayor(id: 10, cityId: 2), Mayor(id: 20, cityId: 3),
+                ])
+            let countries = City.hasMany(
+                Country.self, using: ForeignKey(["code", "year"], to: ["countryCode", "countryYear"]))
             #expect(throws: DatabaseError.self) { try sql(db, City.annotated(with: countries.count)) }
         }
     }
@@ -123,7 +133,9 @@ struct MoreAssociationTests {
                 """#)
             #expect(try request.fetchAll(db).map(\.id) == [1, 3])
             let others = Book.filter(Column("authorId") == author[Column("id")])
-            #expect(try Author.aliased(author).joining(optional: Author.biography).filter(others.exists()).fetchCount(db) == 2)
+            #expect(
+                try Author.aliased(author).joining(optional: Author.biography).filter(others.exists()).fetchCount(db)
+                    == 2)
             let hidden = Author.filter(Column("name") == author[Column("name")])
             #expect(throws: DatabaseError.self) {
                 try sql(db, Author.aliased(author).joining(optional: Author.biography).filter(hidden.exists()))
@@ -140,7 +152,7 @@ struct MoreAssociationTests {
         }
     }
 
-    @Test("An observation is told of changes of rows that were fetched for others, and of full-text tables")
+    @Test("An observation is notified of changes of prefetched rows, and of full-text tables")
     func observation() async throws {
         let folder = try TemporaryFolder()
         let queue = try DatabaseQueue(path: folder.path("db"), configuration: .encrypted())
@@ -167,7 +179,7 @@ struct MoreAssociationTests {
         cancellable.cancel()
     }
 
-    @Test("A row that may be missing is there where anything of what tells rows apart is not NULL")
+    @Test("An optional row exists if a column that identifies it is not NULL")
     func existenceOfAnyTable() throws {
         try withLibrary { (db) throws in
             try db.execute(sql: """

@@ -25,8 +25,12 @@ struct PrefetchTests {
     @Test("Prefetched rows show what was selected, and whom they belong to")
     func rows() throws {
         try withLibrary { (db) throws in
-            let row = try #require(try Row.fetchOne(db, Author.including(all: Author.books.select(Column("title"))).order(Column("id"))))
-            #expect(row.prefetchedRows["books"] == [["title": "Moby Dick", "grdb_authorId": 1], ["title": "Typee", "grdb_authorId": 1]])
+            let row = try #require(
+                try Row.fetchOne(db, Author.including(all: Author.books.select(Column("title"))).order(Column("id"))))
+            #expect(
+                row.prefetchedRows["books"] == [
+                    ["title": "Moby Dick", "grdb_authorId": 1], ["title": "Typee", "grdb_authorId": 1],
+                ])
             #expect((row["books"] as [BookTitle]).map(\.title) == ["Moby Dick", "Typee"])
         }
     }
@@ -46,7 +50,8 @@ struct PrefetchTests {
             var books: [BookInfo]
         }
         try withLibrary { (db) throws in
-            let request = Author.including(all: Author.books.including(all: Book.awards.order(Column("id"))).order(Column("id")))
+            let request = Author.including(
+                all: Author.books.including(all: Book.awards.order(Column("id"))).order(Column("id")))
             let infos = try request.order(Column("id")).asRequest(of: Info.self).fetchAll(db)
             #expect(infos[0].books.map { $0.awards.map(\.name) } == [["gold", "silver"], []])
             #expect(infos[1].books.map { $0.awards.map(\.name) } == [["gold"]])
@@ -66,7 +71,8 @@ struct PrefetchTests {
             var books: [Book]
         }
         try withLibrary { (db) throws in
-            let request = Book.including(optional: Book.author.including(all: Author.books.order(Column("id")))).order(Column("id"))
+            let request = Book.including(optional: Book.author.including(all: Author.books.order(Column("id")))).order(
+                Column("id"))
             let rows = try Row.fetchAll(db, request)
             #expect(rows.map { $0.scopes["author"]!.prefetchedRows["books"]!.count } == [2, 2, 1, 0])
             #expect(try Info(row: rows[0]).books.map(\.title) == ["Moby Dick", "Typee"])
@@ -125,7 +131,7 @@ struct PrefetchTests {
         }
     }
 
-    @Test("A list that no rows were fetched for is a missing key, whose error names the lists that are there")
+    @Test("A missing list of prefetched rows is an error that names the existing lists")
     func missingList() throws {
         struct Info: Decodable, FetchableRecord {
             var works: [Book]
@@ -173,11 +179,15 @@ struct PrefetchTests {
         try withLibrary { (db) throws in
             let author = try Author.find(db, key: 1), book = try Book.find(db, key: 3), edda = try Book.find(db, key: 4)
             #expect(try sql(db, author.request(for: Author.books)) == #"SELECT * FROM "book" WHERE "authorId" = ? [1]"#)
-            #expect(try author.request(for: Author.books.order(\.title)).fetchAll(db).map(\.title) == ["Moby Dick", "Typee"])
+            #expect(
+                try author.request(for: Author.books.order(\.title)).fetchAll(db).map(\.title) == [
+                    "Moby Dick", "Typee",
+                ])
             #expect(try book.request(for: Book.author).fetchOne(db)?.name == "Verne")
             #expect(try edda.request(for: Book.author).fetchOne(db) == nil)
             #expect(try sql(db, author.request(for: Author.awards)) == #"""
-                SELECT "award".* FROM "award" JOIN "book" ON ("book"."id" = "award"."bookId") AND ("book"."authorId" = ?) [1]
+                SELECT "award".* FROM "award" JOIN "book" ON ("book"."id" = "award"."bookId") \#
+                AND ("book"."authorId" = ?) [1]
                 """#)
             #expect(try author.request(for: Author.awards).fetchCount(db) == 2)
             let authors = try Award.fetchAll(db).map { try $0.request(for: Award.author).fetchOne(db)?.name }
@@ -189,11 +199,13 @@ struct PrefetchTests {
     @Test("Tables between, of the same key on the same way, have all conditions of each other")
     func sharedPivots() throws {
         try withLibrary { (db) throws in
-            func awards(_ condition: SQLExpression, book: String = "books") -> HasManyThroughAssociation<Author, Award> {
+            func awards(_ condition: SQLExpression, book: String = "books") -> HasManyThroughAssociation<Author, Award>
+            {
                 Author.hasMany(Award.self, through: Author.books.filter(condition).forKey(book), using: Book.awards)
             }
             let cheap = Column("price") < 9, long = Column("title") != "Typee"
-            let shared = Author.including(all: awards(cheap).forKey("cheap")).including(all: awards(long).forKey("long"))
+            let shared = Author.including(all: awards(cheap).forKey("cheap")).including(
+                all: awards(long).forKey("long"))
             let row = try #require(try Row.fetchOne(db, shared.filter(key: 2)))
             #expect(row.prefetchedRows["cheap"]?.count == 1 && row.prefetchedRows["long"]?.count == 1)
             let first = try #require(try Row.fetchOne(db, shared.filter(key: 1)))
