@@ -29,9 +29,9 @@ struct ReadableHeaderTests {
 
     /// The header, what is put where, and what is said of it.
     static let changes: [(header: Int, offset: Int, bytes: [UInt8], words: String)] = [
-        (32, 16, [0, 0], "it says pages of 0 bytes, the settings 4096"),
-        (32, 16, [0x20, 0], "it says pages of 8192 bytes, the settings 4096"),
-        (32, 16, [0x12, 0x34], "it says pages of 4660 bytes"),
+        (32, 16, [0, 0], "its page size is 0 bytes, that of the settings 4096"),
+        (32, 16, [0x20, 0], "its page size is 8192 bytes, that of the settings 4096"),
+        (32, 16, [0x12, 0x34], "its page size is 4660 bytes"),
         (32, 18, [3], "an unknown version"), (32, 18, [0], "an unknown version"), (32, 19, [3], "an unknown version"),
         (32, 20, [0], "reserves 0 bytes in each page, the settings 80"), (32, 20, [48], "reserves 48 bytes"),
         (32, 21, [65], "payload fractions"), (32, 23, [0], "payload fractions"),
