@@ -16,7 +16,7 @@ enum { STRONGROOM_NOT_A_FILE = 10000 };
 /// open.
 int strongroom_file_read(const char *path, bool settled, void *bytes, size_t capacity);
 
-/// Returns true if this user may write the file, or if there is none.
+/// Checks that this user may write the file, if there is one.
 int strongroom_file_require_writable(const char *path);
 
 /// Writes `bytes` after the first `kept` bytes of a file, which is created if necessary with the owner and the mode

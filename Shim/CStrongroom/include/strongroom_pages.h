@@ -32,7 +32,7 @@ int strongroom_log_index_read(sqlite3 *db, int page_size, uint32_t pages, strong
 void strongroom_log_index_free(strongroom_log_index *index);
 /// Returns the frame of a page, from 1. 0 if the page is not in the log.
 uint32_t strongroom_log_index_frame(const strongroom_log_index *index, uint32_t page);
-/// Returns true if the frame of a page is still the one in the index.
+/// Sets `current` to true if the frame of a page is still the one in the index.
 int strongroom_log_index_is_current(
     sqlite3 *db, const strongroom_log_index *index, int page_size, uint32_t page, bool *current);
 /// Returns the offset of a frame's page in the log.

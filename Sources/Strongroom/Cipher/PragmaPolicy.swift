@@ -159,7 +159,7 @@ extension DatabaseError {
     fileprivate static func processWide(_ pragma: String) -> DatabaseError {
         DatabaseError(
             refusing: "PRAGMA \(pragma) changes the format of all databases that this process opens",
-            advice: "say that of this one in Configuration.encryption")
+            advice: "set the format of this database in Configuration.encryption")
     }
 
     /// Returns the error if encrypted pages must not be read with a setting. Nil if they may.

@@ -10,7 +10,7 @@ extension Rotation {
         guard database.transactions.blockDepth > 0, database.transactions.isUntouched else {
             throw DatabaseError(
                 refusing: "a key can't be changed inside a transaction in which a statement has run",
-                advice: "make it the first thing in the transaction, or use writeWithoutTransaction")
+                advice: "change the key first in the transaction, or use writeWithoutTransaction")
         }
         // Statements of a block fail if the transaction that it relies on has ended.
         let depth = database.transactions.blockDepth, date = database.transactions.date

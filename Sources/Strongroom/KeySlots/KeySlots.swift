@@ -172,7 +172,7 @@ extension DatabaseKey {
         try source.withSecret { secret in
             guard source.form == .passphrase, try KeySource.specifiedKey(secret) == nil else {
                 throw DatabaseError(
-                    refusing: "a raw key is no secret for a slot",
+                    refusing: "a raw key can't be the secret of a slot",
                     advice: "give a passphrase, or the bytes of a file as one", reason: .unfitKeySlot)
             }
             guard secret.count > 0 else { throw DatabaseError.emptyKey }

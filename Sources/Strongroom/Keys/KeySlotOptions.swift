@@ -44,7 +44,7 @@ public struct NewKeySlot: Hashable, Sendable {
         }
         guard (derivation == .hkdf) == (kind == .recoveryCode) else {
             throw DatabaseError(
-                refusing: "\(derivation.name) is no derivation for a slot of the kind \(kind.rawValue)",
+                refusing: "a slot of the kind \(kind.rawValue) can't use the derivation \(derivation.name)",
                 advice: "use KeyDerivation.standard", reason: .unfitKeySlot)
         }
         try derivation.validate()

@@ -121,15 +121,15 @@ struct FileHeader {
         let reserve = strongroom_page_reserve(CInt(settings.hmacAlgorithm?.rawValue ?? 0))
         let rules: [(end: Int, holds: () -> Bool, words: () -> String)] = [
             (18, { shownPageSize == settings.pageSize },
-             { "it says pages of \(shownPageSize) bytes, the settings \(settings.pageSize)" }),
+             { "its page size is \(shownPageSize) bytes, that of the settings \(settings.pageSize)" }),
             (20, { (1...2).contains(bytes[18]) && (1...2).contains(bytes[19]) }, { "it has an unknown version" }),
             // SQLCipher keeps the reserve of a page that is larger than it needs.
             (21, { bytes[20] >= reserve && [16, 48, 80].contains(bytes[20]) },
-             { "it reserves \(bytes[20]) bytes in each page, the settings \(reserve)" }),
+             { "it reserves \(bytes[20]) bytes in each page, the settings require \(reserve)" }),
             (24, { bytes[21..<24].elementsEqual([64, 32, 32]) }, { "its payload fractions are not those of SQLite" }),
             (48, { number(at: 44) <= 4 }, { "it has an unknown schema format" }),
             (60, { number(at: 56) <= 3 }, { "it has an unknown text encoding" }),
-            (92, { bytes[72..<92].allSatisfy { $0 == 0 } }, { "what SQLite leaves empty is not" }),
+            (92, { bytes[72..<92].allSatisfy { $0 == 0 } }, { "its reserved bytes are not zero" }),
         ]
         return rules.first { $0.end <= min(end, bytes.count) && !$0.holds() }?.words()
     }

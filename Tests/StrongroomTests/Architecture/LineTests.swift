@@ -30,18 +30,17 @@ struct LineTests {
 
     /// Returns the numbers of the lines with more than 120 characters.
     private static func longLines(of text: String) -> [Int] {
-        text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-            .filter { $0.element.count > limit }.map { $0.offset + 1 }
+        text.components(separatedBy: "\n").enumerated().filter { $0.element.count > limit }.map { $0.offset + 1 }
     }
 
     /// Returns the programs and scripts in a folder, without builds and lists of names.
     private static func paths(in folder: URL) throws -> [String] {
-        try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { path in
+        let files = FileManager.default
+        return try files.subpathsOfDirectory(atPath: folder.path).filter { path in
             let name = path.split(separator: "/").last ?? ""
             guard !path.contains(".build/"), !name.hasPrefix(".") else { return false }
-            var isFolder: ObjCBool = false
-            FileManager.default.fileExists(atPath: folder.path + "/" + path, isDirectory: &isFolder)
-            return !isFolder.boolValue && (!name.contains(".") || extensions.contains { name.hasSuffix($0) })
+            guard name.contains(".") else { return files.contents(atPath: folder.path + "/" + path) != nil }
+            return extensions.contains { name.hasSuffix($0) }
         }.sorted()
     }
 }

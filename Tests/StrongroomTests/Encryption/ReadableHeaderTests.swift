@@ -27,16 +27,16 @@ struct ReadableHeaderTests {
         try queue.close()
     }
 
-    /// The header, what is put where, and what is said of it.
+    /// The length of the header, the bytes that replace those at an offset, and a part of the message.
     static let changes: [(header: Int, offset: Int, bytes: [UInt8], words: String)] = [
-        (32, 16, [0, 0], "it says pages of 0 bytes, the settings 4096"),
-        (32, 16, [0x20, 0], "it says pages of 8192 bytes, the settings 4096"),
-        (32, 16, [0x12, 0x34], "it says pages of 4660 bytes"),
+        (32, 16, [0, 0], "its page size is 0 bytes, that of the settings 4096"),
+        (32, 16, [0x20, 0], "its page size is 8192 bytes, that of the settings 4096"),
+        (32, 16, [0x12, 0x34], "its page size is 4660 bytes"),
         (32, 18, [3], "an unknown version"), (32, 18, [0], "an unknown version"), (32, 19, [3], "an unknown version"),
-        (32, 20, [0], "reserves 0 bytes in each page, the settings 80"), (32, 20, [48], "reserves 48 bytes"),
+        (32, 20, [0], "reserves 0 bytes in each page, the settings require 80"), (32, 20, [48], "reserves 48 bytes"),
         (32, 21, [65], "payload fractions"), (32, 23, [0], "payload fractions"),
         (48, 47, [5], "schema format"), (64, 59, [4], "text encoding"), (64, 56, [1], "text encoding"),
-        (96, 80, [1], "leaves empty"),
+        (96, 80, [1], "reserved bytes are not zero"),
     ]
 
     @Test(
