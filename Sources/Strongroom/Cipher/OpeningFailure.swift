@@ -120,7 +120,8 @@ private struct OpeningFailure {
     {
         if try pages.isAuthentic(1, format) {
             // SQLITE_NOTADB means that the write-ahead log has pages of another key. A plaintext header hides that.
-            guard error.resultCode != .SQLITE_NOTADB, !database.keyProof.hasOtherKeyInLog(than: format) else { return nil }
+            guard error.resultCode != .SQLITE_NOTADB, !database.keyProof.hasOtherKeyInLog(than: format)
+            else { return nil }
             return DatabaseError(.SQLITE_CORRUPT, .damaged, "\(path) is damaged or truncated: the key fits page 1")
         }
         if format.authenticates, try pages.sample().contains(where: { try pages.isAuthentic($0, format) }) {

@@ -90,7 +90,8 @@ struct SourceLayers {
         func rank(_ folder: String?) -> Int? { Self.coreOrder.firstIndex { $0.contains(folder ?? "") } }
         return files.filter { rank($0.coreFolder) != nil }.flatMap { file in
             file.code.matches(of: Self.word).compactMap { match in
-                guard let from = file.coreFolder, let to = types[String(match.0)], let rank = rank(to) else { return nil }
+                guard let from = file.coreFolder, let to = types[String(match.0)], let rank = rank(to)
+                else { return nil }
                 guard rank > Self.coreOrder.firstIndex(where: { $0.contains(from) })! else { return nil }
                 return Reference(file: file.path, name: String(match.0), from: from, to: to)
             }

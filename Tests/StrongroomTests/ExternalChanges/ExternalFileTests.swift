@@ -91,7 +91,8 @@ struct ExternalFileTests {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         var configuration = Configuration.watching()
         configuration.encryption = Encryption(
-            key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000), plaintextHeader: PlaintextHeader())
+            key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000),
+            plaintextHeader: PlaintextHeader())
         let writer: any DatabaseWriter = kind == .queue
             ? try DatabaseQueue(path: path, configuration: configuration)
             : try DatabasePool(path: path, configuration: configuration)
