@@ -3,6 +3,7 @@
 #ifndef kills_h
 #define kills_h
 
-void strongroom_faults_note_operation(void);
+/// Counts a change. Zero, or -1 and an errno where it is to fail.
+int strongroom_faults_note_operation(void);
 
 #endif

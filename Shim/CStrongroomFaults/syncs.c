@@ -18,7 +18,7 @@ static _Thread_local int64_t syncs, passing = -1;
 
 int fsync(int file) {
     syncs++;
-    strongroom_faults_note_operation();
+    if (strongroom_faults_note_operation() != 0) return -1;
     if (passing == 0) {
         errno = EIO;
         return -1;

@@ -27,17 +27,21 @@ int strongroom_file_extend(const char *path, const char *database, const void *e
 /// Removes a file unless it holds something else than `expected` by now: EAGAIN.
 int strongroom_file_remove_if(const char *path, const void *expected, size_t expected_size);
 
-/// Opens and locks the scratch file that takes the next content of another file, for one writer at a time. Returns a
-/// descriptor, or a negated error. What a killed process has left in it doesn't count.
-int strongroom_scratch_open(const char *scratch);
+/// Opens and locks the scratch file that takes the next content of another file, for one writer at a time. It has the
+/// owner and the mode of `model`. Returns a descriptor, or a negated error. What a killed process has left in it
+/// doesn't count.
+int strongroom_scratch_open(const char *scratch, const char *model);
 
-/// Writes and syncs the scratch file, with the owner and the mode of `model`, and renames it to `path`, replacing what
-/// is there. After a failure `path` is as it was, unless the sync of the folder failed, which comes last.
+/// Writes, syncs and reads back the scratch file, with the owner and the mode of `model`, and renames it to `path`,
+/// replacing what is there. After a failure `path` is as it was, unless the sync of the folder failed, which comes last.
 int strongroom_scratch_publish(int fd, const char *scratch, const char *path, const char *model, const void *bytes,
                                size_t size);
 
 /// Removes the scratch file where it has no other name by now, and unlocks it.
 void strongroom_scratch_close(int fd, const char *scratch);
+
+/// Removes the scratch file of a killed process. That of a change in progress stays.
+void strongroom_scratch_sweep(const char *scratch);
 
 /// A descriptor that holds the lock of a file until it is closed, or a negated error: EBUSY when another one holds it
 /// for longer than that. The file is created if need be, with the owner and the mode of `database`, and stays.
@@ -50,7 +54,7 @@ int strongroom_file_create(const char *path, const char *partial, const void *by
 /// Removes a file, also from the disk.
 int strongroom_file_remove(const char *path);
 
-/// Gives a file another name, in one directory; EEXIST if it is taken.
+/// Gives a file another name, in one directory; EEXIST if it is taken. After a failure it has its former name.
 int strongroom_file_move(const char *from, const char *to);
 
 /// Whether the name is taken, by whatever it is.

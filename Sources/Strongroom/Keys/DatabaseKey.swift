@@ -111,32 +111,35 @@ final class KeySource: @unchecked Sendable {
     let form: Form
     /// The salt that came with a raw key.
     let salt: Salt?
+    /// True for a data key that a key slot holds: the user of the database has other secrets.
+    let isUnlocked: Bool
     /// Equal for equal secrets in one process, and says nothing about them.
     let identity: [UInt8]
 
-    init(raw: SecretBytes, salt: Salt?) {
+    init(raw: SecretBytes, salt: Salt?, isUnlocked: Bool = false) {
         storage = .bytes(raw)
         form = .raw
-        self.salt = salt
+        (self.salt, self.isUnlocked) = (salt, isUnlocked)
         identity = KeySource.fingerprint(raw, form: form)
     }
 
     init(provider: @escaping @Sendable () throws -> SecretBytes) {
         storage = .provider(provider)
         form = .passphrase
-        salt = nil
+        (salt, isUnlocked) = (nil, false)
         identity = hashableRandomBytes()
     }
 
     init(store: any KeyStore) {
         storage = .store(store)
         form = .raw
-        salt = nil
+        (salt, isUnlocked) = (nil, false)
         identity = hashableRandomBytes()
     }
 
     /// A passphrase, or the key spec that it spells.
     init(copying read: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) {
+        isUnlocked = false
         do {
             var secret: SecretBytes?
             try read { secret = try SecretBytes(copying: $0) }

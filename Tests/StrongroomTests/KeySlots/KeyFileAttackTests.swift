@@ -32,7 +32,8 @@ struct KeyFileAttackTests {
     {
         var configuration = Configuration.slots(passphrase)
         configure(&configuration)
-        return #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }?.reason
+        return #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path,
+            configuration: configuration) }?.reason
     }
 
     @Test("can't lower the cost of a slot")
@@ -68,10 +69,12 @@ struct KeyFileAttackTests {
     @Test("can't swap slots, or what is in them")
     func swapped() throws {
         let text = try text(), slots = slots(text)
-        try write(text.replacing(slots[0], with: "X").replacing(slots[1], with: slots[0]).replacing("X", with: slots[1]))
+        try write(text.replacing(slots[0], with: "X").replacing(slots[1], with: slots[0]).replacing("X",
+            with: slots[1]))
         #expect(reason() == .forgedKeyFile)
         let wrapped = slots.map { $0.components(separatedBy: "\n")[6] }
-        try write(text.replacing(wrapped[0], with: "X").replacing(wrapped[1], with: wrapped[0]).replacing("X", with: wrapped[1]))
+        try write(text.replacing(wrapped[0], with: "X").replacing(wrapped[1], with: wrapped[0]).replacing("X",
+            with: wrapped[1]))
         #expect(reason() == .wrongKey)
     }
 

@@ -1,3 +1,4 @@
+import CStrongroomFaults
 import Foundation
 @testable import Strongroom
 import Testing
@@ -27,7 +28,8 @@ struct KeySlotRotationTests {
         let pool = try makeSlots(path, "first"), slots = try pool.keySlots()
         try slots.add(.passphrase("second"), NewKeySlot(label: "second", derivation: .cheap))
         let code = try slots.addRecoveryCode(), before = slots.dataKey, ids = try slots.slots.map(\.id)
-        let refused = #expect(throws: DatabaseError.self) { try pool.rotateKey(.keeping([.passphrase("first"), code.key])) }
+        let refused = #expect(throws: DatabaseError.self) { try pool.rotateKey(.keeping([.passphrase("first"),
+            code.key])) }
         #expect(refused?.reason == .droppedKeySlots)
         #expect(try slots.slots(notOpenedBy: [.passphrase("first"), code.key]).map(\.label) == ["second"])
         #expect(try pool.rotateKey(.keeping([.passphrase("first"), code.key], droppingOthers: true)) == .complete)
@@ -48,7 +50,8 @@ struct KeySlotRotationTests {
     @Test("needs a secret that opens a slot")
     func wrongSecret() throws {
         let pool = try makeSlots(path, "first")
-        let error = #expect(throws: DatabaseError.self) { try pool.rotateKey(.keeping([.passphrase("none")], droppingOthers: true)) }
+        let error = #expect(throws: DatabaseError.self) { try pool.rotateKey(.keeping([.passphrase("none")],
+            droppingOthers: true)) }
         #expect(error?.reason == .wrongKey)
         let none = #expect(throws: DatabaseError.self) { try pool.rotateKey(.keeping([], droppingOthers: true)) }
         #expect(none?.reason == .lastKeySlot)
@@ -63,7 +66,8 @@ struct KeySlotRotationTests {
         configuration.encryption = Encryption(key: .passphrase("plain"), settings: CipherSettings(kdfIterations: 1000))
         let pool = try DatabasePool(path: path, configuration: configuration)
         try await pool.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
-        try await pool.rotateKey(.creating(NewKeySlot(label: "first", derivation: .cheap), secret: .passphrase("first")))
+        try await pool.rotateKey(.creating(NewKeySlot(label: "first", derivation: .cheap),
+            secret: .passphrase("first")))
         #expect(try await pool.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
         #expect(try pool.keySlots().slots.map(\.label) == ["first"])
         #expect(try opens("first") && !opens("plain"))
@@ -81,7 +85,8 @@ struct KeySlotRotationTests {
     @Test("gives the key of the database to a store, and takes the slots")
     func managed() throws {
         try makeSlots(path, "first").close()
-        let store = FileKeyStore(path: folder.path("key")), queue = try DatabaseQueue(path: path, configuration: .slots("first"))
+        let store = FileKeyStore(path: folder.path("key")), queue = try DatabaseQueue(path: path,
+            configuration: .slots("first"))
         try queue.rotateKey(.removing(newKey: .managed(by: store)))
         try queue.close()
         #expect(try names() == ["db.sqlite", "db.sqlite-key-lock", "key"])
@@ -108,6 +113,19 @@ struct KeySlotRotationTests {
         }
     }
 
+    @Test("by another connection is met by an opening in the middle of its derivation",
+          .enabled(if: strongroom_faults_operations() >= 0), arguments: [nil, PlaintextHeader()])
+    func renewedMeanwhile(header: PlaintextHeader?) throws {
+        var configuration = Configuration.slots("first", creating: true)
+        configuration.encryption?.plaintextHeader = header
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        try pool.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+        var outcome: Result<RotationOutcome, any Error>?
+        beforeDeriving { outcome = Result { try pool.rotateKey(.keeping([.passphrase("first")])) } }
+        #expect(try opens("first"))
+        #expect(try outcome?.get() == .complete)
+    }
+
     @Test("that waits for a reader has both key files, opens by either set of secrets, and refuses changes of slots")
     func pending() throws {
         let pool = try makeSlots(path, "first"), slots = try pool.keySlots()
@@ -120,6 +138,16 @@ struct KeySlotRotationTests {
             #expect(try opens("first"))
             let error = #expect(throws: DatabaseError.self) { try slots.remove("second") }
             #expect(error?.reason == .checkpointPending)
+            #expect(try pool.keySlots().slots.map(\.label) == ["first"])
+            let backup = folder.path("backup")
+            try Data(pool.keySlots().backup()).write(to: URL(fileURLWithPath: backup))
+            let restoring = #expect(throws: DatabaseError.self) {
+                try KeySlots.restore(
+                    backup, path: path, encryption: Encryption(key: .passphrase("first")), replacing: true)
+            }
+            #expect(restoring?.reason == .checkpointPending)
+            try pool.vacuum(into: folder.path("copy"))
+            #expect(try value(folder.path("copy"), "first") == 1)
         }
         try reader.close()
         #expect(try pool.finishKeyRotation() == .complete)

@@ -21,11 +21,13 @@ struct KeySlotTests {
     @Test("is created with one, and opened by its secret alone")
     func creation() throws {
         try makeSlots(path, "first").close()
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["db.sqlite", "db.sqlite-keys"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["db.sqlite",
+            "db.sqlite-keys"])
         #expect(try value(path, "first") == 1)
         let error = #expect(throws: DatabaseError.self) { try value(path, "second") }
         #expect(error?.reason == .wrongKey && error?.isWrongKeyError == true)
-        #expect(try KeySlots.open(path: path, encryption: Encryption(key: .passphrase("first"))).slots.map(\.label) == ["first"])
+        #expect(try KeySlots.open(path: path,
+            encryption: Encryption(key: .passphrase("first"))).slots.map(\.label) == ["first"])
     }
 
     @Test("opens by usePassphrase, too, and keeps a plaintext header")
@@ -41,7 +43,8 @@ struct KeySlotTests {
             try db.usePassphrase("first")
             try db.usePassphrase("first")
         }
-        #expect(try DatabaseQueue(path: path, configuration: plain).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+        #expect(try DatabaseQueue(path: path,
+            configuration: plain).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
     }
 
     @Test("that is created by several at once has one data key")
@@ -112,7 +115,8 @@ struct KeySlotTests {
         try makeSlots(path, "first").close()
         let deriver = KeySlotDeriver(), files = KeyFiles(database: path)
         let old = try SecretBytes(copying: Array("first".utf8)), new = try SecretBytes(copying: Array("second".utf8))
-        let file = try #require(try files.read(.current)), dataKey = try file.unlock(old, preferred: nil, deriver).dataKey
+        let file = try #require(try files.read(.current)), dataKey = try file.unlock(old, preferred: nil,
+            deriver).dataKey
         let draft = try KeyFileDraft(of: file, dataKey: dataKey, deriver: deriver)
             .changing("first", to: { NewKeySlot(label: $0.label, derivation: .cheap) }, new)
         _ = try files.changing { try draft.publish($0, as: .current) }
@@ -123,7 +127,8 @@ struct KeySlotTests {
     @Test("adds slots up to 32, and loses all but the last")
     func addAndRemove() throws {
         let pool = try makeSlots(path, "first"), slots = try pool.keySlots()
-        for number in 2...32 { try slots.add(.passphrase("\(number)"), NewKeySlot(label: "\(number)", derivation: .cheap)) }
+        for number in 2...32 { try slots.add(.passphrase("\(number)"),
+            NewKeySlot(label: "\(number)", derivation: .cheap)) }
         let next = NewKeySlot(label: "33", derivation: .cheap)
         #expect(reason { try slots.add(.passphrase("33"), next) } == .unfitKeySlot)
         #expect(reason { try slots.remove("none") } == .missingKeySlot)
@@ -138,7 +143,8 @@ struct KeySlotTests {
         let pool = try makeSlots(path, "first")
         let text = try pool.keySlots().addRecoveryCode().withText { String(decoding: $0, as: UTF8.self) }
         #expect(text.count == 41 && text.split(separator: "-").count == 7)
-        for typed in [text, text.lowercased(), text.replacing("-", with: ""), text.replacing("-", with: " ").replacing("0", with: "o")] {
+        for typed in [text, text.lowercased(), text.replacing("-", with: ""),
+            text.replacing("-", with: " ").replacing("0", with: "o")] {
             #expect(try value(path, typed) == 1)
         }
         var slip = Array(text)
@@ -157,13 +163,15 @@ struct KeySlotTests {
         #expect(try stockShell(path, key: "x'\(digits)'", setUp: "", "SELECT a FROM t;") == ["1"])
         var configuration = Configuration()
         configuration.encryption = Encryption(key: slots.dataKey)
-        #expect(try DatabaseQueue(path: path, configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+        #expect(try DatabaseQueue(path: path,
+            configuration: configuration).read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
     }
 
     @Test("refuses an empty secret, a raw key as one, unfit labels, and derivations outside of their bounds")
     func unfit() throws {
         let slots = try makeSlots(path, "first").keySlots()
-        func add(_ key: DatabaseKey, _ slot: NewKeySlot) -> DatabaseError.Reason? { reason { try slots.add(key, slot) } }
+        func add(_ key: DatabaseKey,
+            _ slot: NewKeySlot) -> DatabaseError.Reason? { reason { try slots.add(key, slot) } }
         #expect(add(.passphrase(""), NewKeySlot(label: "a", derivation: .cheap)) == .emptyKey)
         #expect(try add(.random(), NewKeySlot(label: "a", derivation: .cheap)) == .unfitKeySlot)
         for label in ["", "a\nb", "\u{202e}a", String(repeating: "a", count: 65)] {
@@ -173,10 +181,27 @@ struct KeySlotTests {
             let expected: DatabaseError.Reason = derivation == .hkdf ? .unfitKeySlot : .weakKeyCost
             #expect(add(.passphrase("a"), NewKeySlot(label: "a", derivation: derivation)) == expected)
         }
-        for derivation in [KeyDerivation.scrypt(logN: 23, r: 8, p: 1), .scrypt(logN: 60, r: 8, p: 1), .pbkdf2(rounds: 1 << 40)] {
+        for derivation in [KeyDerivation.scrypt(logN: 23, r: 8, p: 1), .scrypt(logN: 60, r: 8, p: 1),
+            .pbkdf2(rounds: 1 << 40)] {
             #expect(add(.passphrase("a"), NewKeySlot(label: "a", derivation: derivation)) == .excessiveKeyCost)
         }
         #expect(try slots.slots.count == 1)
+    }
+
+    @Test("takes no secret that is given for a recovery code, whichever way")
+    func givenCode() throws {
+        let code = NewKeySlot(label: "code", kind: .recoveryCode, derivation: .hkdf)
+        var configuration = Configuration.slots("a")
+        configuration.encryption?.keySlots.creating = code
+        #expect(reason { _ = try DatabaseQueue(path: path, configuration: configuration) } == .unfitKeySlot)
+        #expect(!FileManager.default.fileExists(atPath: path + "-keys"))
+        let pool = try makeSlots(path, "first"), slots = try pool.keySlots()
+        #expect(reason { try slots.add(.passphrase("a"), code) } == .unfitKeySlot)
+        #expect(reason {
+            try slots.change("first", to: .passphrase("a"), kind: .recoveryCode, derivation: .hkdf)
+        } == .unfitKeySlot)
+        try pool.rotateKey(.removing(newKey: .passphrase("plain")))
+        #expect(reason { try pool.rotateKey(.creating(code, secret: .passphrase("a"))) } == .unfitKeySlot)
     }
 
     @Test("has slots of PBKDF2 where that is asked for")
