@@ -34,10 +34,11 @@ static int open_regular(const char *path, int flags, mode_t mode) {
 }
 
 /// Without O_CREAT where the file exists: in a folder with the sticky bit, Linux would refuse the file of another user.
-static int open_or_create(const char *path) {
+static int open_or_create(const char *path, bool *is_new) {
     for (int tries = 0; tries < 100; tries++) {
         int fd = open_regular(path, O_RDWR, 0);
-        if (fd != -ENOENT) return fd;
+        *is_new = fd == -ENOENT;
+        if (!*is_new) return fd;
         fd = open_regular(path, O_RDWR | O_CREAT | O_EXCL, 0600);
         if (fd != -EEXIST) return fd;
     }
@@ -129,7 +130,8 @@ static void resemble(int fd, const char *database) {
 
 int strongroom_file_extend(const char *path, const char *database, const void *expected, size_t expected_size,
                            size_t kept, const void *bytes, size_t size) {
-    int fd = open_or_create(path);
+    bool is_new;
+    int fd = open_or_create(path, &is_new);
     if (fd < 0) return -fd;
     int result = lock(fd, LOCK_EX, longest_wait);
     if (result == 0) result = require_contents(fd, path, expected, expected_size);
@@ -160,20 +162,21 @@ int strongroom_file_remove_if(const char *path, const void *expected, size_t exp
 
 /// What another user has left would go on being that user's to write, and a file that has other names is more than a
 /// scratch file.
-static int require_own(int fd, const char *scratch) {
+static int require_own(int fd, const char *scratch, bool is_new) {
     struct stat file;
     if (!strongroom_has_name(fd, scratch)) return EAGAIN;
     if (fstat(fd, &file) != 0) return errno;
-    if (file.st_uid == geteuid() && file.st_nlink == 1) return 0;
+    if ((is_new || file.st_uid == geteuid()) && file.st_nlink == 1) return 0;
     return unlink(scratch) == 0 ? EAGAIN : errno;
 }
 
 int strongroom_scratch_open(const char *scratch, const char *model) {
     for (int tries = 0; tries < 100; tries++) {
-        int fd = open_or_create(scratch);
+        bool is_new;
+        int fd = open_or_create(scratch, &is_new);
         if (fd < 0) return fd;
         int result = lock(fd, LOCK_EX, longest_wait);
-        if (result == 0) result = require_own(fd, scratch);
+        if (result == 0) result = require_own(fd, scratch, is_new);
         if (result == 0) {
             // From now on, other users who may write the database wait for the lock.
             resemble(fd, model);
@@ -209,7 +212,8 @@ void strongroom_scratch_sweep(const char *scratch) {
 }
 
 int strongroom_file_hold(const char *path, const char *database, int milliseconds) {
-    int fd = open_or_create(path);
+    bool is_new;
+    int fd = open_or_create(path, &is_new);
     // Of another user's file, reading is enough.
     if (fd == -EACCES) fd = open_regular(path, O_RDONLY, 0);
     if (fd < 0) return fd;
@@ -233,7 +237,8 @@ static int make_private(int fd) {
 int strongroom_file_create(const char *path, const char *partial, const void *bytes, size_t size) {
     for (int tries = 0; tries < 100; tries++) {
         if (strongroom_file_exists(path)) return EEXIST;
-        int fd = open_or_create(partial);
+        bool is_new;
+        int fd = open_or_create(partial, &is_new);
         if (fd < 0) return -fd;
         int result = lock(fd, LOCK_EX, longest_wait);
         // Meanwhile, its writer may have given it the name that it is for.

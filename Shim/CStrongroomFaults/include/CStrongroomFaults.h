@@ -98,6 +98,12 @@ void strongroom_faults_after_renaming(void (*act)(void *context), void *context)
 /// Calls `act` once, before the next derivation by scrypt on this thread.
 void strongroom_faults_before_deriving(void (*act)(void *context), void *context);
 
+// MARK: Derivations
+
+/// How many derivations by scrypt this thread has made, and the seconds that they took; negative where they are not
+/// seen.
+int64_t strongroom_faults_derivations(double *seconds);
+
 // MARK: Names and users
 
 /// Refuses this thread hard links and renames that replace nothing, as many file systems do.

@@ -16,8 +16,6 @@ final class CipherState: ConnectionPart {
     /// The file was empty, and the salt for its creation stands beside it, until the first commit.
     var isCreating = false
 
-    /// The slot whose secret this connection was given.
-    var openedSlot: KeySlot?
     /// The salt of the key file, with which the database is to be created.
     var creationSalt: Salt?
 

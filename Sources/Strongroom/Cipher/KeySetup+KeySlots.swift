@@ -14,7 +14,8 @@ extension Database {
         guard isFileStored, let derived = cipher.derived else { throw DatabaseError.noKeySlots(path) }
         let files = KeyFiles(database: filePath)
         if let file = try files.read(for: derived.salt) {
-            return try KeySlots(files, file, dataKey: derived.key, opened: cipher.openedSlot)
+            let opened = file.slots.first { $0.id == cipher.key?.source.slotID }
+            return try KeySlots(files, file, dataKey: derived.key, opened: opened)
         }
         throw files.exists(.current) ? .foreignKeyFile(files.path(.current)) : DatabaseError.noKeySlots(path)
     }
@@ -41,7 +42,7 @@ extension KeySetup {
                 let file = try requireOwnKeyFile(files, requested)
                 try unlocking.use(file)
                 try establish()
-                guard try cipher.gate != nil && (files.exists(.rotation) || files.read(.current) != file) else { return }
+                guard cipher.gate != nil, try files.exists(.rotation) || files.read(.current) != file else { return }
                 // Another connection has renewed the data key during the derivation.
                 cipher.key = given
                 try unlockingKeySlots(requested, establish)
@@ -80,7 +81,7 @@ extension Database {
         else { return nil }
         let files = KeyFiles(database: filePath)
         guard let file = try files.read(for: derived.salt) else {
-            guard source.isUnlocked else { return nil }
+            guard source.slotID != nil else { return nil }
             let path = files.path(.current)
             throw files.exists(.current) ? .foreignKeyFile(path) : DatabaseError.missingKeyFile(path)
         }
@@ -122,8 +123,7 @@ private struct KeyUnlocking {
     private func unlock(_ file: KeyFile) throws -> DatabaseKey {
         if let least = options.leastEpoch, file.epoch < least { throw DatabaseError.olderKeyFile(file.epoch, least) }
         let (dataKey, slot) = try file.unlock(secret, preferred: options.preferred, deriver)
-        database.cipher.openedSlot = slot
-        return DatabaseKey(source: KeySource(raw: dataKey, salt: nil, isUnlocked: true))
+        return DatabaseKey(source: KeySource(raw: dataKey, salt: nil, slotID: slot.id))
     }
 
     /// Uses the salt and the data key of the key file for a new database. The key file is made before the database.

@@ -31,7 +31,7 @@ extension Rotation {
 
     private func newDataKey() throws -> DatabaseKey {
         let bytes = try SecretBytes(randomCount: KeySource.rawCount)
-        return DatabaseKey(source: KeySource(raw: bytes, salt: nil, isUnlocked: true))
+        return DatabaseKey(source: KeySource(raw: bytes, salt: nil, slotID: cipher.key?.source.slotID ?? ""))
     }
 
     private func authenticKeyFile() throws -> KeyFile {

@@ -67,7 +67,8 @@ struct KeyFiles {
         try changing { change in
             guard !exists(.rotation) else {
                 throw DatabaseError(
-                    .SQLITE_BUSY, refusing: "the data key is being renewed", advice: "try again when that is finished",
+                    .SQLITE_BUSY, refusing: "the data key is being renewed",
+                    advice: "try again when that is finished; opening the database for writing ends it after a crash",
                     reason: .checkpointPending)
             }
             return try body(change)

@@ -12,7 +12,7 @@ import Foundation
 ///
 /// Unchecked: `lock` guards the variable.
 public final class KeySlots: @unchecked Sendable {
-    /// The slot that the connection was opened with; nil where another connection, or the data key itself, opened it.
+    /// The slot whose secret opened the database; nil where the data key itself did.
     public let opened: KeySlot?
 
     private let files: KeyFiles

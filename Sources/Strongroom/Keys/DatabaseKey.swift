@@ -111,35 +111,35 @@ final class KeySource: @unchecked Sendable {
     let form: Form
     /// The salt that came with a raw key.
     let salt: Salt?
-    /// True for a data key that a key slot holds: the user of the database has other secrets.
-    let isUnlocked: Bool
+    /// The identifier of the key slot that this data key came from, empty if it is new; nil for any other key.
+    let slotID: String?
     /// Equal for equal secrets in one process, and says nothing about them.
     let identity: [UInt8]
 
-    init(raw: SecretBytes, salt: Salt?, isUnlocked: Bool = false) {
+    init(raw: SecretBytes, salt: Salt?, slotID: String? = nil) {
         storage = .bytes(raw)
         form = .raw
-        (self.salt, self.isUnlocked) = (salt, isUnlocked)
+        (self.salt, self.slotID) = (salt, slotID)
         identity = KeySource.fingerprint(raw, form: form)
     }
 
     init(provider: @escaping @Sendable () throws -> SecretBytes) {
         storage = .provider(provider)
         form = .passphrase
-        (salt, isUnlocked) = (nil, false)
+        (salt, slotID) = (nil, nil)
         identity = hashableRandomBytes()
     }
 
     init(store: any KeyStore) {
         storage = .store(store)
         form = .raw
-        (salt, isUnlocked) = (nil, false)
+        (salt, slotID) = (nil, nil)
         identity = hashableRandomBytes()
     }
 
     /// A passphrase, or the key spec that it spells.
     init(copying read: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) {
-        isUnlocked = false
+        slotID = nil
         do {
             var secret: SecretBytes?
             try read { secret = try SecretBytes(copying: $0) }

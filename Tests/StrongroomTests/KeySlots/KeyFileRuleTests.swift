@@ -15,17 +15,21 @@ struct KeyFileRuleTests {
         try makeSlots(path, "first").close()
     }
 
-    private func slots() throws -> KeySlots { try KeySlots.open(path: path,
-        encryption: Encryption(key: .passphrase("first"))) }
+    private func slots() throws -> KeySlots {
+        try KeySlots.open(path: path, encryption: Encryption(key: .passphrase("first")))
+    }
 
-    private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
 
     @Test("has the mode of the database, also after a change", arguments: [0o600, 0o640, 0o644, 0o660])
     func mode(_ mode: mode_t) throws {
         #expect(chmod(path, mode) == 0)
         try slots().change("first", to: .passphrase("second"))
         #expect(permissions(of: path + "-keys") == mode)
-        #expect(try DatabaseFile.inspect(path: path).keyFileProblems.contains(.readableByOthers) == (mode & S_IROTH != 0))
+        let problems = try DatabaseFile.inspect(path: path).keyFileProblems
+        #expect(problems.contains(.readableByOthers) == (mode & S_IROTH != 0))
         #expect(try names() == ["db.sqlite", "db.sqlite-keys"])
     }
 
@@ -33,8 +37,8 @@ struct KeyFileRuleTests {
     func link() throws {
         let link = folder.path("link")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-        try KeySlots.open(path: link, encryption: Encryption(key: .passphrase("first"))).change("first",
-            to: .passphrase("second"))
+        try KeySlots.open(path: link, encryption: Encryption(key: .passphrase("first")))
+            .change("first", to: .passphrase("second"))
         #expect(try value(link, "second") == 1)
         #expect(try names() == ["db.sqlite", "db.sqlite-keys", "link"])
     }

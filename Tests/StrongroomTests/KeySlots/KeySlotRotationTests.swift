@@ -13,7 +13,9 @@ struct KeySlotRotationTests {
         path = folder.path("db.sqlite")
     }
 
-    private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
 
     private func opens(_ passphrase: String) throws -> Bool {
         do {
@@ -28,8 +30,9 @@ struct KeySlotRotationTests {
         let pool = try makeSlots(path, "first"), slots = try pool.keySlots()
         try slots.add(.passphrase("second"), NewKeySlot(label: "second", derivation: .cheap))
         let code = try slots.addRecoveryCode(), before = slots.dataKey, ids = try slots.slots.map(\.id)
-        let refused = #expect(throws: DatabaseError.self) { try pool.rotateKey(.keeping([.passphrase("first"),
-            code.key])) }
+        let refused = #expect(throws: DatabaseError.self) {
+            try pool.rotateKey(.keeping([.passphrase("first"), code.key]))
+        }
         #expect(refused?.reason == .droppedKeySlots)
         #expect(try slots.slots(notOpenedBy: [.passphrase("first"), code.key]).map(\.label) == ["second"])
         #expect(try pool.rotateKey(.keeping([.passphrase("first"), code.key], droppingOthers: true)) == .complete)
@@ -50,8 +53,9 @@ struct KeySlotRotationTests {
     @Test("needs a secret that opens a slot")
     func wrongSecret() throws {
         let pool = try makeSlots(path, "first")
-        let error = #expect(throws: DatabaseError.self) { try pool.rotateKey(.keeping([.passphrase("none")],
-            droppingOthers: true)) }
+        let error = #expect(throws: DatabaseError.self) {
+            try pool.rotateKey(.keeping([.passphrase("none")], droppingOthers: true))
+        }
         #expect(error?.reason == .wrongKey)
         let none = #expect(throws: DatabaseError.self) { try pool.rotateKey(.keeping([], droppingOthers: true)) }
         #expect(none?.reason == .lastKeySlot)
@@ -85,8 +89,8 @@ struct KeySlotRotationTests {
     @Test("gives the key of the database to a store, and takes the slots")
     func managed() throws {
         try makeSlots(path, "first").close()
-        let store = FileKeyStore(path: folder.path("key")), queue = try DatabaseQueue(path: path,
-            configuration: .slots("first"))
+        let store = FileKeyStore(path: folder.path("key"))
+        let queue = try DatabaseQueue(path: path, configuration: .slots("first"))
         try queue.rotateKey(.removing(newKey: .managed(by: store)))
         try queue.close()
         #expect(try names() == ["db.sqlite", "db.sqlite-key-lock", "key"])

@@ -21,7 +21,9 @@ struct KilledKeyFileCopyTests {
         try DatabaseFile.migrate(path: source, to: destination, from: Encryption(key: .passphrase("first")))
     }
 
-    private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
 
     @Test("leaves a key file that is gone with the next copy to the same name, or to another one",
           .enabled(if: strongroom_faults_refused_names() >= 0), arguments: ["copy", "another"])
