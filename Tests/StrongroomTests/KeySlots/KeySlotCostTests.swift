@@ -39,7 +39,8 @@ struct KeySlotCostTests {
         print("\(megabytes) MB: " + zip(names, figures).map { "\($0) \(String(format: "%.1f", $1)) ms" }
             .joined(separator: ", "))
         #expect(figures[2] - figures[0] < 2)
-        #expect(figures[4] < 20)
+        // Two syncs, which a busy disk makes wait.
+        #expect(figures[4] < 200)
     }
 
     /// Returns the seconds that `body` takes, and those of its derivations.
