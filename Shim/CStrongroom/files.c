@@ -35,10 +35,11 @@ static int open_regular(const char *path, int flags, mode_t mode) {
 
 /// Opens without O_CREAT if the file exists: in a folder with the sticky bit, Linux would refuse another user's
 /// file.
-static int open_or_create(const char *path) {
+static int open_or_create(const char *path, bool *is_new) {
     for (int tries = 0; tries < 100; tries++) {
         int fd = open_regular(path, O_RDWR, 0);
-        if (fd != -ENOENT) return fd;
+        *is_new = fd == -ENOENT;
+        if (!*is_new) return fd;
         fd = open_regular(path, O_RDWR | O_CREAT | O_EXCL, 0600);
         if (fd != -EEXIST) return fd;
     }
@@ -130,7 +131,8 @@ static void resemble(int fd, const char *database) {
 
 int strongroom_file_extend(const char *path, const char *database, const void *expected, size_t expected_size,
                            size_t kept, const void *bytes, size_t size) {
-    int fd = open_or_create(path);
+    bool is_new;
+    int fd = open_or_create(path, &is_new);
     if (fd < 0) return -fd;
     int result = lock(fd, LOCK_EX, longest_wait);
     if (result == 0) result = require_contents(fd, path, expected, expected_size);
@@ -159,22 +161,28 @@ int strongroom_file_remove_if(const char *path, const void *expected, size_t exp
 
 // MARK: Replacing
 
-/// Removes the file of another user, who could otherwise continue to write it.
-static int require_own(int fd, const char *scratch) {
+/// What another user has left would go on being that user's to write, and a file that has other names is more than a
+/// scratch file.
+static int require_own(int fd, const char *scratch, bool is_new) {
     struct stat file;
     if (!strongroom_has_name(fd, scratch)) return EAGAIN;
     if (fstat(fd, &file) != 0) return errno;
-    if (file.st_uid == geteuid()) return 0;
+    if ((is_new || file.st_uid == geteuid()) && file.st_nlink == 1) return 0;
     return unlink(scratch) == 0 ? EAGAIN : errno;
 }
 
-int strongroom_scratch_open(const char *scratch) {
+int strongroom_scratch_open(const char *scratch, const char *model) {
     for (int tries = 0; tries < 100; tries++) {
-        int fd = open_or_create(scratch);
+        bool is_new;
+        int fd = open_or_create(scratch, &is_new);
         if (fd < 0) return fd;
         int result = lock(fd, LOCK_EX, longest_wait);
-        if (result == 0) result = require_own(fd, scratch);
-        if (result == 0) return fd;
+        if (result == 0) result = require_own(fd, scratch, is_new);
+        if (result == 0) {
+            // From now on, other users who may write the database wait for the lock.
+            resemble(fd, model);
+            return fd;
+        }
         close(fd);
         if (result != EAGAIN) return -result;
     }
@@ -185,6 +193,8 @@ int strongroom_scratch_publish(int fd, const char *scratch, const char *path, co
                                size_t size) {
     resemble(fd, model);
     int result = write_and_sync(fd, 0, bytes, size);
+    // After the renaming, the next writer may replace the file before it could be read back.
+    if (result == 0 && require_contents(fd, scratch, bytes, size) != 0) result = EIO;
     if (result == 0 && rename(scratch, path) != 0) result = errno;
     return result != 0 ? result : sync_directory(path);
 }
@@ -194,8 +204,17 @@ void strongroom_scratch_close(int fd, const char *scratch) {
     close(fd);
 }
 
+void strongroom_scratch_sweep(const char *scratch) {
+    int fd = open_regular(scratch, O_RDWR, 0);
+    if (fd < 0) return;
+    // Without locks, nobody can tell a change in progress from one that was killed.
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) strongroom_scratch_close(fd, scratch);
+    else close(fd);
+}
+
 int strongroom_file_hold(const char *path, const char *database, int milliseconds) {
-    int fd = open_or_create(path);
+    bool is_new;
+    int fd = open_or_create(path, &is_new);
     // Reading another user's file is sufficient for the lock.
     if (fd == -EACCES) fd = open_regular(path, O_RDONLY, 0);
     if (fd < 0) return fd;
@@ -219,7 +238,8 @@ static int make_private(int fd) {
 int strongroom_file_create(const char *path, const char *partial, const void *bytes, size_t size) {
     for (int tries = 0; tries < 100; tries++) {
         if (strongroom_file_exists(path)) return EEXIST;
-        int fd = open_or_create(partial);
+        bool is_new;
+        int fd = open_or_create(partial, &is_new);
         if (fd < 0) return -fd;
         int result = lock(fd, LOCK_EX, longest_wait);
         // Meanwhile, its writer may have renamed it to its final name.
@@ -280,11 +300,19 @@ static int replace_placeholder(const char *from, const char *to) {
     return result;
 }
 
-int strongroom_file_move(const char *from, const char *to) {
+static int move(const char *from, const char *to) {
     int result = rename_exclusively(from, to);
     if (is_refusal(result)) result = link_exclusively(from, to);
-    if (is_refusal(result)) result = replace_placeholder(from, to);
-    return result != 0 ? result : sync_directory(to);
+    return is_refusal(result) ? replace_placeholder(from, to) : result;
+}
+
+int strongroom_file_move(const char *from, const char *to) {
+    int result = move(from, to);
+    if (result != 0) return result;
+    result = sync_directory(to);
+    // What a power cut may undo has not happened.
+    if (result != 0) (void)move(to, from);
+    return result;
 }
 
 bool strongroom_file_exists(const char *path) {

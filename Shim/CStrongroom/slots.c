@@ -16,6 +16,17 @@
 #endif
 #endif
 
+#if __APPLE__ || OPENSSL_VERSION_NUMBER < 0x30000000L
+int strongroom_argon2id(
+    const void *secret, size_t secret_size, const uint8_t *salt, size_t salt_size, uint32_t passes, uint32_t memory,
+    uint32_t lanes, uint8_t *out, size_t out_size)
+{
+    (void)secret, (void)secret_size, (void)salt, (void)salt_size, (void)passes, (void)memory, (void)lanes;
+    (void)out, (void)out_size;
+    return STRONGROOM_UNSUPPORTED;
+}
+#endif
+
 #if __APPLE__
 
 int strongroom_scrypt(
@@ -23,15 +34,6 @@ int strongroom_scrypt(
     uint8_t *out, size_t out_size)
 {
     (void)secret, (void)secret_size, (void)salt, (void)salt_size, (void)n, (void)r, (void)p, (void)out, (void)out_size;
-    return STRONGROOM_UNSUPPORTED;
-}
-
-int strongroom_argon2id(
-    const void *secret, size_t secret_size, const uint8_t *salt, size_t salt_size, uint32_t passes, uint32_t memory,
-    uint32_t lanes, uint8_t *out, size_t out_size)
-{
-    (void)secret, (void)secret_size, (void)salt, (void)salt_size, (void)passes, (void)memory, (void)lanes;
-    (void)out, (void)out_size;
     return STRONGROOM_UNSUPPORTED;
 }
 
@@ -89,15 +91,6 @@ int strongroom_argon2id(
     int done = EVP_KDF_derive(context, out, out_size, settings);
     EVP_KDF_CTX_free(context);
     return done == 1 ? 0 : refused();
-}
-#else
-int strongroom_argon2id(
-    const void *secret, size_t secret_size, const uint8_t *salt, size_t salt_size, uint32_t passes, uint32_t memory,
-    uint32_t lanes, uint8_t *out, size_t out_size)
-{
-    (void)secret, (void)secret_size, (void)salt, (void)salt_size, (void)passes, (void)memory, (void)lanes;
-    (void)out, (void)out_size;
-    return STRONGROOM_UNSUPPORTED;
 }
 #endif
 

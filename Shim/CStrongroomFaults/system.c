@@ -67,7 +67,7 @@ ssize_t read(int file, void *bytes, size_t size) {
 }
 
 static ssize_t write_at(int file, const void *bytes, size_t size, off64_t offset) {
-    strongroom_faults_note_operation();
+    if (strongroom_faults_fail_operation()) return -1;
     if (fails(STRONGROOM_CALL_WRITE, NULL, file)) return -1;
     strongroom_trace_write(file, bytes, size, offset);
     return syscall(SYS_pwrite64, file, bytes, size, offset);
@@ -86,7 +86,7 @@ ssize_t write(int file, const void *bytes, size_t size) {
 }
 
 static int truncate_file(int file, off64_t size) {
-    strongroom_faults_note_operation();
+    if (strongroom_faults_fail_operation()) return -1;
     if (fails(STRONGROOM_CALL_TRUNCATE, NULL, file)) return -1;
     strongroom_trace_file(STRONGROOM_TRACE_TRUNCATE, file, size);
     return (int)syscall(SYS_ftruncate, file, size);
@@ -111,7 +111,7 @@ static int sync_file(long number, int file) {
 }
 
 int fsync(int file) {
-    strongroom_faults_note_operation();
+    if (strongroom_faults_fail_operation()) return -1;
     int error = strongroom_faults_before_sync();
     if (error == 0) return sync_file(SYS_fsync, file);
     errno = error;
@@ -152,7 +152,7 @@ int nanosleep(const struct timespec *duration, struct timespec *rest) {
 // MARK: Names
 
 int unlink(const char *path) {
-    strongroom_faults_note_operation();
+    if (strongroom_faults_fail_operation()) return -1;
     if (fails(STRONGROOM_CALL_DELETE, path, -1)) return -1;
     int result = (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
     if (result == 0) strongroom_trace_name(STRONGROOM_TRACE_DELETE, path, NULL, -1);
@@ -167,8 +167,10 @@ static int rename_file(const char *from, const char *to, unsigned flags) {
 }
 
 int rename(const char *from, const char *to) {
-    strongroom_faults_note_operation();
-    return rename_file(from, to, 0);
+    if (strongroom_faults_fail_operation()) return -1;
+    int result = rename_file(from, to, 0);
+    strongroom_faults_note_renaming();
+    return result;
 }
 
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {

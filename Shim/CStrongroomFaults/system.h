@@ -12,8 +12,11 @@ int strongroom_faults_before(strongroom_call call, const char *path, int file);
 /// True while a call is to fail.
 bool strongroom_faults_fail(void);
 
-/// Counts a change of a file, and kills the process in front of it if that was asked for.
-void strongroom_faults_note_operation(void);
+/// Counts a change of a file. Kills the process in front of it if that was asked for. Returns true, with errno set, if
+/// the change is to fail.
+bool strongroom_faults_fail_operation(void);
+/// Calls what the thread wants to be called after its next renaming.
+void strongroom_faults_note_renaming(void);
 /// The errno of the sync of a file that is not SQLite's, and of a new name, on this thread; 0 for none.
 int strongroom_faults_before_sync(void);
 int strongroom_faults_before_naming(int refusal);

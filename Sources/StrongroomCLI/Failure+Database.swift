@@ -65,7 +65,7 @@ extension Failure {
                       remedy: "Leave out --salt-file")
         case .unfitKeySlots:
             self.init(.other, file: file, "it has no key slots; nothing was changed",
-                      remedy: "strongroom create --slots makes a database that has some")
+                      remedy: "strongroom rotate --slots gives it some")
         case .notEncrypted:
             self.init(.other, file: file, "it is not encrypted; nothing was changed",
                       remedy: "Make an encrypted copy with: strongroom encrypt")

@@ -24,6 +24,11 @@ struct SlotOptions: ParsableArguments {
     /// True if an option gives something of a slot.
     var isGiven: Bool { label != nil || derivation != nil || cost != nil }
 
+    /// - parameter isCreating: true if the command makes a slot.
+    func validate(besides isCreating: Bool) throws {
+        guard isCreating || !isGiven else { throw ValidationError("--label, --derivation and --cost go with --slots.") }
+    }
+
     /// The derivation that the options give; nil without one.
     var given: KeyDerivation? { derivation == nil && cost == nil ? nil : chosen }
 

@@ -5,45 +5,13 @@ import Testing
 /// The tables of the article on sidecars: each row is what really happens.
 @Suite("The tables of sidecars")
 struct SidecarTableTests {
-    struct Row: CustomTestStringConvertible, Sendable {
-        let role: SaltFile.Role
-        let sidecar: SidecarState
-        let database: DatabaseState
-        /// Opening, creating, rotating.
-        let outcomes: [String]
-        /// Of `verify-key`, `create` and `rotate`.
-        let statuses: [Int32]
+    typealias Row = SidecarRow<SaltFile.Role, DatabaseState>
 
-        var testDescription: String { "\(role.rawValue) \(sidecar.rawValue), database \(database.rawValue)" }
-
-        init?(_ line: Substring, _ role: SaltFile.Role) {
-            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-            guard cells.count == 6, let sidecar = SidecarState(rawValue: cells[0]),
-                let database = DatabaseState(rawValue: cells[1])
-            else { return nil }
-            (self.role, self.sidecar, self.database) = (role, sidecar, database)
-            outcomes = Array(cells[2...4])
-            statuses = cells[5].split(separator: ",").compactMap { Int32($0.trimmingCharacters(in: .whitespaces)) }
-        }
-    }
-
-    static let rows: [Row] = {
-        let article = Program.packageFolder.appendingPathComponent("Sources/Strongroom/Strongroom.docc/Sidecars.md")
-        var role: SaltFile.Role?
-        return ((try? String(contentsOf: article, encoding: .utf8)) ?? "").split(separator: "\n").compactMap { line in
-            if line.hasPrefix("## ") {
-                role = SaltFile.Role.allCases.first { line == "## The tables of `\($0.rawValue)`" }
-            }
-            return role.flatMap { Row(line, $0) }
-        }
-    }()
+    static let rows = Row.all
 
     @Test("The tables of sidecars have a row for each state of each sidecar beside each state of a database")
     func completeness() {
-        let names = Self.rows.map(\.testDescription)
-        #expect(Set(names).count == names.count)
-        let count = SaltFile.Role.allCases.count * SidecarState.allCases.count * DatabaseState.allCases.count
-        #expect(names.count == count)
+        Row.requireCompleteness(Self.rows)
     }
 
     @Test(

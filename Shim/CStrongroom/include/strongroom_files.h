@@ -28,17 +28,21 @@ int strongroom_file_extend(const char *path, const char *database, const void *e
 /// Removes a file. Returns EAGAIN if it no longer contains `expected`.
 int strongroom_file_remove_if(const char *path, const void *expected, size_t expected_size);
 
-/// Opens and locks the scratch file for the next content of another file, for one writer at a time. Returns a
-/// descriptor, or a negated error. Content that a killed process has left in it is discarded.
-int strongroom_scratch_open(const char *scratch);
+/// Opens and locks the scratch file that takes the next content of another file, for one writer at a time. It has the
+/// owner and the mode of `model`. Returns a descriptor, or a negated error. What a killed process has left in it
+/// doesn't count.
+int strongroom_scratch_open(const char *scratch, const char *model);
 
-/// Writes and syncs the scratch file, with the owner and the mode of `model`, and renames it to `path`, which it
-/// replaces. After a failure `path` is as before, unless the sync of the folder failed, which is the last step.
+/// Writes, syncs and reads back the scratch file, with the owner and the mode of `model`, and renames it to `path`,
+/// replacing what is there. After a failure `path` is as it was, unless the sync of the folder failed, which comes last.
 int strongroom_scratch_publish(int fd, const char *scratch, const char *path, const char *model, const void *bytes,
                                size_t size);
 
 /// Removes the scratch file, unless it was renamed, and unlocks it.
 void strongroom_scratch_close(int fd, const char *scratch);
+
+/// Removes the scratch file of a killed process. That of a change in progress stays.
+void strongroom_scratch_sweep(const char *scratch);
 
 /// Returns a descriptor that holds the lock of a file until it is closed, or a negated error: EBUSY if another
 /// process holds it for longer than the timeout. The file is created if necessary, with the owner and the mode of
@@ -52,7 +56,7 @@ int strongroom_file_create(const char *path, const char *partial, const void *by
 /// Removes a file, and syncs its folder.
 int strongroom_file_remove(const char *path);
 
-/// Renames a file in one directory. Returns EEXIST if the name is taken.
+/// Gives a file another name, in one directory; EEXIST if it is taken. After a failure it has its former name.
 int strongroom_file_move(const char *from, const char *to);
 
 /// Returns true if there is anything with the name.

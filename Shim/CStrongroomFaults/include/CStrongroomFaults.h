@@ -157,8 +157,26 @@ const void *strongroom_trace_end(int64_t *size);
 /// `count` of them from now on. Negative: never.
 void strongroom_faults_kill_after(int64_t count);
 
+/// Has a change of a file of this process fail with EIO, after `count` of them from now on, and if `lasting` all that
+/// follow. Negative: none.
+void strongroom_faults_fail_after(int64_t count, bool lasting);
+
 /// How many changes there were since then; negative where they are not seen.
 int64_t strongroom_faults_operations(void);
+
+// MARK: Interleavings
+
+/// Calls `act` once, after the next renaming of a file by this thread.
+void strongroom_faults_after_renaming(void (*act)(void *context), void *context);
+
+/// Calls `act` once, before the next derivation by scrypt on this thread.
+void strongroom_faults_before_deriving(void (*act)(void *context), void *context);
+
+// MARK: Derivations
+
+/// How many derivations by scrypt this thread has made, and the seconds that they took; negative where they are not
+/// seen.
+int64_t strongroom_faults_derivations(double *seconds);
 
 // MARK: Names and users
 

@@ -16,8 +16,6 @@ final class CipherState: ConnectionPart {
     /// True if the file was empty, and the salt for its creation is in a file beside it until the first commit.
     var isCreating = false
 
-    /// The slot that the secret of this connection opened.
-    var openedSlot: KeySlot?
     /// The salt of the key file, with which the database is to be created.
     var creationSalt: Salt?
 

@@ -75,10 +75,11 @@ extension DatabaseFile {
         try requireAbsent(destination)
         let staging = try CopyStaging(beside: destination)
         defer { staging.remove() }
+        let keyFile = try encryption.flatMap { try source.keyFile(forCopyWith: $0.key) }
         let original = source.isFileStored ? source.filePath : nil
         try staging.create(like: original)
         let counts = try write(staging.path)
-        if let encryption { try source.addKeySlots(to: staging.path, encryption) }
+        if let keyFile, let encryption { try keyFile.give(to: staging.path, encryption) }
         try withDatabase(staging.path, encryption) { copy in
             try copy.stopping(by: progress) { try verify(copy, counts, progress) }
         }

@@ -100,6 +100,6 @@ extension DatabaseFile.Inspection {
             hasKeyFile: KeyFiles(database: path).exists(.current),
             keySlots: ((try? KeyFiles(database: path).read(.current)) ?? nil)?.slots ?? [],
             keyFileProblems: KeyFileProblem.all(path, header),
-            isRotationPending: SaltFile.exists(.rotation, of: path))
+            isRotationPending: SaltFile.exists(.rotation, of: path) || KeyFiles(database: path).exists(.rotation))
     }
 }

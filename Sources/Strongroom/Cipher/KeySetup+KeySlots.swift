@@ -12,9 +12,11 @@ extension Database {
         try keySetup.settlePendingKey()
         guard isFileStored, let derived = cipher.derived else { throw DatabaseError.noKeySlots(path) }
         let files = KeyFiles(database: filePath)
-        guard let file = try files.read(.current) else { throw DatabaseError.noKeySlots(path) }
-        guard file.salt == derived.salt else { throw DatabaseError.foreignKeyFile(files.path(.current)) }
-        return try KeySlots(files, file, dataKey: derived.key, opened: cipher.openedSlot)
+        if let file = try files.read(for: derived.salt) {
+            let opened = file.slots.first { $0.id == cipher.key?.source.slotID }
+            return try KeySlots(files, file, dataKey: derived.key, opened: opened)
+        }
+        throw files.exists(.current) ? .foreignKeyFile(files.path(.current)) : DatabaseError.noKeySlots(path)
     }
 }
 
@@ -36,8 +38,13 @@ extension KeySetup {
             } else if SaltFile.exists(.rotation, of: database.filePath) || files.exists(.rotation) {
                 try unlocking.useFirstReadable(establish)
             } else {
-                try unlocking.use(requireOwnKeyFile(files, requested))
+                let file = try requireOwnKeyFile(files, requested)
+                try unlocking.use(file)
                 try establish()
+                guard cipher.gate != nil, try files.exists(.rotation) || files.read(.current) != file else { return }
+                // Another connection has renewed the data key during the derivation.
+                cipher.key = given
+                try unlockingKeySlots(requested, establish)
             }
         }
     }
@@ -63,16 +70,31 @@ extension KeySetup {
 // MARK: - Copies
 
 extension Database {
-    /// Writes a key file with the slots of this database beside a copy that has its data key.
-    func addKeySlots(to copy: String, _ encryption: Encryption) throws {
-        guard isFileStored, let key = cipher.key, key.source.form == .raw, let derived = cipher.derived,
-              encryption.key.source.identity == key.source.identity,
-              let file = try KeyFiles(database: filePath).read(.current), file.salt == derived.salt,
-              try file.isAuthentic(with: derived.key)
-        else { return }
-        let salt = try DatabaseFile.withDatabase(copy, encryption) { $0.cipher.derived?.salt }
-        guard let salt else { return }
-        let copied = try KeyFile(salt: salt, epoch: file.epoch, entries: file.entries, dataKey: derived.key)
+    /// Returns the key file for a copy with `copyKey`; nil if the copy gets another key than the data key, or there are
+    /// no slots.
+    ///
+    /// - throws: the errors of the key file, if a slot of it has opened the database: nothing else opens the copy.
+    func keyFile(forCopyWith copyKey: DatabaseKey) throws -> KeyFile? {
+        guard isFileStored, let source = cipher.key?.source, source.form == .raw, let derived = cipher.derived,
+              copyKey.source.identity == source.identity
+        else { return nil }
+        let files = KeyFiles(database: filePath)
+        guard let file = try files.read(for: derived.salt) else {
+            guard source.slotID != nil else { return nil }
+            let path = files.path(.current)
+            throw files.exists(.current) ? .foreignKeyFile(path) : DatabaseError.missingKeyFile(path)
+        }
+        guard try file.isAuthentic(with: derived.key) else { throw DatabaseError.forgedKeyFile }
+        return file
+    }
+}
+
+extension KeyFile {
+    /// Writes a key file with these slots beside a copy that has their data key.
+    func give(to copy: String, _ encryption: Encryption) throws {
+        let derived = try DatabaseFile.withDatabase(copy, encryption) { $0.cipher.derived }
+        guard let derived else { return }
+        let copied = try KeyFile(salt: derived.salt, epoch: epoch, entries: entries, dataKey: derived.key)
         try KeyFiles(database: copy).changing { try $0.write(copied, as: .current) }
     }
 }
@@ -100,8 +122,7 @@ private struct KeyUnlocking {
     private func unlock(_ file: KeyFile) throws -> DatabaseKey {
         if let least = options.leastEpoch, file.epoch < least { throw DatabaseError.olderKeyFile(file.epoch, least) }
         let (dataKey, slot) = try file.unlock(secret, preferred: options.preferred, deriver)
-        database.cipher.openedSlot = slot
-        return DatabaseKey(source: KeySource(raw: dataKey, salt: nil))
+        return DatabaseKey(source: KeySource(raw: dataKey, salt: nil, slotID: slot.id))
     }
 
     /// Uses the salt and the data key of the key file for a new database. The key file is made before the database.
@@ -116,6 +137,7 @@ private struct KeyUnlocking {
     }
 
     private func create(_ new: NewKeySlot, _ change: KeyFiles.Change) throws -> KeyFile {
+        try new.validateForGivenSecret()
         let dataKey = try SecretBytes(randomCount: KeySource.rawCount)
         let draft = try KeyFileDraft(salt: .random(), dataKey: dataKey, deriver: deriver)
         return try draft.adding(new, secret).publish(change, as: .current)
@@ -153,12 +175,6 @@ extension DatabaseError {
             || reason == .excessiveKeyCost || reason == .forgedKeyFile
     }
 
-    static func noKeySlots(_ path: String) -> DatabaseError {
-        DatabaseError(
-            refusing: "\(path) has no key slots", advice: "create databases with KeySlotOptions.creating",
-            reason: .unfitKeySlots)
-    }
-
     static func foreignKeyFile(_ path: String) -> DatabaseError {
         DatabaseError(
             .SQLITE_NOTADB, .foreignKeyFile,
@@ -170,5 +186,11 @@ extension DatabaseError {
         DatabaseError(
             .SQLITE_AUTH, .olderKeyFile, "the key file is an older copy: its epoch is \(epoch), and \(least) was seen",
             advice: "restore the latest key file")
+    }
+
+    static func noKeySlots(_ path: String) -> DatabaseError {
+        DatabaseError(
+            refusing: "\(path) has no key slots", advice: "give it slots with rotateKey(.creating(_:secret:))",
+            reason: .unfitKeySlots)
     }
 }

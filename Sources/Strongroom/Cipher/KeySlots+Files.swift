@@ -39,7 +39,7 @@ extension KeySlots {
         opening.key = DatabaseKey(source: KeySource(raw: dataKey, salt: nil))
         let salt = try DatabaseFile.reading(path: files.database, encryption: opening) { $0.cipher.derived?.salt }
         guard salt == file.salt else { throw DatabaseError.foreignKeyFile(backup) }
-        let restored = try files.changing { change in
+        let restored = try files.changingSlots { change in
             guard replacing || !files.exists(.current) else {
                 throw DatabaseError(
                     .SQLITE_CANTOPEN, refusing: "\(files.path(.current)) exists", advice: "replace it, or move it away",

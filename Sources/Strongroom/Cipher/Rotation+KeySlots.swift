@@ -14,19 +14,24 @@ extension Rotation {
             let former = try authenticKeyFile(), kept = try former.entries(openedBy: keys, deriver)
             let dropped = former.slots.filter { slot in !kept.contains { $0.slot == slot } }
             guard droppingOthers || dropped.isEmpty else { throw DatabaseError.dropping(dropped) }
-            return try rotateKey(to: .random(), .replacing(former: former) { draft in
+            return try rotateKey(to: newDataKey(), .replacing(former: former) { draft in
                 try kept.reduce(draft) { try $0.keeping($1.slot, $1.secret) }
             }, progress: progress)
         case .creating(let slot, let secret):
-            try slot.validate()
+            try slot.validateForGivenSecret()
             return try secret.withSlotSecret { secret in
                 let keyFile = KeyFileChange.replacing(former: nil) { try $0.adding(slot, secret) }
-                return try rotateKey(to: .random(), keyFile, progress: progress)
+                return try rotateKey(to: newDataKey(), keyFile, progress: progress)
             }
         case .removing(let key):
             _ = try authenticKeyFile()
             return try rotateKey(to: key, .removing, progress: progress)
         }
+    }
+
+    private func newDataKey() throws -> DatabaseKey {
+        let bytes = try SecretBytes(randomCount: KeySource.rawCount)
+        return DatabaseKey(source: KeySource(raw: bytes, salt: nil, slotID: cipher.key?.source.slotID ?? ""))
     }
 
     private func authenticKeyFile() throws -> KeyFile {

@@ -133,6 +133,7 @@ struct SaltSearch {
             try SaltFile.remove(.creation, of: database.filePath)
             cipher.isCreating = false
             try SaltFile.removeUnfinished(.rotation, of: database.filePath)
+            KeyFiles(database: database.filePath).removeLeftOvers()
             try database.rotation.announceForKeyFile()
             try database.rotation.finishRotation()
         } catch let error as DatabaseError

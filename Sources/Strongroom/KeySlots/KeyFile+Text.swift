@@ -40,11 +40,13 @@ extension KeyFile {
     /// - throws: `SQLITE_CORRUPT` with the reason `damagedKeyFile`; `newerKeyFile`; `weakKeyCost`, `excessiveKeyCost`
     ///   and `unfitKeySlot` for content beyond the limits.
     init(text bytes: [UInt8]) throws {
+        // A later format may have other limits.
+        try KeyFile.requireVersion(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
         guard bytes.count <= KeyFile.largestSize, let text = String(bytes: bytes, encoding: .utf8) else {
             throw DatabaseError.damagedKeyFile
         }
         var lines = Lines(text)
-        try KeyFile.requireVersion(lines.next() ?? "")
+        lines.removeFirst()
         guard let salt = lines.value("database").flatMap({ Salt(hex: $0) }),
               let epoch = lines.value("epoch").flatMap({ Int($0) }), (1...KeyFile.largestEpoch).contains(epoch)
         else { throw DatabaseError.damagedKeyFile }
@@ -62,7 +64,7 @@ extension KeyFile {
         try requireFit()
     }
 
-    private static func requireVersion(_ line: Substring) throws {
+    private static func requireVersion(_ line: String) throws {
         guard line.hasPrefix(title), let number = Int(line.dropFirst(title.count)) else {
             throw DatabaseError.damagedKeyFile
         }
@@ -100,7 +102,7 @@ private struct Lines {
 
     init(_ text: String) { rest = text.split(separator: "\n", omittingEmptySubsequences: false)[...] }
 
-    mutating func next() -> Substring? { rest.popFirst() }
+    mutating func removeFirst() { rest.removeFirst() }
 
     func comesNext(_ name: String) -> Bool { rest.first?.hasPrefix(name + " ") == true }
 

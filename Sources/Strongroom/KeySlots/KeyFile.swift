@@ -52,26 +52,37 @@ struct KeyFile: Hashable {
     /// Returns the data key and the slot that `secret` opens.
     ///
     /// - parameter preferred: the identifier or the label of the slot to try first.
-    /// - throws: `SQLITE_NOTADB` with the reason `wrongKey` or `mistypedRecoveryCode` if no slot opens, `forgedKeyFile`
-    ///   if one does and the file was not written with that data key.
+    /// - throws: `SQLITE_NOTADB` with the reason `wrongKey` or `mistypedRecoveryCode` where no slot opens,
+    ///   `forgedKeyFile` where one does and the file was not written with that data key; `unsupportedDerivation` where
+    ///   a slot could not be tried, and no other one opens.
     func unlock(
         _ secret: SecretBytes, preferred: String?, _ deriver: KeySlotDeriver
     ) throws -> (dataKey: SecretBytes, slot: KeySlot) {
         guard secret.count > 0 else { throw DatabaseError.emptyKey }
         let code = try secret.withBytes { try RecoveryCode(typed: $0) }
+        var untried: DatabaseError?
         for entry in order(preferred: preferred, isRecovering: code != nil) {
             let isCode = entry.slot.kind == .recoveryCode
-            guard let dataKey = try entry.unlock(isCode ? code!.secret : secret, deriver) else { continue }
-            guard try isAuthentic(with: dataKey) else { throw DatabaseError.forgedKeyFile }
-            return (dataKey, entry.slot)
+            do {
+                guard let dataKey = try entry.unlock(isCode ? code!.secret : secret, deriver) else { continue }
+                guard try isAuthentic(with: dataKey) else { throw DatabaseError.forgedKeyFile }
+                return (dataKey, entry.slot)
+            } catch let error as DatabaseError where error.reason == .unsupportedDerivation {
+                untried = untried ?? error
+            }
         }
+        throw untried ?? refusal(of: secret)
+    }
+
+    /// Returns the error for a secret that opens no slot.
+    private func refusal(of secret: SecretBytes) -> DatabaseError {
         if entries.contains(where: { $0.slot.kind == .recoveryCode }), secret.withBytes(RecoveryCode.resembles) {
-            throw DatabaseError(
+            return DatabaseError(
                 .SQLITE_NOTADB, .mistypedRecoveryCode,
                 "no key slot opens with this key, which resembles a recovery code",
                 advice: "compare it with what was written down")
         }
-        throw DatabaseError(.SQLITE_NOTADB, .wrongKey, "no key slot opens with this key")
+        return DatabaseError(.SQLITE_NOTADB, .wrongKey, "no key slot opens with this key")
     }
 
     /// Returns the slots that these keys open, each with its secret.

@@ -30,6 +30,16 @@ struct KeyFiles {
     /// Returns the content of a key file. Nil if there is none.
     func read(_ role: Role) throws -> KeyFile? { try KeyFiles.read(path(role)) }
 
+    /// Returns the key file for the data key that goes with a salt; nil if there is none. While a rotation is pending,
+    /// it may be the next one.
+    func read(for salt: Salt) throws -> KeyFile? {
+        // In between, the next one may have become the current one.
+        for role in [Role.current, .rotation, .current] {
+            if let file = try read(role), file.salt == salt { return file }
+        }
+        return nil
+    }
+
     /// Returns the content of the key file at a path. Nil if there is none.
     static func read(_ path: String) throws -> KeyFile? {
         guard let bytes = try sidecar.read(path, settled: false) else { return nil }
@@ -46,11 +56,27 @@ struct KeyFiles {
 
     /// Runs `body` while no other thread or process changes the key files.
     func changing<T>(_ body: (Change) throws -> T) throws -> T {
-        let scratch = path(.scratch), descriptor = strongroom_scratch_open(scratch)
+        let scratch = path(.scratch), descriptor = strongroom_scratch_open(scratch, database)
         guard descriptor >= 0 else { throw KeyFiles.sidecar.failure("write", scratch, error: -descriptor) }
         defer { strongroom_scratch_close(descriptor, scratch) }
         return try body(Change(files: self, descriptor: descriptor))
     }
+
+    /// Runs `body` like `changing`, unless a rotation brings in other slots.
+    func changingSlots<T>(_ body: (Change) throws -> T) throws -> T {
+        try changing { change in
+            guard !exists(.rotation) else {
+                throw DatabaseError(
+                    .SQLITE_BUSY, refusing: "the data key is being renewed",
+                    advice: "try again when that is finished; opening the database for writing ends it after a crash",
+                    reason: .checkpointPending)
+            }
+            return try body(change)
+        }
+    }
+
+    /// Removes what a killed change has left.
+    func removeLeftOvers() { strongroom_scratch_sweep(path(.scratch)) }
 
     /// Removes the key file of a database that doesn't exist, complete or not, if it is that of `copy`. In that case
     /// the process that was to rename `copy` to the database was killed before that.
@@ -78,9 +104,6 @@ struct KeyFiles {
             let error = strongroom_scratch_publish(
                 descriptor, files.path(.scratch), path, model ?? files.database, text, text.count)
             guard error == 0 else { throw KeyFiles.sidecar.failure("write", path, error: error) }
-            guard try files.read(role) == file else {
-                throw DatabaseError(.SQLITE_IOERR, refusing: "\(path) does not have the content that was written")
-            }
         }
 
         /// Removes a file, if there is one.

@@ -10,7 +10,7 @@ import Foundation
 /// Each change replaces the key file as a whole: even if the process is killed or a step fails, either the secrets from
 /// before it open the database, or those from after it.
 public final class KeySlots: Sendable {
-    /// The slot that the connection was opened with. Nil if another connection opened it, or the data key itself did.
+    /// The slot whose secret opened the database; nil where the data key itself did.
     public let opened: KeySlot?
 
     private let files: KeyFiles
@@ -73,12 +73,8 @@ public final class KeySlots: Sendable {
     public func backup() throws -> [UInt8] { try present().text }
 
     private func present() throws -> KeyFile {
-        guard let file = try files.read(.current) else {
-            throw DatabaseError(
-                .SQLITE_CANTOPEN, refusing: "the key file \(files.path(.current)) is missing",
-                advice: "restore it from a backup", reason: .unfitKeySlots)
-        }
-        guard file.salt == salt else {
+        guard let file = try files.read(for: salt) else {
+            guard files.exists(.current) else { throw DatabaseError.missingKeyFile(files.path(.current)) }
             throw DatabaseError(
                 .SQLITE_NOTADB, .foreignKeyFile, "the data key was renewed meanwhile",
                 advice: "open the database again")
@@ -100,11 +96,7 @@ public final class KeySlots: Sendable {
     ///   seconds.
     @discardableResult
     public func add(_ key: DatabaseKey, _ slot: NewKeySlot) throws -> KeySlot {
-        guard slot.kind != .recoveryCode else {
-            throw DatabaseError(
-                refusing: "a recovery code is made, not given", advice: "use addRecoveryCode(label:)",
-                reason: .unfitKeySlot)
-        }
+        try slot.validateForGivenSecret()
         return try key.withSlotSecret { secret in
             try change { try $0.adding(slot, secret) }.slots.last!
         }
@@ -133,8 +125,10 @@ public final class KeySlots: Sendable {
             let file = try change { draft in
                 try draft.changing(name, to: { slot in
                     let own = slot.kind == .recoveryCode ? NewKeySlot(label: slot.label) : NewKeySlot(of: slot)
-                    return NewKeySlot(
+                    let new = NewKeySlot(
                         label: slot.label, kind: kind ?? own.kind, derivation: derivation ?? own.derivation)
+                    try new.validateForGivenSecret()
+                    return new
                 }, secret)
             }
             return file.slots[try file.index(of: name)]
@@ -150,12 +144,7 @@ public final class KeySlots: Sendable {
     }
 
     private func change(_ body: (KeyFileDraft) throws -> KeyFileDraft) throws -> KeyFile {
-        try files.changing { change in
-            guard !files.exists(.rotation) else {
-                throw DatabaseError(
-                    .SQLITE_BUSY, refusing: "the data key is being renewed", advice: "try again when that is finished",
-                    reason: .checkpointPending)
-            }
+        try files.changingSlots { change in
             let draft = KeyFileDraft(of: try present(), dataKey: secretKey, deriver: KeySlotDeriver())
             let file = try body(draft).publish(change, as: .current)
             seenEpoch.withLock { $0 = max($0, file.epoch) }
@@ -178,5 +167,13 @@ extension DatabaseKey {
             guard secret.count > 0 else { throw DatabaseError.emptyKey }
             return try body(secret)
         }
+    }
+}
+
+extension DatabaseError {
+    static func missingKeyFile(_ path: String) -> DatabaseError {
+        DatabaseError(
+            .SQLITE_CANTOPEN, refusing: "the key file \(path) is gone", advice: "restore it from a backup",
+            reason: .unfitKeyFile)
     }
 }

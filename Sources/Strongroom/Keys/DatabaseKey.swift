@@ -122,32 +122,35 @@ final class KeySource: @unchecked Sendable {
     let form: Form
     /// The salt that came with a raw key.
     let salt: Salt?
+    /// The identifier of the key slot that this data key came from, empty if it is new; nil for any other key.
+    let slotID: String?
     /// Bytes that are equal for equal secrets in one process, and reveal nothing about them.
     let identity: [UInt8]
 
-    init(raw: SecretBytes, salt: Salt?) {
+    init(raw: SecretBytes, salt: Salt?, slotID: String? = nil) {
         storage = .bytes(raw)
         form = .raw
-        self.salt = salt
+        (self.salt, self.slotID) = (salt, slotID)
         identity = KeySource.fingerprint(raw, form: form)
     }
 
     init(provider: @escaping @Sendable () throws -> SecretBytes) {
         storage = .provider(provider)
         form = .passphrase
-        salt = nil
+        (salt, slotID) = (nil, nil)
         identity = hashableRandomBytes()
     }
 
     init(store: any KeyStore) {
         storage = .store(store)
         form = .raw
-        salt = nil
+        (salt, slotID) = (nil, nil)
         identity = hashableRandomBytes()
     }
 
     /// Copies a passphrase, or the key specification that it spells.
     init(copying read: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) {
+        slotID = nil
         do {
             var secret: SecretBytes?
             try read { secret = try SecretBytes(copying: $0) }

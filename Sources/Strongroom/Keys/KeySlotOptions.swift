@@ -50,6 +50,16 @@ public struct NewKeySlot: Hashable, Sendable {
         try derivation.validate()
     }
 
+    /// Throws unless a slot can be like this, whose secret is given.
+    func validateForGivenSecret() throws {
+        guard kind != .recoveryCode else {
+            throw DatabaseError(
+                refusing: "a recovery code is made, not given", advice: "use addRecoveryCode(label:)",
+                reason: .unfitKeySlot)
+        }
+        try validate()
+    }
+
     static func isValid(label: String) -> Bool {
         (1...64).contains(label.utf8.count) && label.unicodeScalars.allSatisfy {
             ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)

@@ -38,7 +38,7 @@ struct Create: Reporting {
         guard plaintextHeader || format.saltFile == nil else {
             throw ValidationError("--salt-file goes with --plaintext-header: other databases make their own salt.")
         }
-        guard slots || !slot.isGiven else { throw ValidationError("--label, --derivation and --cost go with --slots.") }
+        try slot.validate(besides: slots)
         guard format.keyHint == nil else { throw ValidationError("--key-hint goes with a database that exists.") }
     }
 

@@ -15,6 +15,7 @@ struct Encrypt: Reporting {
         (line: "strongroom encrypt plain.db notes.db", what: "asks for a passphrase, twice"),
         (line: "strongroom encrypt --page-size 8192 plain.db notes.db --passphrase-file key",
          what: "with larger pages"),
+        (line: "strongroom encrypt --slots plain.db notes.db", what: "with key slots, for several passphrases"),
     ]
 
     @Argument(help: ArgumentHelp("A clear SQLite database.", valueName: "plain"), completion: .file())
@@ -31,6 +32,10 @@ struct Encrypt: Reporting {
     @Flag(help: "Leave the first 32 bytes of OUT readable. The salt goes to OUT-salt.")
     var plaintextHeader = false
 
+    @Flag(help: "Create key slots: OUT can have several passphrases, and changing one writes no page.")
+    var slots = false
+
+    @OptionGroup(title: "Slot options") var slot: SlotOptions
     @OptionGroup(title: "Output options") var progress: ProgressOptions
     @OptionGroup(title: "Output options") var output: OutputOptions
 
@@ -41,6 +46,7 @@ struct Encrypt: Reporting {
 
     func validate() throws {
         if let pageSize { try FormatOptions.validate(pageSize: pageSize, of: "--page-size") }
+        try slot.validate(besides: slots)
     }
 
     func run() throws {
@@ -50,6 +56,7 @@ struct Encrypt: Reporting {
         var encryption = Encryption(key: try passphrase.new(for: destination).key)
         if let pageSize { encryption.settings.pageSize = pageSize }
         if plaintextHeader { encryption.plaintextHeader = PlaintextHeader() }
+        if slots { encryption.keySlots.creating = slot.slot(try passphrase.source) }
         try out.fill(from: target.place, "encrypting", progress, quiet: output.quiet) { partial, progress in
             try DatabaseFile.encrypt(path: target.place.path, to: partial, encryption: encryption, progress: progress)
         }

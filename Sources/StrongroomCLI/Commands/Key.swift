@@ -35,6 +35,7 @@ struct Key: Reporting {
 
         fileprivate var takesName: Bool { self != .list && self != .add }
         fileprivate var needsName: Bool { [.remove, .backup, .restore].contains(self) }
+        fileprivate var changesSlots: Bool { [.add, .remove, .passwd].contains(self) }
         fileprivate var takesNewSecret: Bool { self == .add || self == .passwd }
     }
 
@@ -113,7 +114,9 @@ extension Key {
     /// Returns the slots, opened with the passphrase.
     private func slots(_ target: Target) throws -> KeySlots {
         try passphrase.unlocking(file) { secret, _ in
-            try target.reading(secret) { try $0.keySlots() }
+            // Opening for writing ends a renewal of the data key that was killed, which slots can't change before.
+            if action.changesSlots, target.inspection.isRotationPending { try target.writing(secret) { _ in } }
+            return try target.reading(secret) { try $0.keySlots() }
         }
     }
 

@@ -14,8 +14,9 @@ struct Rotate: Reporting {
             that the new passphrase opens count as done.
 
             A database with key slots gets the new passphrase in the slot of the old one, and no page is written. \
-            --data-key encrypts every page with a new key, for the slot of the passphrase and those of \
-            --keep-file. Other slots are dropped with --drop-other-slots only.
+            --data-key encrypts every page anew, for the slot of the passphrase and those of --keep-file. Other slots \
+            are dropped with --drop-other-slots only. --slots gives slots to a database that has none, and --no-slots \
+            takes them away: every page is encrypted anew, and the passphrase stays, unless a new one is given.
 
             Before the first change, the command opens each file, checks the free space (about the size of the largest \
             files, as many as there are jobs), and looks for programs that write to it. A file that fails keeps its \
@@ -33,6 +34,7 @@ struct Rotate: Reporting {
         (line: "strongroom rotate notes.db", what: "asks for the old passphrase and, twice, for the new one"),
         (line: "strongroom rotate --dry-run *.db --passphrase-file old --new-passphrase-file new",
          what: "predicts what the next line will do"),
+        (line: "strongroom rotate --slots notes.db", what: "gives key slots to a database that has none"),
         (line: "strongroom rotate --jobs 4 *.db --passphrase-file old --new-passphrase-file new",
          what: "rotates them, four at a time"),
     ]
@@ -43,6 +45,7 @@ struct Rotate: Reporting {
     @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
     @OptionGroup(title: "New key options") var newPassphrase: NewPassphraseOptions
     @OptionGroup(title: "Format options") var format: FormatOptions
+    @OptionGroup(title: "Slot options") var slot: SlotOptions
     @OptionGroup(title: "Output options") var progress: ProgressOptions
     @OptionGroup(title: "Output options") var output: OutputOptions
 
@@ -68,6 +71,9 @@ struct Rotate: Reporting {
     @Flag(help: "With --data-key, drop the slots whose secrets were not given.")
     var dropOtherSlots = false
 
+    @Flag(inversion: .prefixedNo, help: "Give key slots to a database that has none, or take them away.")
+    var slots: Bool?
+
     var database: String? { files.count == 1 ? files[0] : nil }
 
     func validate() throws {
@@ -81,6 +87,10 @@ struct Rotate: Reporting {
         guard !dataKey || files.count == 1 && !newPassphrase.isGiven && !dryRun else {
             throw ValidationError("--data-key goes with one database, without a new passphrase and without --dry-run.")
         }
+        guard slots == nil || files.count == 1 && !dataKey && !dryRun else {
+            throw ValidationError("--slots and --no-slots go with one database, without --data-key and --dry-run.")
+        }
+        try slot.validate(besides: slots == true)
         guard (1...256).contains(jobs) else { throw ValidationError("--jobs is a number from 1 to 256.") }
         guard files.count == 1 || format.saltFile == nil else {
             throw ValidationError("--salt-file goes with one database: each has a salt of its own.")
@@ -89,6 +99,7 @@ struct Rotate: Reporting {
 
     func run() throws {
         if dataKey { return try renewDataKey() }
+        if let slots { return try slots ? createSlots() : removeSlots() }
         var run = RotationRun(files, format, jobs: jobs)
         guard run.hasFound else { return try end(run, nil, isReported: false) }
         let current = try check(&run)

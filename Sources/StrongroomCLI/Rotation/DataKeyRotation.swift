@@ -1,6 +1,6 @@
 import Strongroom
 
-// rotate --data-key: every page of a database with key slots gets a new key, and no passphrase changes.
+// rotate --data-key, --slots and --no-slots: every page gets a new key, and no passphrase need change.
 
 extension Rotate {
     func renewDataKey() throws {
@@ -13,26 +13,73 @@ extension Rotate {
             try target.reading(secret) { try $0.keySlots().slots(notOpenedBy: kept) }
         }
         guard dropOtherSlots || dropped.isEmpty else { throw refusal(file, dropped) }
-        try Room(for: target).require(for: file)
-        let outcome = try rotate(target, secret, kept)
-        let members: [(String, JSON)] = [
-            ("outcome", .text("rotated")), ("changed", .text("pages")), ("bytes", .integer(target.inspection.size)),
-            ("droppedSlots", .list(dropped.map(\.json))), ("formerKeyRemains", .bool(outcome != .complete)),
-        ]
-        let status: Status = outcome == .complete ? .done : .formerKeyRemains
-        try output.done(Self.self, file, members, status: status, text: """
-            \(file): every page has a new key, and was checked.\(words(dropped)) \(words(outcome))
+        let outcome = try rotate(target, secret, .keeping(kept, droppingOthers: dropOtherSlots))
+        try end(target, outcome, [("droppedSlots", .list(dropped.map(\.json)))], """
+            every page has a new key, and was checked.\(words(dropped)) \(words(outcome, "Former key files do"))
             """)
+    }
+
+    /// Gives a database a data key, and one slot.
+    func createSlots() throws {
+        let file = files[0], target = try Target(file, format)
+        try target.requireEncrypted()
+        guard !target.inspection.hasKeyFile else {
+            throw Failure(.other, file: file, "it has key slots already; nothing was changed",
+                          remedy: "Renew the data key with --data-key, or add a slot with: strongroom key add")
+        }
+        let secret = try passphrase.secret(opening: target), own = try secretOfChange(secret, file)
+        let source = own === secret ? try passphrase.source : try newPassphrase.source
+        let outcome = try rotate(target, secret, .creating(slot.slot(source), secret: own.key))
+        let slots = try attributing(to: file) { try DatabaseFile.keySlots(path: target.place.path) }
+        try end(target, outcome, [("slots", .list(slots.map(\.json)))], """
+            every page has a new key, and was checked. The \(own === secret ? "" : "new ")passphrase has a key slot. \
+            \(words(outcome, "The former key does"))
+            """)
+    }
+
+    /// Takes the slots away: the passphrase is that of the database again.
+    func removeSlots() throws {
+        let file = files[0], target = try Target(file, format)
+        try target.requireEncrypted()
+        guard target.inspection.hasKeyFile else { throw Failure(reason: .unfitKeySlots, file: file)! }
+        let secret = try passphrase.secret(opening: target)
+        let opened = try target.reading(secret) { try $0.keySlots().opened }
+        guard opened?.kind != .recoveryCode || newPassphrase.isGiven else {
+            throw Failure(.other, file: file, "a recovery code was given, which is not kept; nothing was changed",
+                          remedy: "Give the new passphrase with --new-passphrase-file FILE")
+        }
+        let own = try secretOfChange(secret, file)
+        let outcome = try rotate(target, secret, .removing(newKey: own.key))
+        try end(target, outcome, [], """
+            every page has a new key, and was checked. It has no key slots; the \(own === secret ? "" : "new ")\
+            \(own.shortNoun) opens it. \(words(outcome, "Former key files do"))
+            """)
+    }
+
+    /// Returns the new passphrase if there is one, and the present one otherwise. A data key is none.
+    private func secretOfChange(_ present: Secret, _ file: String) throws -> Secret {
+        present.isUsedAsKey || newPassphrase.isGiven ? try newPassphrase.new(for: file) : present
+    }
+
+    private func end(
+        _ target: Target, _ outcome: RotationOutcome, _ members: [(String, JSON)], _ text: String) throws
+    {
+        let status: Status = outcome == .complete ? .done : .formerKeyRemains
+        try output.done(Self.self, target.name, [
+            ("outcome", .text("rotated")), ("changed", .text("pages")), ("bytes", .integer(target.inspection.size)),
+        ] + members + [("formerKeyRemains", .bool(outcome != .complete))], status: status,
+                        text: "\(target.name): \(text)")
         if status != .done { throw ReportedError(status: status) }
     }
 
-    private func rotate(_ target: Target, _ secret: Secret, _ kept: [DatabaseKey]) throws -> RotationOutcome {
+    private func rotate(_ target: Target, _ secret: Secret, _ change: KeySlotRotation) throws -> RotationOutcome {
+        try Room(for: target).require(for: target.name)
         let display = ProgressDisplay(
             "rotating", files: [(target.name, target.inspection.size)], progress, quiet: output.quiet)
         defer { display.clear() }
         return try Interruption.deferred { interruption in
             try target.writing(secret, interruption) { queue in
-                try queue.rotateKey(.keeping(kept, droppingOthers: dropOtherSlots)) { done in
+                try queue.rotateKey(change) { done in
                     try interruption.check()
                     display.show(target.name, done)
                 }
@@ -46,9 +93,10 @@ extension Rotate {
                 remedy: "Give their secrets with --keep-file, or allow it with --drop-other-slots")
     }
 
-    private func words(_ outcome: RotationOutcome) -> String {
+    /// - parameter former: what opens it no more, and "do" or "does".
+    private func words(_ outcome: RotationOutcome, _ former: String) -> String {
         switch outcome {
-        case .complete: "Former key files do not open it."
+        case .complete: "\(former) not open it."
         case .formerKeyRemains: """
             Another program still reads pages of the former key. The next opening after that program is done removes \
             them.

@@ -4,12 +4,12 @@ import Foundation
 import Testing
 
 /// What may stand beside a database, in the words of the table.
-enum SidecarState: String, CaseIterable {
+enum SidecarState: String, CaseIterable, Sendable {
     case absent, valid, stale, foreign, empty, unreadable, notAFile = "not a file"
 }
 
 /// What a database may be, in the words of the table.
-enum DatabaseState: String, CaseIterable {
+enum DatabaseState: String, CaseIterable, Sendable {
     case absent, empty, encrypted, plaintextHeader = "plaintext header", rotationPending = "rotation pending"
 
     var exists: Bool { self != .absent && self != .empty }

@@ -32,8 +32,8 @@ struct KeyFileAttackTests {
     {
         var configuration = Configuration.slots(passphrase)
         configure(&configuration)
-        return #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }?
-            .reason
+        let error = #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: configuration) }
+        return error?.reason
     }
 
     @Test("can't lower the cost of a slot")
@@ -66,16 +66,17 @@ struct KeyFileAttackTests {
         #expect(reason() == .forgedKeyFile)
     }
 
+    private func exchanging(_ first: String, _ second: String, in text: String) -> String {
+        text.replacing(first, with: "X").replacing(second, with: first).replacing("X", with: second)
+    }
+
     @Test("can't swap slots, or what is in them")
     func swapped() throws {
         let text = try text(), slots = slots(text)
-        try write(
-            text.replacing(slots[0], with: "X").replacing(slots[1], with: slots[0]).replacing("X", with: slots[1]))
+        try write(exchanging(slots[0], slots[1], in: text))
         #expect(reason() == .forgedKeyFile)
         let wrapped = slots.map { $0.components(separatedBy: "\n")[6] }
-        try write(
-            text.replacing(wrapped[0], with: "X").replacing(wrapped[1], with: wrapped[0]).replacing(
-                "X", with: wrapped[1]))
+        try write(exchanging(wrapped[0], wrapped[1], in: text))
         #expect(reason() == .wrongKey)
     }
 

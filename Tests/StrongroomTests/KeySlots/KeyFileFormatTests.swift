@@ -12,8 +12,8 @@ struct KeyFileFormatTests {
         dataKey = try SecretBytes(randomCount: 32)
         var draft = try KeyFileDraft(salt: .random(), dataKey: dataKey, deriver: KeySlotDeriver())
         draft = try draft.adding(NewKeySlot(label: "Zoë’s laptop", derivation: .cheap), SecretBytes(copying: [1]))
-        draft = try draft.adding(
-            NewKeySlot(label: "paper", kind: .recoveryCode, derivation: .hkdf), RecoveryCode().secret)
+        let paper = NewKeySlot(label: "paper", kind: .recoveryCode, derivation: .hkdf)
+        draft = try draft.adding(paper, RecoveryCode().secret)
         let folder = try TemporaryFolder()
         file = try KeyFiles(database: folder.path("db")).changing { try draft.publish($0, as: .current) }
     }
@@ -34,18 +34,20 @@ struct KeyFileFormatTests {
         let key = try bytes("00112233445566778899aabbccddeeff000102030405060708090a0b0c0d0e0f")
         let wrapped = try wrapping.wrap(key)
         #expect(
-            hexadecimal(wrapped) == "28c9f404c4b810f4cbccb35cfb87f8263f5786e2d80ed326cbc7f0e71a99f43bfb988b9b7a02dd21")
+            hexadecimal(wrapped)
+                == "28c9f404c4b810f4cbccb35cfb87f8263f5786e2d80ed326cbc7f0e71a99f43bfb988b9b7a02dd21")
         #expect(try wrapping.unwrap(wrapped)?.isEqual(to: key) == true)
         #expect(try key.unwrap(wrapped) == nil)
         let derived = try KeyDerivation.scrypt(logN: 14, r: 8, p: 1).key(
             from: SecretBytes(copying: Array("pleaseletmein".utf8)), salt: Array("SodiumChloride".utf8))
         #expect(
-            derived.withBytes { hexadecimal($0) } == "7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2")
+            derived.withBytes { hexadecimal($0) }
+                == "7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2")
         // The first 32 bytes of a test without info.
         let expanded = try KeyDerivation.hkdf.key(from: bytes(String(repeating: "0b", count: 22)), salt: [])
         #expect(
-            expanded.withBytes { hexadecimal($0) } == "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d"
-        )
+            expanded.withBytes { hexadecimal($0) }
+                == "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d")
     }
 
     @Test("uses Argon2id where the provider has it, and says so where not")
@@ -57,7 +59,8 @@ struct KeyFileFormatTests {
         do {
             let key = try derive()
             #expect(
-                key.withBytes { hexadecimal($0) } == "09316115d5cf24ed5a15a31a3ba326e5cf32edc24702987c02b6566f61913cf7")
+            key.withBytes { hexadecimal($0) }
+                == "09316115d5cf24ed5a15a31a3ba326e5cf32edc24702987c02b6566f61913cf7")
         } catch let error as DatabaseError {
             #expect(error.reason == .unsupportedDerivation)
             #expect(error.failureReason?.contains("argon2id") == true)
@@ -70,7 +73,7 @@ struct KeyFileFormatTests {
         var random = SeededGenerator(seed: 20), refused: [DatabaseError.Reason: Int] = [:], forged = 0, same = 0
         for _ in 0..<10_000 {
             var changed = text
-            for _ in 0..<Int.random(in: 1...3, using: &random) { mutate(&changed, using: &random) }
+            for _ in 0..<Int.random(in: 1...3, using: &random) { changed.mutate(using: &random) }
             if changed == text {
                 same += 1
                 continue
@@ -84,44 +87,20 @@ struct KeyFileFormatTests {
             }
         }
         #expect(same < 100 && forged > 500 && refused.values.reduce(0, +) > 5000, "\(same) \(forged) \(refused)")
-        #expect(
-            Set(refused.keys).isSuperset(of: [.damagedKeyFile, .newerKeyFile, .weakKeyCost, .excessiveKeyCost]),
-            "\(refused)")
-    }
-
-    private func mutate(_ text: inout [UInt8], using random: inout SeededGenerator) {
-        guard !text.isEmpty else { return }
-        let at = Int.random(in: 0..<text.count, using: &random),
-            end = min(text.count, at + Int.random(in: 1...80, using: &random))
-        switch Int.random(in: 0..<8, using: &random) {
-        case 0: text[at] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-        case 1: text[at] = Array("0123456789abcdef \n".utf8).randomElement(using: &random)!
-        case 2: text.removeSubrange(at...)
-        case 3: text.removeSubrange(at..<end)
-        case 4: text.insert(contentsOf: text[at..<end], at: Int.random(in: 0...text.count, using: &random))
-        case 5: text.insert(UInt8.random(in: 0...255, using: &random), at: at)
-        case 6:
-            var lines = text.split(separator: 10, omittingEmptySubsequences: false)
-            lines.swapAt(
-                Int.random(in: 0..<lines.count, using: &random), Int.random(in: 0..<lines.count, using: &random))
-            text = Array(lines.joined(separator: [10]))
-        default:
-            let digits = text.indices.filter { text[$0] >= 48 && text[$0] < 58 && $0 > 0 && text[$0 - 1] == 32 }
-            if let at = digits.randomElement(using: &random) { text[at] = UInt8.random(in: 48..<58, using: &random) }
-        }
+        let expected: [DatabaseError.Reason] = [.damagedKeyFile, .newerKeyFile, .weakKeyCost, .excessiveKeyCost]
+        #expect(Set(refused.keys).isSuperset(of: expected), "\(refused)")
     }
 
     @Test("keeps its limits", arguments: [
-            ("scrypt 14 8 1", "scrypt 13 8 1", DatabaseError.Reason.weakKeyCost),
-            ("scrypt 14 8 1", "scrypt 14 1 1", .weakKeyCost),
-            ("scrypt 14 8 1", "scrypt 23 8 16", .excessiveKeyCost),
-            ("scrypt 14 8 1", "scrypt 9000000000000000000 8 1", .excessiveKeyCost),
+        ("scrypt 14 8 1", "scrypt 13 8 1", DatabaseError.Reason.weakKeyCost),
+        ("scrypt 14 8 1", "scrypt 14 1 1", .weakKeyCost), ("scrypt 14 8 1", "scrypt 23 8 16", .excessiveKeyCost),
+        ("scrypt 14 8 1", "scrypt 9000000000000000000 8 1", .excessiveKeyCost),
         ("scrypt 14 8 1", "scrypt -1 8 1", .weakKeyCost), ("scrypt 14 8 1", "scrypt 014 8 1", .damagedKeyFile),
-            ("scrypt 14 8 1", "argon2id 1048577 1 1", .excessiveKeyCost),
-            ("scrypt 14 8 1", "argon2id 1024 1 1", .weakKeyCost),
+        ("scrypt 14 8 1", "argon2id 1048577 1 1", .excessiveKeyCost),
+        ("scrypt 14 8 1", "argon2id 1024 1 1", .weakKeyCost),
         ("scrypt 14 8 1", "pbkdf2-sha512 1", .weakKeyCost), ("scrypt 14 8 1", "hkdf-sha256", .damagedKeyFile),
-            ("scrypt 14 8 1", "md5", .damagedKeyFile), ("keys 1", "keys 2", .newerKeyFile),
-            ("epoch 1", "epoch 0", .damagedKeyFile),
+        ("scrypt 14 8 1", "md5", .damagedKeyFile), ("keys 1", "keys 2", .newerKeyFile),
+        ("epoch 1", "epoch 0", .damagedKeyFile),
         ("epoch 1", "epoch +1", .damagedKeyFile), ("epoch 1", "epoch 99999999999999999999", .damagedKeyFile),
         ("kind passphrase", "kind Passphrase", .damagedKeyFile), ("label Zoë’s laptop", "label ", .damagedKeyFile),
         ("created 2", "created  2", .damagedKeyFile), ("\nslot ", "\r\nslot ", .damagedKeyFile),
@@ -134,61 +113,84 @@ struct KeyFileFormatTests {
         #expect(error?.reason == reason)
     }
 
+    @Test("of a later format is called so, whatever its size")
+    func laterFormat() throws {
+        let text = Array("Strongroom keys 2\n".utf8) + Array(repeating: 255, count: KeyFile.largestSize)
+        let error = #expect(throws: DatabaseError.self) { try KeyFile(text: text) }
+        #expect(error?.reason == .newerKeyFile)
+    }
+
+    @Test("opens by a slot behind one whose derivation the provider has not")
+    func untried() throws {
+        let argon2id = KeyDerivation.argon2id(memory: 65_536, passes: 3, lanes: 4)
+        let slot = KeySlot(
+            id: "00000000", label: "elsewhere", created: Date(timeIntervalSince1970: 0), kind: .passphrase,
+            derivation: argon2id)
+        let entry = KeySlot.Entry(
+            slot: slot, salt: [UInt8](repeating: 1, count: 32), wrapped: [UInt8](repeating: 1, count: 40))
+        let mixed = try KeyFile(salt: file.salt, epoch: 1, entries: [entry] + file.entries, dataKey: dataKey)
+        let opened = try mixed.unlock(SecretBytes(copying: [1]), preferred: nil, KeySlotDeriver())
+        #expect(opened.slot == file.slots[0] && opened.dataKey.isEqual(to: dataKey))
+        let error = #expect(throws: DatabaseError.self) {
+            try mixed.unlock(SecretBytes(copying: [2]), preferred: nil, KeySlotDeriver())
+        }
+        #expect([.unsupportedDerivation, .wrongKey].contains(error?.reason))
+    }
+
     @Test("with more slots, or more work in all of them, than is allowed is refused before anything is derived")
     func manySlots() throws {
         func file(_ count: Int, _ derivation: KeyDerivation) throws -> KeyFile {
             let entries = try (0..<count).map { number in
                 let digits = "0000000" + String(number, radix: 32), kind = KeySlot.Kind.passphrase
                 let slot = KeySlot(
-                    id: hexadecimal([0, 0, 0, UInt8(number)]), label: digits, created: Date(timeIntervalSince1970: 0),
-                    kind: kind, derivation: derivation)
-                return try KeySlot.Entry(
-                    slot: slot, salt: Array(Salt.random().bytes + Salt.random().bytes),
-                    wrapped: Array(repeating: 1, count: 40))
+                    id: hexadecimal([0, 0, 0, UInt8(number)]), label: digits,
+                    created: Date(timeIntervalSince1970: 0), kind: kind, derivation: derivation)
+                let salt = try Array(Salt.random().bytes + Salt.random().bytes)
+                return KeySlot.Entry(slot: slot, salt: salt, wrapped: Array(repeating: 1, count: 40))
             }
             return try KeyFile(salt: .random(), epoch: 1, entries: entries, code: Array(repeating: 0, count: 32))
         }
         #expect(try KeyFile(text: file(32, .standard).text).slots.count == 32)
         #expect(try file(32, .standard).text.count < KeyFile.largestSize)
-        for (count, derivation, reason) in [
-            (33, KeyDerivation.cheap, DatabaseError.Reason.unfitKeySlot),
-            (5, .scrypt(logN: 20, r: 8, p: 2), .excessiveKeyCost),
-        ] {
+        let limits: [(Int, KeyDerivation, DatabaseError.Reason)] = [
+            (33, .cheap, .unfitKeySlot), (5, .scrypt(logN: 20, r: 8, p: 2), .excessiveKeyCost),
+        ]
+        for (count, derivation, reason) in limits {
             let text = try file(count, derivation).text
             let error = #expect(throws: DatabaseError.self) { try KeyFile(text: text) }
             #expect(error?.reason == reason)
         }
-        let long = #expect(throws: DatabaseError.self) {
-            try KeyFile(text: Array(repeating: 65, count: KeyFile.largestSize + 1))
-        }
+        let text = [UInt8](repeating: 65, count: KeyFile.largestSize + 1)
+        let long = #expect(throws: DatabaseError.self) { try KeyFile(text: text) }
         #expect(long?.reason == .damagedKeyFile)
     }
 }
 
 @Suite("A recovery code")
 struct RecoveryCodeTests {
-    @Test("is read as it is shown, and a slip in any place is found", arguments: 0..<5)
+    @Test("is read as it is shown, and hardly a slip is missed", arguments: 0..<5)
     func slips(_ round: Int) throws {
         let code = try RecoveryCode()
         let text = try code.withText { Array($0) }
         func typed(_ text: [UInt8]) throws -> RecoveryCode? { try text.withUnsafeBytes { try RecoveryCode(typed: $0) } }
         #expect(try typed(text)?.secret.isEqual(to: code.secret) == true)
+        var missed = 0
         for index in text.indices where text[index] != UInt8(ascii: "-") {
             for digit in "0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8 where digit != text[index] {
                 var slip = text
                 slip[index] = digit
-                #expect(try typed(slip) == nil)
+                if try typed(slip) != nil { missed += 1 }
                 #expect(slip.withUnsafeBytes(RecoveryCode.resembles))
             }
         }
+        // Of 1,085 slips, 0.03 on average: four come about once in twenty million rounds.
+        #expect(missed < 4)
     }
 
     @Test("is distinguished from passphrases")
     func others() throws {
-        let others = [
-            "", "correct horse", String(repeating: "A", count: 35), String(repeating: "A", count: 34),
-            "Ü" + String(repeating: "A", count: 34),
-        ]
+        let letters = String(repeating: "A", count: 34)
+        let others = ["", "correct horse", letters + "A", letters, "Ü" + letters]
         for text in others {
             #expect(try Array(text.utf8).withUnsafeBytes { try RecoveryCode(typed: $0) } == nil)
         }

@@ -28,8 +28,8 @@ struct KeyFileRuleTests {
         #expect(chmod(path, mode) == 0)
         try slots().change("first", to: .passphrase("second"))
         #expect(permissions(of: path + "-keys") == mode)
-        #expect(
-            try DatabaseFile.inspect(path: path).keyFileProblems.contains(.readableByOthers) == (mode & S_IROTH != 0))
+        let problems = try DatabaseFile.inspect(path: path).keyFileProblems
+        #expect(problems.contains(.readableByOthers) == (mode & S_IROTH != 0))
         #expect(try names() == ["db.sqlite", "db.sqlite-keys"])
     }
 
@@ -37,14 +37,14 @@ struct KeyFileRuleTests {
     func link() throws {
         let link = folder.path("link")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-        try KeySlots.open(path: link, encryption: Encryption(key: .passphrase("first"))).change(
-            "first", to: .passphrase("second"))
+        try KeySlots.open(path: link, encryption: Encryption(key: .passphrase("first")))
+            .change("first", to: .passphrase("second"))
         #expect(try value(link, "second") == 1)
         #expect(try names() == ["db.sqlite", "db.sqlite-keys", "link"])
     }
 
-    @Test(
-        "that is a link, a folder or a pipe is an error at once, and stays", .timeLimit(.minutes(1)), arguments: 0..<3)
+    @Test("that is a link, a folder or a pipe is an error at once, and stays", .timeLimit(.minutes(1)),
+        arguments: 0..<3)
     func impostor(_ kind: Int) throws {
         let slots = try slots(), name = path + "-keys"
         try FileManager.default.moveItem(atPath: name, toPath: folder.path("kept"))
@@ -71,7 +71,7 @@ struct KeyFileRuleTests {
         #expect(try String(contentsOfFile: name, encoding: .utf8) == "Strongroom keys 1\n")
         try FileManager.default.removeItem(atPath: name)
         let gone = #expect(throws: DatabaseError.self) { try slots.change("first", to: .passphrase("second")) }
-        #expect(gone?.reason == .unfitKeySlots)
+        #expect(gone?.reason == .unfitKeyFile)
         #expect(try names() == ["db.sqlite"])
     }
 
@@ -83,8 +83,7 @@ struct KeyFileRuleTests {
         #expect(try value(path, "second") == 1)
     }
 
-    @Test(
-        "has the former secret or the new one whichever sync fails", .enabled(if: strongroom_faults_syncs() >= 0),
+    @Test("has the former secret or the new one whichever sync fails", .enabled(if: strongroom_faults_syncs() >= 0),
         arguments: 0..<2)
     func syncs(passing: Int64) throws {
         let slots = try slots()
@@ -122,8 +121,8 @@ struct KeyFileRuleTests {
         let first = Encryption(key: .passphrase("first"))
         try pool.vacuum(into: folder.path("vacuumed"))
         try DatabaseFile.migrate(path: path, to: folder.path("migrated"), from: first)
-        try DatabaseFile.migrate(
-            path: path, to: folder.path("other"), from: first, as: Encryption(key: .passphrase("third")))
+        try DatabaseFile.migrate(path: path, to: folder.path("other"), from: first,
+            as: Encryption(key: .passphrase("third")))
         for copy in ["vacuumed", "migrated"] {
             #expect(try value(folder.path(copy), "first") == 1)
             #expect(try value(folder.path(copy), code) == 1)
@@ -131,13 +130,33 @@ struct KeyFileRuleTests {
         #expect(try value(folder.path("other"), "third") == 1)
         #expect(try !names().contains("other-keys"))
         let error = #expect(throws: DatabaseError.self) {
-            try DatabaseFile.migrate(
-                path: path, to: folder.path("new"), from: first, as: Encryption(key: .passphrase("a")))
+            try DatabaseFile.migrate(path: path, to: folder.path("new"), from: first,
+                as: Encryption(key: .passphrase("a")))
             try FileManager.default.removeItem(atPath: folder.path("other"))
             try Data().write(to: URL(fileURLWithPath: folder.path("other-keys")))
             try DatabaseFile.migrate(path: path, to: folder.path("other"), from: first)
         }
         #expect(error?.reason == .fileExists)
+    }
+
+    @Test("that is gone, or another one, lets no copy be made that nothing would open")
+    func uncopied() throws {
+        let pool = try DatabasePool(path: path, configuration: .slots("first")), name = path + "-keys"
+        try FileManager.default.moveItem(atPath: name, toPath: folder.path("kept"))
+        let gone = #expect(throws: DatabaseError.self) { try pool.vacuum(into: folder.path("copy")) }
+        #expect(gone?.reason == .unfitKeyFile)
+        try makeSlots(folder.path("other"), "other").close()
+        try FileManager.default.copyItem(atPath: folder.path("other-keys"), toPath: name)
+        let foreign = #expect(throws: DatabaseError.self) { try pool.vacuum(into: folder.path("copy")) }
+        #expect(foreign?.reason == .foreignKeyFile)
+        #expect(try !names().contains { $0.hasPrefix("copy") })
+        // With the data key itself, the copy opens.
+        try FileManager.default.removeItem(atPath: name)
+        try FileManager.default.moveItem(atPath: folder.path("kept"), toPath: name)
+        var configuration = Configuration()
+        configuration.encryption = Encryption(key: try pool.keySlots().dataKey)
+        try FileManager.default.removeItem(atPath: name)
+        try DatabaseQueue(path: path, configuration: configuration).vacuum(into: folder.path("copy"))
     }
 
     @Test("is restored from a backup, by a secret of the backup, with a greater epoch")
@@ -148,8 +167,8 @@ struct KeyFileRuleTests {
         let exists = #expect(throws: DatabaseError.self) { try KeySlots.restore(backup, path: path, encryption: first) }
         #expect(exists?.reason == .fileExists)
         let wrong = #expect(throws: DatabaseError.self) {
-            try KeySlots.restore(
-                backup, path: path, encryption: Encryption(key: .passphrase("second")), replacing: true)
+            try KeySlots.restore(backup, path: path, encryption: Encryption(key: .passphrase("second")),
+                replacing: true)
         }
         #expect(wrong?.reason == .wrongKey)
         #expect(try KeySlots.restore(backup, path: path, encryption: first, replacing: true).epoch == 3)

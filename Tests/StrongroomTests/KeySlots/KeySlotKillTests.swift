@@ -3,117 +3,120 @@ import Foundation
 @testable import Strongroom
 import Testing
 
-/// `kill -9` in front of each change of a file that a change of slots makes.
-@Suite("A change of key slots killed with kill -9", .enabled(if: strongroom_faults_operations() >= 0))
+/// Each change of a file that a change of slots makes, and what is left where it comes to an end there. Without
+/// `STRONGROOM_CAMPAIGN`, which `scripts/key-slot-campaign` sets, some of them are left out.
+@Suite("A change of key slots", .enabled(if: strongroom_faults_operations() >= 0))
 struct KeySlotKillTests {
-    enum Change: String, CaseIterable, Sendable {
-        case create, change, add, remove, renew, give, take
+    private let folder: TemporaryFolder
+    private let model: String
 
-        /// Of a database with the slot "first", and for `remove` and `renew` also "second".
-        fileprivate func run(_ path: String) throws {
-            let queue = try DatabaseQueue(path: path, configuration: before(path))
-            switch self {
-            case .create: try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
-            case .change: try queue.keySlots().change("first", to: .passphrase("new"))
-            case .add: try queue.keySlots().add(.passphrase("new"), NewKeySlot(label: "new", derivation: .cheap))
-            case .remove: try queue.keySlots().remove("second")
-            case .renew: try queue.rotateKey(.keeping([.passphrase("first")], droppingOthers: true))
-            case .give:
-                try queue.rotateKey(.creating(NewKeySlot(label: "new", derivation: .cheap), secret: .passphrase("new")))
-            case .take: try queue.rotateKey(.removing(newKey: .passphrase("new")))
-            }
-            try queue.close()
-        }
-
-        private func before(_ path: String) -> Configuration {
-            .kills(self == .give ? "plain" : "first", creating: self == .create)
-        }
-
-        fileprivate func prepare(_ path: String) throws {
-            guard self != .create else { return }
-            let queue = try DatabaseQueue(
-                path: path, configuration: .kills(self == .give ? "plain" : "first", creating: self != .give))
-            try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
-            if self == .remove || self == .renew {
-                try queue.keySlots().add(.passphrase("second"), NewKeySlot(label: "second", derivation: .cheap))
-            }
-            try queue.close()
-        }
-
-        /// The sets of secrets, one of which opens the database as a whole.
-        fileprivate var outcomes: [Set<String>] {
-            switch self {
-            case .create: [["first"]]
-            case .change, .take: [["first"], ["new"]]
-            case .add: [["first"], ["first", "new"]]
-            case .remove, .renew: [["first", "second"], ["first"]]
-            case .give: [["plain"], ["new"]]
-            }
-        }
+    init() throws {
+        folder = try TemporaryFolder()
+        model = folder.path("model")
+        try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: false)
     }
 
-    @Test(
-        "leaves the secrets of before, or those of after, and every row", .timeLimit(.minutes(10)),
-        arguments: Change.allCases)
-    func kill(_ change: Change) async throws {
-        let folder = try TemporaryFolder(), model = folder.path("model")
-        try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: false)
-        try change.prepare(model + "/db")
-        let count = try operations(change, folder, model)
+    @Test("that is killed leaves the secrets of before, or those of after, and every row", .timeLimit(.minutes(10)),
+          arguments: KeySlotChange.allCases)
+    func kill(_ change: KeySlotChange) async throws {
+        try change.prepare(model)
+        let count = try operations(change)
         #expect(count > 3)
         var seen: Set<Set<String>> = []
-        for operation in 0..<count {
-            let copy = folder.path("\(operation)"), path = copy + "/db"
+        for operation in Self.sample(count) {
+            let copy = folder.path("\(operation)")
             try FileManager.default.copyItem(atPath: model, toPath: copy)
             await #expect(processExitsWith: .signal(SIGKILL), "\(change) before operation \(operation)") {
-                [path = path as String, name = change.rawValue as String, operation = operation as Int64] in
+                [copy = copy as String, name = change.rawValue as String, operation = operation as Int64] in
                 strongroom_faults_kill_after(operation)
-                try Change(rawValue: name)!.run(path)
+                try KeySlotChange(rawValue: name)!.run(copy)
             }
-            seen.insert(try opened(change, path))
+            seen.insert(try change.opened(copy))
             try FileManager.default.removeItem(atPath: copy)
         }
-        #expect(seen.isSubset(of: Set(change.outcomes)), "\(change): \(seen)")
-        #expect(change == .create || seen.count == 2, "\(change): \(seen)")
+        #expect(seen == [change.outcomes.before, change.outcomes.after], "\(change): \(seen)")
+        report("\(change): killed \(count) times")
     }
 
-    /// How many changes of files it takes.
-    private func operations(_ change: Change, _ folder: TemporaryFolder, _ model: String) throws -> Int64 {
+    private static let isCampaign = ProcessInfo.processInfo.environment["STRONGROOM_CAMPAIGN"] != nil
+
+    /// All of a short change, and the beginning, the end and every third of a long one.
+    static func sample(_ count: Int64) -> [Int64] {
+        (0..<count).filter { isCampaign || count < 20 || $0 < 3 || $0 + 3 >= count || $0 % 3 == 0 }
+    }
+
+    @Test("in which a file fails leaves the secrets of before, or those of after, and every row",
+          .timeLimit(.minutes(10)), arguments: KeySlotChange.allCases, [false, true])
+    func fault(_ change: KeySlotChange, isLasting: Bool) async throws {
+        try change.prepare(model)
+        let count = try operations(change)
+        // In a process of its own: all of its files fail.
+        await #expect(processExitsWith: .success) {
+            [folder = folder.path as String, name = change.rawValue as String, count = count as Int64,
+             isLasting = isLasting as Bool] in
+            try KeySlotFaults(change: KeySlotChange(rawValue: name)!, folder: folder, isLasting: isLasting).run(count)
+        }
+        let tally = (try? String(contentsOfFile: folder.path("tally"), encoding: .utf8)) ?? "nothing was run"
+        #expect(tally.hasPrefix("done"), "\(change): \(tally)")
+        report("\(change)\(isLasting ? ", lasting" : ""): \(tally)")
+    }
+
+    /// Returns how many changes of files a change takes.
+    private func operations(_ change: KeySlotChange) throws -> Int64 {
         let copy = folder.path("counted")
         try FileManager.default.copyItem(atPath: model, toPath: copy)
         strongroom_faults_kill_after(-1)
-        try change.run(copy + "/db")
+        try change.run(copy)
         return strongroom_faults_operations()
     }
 
-    /// Which secrets open the database, whose row is there.
-    private func opened(_ change: Change, _ path: String) throws -> Set<String> {
-        var secrets: Set<String> = []
-        for secret in ["first", "second", "new", "plain"] {
-            do {
-                let queue = try DatabaseQueue(path: path, configuration: .kills(secret, creating: change == .create))
-                if change == .create {
-                    try queue.write { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS t(a)") }
-                } else {
-                    #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
-                }
-                try queue.close()
-                secrets.insert(secret)
-            } catch let error as DatabaseError where error.isWrongKeyError {
-                continue
-            }
-        }
-        #expect(!FileManager.default.fileExists(atPath: path + "-keys-next"))
-        #expect(!FileManager.default.fileExists(atPath: path + "-salt-next"))
-        return secrets
+    private func report(_ text: String) {
+        if Self.isCampaign { print(text) }
     }
 }
 
-extension Configuration {
-    /// Slots, or a passphrase that is cheap to derive.
-    fileprivate static func kills(_ passphrase: String, creating: Bool) -> Configuration {
-        var configuration = Configuration.slots(passphrase, creating: creating)
-        configuration.encryption?.settings.kdfIterations = 1000
-        return configuration
+/// Lets each change of a file fail in turn, and writes down what came of it.
+private struct KeySlotFaults {
+    let change: KeySlotChange
+    let folder: String
+    /// True if all later ones fail, too.
+    let isLasting: Bool
+
+    func run(_ count: Int64) throws {
+        let operations = KeySlotKillTests.sample(count)
+        var failed = 0
+        for operation in operations {
+            let copy = folder + "/\(operation)"
+            try FileManager.default.copyItem(atPath: folder + "/model", toPath: copy)
+            do {
+                if try !succeeds(operation, copy) { failed += 1 }
+            } catch {
+                note("operation \(operation) of \(count): \(error)")
+                exit(EXIT_FAILURE)
+            }
+            try FileManager.default.removeItem(atPath: copy)
+        }
+        note("done: \(operations.count) faults, \(failed) of them errors")
+    }
+
+    /// Returns true if the change succeeded in spite of the fault.
+    private func succeeds(_ operation: Int64, _ copy: String) throws -> Bool {
+        strongroom_faults_fail_after(operation, isLasting)
+        let result = Result { try change.run(copy) }
+        strongroom_faults_fail_after(-1, false)
+        let secrets = try change.opened(copy), outcomes = change.outcomes
+        guard secrets == outcomes.before || secrets == outcomes.after else {
+            throw DatabaseError(message: "opened by \(secrets), after \(result)")
+        }
+        guard case .failure(let error) = result else {
+            guard secrets == outcomes.after else { throw DatabaseError(message: "it did not fail, nor take place") }
+            return true
+        }
+        guard error is DatabaseError else { throw error }
+        return false
+    }
+
+    private func note(_ text: String) {
+        _ = FileManager.default.createFile(atPath: folder + "/tally", contents: Data(text.utf8))
     }
 }

@@ -1,3 +1,4 @@
+import CStrongroomFaults
 import Foundation
 @testable import Strongroom
 import Testing
@@ -69,8 +70,8 @@ struct KeySlotRotationTests {
         configuration.encryption = Encryption(key: .passphrase("plain"), settings: CipherSettings(kdfIterations: 1000))
         let pool = try DatabasePool(path: path, configuration: configuration)
         try await pool.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
-        try await pool.rotateKey(
-            .creating(NewKeySlot(label: "first", derivation: .cheap), secret: .passphrase("first")))
+        try await pool.rotateKey(.creating(NewKeySlot(label: "first", derivation: .cheap),
+            secret: .passphrase("first")))
         #expect(try await pool.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
         #expect(try pool.keySlots().slots.map(\.label) == ["first"])
         #expect(try opens("first") && !opens("plain"))
@@ -88,8 +89,8 @@ struct KeySlotRotationTests {
     @Test("gives the key of the database to a store, and takes the slots")
     func managed() throws {
         try makeSlots(path, "first").close()
-        let store = FileKeyStore(path: folder.path("key")),
-            queue = try DatabaseQueue(path: path, configuration: .slots("first"))
+        let store = FileKeyStore(path: folder.path("key"))
+        let queue = try DatabaseQueue(path: path, configuration: .slots("first"))
         try queue.rotateKey(.removing(newKey: .managed(by: store)))
         try queue.close()
         #expect(try names() == ["db.sqlite", "db.sqlite-key-lock", "key"])
@@ -116,6 +117,19 @@ struct KeySlotRotationTests {
         }
     }
 
+    @Test("by another connection is met by an opening in the middle of its derivation",
+          .enabled(if: strongroom_faults_operations() >= 0), arguments: [nil, PlaintextHeader()])
+    func renewedMeanwhile(header: PlaintextHeader?) throws {
+        var configuration = Configuration.slots("first", creating: true)
+        configuration.encryption?.plaintextHeader = header
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        try pool.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+        var outcome: Result<RotationOutcome, any Error>?
+        beforeDeriving { outcome = Result { try pool.rotateKey(.keeping([.passphrase("first")])) } }
+        #expect(try opens("first"))
+        #expect(try outcome?.get() == .complete)
+    }
+
     @Test("that waits for a reader has both key files, opens by either set of secrets, and refuses changes of slots")
     func pending() throws {
         let pool = try makeSlots(path, "first"), slots = try pool.keySlots()
@@ -128,6 +142,16 @@ struct KeySlotRotationTests {
             #expect(try opens("first"))
             let error = #expect(throws: DatabaseError.self) { try slots.remove("second") }
             #expect(error?.reason == .checkpointPending)
+            #expect(try pool.keySlots().slots.map(\.label) == ["first"])
+            let backup = folder.path("backup")
+            try Data(pool.keySlots().backup()).write(to: URL(fileURLWithPath: backup))
+            let restoring = #expect(throws: DatabaseError.self) {
+                try KeySlots.restore(
+                    backup, path: path, encryption: Encryption(key: .passphrase("first")), replacing: true)
+            }
+            #expect(restoring?.reason == .checkpointPending)
+            try pool.vacuum(into: folder.path("copy"))
+            #expect(try value(folder.path("copy"), "first") == 1)
         }
         try reader.close()
         #expect(try pool.finishKeyRotation() == .complete)

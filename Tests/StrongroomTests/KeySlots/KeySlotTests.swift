@@ -21,17 +21,13 @@ struct KeySlotTests {
     @Test("is created with one, and opened by its secret alone")
     func creation() throws {
         try makeSlots(path, "first").close()
-        #expect(
-            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
-                "db.sqlite", "db.sqlite-keys",
-            ])
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        #expect(names == ["db.sqlite", "db.sqlite-keys"])
         #expect(try value(path, "first") == 1)
         let error = #expect(throws: DatabaseError.self) { try value(path, "second") }
         #expect(error?.reason == .wrongKey && error?.isWrongKeyError == true)
-        #expect(
-            try KeySlots.open(path: path, encryption: Encryption(key: .passphrase("first"))).slots.map(\.label) == [
-                "first"
-            ])
+        let slots = try KeySlots.open(path: path, encryption: Encryption(key: .passphrase("first")))
+        #expect(try slots.slots.map(\.label) == ["first"])
     }
 
     @Test("opens by usePassphrase, too, and keeps a plaintext header")
@@ -47,9 +43,8 @@ struct KeySlotTests {
             try db.usePassphrase("first")
             try db.usePassphrase("first")
         }
-        #expect(
-            try DatabaseQueue(path: path, configuration: plain).read { try Int.fetchOne($0, sql: "SELECT a FROM t") }
-                == 1)
+        let again = try DatabaseQueue(path: path, configuration: plain)
+        #expect(try again.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
     }
 
     @Test("that is created by several at once has one data key")
@@ -71,7 +66,7 @@ struct KeySlotTests {
         #expect(try queue.keySlots().slots.count == 1)
     }
 
-    @Test("costs one derivation for a pool, its readers and its snapshots, with any preferred slot")
+    @Test("costs one derivation for a pool, its readers and its snapshots; with a preferred slot wherever it stands")
     func derivations() throws {
         let pool = try makeSlots(path, "first")
         try pool.keySlots().add(.passphrase("second"), NewKeySlot(label: "second", derivation: .cheap))
@@ -100,6 +95,18 @@ struct KeySlotTests {
         #expect(try slots.epoch == 2)
     }
 
+    @Test("knows the slot that opened it, on each connection and after a renewal of the data key")
+    func opened() throws {
+        let pool = try makeSlots(path, "first")
+        #expect(try pool.keySlots().opened?.label == "first")
+        #expect(try pool.write { try $0.keySlots().opened?.label } == "first")
+        try pool.rotateKey(.keeping([.passphrase("first")]))
+        #expect(try pool.keySlots().opened?.label == "first")
+        var configuration = Configuration()
+        configuration.encryption = Encryption(key: try pool.keySlots().dataKey)
+        #expect(try DatabaseQueue(path: path, configuration: configuration).keySlots().opened == nil)
+    }
+
     @Test("writes as many bytes for a change of passphrase, whatever its size", arguments: [10, 200])
     func independentOfSize(megabytes: Int) throws {
         strongroom_faults_install()
@@ -120,8 +127,8 @@ struct KeySlotTests {
         try makeSlots(path, "first").close()
         let deriver = KeySlotDeriver(), files = KeyFiles(database: path)
         let old = try SecretBytes(copying: Array("first".utf8)), new = try SecretBytes(copying: Array("second".utf8))
-        let file = try #require(try files.read(.current)),
-            dataKey = try file.unlock(old, preferred: nil, deriver).dataKey
+        let file = try #require(try files.read(.current))
+        let dataKey = try file.unlock(old, preferred: nil, deriver).dataKey
         let draft = try KeyFileDraft(of: file, dataKey: dataKey, deriver: deriver)
             .changing("first", to: { NewKeySlot(label: $0.label, derivation: .cheap) }, new)
         _ = try files.changing { try draft.publish($0, as: .current) }
@@ -149,10 +156,8 @@ struct KeySlotTests {
         let pool = try makeSlots(path, "first")
         let text = try pool.keySlots().addRecoveryCode().withText { String(decoding: $0, as: UTF8.self) }
         #expect(text.count == 41 && text.split(separator: "-").count == 7)
-        for typed in [
-            text, text.lowercased(), text.replacing("-", with: ""),
-            text.replacing("-", with: " ").replacing("0", with: "o"),
-        ] {
+        let asPeopleType = text.replacing("-", with: " ").replacing("0", with: "o")
+        for typed in [text, text.lowercased(), text.replacing("-", with: ""), asPeopleType] {
             #expect(try value(path, typed) == 1)
         }
         var slip = Array(text)
@@ -171,10 +176,8 @@ struct KeySlotTests {
         #expect(try stockShell(path, key: "x'\(digits)'", setUp: "", "SELECT a FROM t;") == ["1"])
         var configuration = Configuration()
         configuration.encryption = Encryption(key: slots.dataKey)
-        #expect(
-            try DatabaseQueue(path: path, configuration: configuration).read {
-                try Int.fetchOne($0, sql: "SELECT a FROM t")
-            } == 1)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
     }
 
     @Test("refuses an empty secret, a raw key as one, unfit labels, and derivations outside of their bounds")
@@ -192,12 +195,29 @@ struct KeySlotTests {
             let expected: DatabaseError.Reason = derivation == .hkdf ? .unfitKeySlot : .weakKeyCost
             #expect(add(.passphrase("a"), NewKeySlot(label: "a", derivation: derivation)) == expected)
         }
-        for derivation in [
-            KeyDerivation.scrypt(logN: 23, r: 8, p: 1), .scrypt(logN: 60, r: 8, p: 1), .pbkdf2(rounds: 1 << 40),
-        ] {
+        let costly: [KeyDerivation] = [
+            .scrypt(logN: 23, r: 8, p: 1), .scrypt(logN: 60, r: 8, p: 1), .pbkdf2(rounds: 1 << 40),
+        ]
+        for derivation in costly {
             #expect(add(.passphrase("a"), NewKeySlot(label: "a", derivation: derivation)) == .excessiveKeyCost)
         }
         #expect(try slots.slots.count == 1)
+    }
+
+    @Test("takes no secret that is given for a recovery code, whichever way")
+    func givenCode() throws {
+        let code = NewKeySlot(label: "code", kind: .recoveryCode, derivation: .hkdf)
+        var configuration = Configuration.slots("a")
+        configuration.encryption?.keySlots.creating = code
+        #expect(reason { _ = try DatabaseQueue(path: path, configuration: configuration) } == .unfitKeySlot)
+        #expect(!FileManager.default.fileExists(atPath: path + "-keys"))
+        let pool = try makeSlots(path, "first"), slots = try pool.keySlots()
+        #expect(reason { try slots.add(.passphrase("a"), code) } == .unfitKeySlot)
+        #expect(reason {
+            try slots.change("first", to: .passphrase("a"), kind: .recoveryCode, derivation: .hkdf)
+        } == .unfitKeySlot)
+        try pool.rotateKey(.removing(newKey: .passphrase("plain")))
+        #expect(reason { try pool.rotateKey(.creating(code, secret: .passphrase("a"))) } == .unfitKeySlot)
     }
 
     @Test("has slots with PBKDF2 if it is requested")

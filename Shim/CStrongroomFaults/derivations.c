@@ -1,0 +1,55 @@
+// A moment in the middle of opening: the derivation of a key from a secret, which takes longest.
+
+#if __linux__
+#define _GNU_SOURCE 1
+#endif
+
+#include "CStrongroomFaults.h"
+#include <stddef.h>
+
+#if __linux__
+#include <dlfcn.h>
+#include <openssl/evp.h>
+#include <time.h>
+
+static _Thread_local int64_t derivations;
+static _Thread_local double seconds_deriving;
+
+int64_t strongroom_faults_derivations(double *seconds) {
+    *seconds = seconds_deriving;
+    return derivations;
+}
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static _Thread_local void (*before_deriving)(void *context);
+static _Thread_local void *context_before_deriving;
+
+void strongroom_faults_before_deriving(void (*act)(void *context), void *context) {
+    before_deriving = act;
+    context_before_deriving = context;
+}
+
+int EVP_PBE_scrypt(const char *secret, size_t secret_size, const unsigned char *salt, size_t salt_size, uint64_t n,
+                   uint64_t r, uint64_t p, uint64_t memory, unsigned char *key, size_t key_size) {
+    static int (*provided)(const char *, size_t, const unsigned char *, size_t, uint64_t, uint64_t, uint64_t, uint64_t,
+                           unsigned char *, size_t);
+    if (!provided) *(void **)&provided = dlsym(RTLD_NEXT, "EVP_PBE_scrypt");
+    void (*act)(void *context) = before_deriving;
+    before_deriving = NULL;
+    if (act) act(context_before_deriving);
+    double began = now();
+    int result = provided(secret, secret_size, salt, salt_size, n, r, p, memory, key, key_size);
+    seconds_deriving += now() - began;
+    derivations++;
+    return result;
+}
+#else
+int64_t strongroom_faults_derivations(double *seconds) { return *seconds = 0, -1; }
+
+void strongroom_faults_before_deriving(void (*act)(void *context), void *context) { (void)act, (void)context; }
+#endif

@@ -1,0 +1,44 @@
+import Foundation
+@testable import Strongroom
+import Testing
+
+/// The tables of key files in the article on sidecars: each row is what really happens.
+@Suite("The tables of key files")
+struct KeyFileTableTests {
+    typealias Row = SidecarRow<KeyFiles.Role, SlotDatabaseState>
+
+    static let rows = Row.all
+
+    @Test("The tables of key files have a row for each state of each file beside each state of a database")
+    func completeness() {
+        Row.requireCompleteness(Self.rows)
+    }
+
+    @Test("The tables of key files say what opening, creating and changing a slot come to", .timeLimit(.minutes(10)),
+          arguments: rows)
+    func library(_ row: Row) throws {
+        func fixture() throws -> KeyFileFixture { try KeyFileFixture(row.role, row.sidecar, row.database) }
+        let outcomes = [try fixture().opening(), try fixture().creating(), try fixture().changing()]
+        #expect(outcomes == row.outcomes, "\(row.testDescription)")
+    }
+
+    @Test("The tables of key files say the exit statuses of verify-key, create --slots and key passwd",
+          .timeLimit(.minutes(20)), arguments: rows)
+    func command(_ row: Row) async throws {
+        var statuses: [Int32] = []
+        for command in [["verify-key"], ["create", "--slots", "--cost", "14"], ["key", "passwd"]] {
+            let fixture = try KeyFileFixture(row.role, row.sidecar, row.database), scratch = fixture.scratch
+            let old = try scratch.secret(KeyFileFixture.passphrase, in: "old")
+            let new = try scratch.secret(KeyFileFixture.newPassphrase, in: "new")
+            let change = command.contains("passwd") ? ["--new-passphrase-file", new] : []
+            var program = try Program(built: "strongroom")
+            program.arguments = command + [fixture.path, "--passphrase-file", old] + change
+            if fixture.isOfAnotherUser {
+                program = try program.unprivileged(as: SidecarFixture.user)
+                for secret in [old, new] { try fixture.giveAway(secret) }
+            }
+            statuses.append(try await program.run().status)
+        }
+        #expect(statuses == row.statuses, "\(row.testDescription)")
+    }
+}
