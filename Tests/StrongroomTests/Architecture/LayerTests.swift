@@ -25,7 +25,7 @@ struct LayerTests {
         #expect(upwards.isEmpty, "\(upwards.map(\.description).joined(separator: "\n"))")
     }
 
-    @Test("In the core, connections and statements refer to no type of rows and SQL expressions, and cursors to neither")
+    @Test("In the core, connections and statements refer to no type of rows and expressions, and cursors to neither")
     func core() throws {
         let sources = try Self.sources.get()
         let folders = Set(sources.files.compactMap(\.coreFolder))

@@ -128,8 +128,8 @@ struct SourceLayers {
         return lowest
     }
 
-    /// Each mention of a member of `Database` that nothing but higher layers declares. The layers below the core have no
-    /// connection, and nothing of theirs is its member.
+    /// Each mention of a member of `Database` that only higher layers declare. The layers below the core have no
+    /// connection, and declare none of its members.
     func memberReferencesUpwards() -> [Reference] {
         let members = connectionMembers()
         return files.filter { Self.rank($0.layer) >= Self.rank("Core") }.flatMap { file in

@@ -11,7 +11,7 @@ struct PromiseTableTests {
     private static func testNames() throws -> Set<String> {
         let folder = packageFolder.appendingPathComponent("Tests")
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter {
-            $0.hasSuffix("Tests.swift") || $0.hasSuffix("Samples.swift")
+            $0.hasSuffix("Tests.swift") || $0.hasSuffix("Samples.swift") || $0.contains("Tests+")
         }
         return try files.reduce(into: []) { names, file in
             names.formUnion(Self.testNames(
