@@ -3,60 +3,10 @@ import Foundation
 @testable import Strongroom
 import Testing
 
-/// Every write, sync and read of a change of key fails in turn: after each failure exactly one key opens everything.
+/// Failures of a change of key that need more than one key that opens everything, which `scripts/campaign calls` checks
+/// after each call of the system that fails.
 @Suite("A rotation whose files fail")
 struct RotationFailureTests {
-    enum Failure: String, Sendable {
-        case change, disk, tear, read
-
-        var fault: strongroom_fault {
-            switch self {
-            case .change: STRONGROOM_FAULT_CHANGE
-            case .disk: STRONGROOM_FAULT_FULL
-            case .tear: STRONGROOM_FAULT_TORN
-            case .read: STRONGROOM_FAULT_READ
-            }
-        }
-    }
-
-    @Test("once, at any operation, leaves one key that opens every row, also after a crash", arguments: [(Failure.change, true), (.change, false), (.tear, true), (.read, true)])
-    func once(_ failure: Failure, wal: Bool) throws {
-        try failAtEachOperation(failure, wal: wal, lasting: false)
-    }
-
-    @Test("from any operation on, leaves one key that opens every row, also after a crash", arguments: [(Failure.change, true), (.change, false), (.disk, true), (.read, true)])
-    func lasting(_ failure: Failure, wal: Bool) throws {
-        try failAtEachOperation(failure, wal: wal, lasting: true)
-    }
-
-    private func failAtEachOperation(_ failure: Failure, wal: Bool, lasting: Bool) throws {
-        strongroom_faults_install()
-        let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
-        var place = RotatedFile(path: path)
-        // Enough for frames to be written on the way, and not by the commit only.
-        try place.create(wal: wal, rows: 60)
-        var operation: Int64 = 0, failures = 0
-        while true {
-            let queue = try DatabaseQueue(path: path, configuration: place.configuration)
-            let hits = strongroom_faults_hits()
-            if lasting { strongroom_faults_set(folder.path, failure.fault, operation) }
-            else { strongroom_faults_set_once(folder.path, failure.fault, operation) }
-            let outcome = Result { try queue.rotateKey(to: place.otherKey) }
-            strongroom_faults_clear(folder.path)
-            let context = "\(failure) at operation \(operation): \(outcome)"
-            if case .failure = outcome { failures += 1 }
-            var crashed = try place.crash(into: folder.path("crashed-\(operation)"))
-            try crashed.requireOneKey("after a crash, \(context)")
-            try place.write(queue)
-            try queue.close()
-            try place.requireOneKey(context)
-            if strongroom_faults_hits() == hits { break }
-            operation += 1
-        }
-        #expect(operation > 20)
-        #expect(failures > 2)
-    }
-
     @Test("at its commit says so: the connection writes nothing any more, and the old key opens everything")
     func failedCommit() throws {
         strongroom_faults_install()
