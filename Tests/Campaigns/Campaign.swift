@@ -12,6 +12,8 @@ final class Campaign {
 
     init(_ options: Options) throws {
         self.options = options
+        // A hang shows where it is.
+        signal(SIGALRM) { _ in abort() }
         let path = options.folder + "/case"
         _ = FileManager.default.createFile(atPath: path, contents: nil)
         current = try FileHandle(forWritingTo: URL(fileURLWithPath: path))

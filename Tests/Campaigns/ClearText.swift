@@ -75,6 +75,7 @@ struct ClearText {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
         process.arguments = ["core", folder] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
         try process.run()
         process.waitUntilExit()
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("core") }

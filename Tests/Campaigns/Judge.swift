@@ -30,7 +30,7 @@ struct Judge {
             throw Finding("a rotation is still pending")
         }
         guard asksShell else { return }
-        try StockShell(path: place.path, secret: opened.first!).check(batches: isDurable ? ledger.acknowledged : 0)
+        try StockShell(path: place.path, secret: opened.first!).check(authors[0])
     }
 
     private func names(_ secrets: Set<Secret>) -> String { secrets.map(\.rawValue).sorted().joined(separator: " and ") }
@@ -116,15 +116,16 @@ struct StockShell {
     let path: String
     let secret: Secret
 
-    /// Checks the pages, the structure, and the number of batches.
-    func check(batches: Int) throws {
+    /// Checks the pages, the structure, and the number of an author's batches.
+    func check(_ author: AuthorRange) throws {
+        let batches = author.batches.lowerBound
         let sql = """
             .output /dev/null
             \(try key())
             .output stdout
             PRAGMA cipher_integrity_check;
             PRAGMA integrity_check;
-            SELECT count(DISTINCT batch) FROM entry WHERE author = 'a';
+            SELECT count(DISTINCT batch) FROM entry WHERE author = '\(author.name)';
 
             """
         let lines = try run(sql)
@@ -138,7 +139,9 @@ struct StockShell {
     func key() throws -> String {
         let header = try DatabaseFile.inspect(path: path)
         switch secret {
-        case .old, .new: return "PRAGMA key = \"x'\(String(repeating: secret == .old ? "a1" : "b2", count: 32))'\";"
+        case .old, .new:
+            let digits = String(repeating: secret == .old ? "a1" : "b2", count: 32)
+            return "PRAGMA key = \"x'\(digits)'\";" + (try plaintextHeader())
         case .former:
             return "PRAGMA key = \"x'\(String(repeating: "a1", count: 32))'\"; PRAGMA cipher_compatibility = 3;"
         case .first, .second:

@@ -27,9 +27,19 @@ struct Place {
     /// Opens the database for work that survives a power cut.
     func open(_ secret: Secret, _ change: (inout Configuration) -> Void = { _ in }) throws -> DatabaseQueue {
         var configuration = try secret.configuration
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = EXTRA") }
         change(&configuration)
-        return try DatabaseQueue(path: path, configuration: configuration)
+        return try .durable(path, configuration)
+    }
+}
+
+extension DatabaseQueue {
+    /// Opens a database whose commits survive a power cut.
+    ///
+    /// Not by `prepareDatabase`: a statement that reads there meets SQLCipher's faults without memory (see *Findings*).
+    static func durable(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.inDatabase { try $0.execute(sql: "PRAGMA synchronous = EXTRA") }
+        return queue
     }
 }
 

@@ -186,9 +186,7 @@ extension Scenario {
         },
         Scenario(name: "backup", copySecret: .new, prepare: database(.old)) { place, ledger in
             let queue = try place.open(.old)
-            var configuration = try Secret.new.configuration
-            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = EXTRA") }
-            let copy = try DatabaseQueue(path: place.copy, configuration: configuration)
+            let copy = try DatabaseQueue.durable(place.copy, Secret.new.configuration)
             try queue.backup(to: copy)
             ledger.finishCopy()
             try copy.close()

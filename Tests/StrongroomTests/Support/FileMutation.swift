@@ -22,7 +22,8 @@ typealias DatabaseFiles = [String: Data]
 
 /// Changes to files that a disk, a crash, another program or somebody with an editor could make.
 struct FileMutation {
-    private static let names = ["", "-wal", "-journal"] + SaltFile.Role.allCases.map(\.rawValue)
+    private static let names = ["", "-wal", "-journal", "-shm"] + SaltFile.Role.allCases.map(\.rawValue)
+        + KeyFiles.Role.allCases.map(\.rawValue)
 
     /// Changes one to four things. `others` are the files of other databases, which may be mistaken for these.
     static func mutate(_ files: inout DatabaseFiles, others: [DatabaseFiles], using random: inout SeededGenerator) {

@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// The short forms of `scripts/campaign`, which runs all cases.
+@Suite("A campaign")
+struct CampaignTests {
+    /// Runs a campaign to its end, without a finding.
+    private func run(_ name: String, _ options: String...) async throws {
+        let scratch = try Scratch()
+        var program = try Program(built: "Campaigns")
+        program.arguments = [name, scratch.folder.path] + options
+        let outcome = try await program.run()
+        let place = (try? String(contentsOfFile: scratch.path("case"), encoding: .utf8)) ?? "none"
+        #expect(outcome.status == 0, "in the case \(place): \(outcome.output)\(outcome.errors)")
+        #expect(outcome.output.contains(" 0 findings"))
+    }
+
+    @Test("of failing calls leaves one key that opens all that was acknowledged, and one clear error")
+    func calls() async throws {
+        try await run("calls", "--sample", "60")
+    }
+
+    @Test("of failing calls in a rotation leaves one key that opens everything, also after a crash")
+    func rotationCalls() async throws {
+        try await run("calls", "--scenario", "rotate-wal", "--scenario", "rotate-delete", "--sample", "12")
+    }
+
+    @Test("of power cuts leaves one key that opens all that was acknowledged")
+    func powerCuts() async throws {
+        try await run("power", "--sample", "12")
+    }
+
+    @Test("of power cuts while a database is created leaves one that can be created again")
+    func creation() async throws {
+        try await run("power", "--scenario", "create-raw", "--scenario", "create-recipe")
+    }
+
+    @Test("of power cuts while the header of a database changes leaves one key that opens all", arguments: ["1", "13"])
+    func headers(seed: String) async throws {
+        try await run("power", "--scenario", "header-on", "--scenario", "header-off", "--seed", seed)
+    }
+
+    @Test("of turns loses no commit of two connections, in one process and in two")
+    func turns() async throws {
+        try await run("turns", "--sample", "12")
+    }
+
+    @Test("of kills leaves one key that opens all that was acknowledged")
+    func kills() async throws {
+        try await run("kills", "--count", "48")
+    }
+
+    @Test("of refused memory leaves one key that opens all that was acknowledged")
+    func memory() async throws {
+        try await run("memory", "--sample", "300")
+    }
+
+    @Test("finds no clear text in what is written, and no passphrase in a core dump")
+    func clearText() async throws {
+        try await run("clear-text")
+    }
+
+    @Test("of all at once loses nothing")
+    func soak() async throws {
+        try await run("soak", "--count", "10")
+    }
+}
