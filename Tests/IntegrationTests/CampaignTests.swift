@@ -17,42 +17,42 @@ struct CampaignTests {
 
     @Test("of failing calls leaves one key that opens all that was acknowledged, and one clear error")
     func calls() async throws {
-        try await run("calls", "--sample", "60")
+        try await run("calls", "--sample", "500")
     }
 
     @Test("of failing calls in a rotation leaves one key that opens everything, also after a crash")
     func rotationCalls() async throws {
-        try await run("calls", "--scenario", "rotate-wal", "--scenario", "rotate-delete", "--sample", "12")
+        try await run("calls", "--scenario", "rotate-wal", "--scenario", "rotate-delete", "--sample", "40")
     }
 
     @Test("of power cuts leaves one key that opens all that was acknowledged")
     func powerCuts() async throws {
-        try await run("power", "--sample", "12")
+        try await run("power", "--sample", "60")
     }
 
     @Test("of power cuts while a database is created leaves one that can be created again")
     func creation() async throws {
-        try await run("power", "--scenario", "create-raw", "--scenario", "create-recipe")
+        try await run("power", "--scenario", "create-raw", "--scenario", "create-recipe", "--sample", "4")
     }
 
     @Test("of power cuts while the header of a database changes leaves one key that opens all", arguments: ["1", "13"])
     func headers(seed: String) async throws {
-        try await run("power", "--scenario", "header-on", "--scenario", "header-off", "--seed", seed)
+        try await run("power", "--scenario", "header-on", "--scenario", "header-off", "--seed", seed, "--sample", "3")
     }
 
     @Test("of turns loses no commit of two connections, in one process and in two")
     func turns() async throws {
-        try await run("turns", "--sample", "12")
+        try await run("turns", "--sample", "300")
     }
 
     @Test("of kills leaves one key that opens all that was acknowledged")
     func kills() async throws {
-        try await run("kills", "--count", "48")
+        try await run("kills", "--count", "12")
     }
 
-    @Test("of refused memory leaves one key that opens all that was acknowledged")
+    @Test("of refused memory in writes leaves one key that opens all that was acknowledged")
     func memory() async throws {
-        try await run("memory", "--sample", "300")
+        try await run("memory", "--scenario", "write-wal", "--sample", "60")
     }
 
     @Test("finds no clear text in what is written, and no passphrase in a core dump")

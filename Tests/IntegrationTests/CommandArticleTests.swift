@@ -28,7 +28,7 @@ struct CommandArticleTests {
     func commands() async throws {
         let program = try Program(built: "strongroom").executable.path
         let blocks = Self.blocks("sh", in: try Self.article("Commands"))
-        #expect(blocks.count == 18)
+        #expect(blocks.count == 19)
         let script = "set -e\nstrongroom() { '\(program)' \"$@\"; }\ncd '\(scratch.folder.path)'\n" + blocks.joined()
         let outcome = try await Program("sh", "-c", script).run()
         #expect(outcome.status == 0, "\(outcome.errors)")

@@ -68,9 +68,9 @@ struct UsageTests {
         #expect(help.contains("strongroom \(command)"))
     }
 
-    @Test("strongroom groups the options: key, format, output", arguments: [
-        ("rotate", ["KEY OPTIONS:", "NEW KEY OPTIONS:", "FORMAT OPTIONS:", "OUTPUT OPTIONS:"]),
-        ("encrypt", ["KEY OPTIONS:", "OUTPUT OPTIONS:"]), ("keygen", ["OUTPUT OPTIONS:"]),
+    @Test("strongroom groups the options: key, format, key slots, output", arguments: [
+        ("rotate", ["KEY OPTIONS:", "NEW KEY OPTIONS:", "FORMAT OPTIONS:", "SLOT OPTIONS:", "OUTPUT OPTIONS:"]),
+        ("encrypt", ["KEY OPTIONS:", "SLOT OPTIONS:", "OUTPUT OPTIONS:"]), ("keygen", ["OUTPUT OPTIONS:"]),
     ])
     func groups(_ command: String, _ titles: [String]) async throws {
         let lines = try await strongroom(command, "--help").output.split(separator: "\n").map(String.init)

@@ -34,7 +34,7 @@ int strongroom_file_remove_if(const char *path, const void *expected, size_t exp
 int strongroom_scratch_open(const char *scratch, const char *model);
 
 /// Writes, syncs and reads back the scratch file, with the owner and the mode of `model`, and renames it to `path`,
-/// replacing what is there. After a failure `path` is as it was, unless the sync of the folder failed, which comes last.
+/// which it replaces. After a failure `path` is as before, unless the sync of the folder failed, which is the last step.
 int strongroom_scratch_publish(int fd, const char *scratch, const char *path, const char *model, const void *bytes,
                                size_t size);
 

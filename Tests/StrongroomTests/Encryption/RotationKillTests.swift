@@ -2,8 +2,8 @@ import Foundation
 import Strongroom
 import Testing
 
-/// `kill -9` in the middle of changes of key: `STRONGROOM_KILLS` says how often, `scripts/kill-rotations` does it at
-/// length.
+/// `kill -9` in the middle of changes of key. `STRONGROOM_KILLS` is the number of kills. `scripts/campaign kills` kills
+/// processes beside others, too.
 @Suite("A rotation killed with kill -9")
 struct RotationKillTests {
     private static let kills = ProcessInfo.processInfo.environment["STRONGROOM_KILLS"].flatMap { Int($0) } ?? 40

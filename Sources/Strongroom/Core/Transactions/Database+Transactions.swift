@@ -36,7 +36,7 @@ extension Database {
         guard isInsideTransaction else {
             return try inTransaction(nil, operations)
         }
-        _ = try transactionStatements.statement(for: .rollback, of: self)
+        _ = try transactions.statements.statement(for: .rollback, of: self)
         try run(.savepoint)
         try run(
             operations, commit: { try run(.release) }, rollBack: rollBackSavepoint, undo: rollbackSavepointAfterError)
@@ -121,7 +121,7 @@ extension Database {
 
     private func begin(_ kind: TransactionKind) throws {
         // Without memory, no statement could be prepared that ends the transaction.
-        _ = try transactionStatements.statement(for: .rollback, of: self)
+        _ = try transactions.statements.statement(for: .rollback, of: self)
         switch kind {
         case .deferred: try run(.beginDeferred)
         case .immediate: try run(.beginImmediate)
