@@ -161,8 +161,8 @@ int strongroom_file_remove_if(const char *path, const void *expected, size_t exp
 
 // MARK: Replacing
 
-/// What another user has left would go on being that user's to write, and a file that has other names is more than a
-/// scratch file.
+/// Removes the file of another user, who could otherwise continue to write it, and a file with other names, which is
+/// not a scratch file.
 static int require_own(int fd, const char *scratch, bool is_new) {
     struct stat file;
     if (!strongroom_has_name(fd, scratch)) return EAGAIN;
@@ -207,7 +207,7 @@ void strongroom_scratch_close(int fd, const char *scratch) {
 void strongroom_scratch_sweep(const char *scratch) {
     int fd = open_regular(scratch, O_RDWR, 0);
     if (fd < 0) return;
-    // Without locks, nobody can tell a change in progress from one that was killed.
+    // Without locks, a change in progress can't be distinguished from a killed one.
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) strongroom_scratch_close(fd, scratch);
     else close(fd);
 }
@@ -310,7 +310,7 @@ int strongroom_file_move(const char *from, const char *to) {
     int result = move(from, to);
     if (result != 0) return result;
     result = sync_directory(to);
-    // What a power cut may undo has not happened.
+    // A change that a power failure may undo has not happened.
     if (result != 0) (void)move(to, from);
     return result;
 }

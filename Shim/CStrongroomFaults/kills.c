@@ -1,5 +1,4 @@
-// A process that ends by SIGKILL in front of one of its changes of files, or in which one of them fails: SQLite's, and
-// those that the library itself asks of the system.
+// Kills the process before one of its changes of files, or makes the change fail: SQLite's, and the library's own.
 
 #include "system.h"
 #include <errno.h>

@@ -29,12 +29,13 @@ int strongroom_file_extend(const char *path, const char *database, const void *e
 int strongroom_file_remove_if(const char *path, const void *expected, size_t expected_size);
 
 /// Opens and locks the scratch file that takes the next content of another file, for one writer at a time. It has the
-/// owner and the mode of `model`. Returns a descriptor, or a negated error. What a killed process has left in it
-/// doesn't count.
+/// owner and the mode of `model`. Returns a descriptor, or a negated error. Content that a killed process has left is
+/// discarded.
 int strongroom_scratch_open(const char *scratch, const char *model);
 
 /// Writes, syncs and reads back the scratch file, with the owner and the mode of `model`, and renames it to `path`,
-/// which it replaces. After a failure `path` is as before, unless the sync of the folder failed, which is the last step.
+/// which it replaces. After a failure `path` is as before, unless the sync of the folder failed, which is the last
+/// step.
 int strongroom_scratch_publish(int fd, const char *scratch, const char *path, const char *model, const void *bytes,
                                size_t size);
 
@@ -56,7 +57,7 @@ int strongroom_file_create(const char *path, const char *partial, const void *by
 /// Removes a file, and syncs its folder.
 int strongroom_file_remove(const char *path);
 
-/// Gives a file another name, in one directory; EEXIST if it is taken. After a failure it has its former name.
+/// Renames a file in one directory. Returns EEXIST if the name is taken. After a failure it has its former name.
 int strongroom_file_move(const char *from, const char *to);
 
 /// Returns true if there is anything with the name.

@@ -70,8 +70,8 @@ extension KeySetup {
 // MARK: - Copies
 
 extension Database {
-    /// Returns the key file for a copy with `copyKey`; nil if the copy gets another key than the data key, or there are
-    /// no slots.
+    /// Returns the key file for a copy with `copyKey`. Nil if the copy gets a key other than the data key, or if there
+    /// are no slots.
     ///
     /// - throws: the errors of the key file, if a slot of it has opened the database: nothing else opens the copy.
     func keyFile(forCopyWith copyKey: DatabaseKey) throws -> KeyFile? {
@@ -90,7 +90,7 @@ extension Database {
 }
 
 extension KeyFile {
-    /// Writes a key file with these slots beside a copy that has their data key.
+    /// Writes a key file with these slots beside a copy with the same data key.
     func give(to copy: String, _ encryption: Encryption) throws {
         let derived = try DatabaseFile.withDatabase(copy, encryption) { $0.cipher.derived }
         guard let derived else { return }

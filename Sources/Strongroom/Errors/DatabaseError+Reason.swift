@@ -136,7 +136,7 @@ extension DatabaseError.Reason {
     /// The key file beside the database is malformed, or longer than any key file.
     public static let damagedKeyFile = Self("damagedKeyFile")
 
-    /// The key file of an open database is gone; or it is no regular file, or this user may not read or write it.
+    /// The key file of an open database is missing, is not a regular file, or this user may not read or write it.
     public static let unfitKeyFile = Self("unfitKeyFile")
 
     /// A later version of Strongroom wrote the key file.

@@ -52,9 +52,9 @@ struct KeyFile: Hashable {
     /// Returns the data key and the slot that `secret` opens.
     ///
     /// - parameter preferred: the identifier or the label of the slot to try first.
-    /// - throws: `SQLITE_NOTADB` with the reason `wrongKey` or `mistypedRecoveryCode` where no slot opens,
-    ///   `forgedKeyFile` where one does and the file was not written with that data key; `unsupportedDerivation` where
-    ///   a slot could not be tried, and no other one opens.
+    /// - throws: `SQLITE_NOTADB` with the reason `wrongKey` or `mistypedRecoveryCode` if no slot opens,
+    ///   `forgedKeyFile` if one does and the file was not written with that data key, `unsupportedDerivation` if a slot
+    ///   could not be tried and no other one opens.
     func unlock(
         _ secret: SecretBytes, preferred: String?, _ deriver: KeySlotDeriver
     ) throws -> (dataKey: SecretBytes, slot: KeySlot) {

@@ -30,8 +30,8 @@ struct KeyFiles {
     /// Returns the content of a key file. Nil if there is none.
     func read(_ role: Role) throws -> KeyFile? { try KeyFiles.read(path(role)) }
 
-    /// Returns the key file for the data key that goes with a salt; nil if there is none. While a rotation is pending,
-    /// it may be the next one.
+    /// Returns the key file for the data key of a salt. Nil if there is none. While a rotation is pending, it may be
+    /// the next one.
     func read(for salt: Salt) throws -> KeyFile? {
         // In between, the next one may have become the current one.
         for role in [Role.current, .rotation, .current] {

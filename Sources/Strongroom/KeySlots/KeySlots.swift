@@ -10,7 +10,7 @@ import Foundation
 /// Each change replaces the key file as a whole: even if the process is killed or a step fails, either the secrets from
 /// before it open the database, or those from after it.
 public final class KeySlots: Sendable {
-    /// The slot whose secret opened the database; nil where the data key itself did.
+    /// The slot whose secret opened the database. Nil if the data key itself did.
     public let opened: KeySlot?
 
     private let files: KeyFiles

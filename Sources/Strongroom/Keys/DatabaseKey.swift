@@ -122,7 +122,7 @@ final class KeySource: @unchecked Sendable {
     let form: Form
     /// The salt that came with a raw key.
     let salt: Salt?
-    /// The identifier of the key slot that this data key came from, empty if it is new; nil for any other key.
+    /// The identifier of the key slot that this data key came from, empty if it is new. Nil for any other key.
     let slotID: String?
     /// Bytes that are equal for equal secrets in one process, and reveal nothing about them.
     let identity: [UInt8]

@@ -50,7 +50,7 @@ public struct NewKeySlot: Hashable, Sendable {
         try derivation.validate()
     }
 
-    /// Throws unless a slot can be like this, whose secret is given.
+    /// Throws unless a slot with these properties can have the given secret.
     func validateForGivenSecret() throws {
         guard kind != .recoveryCode else {
             throw DatabaseError(

@@ -114,7 +114,7 @@ extension Key {
     /// Returns the slots, opened with the passphrase.
     private func slots(_ target: Target) throws -> KeySlots {
         try passphrase.unlocking(file) { secret, _ in
-            // Opening for writing ends a renewal of the data key that was killed, which slots can't change before.
+            // Opening for writing ends a killed renewal of the data key. Slots can't be changed before that.
             if action.changesSlots, target.inspection.isRotationPending { try target.writing(secret) { _ in } }
             return try target.reading(secret) { try $0.keySlots() }
         }

@@ -1,6 +1,6 @@
 import Strongroom
 
-// rotate --data-key, --slots and --no-slots: every page gets a new key, and no passphrase need change.
+// rotate --data-key, --slots and --no-slots: every page gets a new key. Passphrases may stay.
 
 extension Rotate {
     func renewDataKey() throws {
@@ -19,7 +19,7 @@ extension Rotate {
             """)
     }
 
-    /// Gives a database a data key, and one slot.
+    /// Changes the key to a new data key, with one slot.
     func createSlots() throws {
         let file = files[0], target = try Target(file, format)
         try target.requireEncrypted()
@@ -37,7 +37,7 @@ extension Rotate {
             """)
     }
 
-    /// Takes the slots away: the passphrase is that of the database again.
+    /// Removes the slots: the passphrase encrypts the database again.
     func removeSlots() throws {
         let file = files[0], target = try Target(file, format)
         try target.requireEncrypted()
@@ -56,7 +56,7 @@ extension Rotate {
             """)
     }
 
-    /// Returns the new passphrase if there is one, and the present one otherwise. A data key is none.
+    /// Returns the new passphrase if there is one, and the present one otherwise. A data key is not a passphrase.
     private func secretOfChange(_ present: Secret, _ file: String) throws -> Secret {
         present.isUsedAsKey || newPassphrase.isGiven ? try newPassphrase.new(for: file) : present
     }
