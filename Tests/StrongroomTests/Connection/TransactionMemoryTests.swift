@@ -34,6 +34,44 @@ struct TransactionMemoryTests {
             guard allocation > 20 else { exit(7) }
         }
     }
+
+    @Test("leaves nothing, and no lock, although the prepared ROLLBACK has to be compiled again")
+    func refusedRollback() async throws {
+        await #expect(processExitsWith: .success) {
+            guard strongroom_faults_install_allocator() == 0 else { exit(9) }
+            let folder = try TemporaryFolder()
+            var allocation: Int64 = 0, isRefused = true, tables = 0
+            while isRefused {
+                let path = folder.path("db.sqlite")
+                let queue = try DatabaseQueue(path: path, configuration: .encrypted())
+                let refusals = strongroom_faults_refusals()
+                let changed = Result {
+                    try queue.writeWithoutTransaction { db in
+                        // Prepared statements are out of date after this.
+                        try db.inTransaction { .commit }
+                        try db.execute(sql: "PRAGMA foreign_keys = OFF")
+                        strongroom_faults_refuse_memory(allocation, 1, true)
+                        try db.inTransaction {
+                            try db.execute(sql: "CREATE TABLE t\(allocation)(a); INSERT INTO t\(allocation) VALUES (1)")
+                            return .commit
+                        }
+                    }
+                }
+                strongroom_faults_refuse_memory(-1, 0, false)
+                isRefused = strongroom_faults_refusals() > refusals
+                if case .success = changed { tables += 1 }
+                let other = try DatabaseQueue(path: path, configuration: .encrypted())
+                let count = try other.write { db in
+                    try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master")
+                }
+                guard count == tables else { exit(8) }
+                try other.close()
+                try queue.close()
+                allocation += 1
+            }
+            guard allocation > 20 else { exit(7) }
+        }
+    }
 }
 
 private func insert(into db: Database, inSavepoint: Bool) throws -> Database.TransactionCompletion {

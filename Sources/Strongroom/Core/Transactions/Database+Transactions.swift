@@ -146,7 +146,9 @@ extension Database {
             try run(.rollback)
         } catch {
             rollBackByInterruption()
-            if isInsideTransaction { throw error }
+            guard isInsideTransaction else { return }
+            transactions.rollbackFailed = true
+            throw error
         }
     }
 
@@ -253,11 +255,23 @@ extension Database {
         if stops.rollBackStoppedTransaction() { logRollback() }
         if !runs.isEmpty { finishRuns() }
         strongroom_connection_end_stops(connection)
-        if !configuration.allowsUnsafeTransactions, !isAutocommit {
+        if !configuration.allowsUnsafeTransactions, !isAutocommit { endOpenTransaction() }
+    }
+
+    /// Stops a program that has left a transaction open. If SQLite could not roll it back, rolls it back now, or closes
+    /// the connection, which needs no memory.
+    private func endOpenTransaction() {
+        guard transactions.rollbackFailed else {
             fatalError("""
                 A transaction has been left open at the end of a database access. \
                 Commit it or roll it back, or set Configuration.allowsUnsafeTransactions.
                 """)
+        }
+        do {
+            try rollback()
+        } catch {
+            Logger(label: "Strongroom").error("\(description) is closed: a transaction can't be rolled back: \(error)")
+            abandon()
         }
     }
 

@@ -47,6 +47,9 @@ final class TransactionHooks {
     /// True if the transaction has released its write lock, and only reads from now on.
     @exclusivity(unchecked) var isReader = false
 
+    /// True if the transaction was to be rolled back, and SQLite could not.
+    @exclusivity(unchecked) var rollbackFailed = false
+
     /// The number of times that a writing transaction has ended, or has tried to.
     private(set) var endings = 0
 
@@ -120,7 +123,7 @@ final class TransactionHooks {
         didWrite = wasCommitted
         didCallCommitHook = false
         didCallRollbackHook = false
-        if wasInTransaction != inTransaction { (mayHaveChanges, isReader) = (false, false) }
+        if wasInTransaction != inTransaction { (mayHaveChanges, isReader, rollbackFailed) = (false, false, false) }
         if inTransaction { return wasInTransaction ? nil : .begin }
         if !savepoints.isEmpty { savepoints = [] }
         if wasInTransaction { return wasRolledBack ? .rollback : .commit }
