@@ -2,6 +2,11 @@
 
 import PackageDescription
 
+/// Publishers on Linux.
+let openCombine: [Target.Dependency] = ["OpenCombine", "OpenCombineDispatch"].map {
+    .product(name: $0, package: "OpenCombine", condition: .when(traits: ["OpenCombine"]))
+}
+
 let package = Package(
     name: "Strongroom",
     platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8)],
@@ -33,7 +38,7 @@ let package = Package(
             dependencies: ["CSQLCipher"],
             path: "Shim/CStrongroom",
             linkerSettings: [.linkedLibrary("crypto", .when(platforms: [.linux]))]),
-        // For tests only: a VFS that records what is written, and fails when told to.
+        // For tests only: faults of files, calls and memory.
         .target(name: "CStrongroomFaults", dependencies: ["CSQLCipher"], path: "Shim/CStrongroomFaults"),
         .target(
             name: "Strongroom",
@@ -41,9 +46,7 @@ let package = Package(
                 "CSQLCipher",
                 "CStrongroom",
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
-                .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
-            ]),
+            ] + openCombine),
         .executableTarget(
             name: "StrongroomCLI",
             dependencies: [
@@ -54,9 +57,7 @@ let package = Package(
             name: "StrongroomTests",
             dependencies: [
                 "Strongroom", "CSQLCipher", "CStrongroomFaults",
-                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
-                .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
-            ]),
+            ] + openCombine),
         // A program at work, for scripts/demo and its tests; not a product.
         .executableTarget(name: "DemoWorkload", dependencies: ["Strongroom"], path: "Tests/DemoWorkload"),
         // One of several processes that share a database, for their tests.
@@ -66,7 +67,9 @@ let package = Package(
         // Cases of failing calls, power cuts, kills and other faults, for scripts/campaign and its tests.
         .executableTarget(
             name: "Campaigns",
-            dependencies: ["Strongroom", "CSQLCipher", "CStrongroomFaults", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "Strongroom", "CSQLCipher", "CStrongroomFaults", .product(name: "Logging", package: "swift-log"),
+            ],
             path: "Tests/Campaigns"),
         .testTarget(
             name: "IntegrationTests",

@@ -1,4 +1,4 @@
-// What the system's calls of this program ask before they reach the system.
+// The questions that the replaced system calls ask before they call the system.
 
 #ifndef system_h
 #define system_h
@@ -6,25 +6,25 @@
 #include "CStrongroomFaults.h"
 #include <stddef.h>
 
-/// The errno that a call on the file fails with, 0 for none. `path` is NULL where `file` says it.
+/// Returns the errno with which a call on the file fails, 0 for none. `path` is NULL if `file` is given.
 int strongroom_faults_before(strongroom_call call, const char *path, int file);
 
-/// True while a call is to fail.
+/// Returns true while a call must fail.
 bool strongroom_faults_fail(void);
 
-/// Counts a change of a file. Kills the process in front of it if that was asked for. Returns true, with errno set, if
-/// the change is to fail.
+/// Counts a change of a file. Kills the process before it if a test has asked for it. Returns true, with errno set, if
+/// the change must fail.
 bool strongroom_faults_fail_operation(void);
-/// Calls what the thread wants to be called after its next renaming.
+/// Calls the function that the thread has given for its next renaming.
 void strongroom_faults_note_renaming(void);
-/// The errno of the sync of a file that is not SQLite's, and of a new name, on this thread; 0 for none.
+/// Returns the errno of the sync of a file that is not SQLite's, and of a new name, on this thread; 0 for none.
 int strongroom_faults_before_sync(void);
 int strongroom_faults_before_naming(int refusal);
 
-/// The path of an open file if it is in the folder that is watched. NULL otherwise.
+/// Returns the path of an open file if it is in the watched folder. NULL otherwise.
 const char *strongroom_faults_watched(const char *path, int file, char *buffer, size_t size);
 
-// What happened, for the trace. `file` is an open descriptor.
+// Records a change in the trace. `file` is an open descriptor.
 void strongroom_trace_write(int file, const void *bytes, size_t size, int64_t offset);
 void strongroom_trace_file(strongroom_trace_kind kind, int file, int64_t size);
 void strongroom_trace_name(strongroom_trace_kind kind, const char *path, const char *to, int file);

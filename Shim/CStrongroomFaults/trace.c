@@ -1,4 +1,4 @@
-// What a program changes in a folder, in the order in which it did: what a power cut leaves can be made of it.
+// The changes that a program makes in a folder, in their order. A test makes of them what a power cut leaves.
 
 #include "system.h"
 #include <pthread.h>

@@ -166,11 +166,13 @@ struct KeyFileFixture {
     /// Returns the outcome in the words of the table. Where nothing succeeds, the key file stays as it is; what can't
     /// be read stays in any case.
     private func outcome(_ success: String, _ body: () throws -> Void) throws -> String {
-        let keys = try? Data(contentsOf: URL(fileURLWithPath: path + "-keys")), bytes = contents
+        let keys = try? Data(contentsOf: URL(fileURLWithPath: path + "-keys")), bytes = Data.ofSidecar(file)
         if isOfAnotherUser { try #require(strongroom_faults_use_files_as(SidecarFixture.user)) }
         let result = Result(catching: body)
         if isOfAnotherUser { try #require(strongroom_faults_use_files_as(0)) }
-        if sidecar == .notAFile || sidecar == .unreadable { #expect(contents == bytes, "what can't be read stays") }
+        if sidecar == .notAFile || sidecar == .unreadable {
+            #expect(Data.ofSidecar(file) == bytes, "what can't be read stays")
+        }
         switch result {
         case .success: return success
         case .failure(let error as DatabaseError):
@@ -180,14 +182,6 @@ struct KeyFileFixture {
             return Self.words(error)
         case .failure(let error): throw error
         }
-    }
-
-    /// Of the sidecar: without opening what is no file.
-    private var contents: Data? {
-        var status = stat()
-        guard lstat(file, &status) == 0 else { return nil }
-        let isFile = status.st_mode & S_IFMT == S_IFREG
-        return isFile ? try? Data(contentsOf: URL(fileURLWithPath: file)) : Data("\(status.st_mode)".utf8)
     }
 
     private static func words(_ error: DatabaseError) -> String {

@@ -178,12 +178,14 @@ struct SidecarFixture {
 
     /// What became of it in the words of the table. Whatever became of it, no salt of a database is lost.
     private func outcome(_ success: String, _ body: () throws -> Void) throws -> String {
-        let before = permanentSalts, bytes = contents
+        let before = permanentSalts, bytes = Data.ofSidecar(file)
         if isOfAnotherUser { try #require(strongroom_faults_use_files_as(Self.user)) }
         let result = Result(catching: body)
         if isOfAnotherUser { try #require(strongroom_faults_use_files_as(0)) }
         #expect(permanentSalts.isSuperset(of: before))
-        if sidecar == .notAFile || sidecar == .unreadable { #expect(contents == bytes, "what can't be read stays") }
+        if sidecar == .notAFile || sidecar == .unreadable {
+            #expect(Data.ofSidecar(file) == bytes, "what can't be read stays")
+        }
         switch result {
         case .success: return success
         case .failure(let error as DatabaseError): return Self.words(error)
@@ -192,14 +194,6 @@ struct SidecarFixture {
     }
 
     private var permanentSalts: Set<SaltFile> { Set((try? SaltFile.readAll(.permanent, of: path)) ?? []) }
-
-    /// Of the sidecar: without opening what is no file.
-    private var contents: Data? {
-        var status = stat()
-        guard lstat(file, &status) == 0 else { return nil }
-        let isFile = status.st_mode & S_IFMT == S_IFREG
-        return isFile ? try? Data(contentsOf: URL(fileURLWithPath: file)) : Data("\(status.st_mode)".utf8)
-    }
 
     private static func words(_ error: DatabaseError) -> String {
         if error.isWrongKeyError { return "wrong key" }

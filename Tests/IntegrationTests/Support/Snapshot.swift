@@ -1,5 +1,16 @@
 import Foundation
 
+extension Data {
+    /// Returns the contents of a file, or the mode of something that is no file, without opening it. Nil if nothing is
+    /// there.
+    static func ofSidecar(_ path: String) -> Data? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        let isFile = status.st_mode & S_IFMT == S_IFREG
+        return isFile ? try? Data(contentsOf: URL(fileURLWithPath: path)) : Data("\(status.st_mode)".utf8)
+    }
+}
+
 extension Scratch {
     /// Names and bytes of all there is, but for what `leavingOut` names.
     func snapshot(leavingOut names: Set<String> = []) throws -> [String: Data] {

@@ -1,0 +1,1 @@
+../StrongroomTests/Support/SeededGenerator.swift
