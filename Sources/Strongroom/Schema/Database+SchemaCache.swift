@@ -49,22 +49,28 @@ extension Database {
         statements.removeAll()
     }
 
-    /// Empties the cache unless it describes what the next statement will see.
-    func validateSchemaCache() throws {
+    /// Returns the cache. Empties it unless it describes what the next statement will see.
+    @discardableResult
+    func validateSchemaCache() throws -> SchemaCache {
         requireAccess()
-        if schemaCache.isEmpty || schemaCache.settledTransaction == transactions.endings { return }
-        if schemaCache.isProvisional, isAutocommit {
+        let cache = schemaCache
+        if !cache.isEmpty, cache.settledTransaction != transactions.endings { try validate(cache) }
+        return cache
+    }
+
+    private func validate(_ cache: SchemaCache) throws {
+        if cache.isProvisional, isAutocommit {
             // A failure rolled the transaction back, and its changes of the schema.
-            schemaCache.isProvisional = false
-            return schemaCache.removeAll()
+            cache.isProvisional = false
+            return cache.removeAll()
         }
-        for index in schemaCache.stamps.indices where try !isCurrent(stampAt: index) {
-            return schemaCache.removeAll()
+        for index in cache.stamps.indices where try !isCurrent(stampAt: index) {
+            return cache.removeAll()
         }
-        let isSettled = try transactionState() == .write && schemaCache.stamps.allSatisfy {
+        let isSettled = try transactionState() == .write && cache.stamps.allSatisfy {
             try transactionState(of: $0.schemaID.name) != .none
         }
-        schemaCache.settledTransaction = isSettled ? transactions.endings : nil
+        cache.settledTransaction = isSettled ? transactions.endings : nil
     }
 
     private func isCurrent(stampAt index: Int) throws -> Bool {

@@ -27,8 +27,13 @@ public struct StatementArguments: @unchecked Sendable {
         set { named = newValue.isEmpty ? nil : newValue }
     }
 
-    init(values: [DatabaseValue], namedValues: [String: DatabaseValue] = [:]) {
+    init(values: [DatabaseValue]) {
         self.positional = .values(values)
+        self.named = nil
+    }
+
+    private init(namedValues: [String: DatabaseValue]) {
+        self.positional = .values([])
         self.named = namedValues.isEmpty ? nil : namedValues
     }
 
@@ -74,13 +79,13 @@ public struct StatementArguments: @unchecked Sendable {
 
     /// Creates named arguments. Nil is NULL.
     public init(_ dictionary: [String: (any DatabaseValueConvertible)?]) {
-        self.init(values: [], namedValues: dictionary.mapValues { $0?.databaseValue ?? .null })
+        self.init(namedValues: dictionary.mapValues { $0?.databaseValue ?? .null })
     }
 
     /// Creates named arguments. If a key occurs twice, its last value is used.
     public init(_ keysAndValues: some Sequence<(String, (any DatabaseValueConvertible)?)>) {
         let pairs = keysAndValues.map { ($0.0, $0.1?.databaseValue ?? .null) }
-        self.init(values: [], namedValues: Dictionary(pairs, uniquingKeysWith: { $1 }))
+        self.init(namedValues: Dictionary(pairs, uniquingKeysWith: { $1 }))
     }
 
     /// Creates named arguments. Nil if a key is not a string, or a value can't be stored in a database.
@@ -90,7 +95,7 @@ public struct StatementArguments: @unchecked Sendable {
             guard let name = key as? String, let value = DatabaseValue(value: element) else { return nil }
             namedValues[name] = value
         }
-        self.init(values: [], namedValues: namedValues)
+        self.init(namedValues: namedValues)
     }
 
     // MARK: - Combining

@@ -141,17 +141,20 @@ public struct InsertionSuccess {
     /// The id of the row. <https://www.sqlite.org/c3ref/last_insert_rowid.html>
     public var rowID: Int64
 
-    private var saved: SavedColumns
+    private var columns: SavedColumns
 
-    init(rowID: Int64, rowIDColumn: String?, encoded: PersistenceContainer) {
+    /// - parameter rowIDColumn: the column that is an alias of the rowid, and that may lack the id in `columns`.
+    init(rowID: Int64, rowIDColumn: String?, columns: SavedColumns) {
         self.rowID = rowID
-        self.saved = SavedColumns(encoded, rowIDColumn: rowIDColumn, lacksRowID: rowIDColumn != nil)
+        self.columns = columns
+        columns.rowIDColumn = rowIDColumn
+        columns.lacksRowID = rowIDColumn != nil
     }
 
     /// The column that is an alias of the rowid. Nil if there is none.
     public var rowIDColumn: String? {
-        get { saved.rowIDColumn }
-        set { saved = SavedColumns(persistenceContainer, rowIDColumn: newValue, lacksRowID: false) }
+        get { columns.rowIDColumn }
+        set { columns = SavedColumns(persistenceContainer, rowIDColumn: newValue) }
     }
 
     /// The inserted columns, including the id of the row.
@@ -159,28 +162,29 @@ public struct InsertionSuccess {
     /// Computed at each use: most programs insert many records without reading it.
     public var persistenceContainer: PersistenceContainer {
         get {
-            guard saved.lacksRowID, let rowIDColumn else { return saved.container }
-            var complete = saved.container
+            guard columns.lacksRowID, let rowIDColumn else { return columns.container }
+            var complete = columns.container
             complete[rowIDColumn] = rowID
             return complete
         }
-        set { saved = SavedColumns(newValue, rowIDColumn: rowIDColumn, lacksRowID: false) }
+        set { columns = SavedColumns(newValue, rowIDColumn: rowIDColumn) }
     }
 }
 
 /// The columns of a saved record. An object, because each callback is handed a copy of the success: one reference to
 /// count.
-private final class SavedColumns: Sendable {
+final class SavedColumns {
     let container: PersistenceContainer
-    let rowIDColumn: String?
+
+    // Unchecked exclusivity: see <doc:Layers>.
+    @exclusivity(unchecked) fileprivate(set) var rowIDColumn: String?
 
     /// True if SQLite chose the id of the row.
-    let lacksRowID: Bool
+    @exclusivity(unchecked) fileprivate var lacksRowID = false
 
-    init(_ container: PersistenceContainer, rowIDColumn: String?, lacksRowID: Bool) {
+    init(_ container: PersistenceContainer, rowIDColumn: String? = nil) {
         self.container = container
         self.rowIDColumn = rowIDColumn
-        self.lacksRowID = lacksRowID
     }
 }
 
@@ -192,8 +196,8 @@ public struct PersistenceSuccess {
         saved = inserted
     }
 
-    init(updated container: PersistenceContainer) {
-        saved = InsertionSuccess(rowID: 0, rowIDColumn: nil, encoded: container)
+    init(updated columns: SavedColumns) {
+        saved = InsertionSuccess(rowID: 0, rowIDColumn: nil, columns: columns)
     }
 
     /// The saved columns, including the id of an inserted row.

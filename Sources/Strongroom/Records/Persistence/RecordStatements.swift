@@ -52,8 +52,7 @@ extension Database {
     func recordStatements<Record: MutablePersistableRecord>(
         of type: Record.Type, tableName: String) throws -> RecordStatements
     {
-        try validateSchemaCache()
-        return schemaCache.derived(for: type, where: { $0.tableName == tableName }) {
+        try validateSchemaCache().derived(for: type, where: { $0.tableName == tableName }) {
             RecordStatements(tableName: tableName)
         }
     }
@@ -64,10 +63,12 @@ extension Database {
 /// It has no type parameter, because Swift would look up the type at each step.
 struct RecordWriter {
     let db: Database
-    let tableName: String
-    let container: PersistenceContainer
+    let columns: SavedColumns
     let conflictPolicy: PersistenceConflictPolicy
     private let statements: RecordStatements
+
+    var tableName: String { statements.tableName }
+    var container: PersistenceContainer { columns.container }
 
     init<Record: MutablePersistableRecord>(_ db: Database, _ record: Record) throws {
         // The class that the record really is: it may be known by its superclass here.
@@ -80,8 +81,7 @@ struct RecordWriter {
         }
         // Nothing fails from here on: a structure that is half set up would be copied.
         self.db = db
-        self.tableName = tableName
-        self.container = container
+        self.columns = SavedColumns(container)
         self.conflictPolicy = Record.persistenceConflictPolicy
         self.statements = statements
     }

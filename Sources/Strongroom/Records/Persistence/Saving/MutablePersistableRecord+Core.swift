@@ -47,9 +47,8 @@ extension MutablePersistableRecord {
     {
         try willInsert(db)
         var success: InsertionSuccess?
-        let record = self
-        try record.aroundInsert(db) {
-            let inserted = try insert(record)
+        try aroundInsert(db) {
+            let inserted = try insert(self)
             success = inserted
             return inserted
         }
@@ -100,7 +99,7 @@ extension MutablePersistableRecord {
             // Fetched before the insertion, so that the insertion is the latest statement in a trace.
             let rowIDColumn = try writer.rowIDColumn()
             try saving.run(statement)
-            return InsertionSuccess(rowID: db.lastInsertedRowID, rowIDColumn: rowIDColumn, encoded: writer.container)
+            return InsertionSuccess(rowID: db.lastInsertedRowID, rowIDColumn: rowIDColumn, columns: writer.columns)
         }
     }
 
@@ -142,7 +141,7 @@ extension MutablePersistableRecord {
                 throw try notFound()
             }
             if try changes.ofLatestStatement() == 0 { throw try notFound() }
-            return PersistenceSuccess(updated: writer.container)
+            return PersistenceSuccess(updated: writer.columns)
         }
     }
 

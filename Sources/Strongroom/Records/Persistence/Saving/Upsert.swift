@@ -104,7 +104,7 @@ extension MutablePersistableRecord {
                 let rowID: Int64 = if hasRowID, let row { row[row.count - 1] } else { 0 }
                 value = try fetch(row)
                 try cursor.run.complete()
-                return try InsertionSuccess(rowID: rowID, rowIDColumn: writer.rowIDColumn(), encoded: writer.container)
+                return try InsertionSuccess(rowID: rowID, rowIDColumn: writer.rowIDColumn(), columns: writer.columns)
             }
         }
         return value!
