@@ -11,7 +11,7 @@ struct Interruption: Sendable {
 
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
-    /// Runs `body` with signals recorded instead of obeyed. Does not nest.
+    /// Runs `body` with signals recorded instead of handled at once. Does not nest.
     static func deferred<T>(_ body: (Interruption) throws -> T) throws -> T {
         let ends = try newPipe()
         noted = ends[1]
@@ -61,7 +61,7 @@ struct StopSignal {
     /// A descriptor that becomes readable when the program is to stop.
     let descriptor: Int32
 
-    /// Runs `body` with Ctrl-Z recorded instead of obeyed. Does not nest.
+    /// Runs `body` with Ctrl-Z recorded instead of handled at once. Does not nest.
     static func deferred<T>(_ body: (StopSignal) throws -> T) throws -> T {
         let ends = try Interruption.newPipe()
         stopNoted = ends[1]
@@ -77,7 +77,7 @@ struct StopSignal {
     var isRequested: Bool { isReadable(descriptor) }
 
     /// Stops the program until it is continued.
-    func obey() {
+    func stopProcess() {
         var byte: UInt8 = 0
         while read(descriptor, &byte, 1) == 1 {}
         signal(SIGTSTP, SIG_DFL)

@@ -139,7 +139,7 @@ struct NewFile {
     private func replace(from folder: WorkFolder) throws {
         try requireUnused()
         let companions = place.companions.filter { !Place.isNeeded($0) }
-        try folder.takeAside(companions)
+        try folder.moveAside(companions)
         guard rename(folder.database, place.path) != 0 else { return }
         let number = errno
         folder.putBack(companions)

@@ -22,7 +22,7 @@ struct Terminal: ~Copyable {
                 while true {
                     if let secret = try readSecretOnce(prompt, interruption, stop) { return secret }
                     // The settings of the terminal are restored before the program stops.
-                    stop.obey()
+                    stop.stopProcess()
                 }
             }
         }

@@ -49,7 +49,7 @@ final class WorkFolder {
     // MARK: - Replacing
 
     /// Moves the log and the journal of a database aside that is about to be replaced.
-    func takeAside(_ companions: [String]) throws {
+    func moveAside(_ companions: [String]) throws {
         for companion in companions where rename(companion, aside(companion)) != 0 && errno != ENOENT {
             let number = errno
             putBack(companions)

@@ -38,7 +38,7 @@ struct NotesApp {
         }
         for await line in lines {
             do {
-                try await obey(line, database)
+                try await run(line, database)
             } catch let error as RecordError {
                 say("error: \(error)")
             }
@@ -48,7 +48,7 @@ struct NotesApp {
         try database.close()
     }
 
-    private static func obey(_ line: String, _ database: NotesDatabase) async throws {
+    private static func run(_ line: String, _ database: NotesDatabase) async throws {
         let words = line.split(separator: " ", maxSplits: 2).map(String.init)
         switch (words.first, words.count) {
         case ("add", 3):

@@ -14,9 +14,9 @@ struct Rotate: Reporting {
             that the new passphrase opens count as done.
 
             A database with key slots gets the new passphrase in the slot of the old one, and no page is written. \
-            --data-key encrypts every page anew, for the slot of the passphrase and those of --keep-file. Other slots \
+            --data-key re-encrypts every page, for the slot of the passphrase and those of --keep-file. Other slots \
             are dropped with --drop-other-slots only. --slots gives slots to a database that has none, and --no-slots \
-            takes them away: every page is encrypted anew, and the passphrase stays, unless a new one is given.
+            takes them away: every page is re-encrypted, and the passphrase stays, unless a new one is given.
 
             Before the first change, the command opens each file, checks the free space (about the size of the largest \
             files, as many as there are jobs), and looks for programs that write to it. A file that fails keeps its \
@@ -116,7 +116,7 @@ struct Rotate: Reporting {
         }
         try keys.add(new: secret)
         if dryRun {
-            try Interruption.deferred { run.foresee(keys, waits: wait, $0) }
+            try Interruption.deferred { run.predict(keys, waits: wait, $0) }
         } else {
             warn(run, keys)
             try rotate(&run, keys)

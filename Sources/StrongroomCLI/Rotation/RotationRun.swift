@@ -62,7 +62,7 @@ struct RotationRun {
     }
 
     /// Tries the new key on databases that the old key does not open, and changes nothing.
-    mutating func foresee(_ keys: RotationKeys, waits: Bool, _ interruption: Interruption) {
+    mutating func predict(_ keys: RotationKeys, waits: Bool, _ interruption: Interruption) {
         steps = concurrently(steps, jobs: jobs) { Self.finished($0, keys, isDry: true, waits: waits, interruption) }
     }
 

@@ -135,11 +135,11 @@ extension Target {
         }
         return RotationPlan(
             room: room, opening: opening, processes: others.processes(having: place.path),
-            outcome: foreseen(waits: waits))
+            outcome: predictedOutcome(waits: waits))
     }
 
     /// Predicts the outcome: a reader in a transaction keeps pages of the old key.
-    private func foreseen(waits: Bool) -> RotationOutcome {
+    private func predictedOutcome(waits: Bool) -> RotationOutcome {
         FileLocks(path: place.path).isRead && !waits ? .formerKeyRemains : .complete
     }
 
@@ -213,7 +213,7 @@ extension Target {
         try attributing(to: name) {
             try DatabaseFile.reading(path: place.path, encryption: encryption(keys.new!)) { _ in }
         }
-        return inspection.isRotationPending ? .finished(foreseen(waits: waits)) : .already
+        return inspection.isRotationPending ? .finished(predictedOutcome(waits: waits)) : .already
     }
 
     private func finish(_ keys: RotationKeys, waits: Bool, _ interruption: Interruption) throws -> RotationStep.State {

@@ -14,7 +14,7 @@ extension ShellSession {
         .tables              the names of tables and views
         """
 
-    mutating func obey(_ line: String, _ db: Database) throws {
+    mutating func run(_ line: String, _ db: Database) throws {
         let words = line.split(separator: " ").map(String.init)
         switch (words[0], words.dropFirst().map { $0 }) {
         case (".quit", []), (".exit", []): isOver = true

@@ -18,7 +18,7 @@ struct ShellSession {
         var statement = ""
         while !isOver, let line = try nextLine(isContinued: !statement.isEmpty) {
             if statement.isEmpty, line.hasPrefix(".") {
-                try reportingErrors { try $0.obey(line, db) }
+                try reportingErrors { try $0.run(line, db) }
                 continue
             }
             statement += statement.isEmpty ? line : "\n" + line
