@@ -1,14 +1,22 @@
 import Foundation
 import Workload
 
-/// Bench FOLDER LIBSQLCIPHER CHINOOK [option …] [ITEM …], as scripts/bench calls it.
+/// Bench FOLDER LIBSQLCIPHER CHINOOK [life | growth | footprint] [option …] [ITEM …], as scripts/bench calls it.
 struct Options {
+    /// What is measured.
+    enum Subject: String {
+        case items, life, growth, footprint
+    }
+
     var folder: String
     var library: String
     /// Chinook's path, or nothing.
     var chinook: String
+    var subject = Subject.items
     var rounds = 5
     var isQuick = false
+    /// With files of 4 GB.
+    var isLarge = false
     var json: String?
     var picture: String?
     var items: [Item] = []
@@ -19,10 +27,17 @@ struct Options {
         folder = words.removeFirst()
         library = words.removeFirst()
         chinook = words.removeFirst()
+        if let subject = words.first.flatMap(Subject.init) {
+            self.subject = subject
+            // Their rounds are long.
+            if subject != .life { rounds = 3 }
+            words.removeFirst()
+        }
         while let word = words.popFirst() {
             switch word {
             case "--rounds": rounds = Options.positive(words.popFirst())
             case "--quick": (isQuick, rounds) = (true, 2)
+            case "--large": isLarge = true
             case "--json": json = Options.path(words.popFirst(), for: word)
             case "--picture": picture = Options.path(words.popFirst(), for: word)
             default: items.append(Options.item(word))

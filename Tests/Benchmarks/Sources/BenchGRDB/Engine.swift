@@ -16,3 +16,7 @@ extension DatabasePool {
         }
     }
 }
+
+extension GrowthWork {
+    func keySlots() throws -> Double { fatalError("GRDB has no key slots") }
+}
