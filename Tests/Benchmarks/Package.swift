@@ -7,7 +7,7 @@ let package = Package(
     platforms: [.macOS(.v13)],
     dependencies: [
         .package(name: "Strongroom", path: "../.."),
-        // The peer, as anyone would depend on it. It reaches SQLCipher by LD_PRELOAD.
+        // The peer, as anyone would depend on it. It reaches SQLCipher under the name of the system's SQLite.
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [

@@ -8,9 +8,9 @@ struct Comparison {
     private let machine = Machine()
     private var measurements: [Measurement] = []
 
-    init(_ options: Options) {
+    init(_ options: Options) throws {
         self.options = options
-        runner = Runner(folder: options.folder, library: options.library)
+        runner = try Runner(folder: options.folder, library: options.library)
     }
 
     mutating func run() throws {

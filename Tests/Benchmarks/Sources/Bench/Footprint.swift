@@ -27,9 +27,9 @@ struct Footprint {
     private let runner: Runner
     private var values: [Figure: [Program: [Double]]] = [:]
 
-    init(_ options: Options) {
+    init(_ options: Options) throws {
         self.options = options
-        runner = Runner(folder: options.folder, library: options.library)
+        runner = try Runner(folder: options.folder, library: options.library)
     }
 
     mutating func run() throws {

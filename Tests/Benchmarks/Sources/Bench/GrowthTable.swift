@@ -8,9 +8,9 @@ struct GrowthTable {
     /// How often the key of the present file was changed.
     private var turn = 0
 
-    init(_ options: Options) {
+    init(_ options: Options) throws {
         self.options = options
-        runner = Runner(folder: options.folder, library: options.library)
+        runner = try Runner(folder: options.folder, library: options.library)
     }
 
     mutating func run() throws {
@@ -27,7 +27,7 @@ struct GrowthTable {
 
     private mutating func measure(_ growth: Growth) throws {
         var costs: [Program: [Double]] = [:]
-        let sizes = growth.sizes(isLarge: options.isLarge)
+        let sizes = options.sizes(growth)
         let programs: [Program] = growth == .keySlots ? [.strongroom] : [.grdb, .strongroom]
         for size in sizes {
             for (program, values) in try measure(growth, size, programs) {

@@ -9,9 +9,9 @@ struct Life {
     /// The database at the beginning of the day.
     private let morning: String
 
-    init(_ options: Options) {
+    init(_ options: Options) throws {
         self.options = options
-        runner = Runner(folder: options.folder, library: options.library)
+        runner = try Runner(folder: options.folder, library: options.library)
         morning = options.folder + "/morning.sqlite"
     }
 

@@ -43,14 +43,26 @@ struct Options {
             default: items.append(Options.item(word))
             }
         }
+        if subject != .items, !items.isEmpty || json != nil || picture != nil {
+            Options.fail("\(subject) takes no items, and writes no files")
+        }
         if items.isEmpty { items = Item.allCases }
     }
 
-    /// A quick run leaves the largest size out; a change of key needs room for the database, its log, and some more.
+    /// A quick run leaves the largest size out.
     func sizes(_ item: Item) -> [Int] {
         let sizes = isQuick && item.sizes.count > 1 ? item.sizes.dropLast() : item.sizes
-        guard item == .rotation, let room = freeSpace else { return sizes }
-        return sizes.filter { $0 * 4_000_000 < room }
+        return item == .rotation ? sizes.filter(hasRoom) : sizes
+    }
+
+    func sizes(_ growth: Growth) -> [Int] {
+        let sizes = growth.sizes(isLarge: isLarge)
+        return growth.needsFile ? sizes.filter(hasRoom) : sizes
+    }
+
+    /// Work on a database needs room for it, its log, and some more.
+    private func hasRoom(forMegabytes size: Int) -> Bool {
+        freeSpace.map { size * 4_000_000 < $0 } ?? true
     }
 
     private var freeSpace: Int? {

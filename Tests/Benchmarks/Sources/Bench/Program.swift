@@ -22,14 +22,18 @@ enum Program: String, CaseIterable {
 /// Runs the programs, each time as a process of its own.
 struct Runner {
     let folder: String
-    let library: String
+    /// A folder in which SQLCipher has the name of the system's SQLite, for GRDB.
+    private let libraries: String
     private let binaries = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     /// How often each file was worked on.
     private var turns: [String: Int] = [:]
 
-    init(folder: String, library: String) {
+    init(folder: String, library: String) throws {
         self.folder = folder
-        self.library = library
+        libraries = folder + "/lib"
+        try FileManager.default.createDirectory(atPath: libraries, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: libraries + "/libsqlite3.so.0", withDestinationPath: library)
     }
 
     func prepare(chinook: String) throws {
@@ -67,7 +71,7 @@ struct Runner {
         process.executableURL = binaries.appendingPathComponent(program)
         process.arguments = words
         if program.hasSuffix("GRDB") {
-            process.environment = ProcessInfo.processInfo.environment.merging(["LD_PRELOAD": library]) { $1 }
+            process.environment = ProcessInfo.processInfo.environment.merging(["LD_LIBRARY_PATH": libraries]) { $1 }
         }
         let pipe = Pipe()
         process.standardOutput = pipe

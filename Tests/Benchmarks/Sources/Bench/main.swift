@@ -1,13 +1,13 @@
 let options = Options(CommandLine.arguments)
 switch options.subject {
 case .items:
-    var comparison = Comparison(options)
+    var comparison = try Comparison(options)
     try comparison.run()
 case .life: try Life(options).run()
 case .growth:
-    var growth = GrowthTable(options)
+    var growth = try GrowthTable(options)
     try growth.run()
 case .footprint:
-    var footprint = Footprint(options)
+    var footprint = try Footprint(options)
     try footprint.run()
 }

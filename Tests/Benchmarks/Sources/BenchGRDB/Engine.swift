@@ -2,7 +2,7 @@
 @_exported import GRDB
 
 extension Database {
-    /// GRDB knows nothing of keys here: SQLCipher was put under it by LD_PRELOAD.
+    /// GRDB knows nothing of keys here: SQLCipher takes the place of the system's SQLite at run time.
     func setKey(_ key: String) throws {
         try execute(sql: key.hasPrefix("x'") ? "PRAGMA key = \"\(key)\"" : "PRAGMA key = '\(key)'")
     }

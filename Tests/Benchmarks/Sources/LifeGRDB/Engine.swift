@@ -1,7 +1,7 @@
 // The engine for the files in Day, which LifeStrongroom has too.
 @_exported import GRDB
 
-/// GRDB is built without SQLCipher, which LD_PRELOAD puts under it.
+/// GRDB is built without SQLCipher, which takes the place of the system's SQLite at run time.
 extension Database {
     func usePassphrase(_ passphrase: String) throws {
         try execute(sql: "PRAGMA key = '\(passphrase)'")
