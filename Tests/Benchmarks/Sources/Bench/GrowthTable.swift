@@ -41,10 +41,10 @@ struct GrowthTable {
     private mutating func measure(
         _ growth: Growth, _ size: Int, _ programs: [Program]) throws -> [Program: [Double]]
     {
-        let path = options.folder + "/growth.sqlite"
+        let name = "growth.sqlite", path = options.folder + "/" + name
         turn = 0
         if growth.needsFile { _ = try runner.output("BenchC", ["prepareRotation", String(size), path]) }
-        defer { remove(path) }
+        defer { runner.removeFiles(name) }
         var costs: [Program: [Double]] = [:]
         for _ in 0..<(growth.needsFile && size >= 1_000 ? 1 : options.rounds) {
             for program in programs {
@@ -55,14 +55,10 @@ struct GrowthTable {
                 }
                 costs[program, default: []].append(cost)
                 if growth == .rotation { turn += 1 }
-                remove(growth.needsFile ? path + ".backup" : path)
+                runner.removeFiles(growth.needsFile ? name + ".backup" : name)
             }
         }
         return costs
-    }
-
-    private func remove(_ path: String) {
-        for suffix in ["", "-wal", "-shm", "-keys"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
     private func sayRow(_ growth: Growth, _ program: Program, _ sizes: [Int], _ costs: [Double]) {

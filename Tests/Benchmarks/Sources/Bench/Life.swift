@@ -40,20 +40,14 @@ struct Life {
 
     /// One day, in a process of its own, with a copy of the database that is not in the system's cache.
     private func day(with program: Program) throws -> [(Day.Step, Usage)] {
-        let path = options.folder + "/day.sqlite"
-        defer { removeFiles(of: path) }
+        let name = "day.sqlite", path = options.folder + "/" + name
+        defer { runner.removeFiles(name) }
         try FileManager.default.copyItem(atPath: morning, toPath: path)
         machine_forget_file(path)
         let output = try runner.output(program.executable("Life"), [path, String(now())])
         let day = output.split(separator: "\n").compactMap(parse)
         guard day.map(\.0) == Day.Step.allCases else { Options.fail("\(program.title) says \(output)") }
         return day
-    }
-
-    private func removeFiles(of path: String) {
-        for name in [path, path + ".backup"] {
-            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: name + suffix) }
-        }
     }
 
     /// Nil if the step was not done.

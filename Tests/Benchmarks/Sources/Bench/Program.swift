@@ -65,6 +65,13 @@ struct Runner {
         return Outcome(check: check, values: values)
     }
 
+    /// Removes a database of the folder, the files beside it, and its copies.
+    func removeFiles(_ name: String) {
+        for file in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where file.hasPrefix(name) {
+            try? FileManager.default.removeItem(atPath: folder + "/" + file)
+        }
+    }
+
     /// What a program prints. Stops the benchmark when it fails.
     func output(_ program: String, _ words: [String]) throws -> String {
         let process = Process()
