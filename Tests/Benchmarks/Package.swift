@@ -7,7 +7,7 @@ let package = Package(
     platforms: [.macOS(.v13)],
     dependencies: [
         .package(name: "Strongroom", path: "../.."),
-        // The peer, as anyone would depend on it. It reaches SQLCipher by LD_PRELOAD.
+        // The peer, as anyone would depend on it. It reaches SQLCipher under the name of the system's SQLite.
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
@@ -25,6 +25,18 @@ let package = Package(
         .executableTarget(name: "BenchGRDB", dependencies: [
             "Workload", .product(name: "GRDB", package: "GRDB.swift"),
         ]),
+        // A day in the life of an application: one folder of sources, by symbolic links, over two files Engine.swift.
+        .executableTarget(name: "LifeStrongroom", dependencies: [
+            "Workload", "CMachine", .product(name: "Strongroom", package: "Strongroom"),
+        ]),
+        .executableTarget(name: "LifeGRDB", dependencies: [
+            "Workload", "CMachine", .product(name: "GRDB", package: "GRDB.swift"),
+        ]),
+        // The smallest programs with a database.
+        .executableTarget(name: "HelloStrongroom", dependencies: [
+            .product(name: "Strongroom", package: "Strongroom"),
+        ]),
+        .executableTarget(name: "HelloGRDB", dependencies: [.product(name: "GRDB", package: "GRDB.swift")]),
         // Runs them in turn and compares.
         .executableTarget(name: "Bench", dependencies: ["Workload", "CMachine"]),
     ],

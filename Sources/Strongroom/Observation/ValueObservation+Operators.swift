@@ -33,9 +33,11 @@ extension ValueObservation {
         -> ValueObservation<ValueReducers.RemoveDuplicates<Reducer>>
     {
         let makeReducer = makeReducer
-        let predicate = Exclusive(predicate)
+        let predicate = Exclusive(Predicate(isDuplicate: predicate))
         return reducing {
-            ValueReducers.RemoveDuplicates(base: makeReducer()) { old, new in predicate.use { $0(old, new) } }
+            ValueReducers.RemoveDuplicates(base: makeReducer()) { old, new in
+                predicate.use { $0.isDuplicate(old, new) }
+            }
         }
     }
 
@@ -101,6 +103,11 @@ extension ValueObservation {
             return reducer
         }
     }
+}
+
+/// A function in a structure, as ``Mutex`` needs it too: Swift would keep a conversion of the function for each use.
+private struct Predicate<Value> {
+    let isDuplicate: (Value, Value) -> Bool
 }
 
 /// A value that several threads use one after the other. Sendable because it was sent here, and is only used under

@@ -22,6 +22,13 @@ struct Machine: Codable {
     /// authenticated anew.
     var rotationLimit: Double { 1 / (1 / aes256CBCDecryption + 1 / aes256CBCEncryption + 2 / hmacSHA512) }
 
+    /// The machine and its load, as a line under a table says it.
+    static var description: String {
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let processor = processorName ?? "an unknown processor"
+        return "\(cores) cores of \(processor); load \(load.map(Table.number) ?? "unknown")"
+    }
+
     /// The load of the last minute, from /proc where there is one.
     static var load: Double? {
         (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8))?.split(separator: " ").first.flatMap {

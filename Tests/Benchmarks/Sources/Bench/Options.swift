@@ -1,14 +1,22 @@
 import Foundation
 import Workload
 
-/// Bench FOLDER LIBSQLCIPHER CHINOOK [option …] [ITEM …], as scripts/bench calls it.
+/// Bench FOLDER LIBSQLCIPHER CHINOOK [life | growth | footprint] [option …] [ITEM …], as scripts/bench calls it.
 struct Options {
+    /// What is measured.
+    enum Subject: String {
+        case items, life, growth, footprint
+    }
+
     var folder: String
     var library: String
     /// Chinook's path, or nothing.
     var chinook: String
+    var subject = Subject.items
     var rounds = 5
     var isQuick = false
+    /// With files of 4 GB.
+    var isLarge = false
     var json: String?
     var picture: String?
     var items: [Item] = []
@@ -19,23 +27,42 @@ struct Options {
         folder = words.removeFirst()
         library = words.removeFirst()
         chinook = words.removeFirst()
+        if let subject = words.first.flatMap(Subject.init) {
+            self.subject = subject
+            // Their rounds are long.
+            if subject != .life { rounds = 3 }
+            words.removeFirst()
+        }
         while let word = words.popFirst() {
             switch word {
             case "--rounds": rounds = Options.positive(words.popFirst())
             case "--quick": (isQuick, rounds) = (true, 2)
+            case "--large": isLarge = true
             case "--json": json = Options.path(words.popFirst(), for: word)
             case "--picture": picture = Options.path(words.popFirst(), for: word)
             default: items.append(Options.item(word))
             }
         }
+        if subject != .items, !items.isEmpty || json != nil || picture != nil {
+            Options.fail("\(subject) takes no items, and writes no files")
+        }
         if items.isEmpty { items = Item.allCases }
     }
 
-    /// A quick run leaves the largest size out; a change of key needs room for the database, its log, and some more.
+    /// A quick run leaves the largest size out.
     func sizes(_ item: Item) -> [Int] {
         let sizes = isQuick && item.sizes.count > 1 ? item.sizes.dropLast() : item.sizes
-        guard item == .rotation, let room = freeSpace else { return sizes }
-        return sizes.filter { $0 * 4_000_000 < room }
+        return item == .rotation ? sizes.filter(hasRoom) : sizes
+    }
+
+    func sizes(_ growth: Growth) -> [Int] {
+        let sizes = growth.sizes(isLarge: isLarge)
+        return growth.needsFile ? sizes.filter(hasRoom) : sizes
+    }
+
+    /// Work on a database needs room for it, its log, and some more.
+    private func hasRoom(forMegabytes size: Int) -> Bool {
+        freeSpace.map { size * 4_000_000 < $0 } ?? true
     }
 
     private var freeSpace: Int? {

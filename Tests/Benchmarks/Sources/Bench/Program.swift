@@ -7,6 +7,9 @@ enum Program: String, CaseIterable {
     case strongroom = "BenchStrongroom"
     case grdb = "BenchGRDB"
 
+    /// The program of the same engine with another purpose.
+    func executable(_ purpose: String) -> String { purpose + rawValue.dropFirst("Bench".count) }
+
     var title: String {
         switch self {
         case .c: "C"
@@ -19,22 +22,27 @@ enum Program: String, CaseIterable {
 /// Runs the programs, each time as a process of its own.
 struct Runner {
     let folder: String
-    let library: String
+    /// A folder in which SQLCipher has the name of the system's SQLite, for GRDB.
+    private let libraries: String
     private let binaries = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     /// How often each file was worked on.
     private var turns: [String: Int] = [:]
 
-    init(folder: String, library: String) {
+    init(folder: String, library: String) throws {
         self.folder = folder
-        self.library = library
+        libraries = folder + "/lib"
+        try FileManager.default.createDirectory(atPath: libraries, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: libraries + "/libsqlite3.so.0", withDestinationPath: library)
     }
 
     func prepare(chinook: String) throws {
-        _ = try output(.c, ["prepare", folder, chinook])
+        _ = try output(Program.c.rawValue, ["prepare", folder, chinook])
     }
 
     func prepareRotation(megabytes: Int) throws {
-        _ = try output(.c, ["prepareRotation", String(megabytes), Call.file(.rotation, size: megabytes, in: folder)])
+        let path = Call.file(.rotation, size: megabytes, in: folder)
+        _ = try output(Program.c.rawValue, ["prepareRotation", String(megabytes), path])
     }
 
     func removeRotation(megabytes: Int) throws {
@@ -46,7 +54,7 @@ struct Runner {
         let path = Call.file(item, size: size, in: folder)
         let words = [item.rawValue, String(size), path, String(turns[path, default: 0])]
         turns[path, default: 0] += 1
-        let answers = try output(program, words).split(whereSeparator: \.isWhitespace)
+        let answers = try output(program.rawValue, words).split(whereSeparator: \.isWhitespace)
         let values = answers.dropFirst().compactMap { Double($0) }
         guard let check = answers.first.flatMap({ Int64($0) }), values.count == item.measures.count else {
             Options.fail("\(program.rawValue) \(item) \(size) says \(answers)")
@@ -57,12 +65,20 @@ struct Runner {
         return Outcome(check: check, values: values)
     }
 
-    private func output(_ program: Program, _ words: [String]) throws -> String {
+    /// Removes a database of the folder, the files beside it, and its copies.
+    func removeFiles(_ name: String) {
+        for file in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] where file.hasPrefix(name) {
+            try? FileManager.default.removeItem(atPath: folder + "/" + file)
+        }
+    }
+
+    /// What a program prints. Stops the benchmark when it fails.
+    func output(_ program: String, _ words: [String]) throws -> String {
         let process = Process()
-        process.executableURL = binaries.appendingPathComponent(program.rawValue)
+        process.executableURL = binaries.appendingPathComponent(program)
         process.arguments = words
-        if program == .grdb {
-            process.environment = ProcessInfo.processInfo.environment.merging(["LD_PRELOAD": library]) { $1 }
+        if program.hasSuffix("GRDB") {
+            process.environment = ProcessInfo.processInfo.environment.merging(["LD_LIBRARY_PATH": libraries]) { $1 }
         }
         let pipe = Pipe()
         process.standardOutput = pipe
@@ -70,7 +86,7 @@ struct Runner {
         let output = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
-            Options.fail("\(program.rawValue) \(words.joined(separator: " ")) failed")
+            Options.fail("\(program) \(words.joined(separator: " ")) failed")
         }
         return String(decoding: output, as: UTF8.self)
     }

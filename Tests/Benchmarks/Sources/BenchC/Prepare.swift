@@ -36,4 +36,10 @@ func prepareRotation(megabytes: Int64, path: String) {
     cwork_close(db)
 }
 
+func prepareDay(path: String) {
+    let db = cwork_open(path, Day.passphrase)
+    cwork_execute(db, Day.database)
+    cwork_close(db)
+}
+
 func rawKey(_ hex: String) -> String { "x'\(hex)'" }

@@ -2,12 +2,14 @@ import CWork
 import Workload
 
 // `BenchC prepare FOLDER CHINOOK` makes the databases that all programs work on;
-// `BenchC prepareRotation MEGABYTES FILE` another.
+// `BenchC prepareRotation MEGABYTES FILE` and `BenchC prepareDay FILE` others.
 let words = CommandLine.arguments
 if words.count == 4, words[1] == "prepare" {
     prepare(folder: words[2], chinook: words[3])
 } else if words.count == 4, words[1] == "prepareRotation" {
     prepareRotation(megabytes: Int64(words[2])!, path: words[3])
+} else if words.count == 3, words[1] == "prepareDay" {
+    prepareDay(path: words[2])
 } else {
     let call = Call()
     call.report(try outcome(of: call))

@@ -2,7 +2,7 @@
 @_exported import GRDB
 
 extension Database {
-    /// GRDB knows nothing of keys here: SQLCipher was put under it by LD_PRELOAD.
+    /// GRDB knows nothing of keys here: SQLCipher takes the place of the system's SQLite at run time.
     func setKey(_ key: String) throws {
         try execute(sql: key.hasPrefix("x'") ? "PRAGMA key = \"\(key)\"" : "PRAGMA key = '\(key)'")
     }
@@ -15,4 +15,8 @@ extension DatabasePool {
             try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
         }
     }
+}
+
+extension GrowthWork {
+    func keySlots() throws -> Double { fatalError("GRDB has no key slots") }
 }

@@ -5,7 +5,7 @@ import Workload
 
 extension Work {
     func openings(_ key: String) throws -> Outcome {
-        let configuration = configuration(key)
+        let configuration = Self.configuration(key)
         var queue: DatabaseQueue!
         return try .timing(count: call.size) {
             queue = try DatabaseQueue(path: call.path, configuration: configuration)
@@ -17,7 +17,7 @@ extension Work {
 
     func openFiveThreads() throws -> Outcome {
         try .timing {
-            let pool = try DatabasePool(path: call.path, configuration: configuration(Workload.passphrase))
+            let pool = try DatabasePool(path: call.path, configuration: Self.configuration(Workload.passphrase))
             // Each read waits for the others: five connections.
             let all = Rendezvous(5)
             let sum = onThreads(5) { _ in
@@ -32,14 +32,14 @@ extension Work {
     }
 
     func rotation() throws -> Outcome {
-        let pool = try DatabasePool(path: call.path, configuration: configuration("x'\(call.oldRotationKey)'"))
+        let pool = try DatabasePool(path: call.path, configuration: Self.configuration("x'\(call.oldRotationKey)'"))
         _ = try pool.read { try Int64.fetchOne($0, sql: Workload.countPayload) }
         let outcome = try Outcome.timing {
             try pool.changeKey(to: call.newRotationKey)
             return 0
         }
         try pool.close()
-        let again = try DatabaseQueue(path: call.path, configuration: configuration("x'\(call.newRotationKey)'"))
+        let again = try DatabaseQueue(path: call.path, configuration: Self.configuration("x'\(call.newRotationKey)'"))
         let check = try again.read { try Int64.fetchOne($0, sql: Workload.countPayload)! }
         try again.close()
         return Outcome(check: check, values: outcome.values)

@@ -5,6 +5,7 @@ import Workload
 struct Program {
     /// Not asynchronous: callgrind can't run a program whose main function is.
     static func main() throws {
+        if let growth = GrowthWork(CommandLine.arguments) { return print(try growth.cost()) }
         let work = Work(call: Call())
         guard work.isAwaited else { return work.call.report(try work.outcome()) }
         Task {
@@ -46,7 +47,7 @@ struct Work: Sendable {
     }
 
     private func warmPool() throws -> DatabasePool {
-        let pool = try DatabasePool(path: call.path, configuration: configuration(Workload.keySpec))
+        let pool = try DatabasePool(path: call.path, configuration: Self.configuration(Workload.keySpec))
         try pool.write { try $0.execute(sql: Workload.clearInserted) }
         if let select = call.item.warmUp {
             _ = try pool.read { try Int64.fetchOne($0, sql: select) }
@@ -68,7 +69,7 @@ struct Work: Sendable {
         }
     }
 
-    func configuration(_ key: String) -> Configuration {
+    static func configuration(_ key: String) -> Configuration {
         var configuration = Configuration()
         configuration.maximumReaderCount = 8
         // A reader that meets the log's index while it changes takes the write lock for an instant.

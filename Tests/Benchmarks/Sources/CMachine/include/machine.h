@@ -1,4 +1,4 @@
-// What the machine itself says: memory in use, and how fast its crypto library is.
+// What the machine itself says: what a process uses, and how fast its crypto library is.
 
 #ifndef MACHINE_H
 #define MACHINE_H
@@ -7,6 +7,30 @@
 
 /// The most memory that this process has had resident, in bytes.
 int64_t machine_peak_memory(void);
+
+/// Makes the memory in use the peak, where the system allows it.
+void machine_forget_peak_memory(void);
+
+/// What all threads of this process have used.
+typedef struct {
+    /// User and system time, in seconds.
+    double processor_time;
+    /// Voluntary context switches: each is followed by a wake-up.
+    int64_t wake_ups;
+    /// The bytes of all calls of write, to files, pipes and sockets. -1 if the system does not count them.
+    int64_t bytes_written;
+} machine_usage;
+
+machine_usage machine_usage_so_far(void);
+
+/// True if this process holds a POSIX lock for writing on any file. Always false where there is no /proc/locks.
+int machine_holds_write_lock(void);
+
+/// Keeps this thread, and the processes that it starts, on that many cores. Does nothing where there is no such call.
+void machine_use_cores(int count);
+
+/// Drops a file from the system's cache, where the system allows it.
+void machine_forget_file(const char *path);
 
 /// Bytes a second of one core, in pieces of one database page.
 double machine_aes256_cbc_encryption(void);

@@ -1,0 +1,1 @@
+../BenchStrongroom/Growth.swift

@@ -1,0 +1,1 @@
+../BenchStrongroom/GrowthOfFiles.swift
