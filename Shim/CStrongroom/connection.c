@@ -1,3 +1,4 @@
+#include "ending.h"
 #include "vfs.h"
 
 #include <stdlib.h>
@@ -74,9 +75,7 @@ static sqlite3 *exchange_db(strongroom_connection *connection, sqlite3 *db, bool
     return former;
 }
 
-int strongroom_connection_close(strongroom_connection *connection) {
-    if (connection->db == NULL) return SQLITE_OK;
-    sqlite3 *db = exchange_db(connection, NULL, false);
+static int close_now(strongroom_connection *connection, sqlite3 *db) {
     int code;
     do {
         finalize_orphans(connection);
@@ -86,12 +85,24 @@ int strongroom_connection_close(strongroom_connection *connection) {
     return code;
 }
 
+int strongroom_connection_close(strongroom_connection *connection) {
+    if (connection->db == NULL) return SQLITE_OK;
+    sqlite3 *db = exchange_db(connection, NULL, false);
+    if (!strongroom_begin_closing()) return SQLITE_OK;
+    int code = close_now(connection, db);
+    strongroom_end_closing();
+    return code;
+}
+
 void strongroom_connection_abandon(strongroom_connection *connection) {
     if (connection->db == NULL) return;
     pthread_mutex_lock(&connection->last);
     sqlite3 *db = exchange_db(connection, NULL, true);
-    finalize_orphans(connection);
-    if (!connection->unfreeable) sqlite3_close_v2(db);
+    if (strongroom_begin_closing()) {
+        finalize_orphans(connection);
+        if (!connection->unfreeable) sqlite3_close_v2(db);
+        strongroom_end_closing();
+    }
     pthread_mutex_unlock(&connection->last);
 }
 

@@ -1,8 +1,11 @@
-// Keys for SQLCipher. // SQLCipher's defaults belong to the process. Keys get the defaults of the moment when they are
-// set, and keep those that no connection can set for itself: the mask for the salt of HMAC keys, and sizes for which no
-// key can be set.
+// Keys for SQLCipher.
+//
+// SQLCipher's defaults belong to the process. Keys get the defaults of the moment when they are set, and keep those
+// that no connection can set for itself: the mask for the salt of HMAC keys, and sizes for which no key can be set.
 
 #include "strongroom_keys.h"
+
+#include "ending.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -113,15 +116,17 @@ static int set_key(void) {
     return standard ? SQLITE_OK : result != SQLITE_OK ? result : SQLITE_NOMEM;
 }
 
-/// Sets up SQLCipher: it discards settings of its log from before the first key. A SQLite that isn't SQLCipher has
-/// no settings to keep, and must not get a key.
-static int open_keeper(void) {
+/// Sets up SQLCipher. `first` is NULL, or SQL to run before the first key. A SQLite that isn't SQLCipher has no
+/// settings to keep, and must not get a key.
+static int open_keeper(const char *first) {
     if (keeper) return SQLITE_OK;
     bool is_sqlcipher = false;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     int result = sqlite3_open_v2(":memory:", &keeper, flags, NULL);
     if (result == SQLITE_OK) result = sqlite3_exec(keeper, "PRAGMA cipher_version", note_row, &is_sqlcipher, NULL);
+    if (result == SQLITE_OK && is_sqlcipher && first) result = execute(first);
     if (result == SQLITE_OK && is_sqlcipher) result = set_key();
+    if (result == SQLITE_OK && is_sqlcipher) result = strongroom_prepare_end(keeper);
     if (result == SQLITE_OK && is_sqlcipher) return SQLITE_OK;
     sqlite3_close_v2(keeper);
     keeper = NULL;
@@ -144,7 +149,7 @@ static int impose_standard(void) {
 
 int strongroom_defaults_hold(void) {
     pthread_mutex_lock(&lock);
-    int result = open_keeper();
+    int result = open_keeper(NULL);
     if (result == SQLITE_OK && keeper) result = impose_standard();
     if (result == SQLITE_OK) holders++;
     pthread_mutex_unlock(&lock);
@@ -164,7 +169,8 @@ void strongroom_defaults_release(void) {
 
 int strongroom_defaults_execute(const char *sql) {
     pthread_mutex_lock(&lock);
-    int result = open_keeper();
+    int result = open_keeper(sql);
+    // SQLCipher before 4.6.1 discards settings of its log from before the first key.
     if (result == SQLITE_OK) result = keeper ? execute(sql) : SQLITE_MISUSE;
     pthread_mutex_unlock(&lock);
     return result;

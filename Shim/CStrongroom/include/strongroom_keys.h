@@ -25,7 +25,8 @@ int strongroom_defaults_hold(void);
 /// Ends a hold. The last one restores the defaults of other code, unless it has set others meanwhile.
 void strongroom_defaults_release(void);
 
-/// Runs SQL on a connection in memory, whose key keeps SQLCipher's settings of the process alive.
+/// Runs SQL on a connection in memory, whose key keeps SQLCipher's settings of the process alive. The first call runs
+/// it before that key as well.
 int strongroom_defaults_execute(const char *sql);
 
 #endif

@@ -13,8 +13,7 @@ enum CipherLog {
         _ = started
     }
 
-    /// A connection in memory, which stays open. SQLCipher discards log settings from before the first keyed
-    /// connection.
+    /// SQLCipher logs the first key, too, where the system refuses to lock its memory.
     private static let started: Void = {
         _ = strongroom_defaults_execute("PRAGMA cipher_log = \(sink.map { "'\($0)'" } ?? "off")")
     }()

@@ -76,12 +76,13 @@ struct KeyProof {
         return try hasOtherKeyInLog(than: PageFormat(derived, header: cipher.header)) || !keyFits()
     }
 
-    /// Returns the error for pages of another key. SQLite reports them as damage or lack of memory.
+    /// Returns the error for pages of another key. SQLite reports them as damage, lack of memory or a read-only file.
     func explanationOfChangedKey(_ code: CInt) -> DatabaseError? {
         let code = ResultCode(rawValue: code)
-        // From SQLCipher 4.7 on, a page that can't be decrypted makes all later reads fail with SQLITE_NOMEM.
+        // After a page 1 that can't be decrypted, SQLCipher 4.7 to 4.12 fail with SQLITE_NOMEM, and 4.19 refuses writes
+        // with SQLITE_READONLY.
         let isVague = cipher.header > 0 && [.SQLITE_ERROR, .SQLITE_CORRUPT].contains(code.primaryResultCode)
-            || code == .SQLITE_NOMEM
+            || [.SQLITE_NOMEM, .SQLITE_READONLY].contains(code)
         guard cipher.isSetUp, database.isFileStored, isVague,
               database.lastErrorMessage == code.errorString, (try? wasKeyChanged()) == true
         else { return nil }

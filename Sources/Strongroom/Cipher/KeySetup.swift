@@ -97,7 +97,7 @@ struct KeySetup {
         case .SQLITE_OK: return true
         case .SQLITE_NOMEM:
             throw DatabaseError(resultCode: code, message: "there is no memory for the key of \(database.path)")
-        // Later versions of SQLCipher (4.12, for example) report the cause once, and SQLITE_NOMEM for all later reads.
+        // SQLCipher 4.7 to 4.12 report the cause once, and SQLITE_NOMEM for all later reads.
         default: throw DatabaseError(code.rawValue, on: database.sqliteConnection, sql: Self.schemaRead)
         }
     }
@@ -307,11 +307,10 @@ extension DatabaseError {
                 refusing: "the SQLite library in this process isn't SQLCipher and would write clear text",
                 advice: """
                     have one SQLite in the program, or link libsqlcipher before libsqlite3; where it is built already, \
-                    start it with LD_PRELOAD=libsqlcipher.so.1
+                    start it with LD_PRELOAD=libsqlcipher.so.1, or with the name that ldd shows
                     """, reason: .unfitLibrary)
         }
-        let numbers = version.split(whereSeparator: { $0 == "." || $0 == " " }).prefix(2).compactMap { Int($0) }
-        if numbers.count == 2, (numbers[0], numbers[1]) >= (4, 5) { return nil }
+        if let version = SQLCipherVersion(answer: version), version >= .oldest { return nil }
         return DatabaseError(
             refusing: "SQLCipher \(version) is too old", advice: "use 4.5 or newer", reason: .unfitLibrary)
     }

@@ -25,10 +25,13 @@ extension String {
 }
 
 extension Double {
+    /// From SQLite 3.52 on, the short spelling has as many digits as a number needs.
+    private static let shortSpelling = Database.sqliteLibVersionNumber >= 3_052_000 ? "%!0.17g" : "%!0.15g"
+
     /// The shorter of SQLite's two spellings that reads back as the same number.
     fileprivate var sqlLiteral: String {
         if isInfinite { return self > 0 ? "9.0e+999" : "-9.0e+999" }
-        let short = printedBySQLite("%!0.15g")
+        let short = printedBySQLite(Double.shortSpelling)
         return Double(short) == self ? short : printedBySQLite("%!0.20e")
     }
 }
