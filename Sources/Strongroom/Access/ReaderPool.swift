@@ -161,7 +161,7 @@ final class ReaderPool: Sendable {
             }
             state.turnstile.leave()
             let hasRoom = state.idle.count + state.inUse.count < state.turnstile.limit
-            let isKept = !reader.state.isInvalidated && reader.connection != nil && hasRoom
+            let isKept = !reader.state.isInvalidated && reader.connection?.isOpen == true && hasRoom
             if isKept { state.idle.append(reader) }
             return (isKept, admitted(&state))
         }

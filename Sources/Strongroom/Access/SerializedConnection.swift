@@ -91,6 +91,9 @@ final class SerializedConnection: @unchecked Sendable {
 
     var configuration: Configuration { database.configuration }
 
+    /// False if the connection has closed itself: a transaction was open that could not be ended.
+    var isOpen: Bool { database.sqliteConnection != nil }
+
     /// A Boolean value that indicates whether the calling thread is inside an access to this connection.
     var isAccessed: Bool { strongroom_is_inside(database.connection) }
 

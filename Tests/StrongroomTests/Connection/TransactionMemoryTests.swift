@@ -72,6 +72,33 @@ struct TransactionMemoryTests {
             guard allocation > 20 else { exit(7) }
         }
     }
+
+    @Test("of a reader that can't be ended closes this reader, and later reads have another one")
+    func refusedReader() async throws {
+        await #expect(processExitsWith: .success) {
+            guard strongroom_faults_install_allocator() == 0 else { exit(9) }
+            let folder = try TemporaryFolder()
+            var configuration = Configuration.encrypted()
+            configuration.maximumReaderCount = 1
+            let pool = try DatabasePool(path: folder.path("db.sqlite"), configuration: configuration)
+            try pool.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+            var allocation: Int64 = 0, isRefused = true
+            while isRefused {
+                let refusals = strongroom_faults_refusals()
+                _ = try? pool.read { db in
+                    // Prepared statements are out of date after this.
+                    try db.execute(sql: "PRAGMA foreign_keys = OFF")
+                    strongroom_faults_refuse_memory(allocation, 1, true)
+                    _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM t")
+                }
+                strongroom_faults_refuse_memory(-1, 0, false)
+                isRefused = strongroom_faults_refusals() > refusals
+                guard try pool.read({ try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }) == 1 else { exit(8) }
+                allocation += 1
+            }
+            guard allocation > 5 else { exit(7) }
+        }
+    }
 }
 
 private func insert(into db: Database, inSavepoint: Bool) throws -> Database.TransactionCompletion {
