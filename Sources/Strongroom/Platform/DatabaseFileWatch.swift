@@ -29,7 +29,7 @@ private func pause(_ source: any DispatchSourceProtocol, on queue: DispatchQueue
     source.suspend()
     // Holds the source: releasing a suspended source stops the program. Sources can be used on any thread.
     nonisolated(unsafe) let resting = source
-    queue.asyncAfter(deadline: .now() + .milliseconds(10)) { resting.resume() }
+    queue.asyncAfter(deadline: .now() + .milliseconds(20)) { resting.resume() }
 }
 
 #if canImport(Darwin)
@@ -171,10 +171,14 @@ private struct InotifyWatches {
         var folder: CInt
         var descriptors: Set<CInt> = []
 
-        /// Watches the existing files with the names. A file that was replaced has another descriptor.
+        /// Watches the existing files with the names until the next event. A file that was replaced has another
+        /// descriptor.
+        ///
+        /// The first event ends the watch, so that a writer doesn't pay for an event at each of its writes.
         mutating func addFiles(_ instance: CInt) {
+            let firstWrite = UInt32(IN_MODIFY) | UInt32(IN_ONESHOT)
             for path in [files.database, files.log] {
-                let descriptor = inotify_add_watch(instance, path, UInt32(IN_MODIFY) | InotifyWatches.isShared)
+                let descriptor = inotify_add_watch(instance, path, firstWrite | InotifyWatches.isShared)
                 if descriptor >= 0 { descriptors.insert(descriptor) }
             }
         }
