@@ -46,7 +46,9 @@ let package = Package(
                 "CSQLCipher",
                 "CStrongroom",
                 .product(name: "Logging", package: "swift-log"),
-            ] + openCombine),
+            ] + openCombine,
+            // An asynchronous access begins on its caller's actor: see `awaitAccess`. Swift 6.1 ignores it.
+            swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
         .executableTarget(
             name: "StrongroomCLI",
             dependencies: [

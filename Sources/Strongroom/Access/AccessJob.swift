@@ -196,13 +196,18 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 }
 
 /// Runs `body` as a part of the task, on the connection that `schedule` finds. Cancelling the task stops the access.
+///
+/// The task goes from the caller's actor to the connection and back, and to no other thread in between.
 func awaitAccess<Value: Sendable>(
     _ body: @Sendable (Database) throws -> Value,
+    isolation: isolated (any Actor)? = #isolation,
     schedule: @escaping @Sendable (AccessJob<Value>) -> Void) async throws -> Value
 {
     try Task.checkCancellation()
     let job = AccessJob<Value>(priority: Task.currentPriority, schedule: schedule)
     return try await withTaskCancellationHandler {
+        // The closure runs on the actor that it captures.
+        _ = isolation
         await job.run(body)
         return try await job.value()
     } onCancel: {

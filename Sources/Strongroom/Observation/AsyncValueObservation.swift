@@ -36,7 +36,9 @@ public struct AsyncValueObservation<Element: Sendable>: AsyncSequence, Sendable 
         ///
         /// - throws: the error that ended the observation.
         public mutating func next() async throws -> Element? {
-            try await iterator.next()
+            // Used by one task at a time, like each iterator. A copy refers to the same stream.
+            nonisolated(unsafe) var copy = iterator
+            return try await copy.next()
         }
     }
 }

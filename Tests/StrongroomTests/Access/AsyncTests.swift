@@ -56,6 +56,21 @@ struct AsyncTests {
         _ = folder
     }
 
+    @Test("An asynchronous access asks for a connection on the thread of the caller's actor") @MainActor
+    func callerThread() async {
+        let thread = Shared<pthread_t?>(nil), caller = pthread_self()
+        do {
+            try await awaitAccess({ _ in }, schedule: { job in
+                thread.update { $0 = pthread_self() }
+                job.fail(DatabaseError.closed)
+            })
+            Issue.record("The access has no connection.")
+        } catch {
+            #expect((error as? DatabaseError)?.resultCode == DatabaseError.closed.resultCode)
+        }
+        #expect(thread.value == caller)
+    }
+
     @Test("Asynchronous accesses throw what their functions throw, and roll back", arguments: WriterKind.allCases)
     func errors(kind: WriterKind) async throws {
         struct Refusal: Error {}
