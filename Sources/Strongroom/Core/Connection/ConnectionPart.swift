@@ -107,6 +107,9 @@ final class ConnectionParts {
     /// The union of the events that the parts are called for.
     @exclusivity(unchecked) private(set) var concerns: PartConcerns = []
 
+    /// The parts that are called for each statement. Calling the others, too, would slow down observed connections.
+    @exclusivity(unchecked) private(set) var concernedByRuns: [any ConnectionPart] = []
+
     /// Returns the part with a type, which is created at the first call.
     @inline(__always)
     func part<Part: ConnectionPart>(_ type: Part.Type, of database: Database) -> Part {
@@ -122,9 +125,10 @@ final class ConnectionParts {
         return part
     }
 
-    /// Updates the union of the events.
+    /// Updates what depends on the parts' concerns.
     func update() {
         concerns = all.reduce(into: []) { $0.formUnion($1.concerns) }
+        concernedByRuns = all.filter { !$0.concerns.isDisjoint(with: [.reads, .effects]) }
     }
 
     func explanation(of code: CInt, in db: Database) -> DatabaseError? {

@@ -31,7 +31,8 @@ extension Database {
     /// then.
     private func notifyParts(ofRun statement: Statement) throws {
         let wasAutocommit = isAutocommit
-        for part in parts.all { try part.willRun(statement, in: self) }
+        let concerned = statement.makesDatabases ? parts.all : parts.concernedByRuns
+        for part in concerned { try part.willRun(statement, in: self) }
         if !wasAutocommit, isAutocommit { throw statement.error(.aborted) }
     }
 
@@ -60,7 +61,7 @@ extension Database {
     /// Returns true if the statement changed rows inside a transaction that goes on, and no part is concerned.
     private func changesOnlyUnobservedRows(_ statement: Statement) -> Bool {
         statement.changesRowsOnly && !isAutocommit
-            && (!parts.concerns.contains(.effects) || !parts.all.contains { $0.isConcerned(by: statement) })
+            && (!parts.concerns.contains(.effects) || !parts.concernedByRuns.contains { $0.isConcerned(by: statement) })
     }
 
     /// Updates the state of the connection. Returns the error by which a part has undone what the statement did.
