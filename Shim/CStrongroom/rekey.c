@@ -241,6 +241,13 @@ int strongroom_rekey_forget(sqlite3 *db, const strongroom_page_format *format, s
     return result != SQLITE_OK ? result : restored;
 }
 
+int strongroom_rekey_sync(sqlite3 *db) {
+    sqlite3_file *file = NULL;
+    int result = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (result != SQLITE_OK || !file->pMethods) return result;
+    return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
+}
+
 int strongroom_rekey_begin(sqlite3 *db) { return begin(db); }
 
 int strongroom_rekey_cancel(sqlite3 *db, sqlite3_stmt *rollback) { return end(db, false, rollback); }

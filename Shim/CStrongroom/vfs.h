@@ -26,8 +26,7 @@ typedef struct strongroom_file {
     struct strongroom_file *log;        ///< Of a database; NULL where none is open.
     const volatile void *index;         ///< The beginning of the log's index; NULL until it is mapped.
     sqlite3_int64 unsynced;             ///< Bytes written since the latest sync.
-    /// True if the most recent checkpoint of a database began with a sync of the log, as it does by default.
-    bool is_synced;
+    bool syncs;                         ///< A database whose syncs are not turned off.
     bool is_fenced;
     int level;                          ///< SQLITE_LOCK_NONE and up.
     uint32_t log_locks;                 ///< Those of the shared memory that one connection at a time can have.
@@ -52,7 +51,7 @@ void strongroom_watch_open(strongroom_file *file, const char *path, int flags);
 void strongroom_watch_close(strongroom_file *file);
 /// Called after a read: SQLITE_INTERRUPT stops the statement.
 int strongroom_watch_read(strongroom_file *file, int size, int64_t offset);
-/// Called before and after a write, and before a sync.
+/// Called before and after a write, and before a sync. A large amount of written data is synced in portions.
 int strongroom_watch_write(strongroom_file *file, int size);
 int strongroom_watch_written(strongroom_file *file, int size);
 void strongroom_watch_sync(strongroom_file *file);

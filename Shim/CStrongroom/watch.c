@@ -4,6 +4,8 @@
 #include "log_format.h"
 #include "vfs.h"
 
+#include <stdlib.h>
+
 static void count_locks(strongroom_connection *connection) {
     uint32_t locks = 0;
     for (strongroom_file *file = connection->databases; file != NULL; file = file->next) {
@@ -23,7 +25,7 @@ void strongroom_set_opening(strongroom_connection *connection) { opening = conne
 static void open_database(strongroom_file *file) {
     file->connection = opening;
     file->database = file;
-    file->is_database = file->is_synced = true;
+    file->is_database = file->syncs = true;
     file->is_main = opening->databases == NULL;
     file->next = opening->databases;
     opening->databases = file;
@@ -95,34 +97,7 @@ static bool may_fail(strongroom_file *file, int size) {
     return size == (file->is_log ? frame_header : page_number);
 }
 
-// A sync can't be stopped. So a checkpoint never has much to sync while it holds its lock: the frames of a large
-// transaction are synced before, and pages are synced in portions. Not if syncs are turned off.
-
-/// 100 ms of a disk that writes 80 MB per second. More than the default size of a log at which a commit checkpoints
-/// it.
-enum { most_unsynced = 8 << 20 };
-
-static int sync_portion(strongroom_file *file) {
-    if (file->unsynced < most_unsynced) return SQLITE_OK;
-    sqlite3_file *system = strongroom_system_file(file);
-    file->unsynced = 0;
-    return system->pMethods->xSync(system, SQLITE_SYNC_NORMAL);
-}
-
-/// Called when a checkpoint is about to lock.
-static int prepare_checkpoint(strongroom_file *file) {
-    bool syncs = file->is_synced;
-    file->is_synced = false;
-    if (!syncs || file->log == NULL) return SQLITE_OK;
-    int result = sync_portion(file->log);
-    return result != SQLITE_OK ? result : strongroom_stops_file(file->connection, true);
-}
-
-void strongroom_watch_sync(strongroom_file *file) {
-    if (file->connection == NULL) return;
-    if (file->is_log) file->database->is_synced = true;
-    file->unsynced = 0;
-}
+void strongroom_watch_sync(strongroom_file *file) { file->unsynced = 0; }
 
 int strongroom_watch_write(strongroom_file *file, int size) {
     if (file->connection == NULL) return SQLITE_OK;
@@ -133,31 +108,48 @@ int strongroom_watch_write(strongroom_file *file, int size) {
     return may_fail(file, size) ? strongroom_stops_file(file->connection, file->is_database) : SQLITE_OK;
 }
 
+/// Returns true if SQLite turns syncs off for this value. <https://www.sqlite.org/pragma.html#pragma_synchronous>
+static bool is_off(const char *value) {
+    if (value[0] >= '0' && value[0] <= '9') return atoi(value) == 0;
+    return sqlite3_stricmp(value, "off") == 0 || sqlite3_stricmp(value, "no") == 0 ||
+        sqlite3_stricmp(value, "false") == 0;
+}
+
 void strongroom_watch_pragma(strongroom_file *file, const char *name, const char *value) {
     if (file->connection == NULL || value == NULL) return;
     if (sqlite3_stricmp(name, "locking_mode") == 0 && sqlite3_stricmp(value, "exclusive") == 0)
         file->connection->is_exclusive = true;
+    if (sqlite3_stricmp(name, "synchronous") == 0) file->syncs = !is_off(value);
 }
 
+/// A sync can't be stopped, so there is never much to sync while a lock is held: 100 ms of a disk that writes 80 MB per
+/// second. More than the default size of a log at which a commit checkpoints it.
+enum { most_unsynced = 8 << 20 };
+
 int strongroom_watch_written(strongroom_file *file, int size) {
-    if (file->connection == NULL || !file->database->has_log) return SQLITE_OK;
+    if (file->connection == NULL) return SQLITE_OK;
     file->unsynced += size;
-    return file->is_database && file->is_synced ? sync_portion(file) : SQLITE_OK;
+    if (file->unsynced < most_unsynced || !file->database->syncs) return SQLITE_OK;
+    file->unsynced = 0;
+    sqlite3_file *system = strongroom_system_file(file);
+    return system->pMethods->xSync(system, SQLITE_SYNC_NORMAL);
 }
 
 // MARK: - Locks
 
+// A checkpoint that must stop does not lock.
+
 int strongroom_watch_will_lock(strongroom_file *file, int level) {
     // Closing checkpoints under this lock only.
     bool checkpoints = level == SQLITE_LOCK_EXCLUSIVE && file->has_log && file->connection != NULL;
-    return checkpoints ? prepare_checkpoint(file) : SQLITE_OK;
+    return checkpoints ? strongroom_stops_file(file->connection, true) : SQLITE_OK;
 }
 
 int strongroom_watch_will_shm_lock(strongroom_file *file, int lock, int count, int flags) {
     enum { checkpoint_lock = 1 };
     bool locks = flags == (SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
     bool checkpoints = lock == checkpoint_lock && count == 1 && locks && file->connection != NULL;
-    return checkpoints ? prepare_checkpoint(file) : SQLITE_OK;
+    return checkpoints ? strongroom_stops_file(file->connection, true) : SQLITE_OK;
 }
 
 void strongroom_watch_lock(strongroom_file *file, int level) {

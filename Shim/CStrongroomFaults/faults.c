@@ -1,4 +1,5 @@
 #include "CStrongroomFaults.h"
+#include "system.h"
 #include "turns.h"
 #include "../CSQLCipher/sqlcipher.h"
 #include <pthread.h>
@@ -26,6 +27,7 @@ typedef struct {
 typedef struct {
     sqlite3_file base;
     char path[MOST_PATH];
+    int64_t unsynced;
     // The real file follows.
 } recorded_file;
 
@@ -159,6 +161,7 @@ static int file_write(sqlite3_file *file, const void *bytes, int length, sqlite3
     default: break;
     }
     record(path, bytes, length);
+    ((recorded_file *)file)->unsynced += length;
     return real(file)->pMethods->xWrite(real(file), bytes, length, offset);
 }
 
@@ -170,6 +173,8 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 size) {
 static int file_sync(sqlite3_file *file, int flags) {
     if (fault_for(((recorded_file *)file)->path, SYNC) != STRONGROOM_FAULT_NONE) return SQLITE_IOERR_FSYNC;
     const char *path = ((recorded_file *)file)->path;
+    strongroom_faults_measure_sync(path, ((recorded_file *)file)->unsynced);
+    ((recorded_file *)file)->unsynced = 0;
     int code = real(file)->pMethods->xSync(real(file), flags);
     if (code == SQLITE_OK && strstr(path, "-wal") != NULL) reach(path, STRONGROOM_MOMENT_LOG_SYNCED);
     return code;
@@ -253,6 +258,7 @@ static const sqlite3_io_methods methods = {
 static int faults_open(sqlite3_vfs *vfs, sqlite3_filename path, sqlite3_file *file, int flags, int *flags_out) {
     (void)vfs;
     file->pMethods = NULL;
+    ((recorded_file *)file)->unsynced = 0;
     strncpy(((recorded_file *)file)->path, path != NULL ? path : "(temporary file)", MOST_PATH - 1);
     ((recorded_file *)file)->path[MOST_PATH - 1] = 0;
     int code = real_vfs->xOpen(real_vfs, path, real(file), flags, flags_out);

@@ -20,6 +20,8 @@ void strongroom_faults_note_renaming(void);
 /// Returns the errno of the sync of a file that is not SQLite's, and of a new name, on this thread; 0 for none.
 int strongroom_faults_before_sync(void);
 int strongroom_faults_before_naming(int refusal);
+/// Notes the number of bytes that a sync of a file of SQLite's writes.
+void strongroom_faults_measure_sync(const char *path, int64_t size);
 
 /// Returns the path of an open file if it is in the watched folder. NULL otherwise.
 const char *strongroom_faults_watched(const char *path, int file, char *buffer, size_t size);

@@ -26,6 +26,9 @@ typedef struct {
     int64_t pages;      ///< How many were written.
 } strongroom_rekey_report;
 
+/// Syncs the database, so that no sync under a lock has to write what others have left to the system.
+int strongroom_rekey_sync(sqlite3 *db);
+
 /// Locks the database, which is in WAL mode, against other writers.
 int strongroom_rekey_begin(sqlite3 *db);
 

@@ -21,6 +21,12 @@ void strongroom_faults_last_place(int watch, char *buffer, int size);
 /// Returns the number of bytes that were written to all files since the VFS was installed.
 int64_t strongroom_faults_bytes_written(void);
 
+/// Measures the syncs of files whose path contains `path`, from now on.
+void strongroom_faults_measure_syncs(const char *path);
+
+/// Returns the largest number of bytes that were written to such a file between two syncs, or before the first one.
+int64_t strongroom_faults_largest_sync(void);
+
 /// A fault of a file.
 typedef enum {
     STRONGROOM_FAULT_NONE,

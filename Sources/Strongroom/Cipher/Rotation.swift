@@ -30,7 +30,8 @@ public enum RotationOutcome: String, Sendable, Equatable {
     /// The next opening without readers removes these pages, and so does `DatabaseWriter.finishKeyRotation()`.
     case formerKeyRemains
 
-    /// A file could not be written, for example for lack of space: parts of the former key may be left.
+    /// A file could not be written, for example for lack of space, or the database was suspended: parts of the former
+    /// key may be left.
     ///
     /// The next opening tries again, and so does `DatabaseWriter.finishKeyRotation()`, which throws the error. The
     /// error is logged.
@@ -100,6 +101,7 @@ struct Rotation {
         let new = try newKey(key, replacing: old)
         let attempt = RotationAttempt(of: database, totalPageCount: try database.pageCount, progress: progress)
         var outcome = RotationOutcome.unfinished
+        try database.check(strongroom_rekey_sync(database.openConnection))
         try withWriteAheadLog {
             try beginRotation(from: old, to: new, keyFile)
             let report = try rewritePages(from: old, to: new, attempt)
@@ -170,11 +172,12 @@ struct Rotation {
                     refusing: "the key of \(database.path) can't be changed without a write-ahead log")
             }
         }
+        var isUndone = true
+        func restoreMode() { _ = try? database.answer(to: "PRAGMA main.journal_mode = \(mode)") }
         defer {
-            // If other connections have the database open by now, it keeps its log.
-            if mode != "wal" {
-                _ = try? stops.closing { try database.answer(to: "PRAGMA main.journal_mode = \(mode)") }
-            }
+            // If other connections have the database open by now, it keeps its log. So does a suspended one, unless
+            // the log has nothing that counts.
+            if mode != "wal" { isUndone ? stops.undoing(restoreMode) : stops.closing(restoreMode) }
         }
         // A power failure must not undo the commit.
         let synchronous = try database.answer(to: "PRAGMA main.synchronous") ?? "2"
@@ -182,6 +185,7 @@ struct Rotation {
         // If it can't be restored, the setting is slower and no less safe.
         defer { try? database.runCipherPragma("main.synchronous = \(synchronous)") }
         try body()
+        isUndone = false
     }
 
     // MARK: - Before

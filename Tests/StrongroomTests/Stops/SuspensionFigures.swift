@@ -43,7 +43,7 @@ struct SuspensionFigures {
         }
         print("\(mode): \(work.name): \(milliseconds(whole)) ms; suspended, ", terminator: "")
         print("it keeps its locks for \(latencies.map(milliseconds).joined(separator: " ")) ms")
-        #expect(latencies.max()! < 20)
+        #expect(latencies.max()! < 0.1)
     }
 
     private func milliseconds(_ seconds: Double) -> String { String(format: "%.0f", seconds * 1000) }

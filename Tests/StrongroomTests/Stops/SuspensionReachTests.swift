@@ -174,15 +174,43 @@ struct LongWorkTests {
     func rotation(kind: StopKind, writerKind: WriterKind) async throws {
         let (writer, folder) = try writerKind.make()
         try fill(writer)
+        let mode = try await journalMode(of: writer)
         let error = try await error(kind, writer) { stop in
             try await writer.rotateKey(to: .passphrase("battery staple")) { if $0.completedPageCount == 10 { stop() } }
         }
         #expect(kind.matches(error), "\(String(describing: error))")
         #expect(try Locks.exclusive(on: folder.path("db.sqlite")).isEmpty)
         writer.resume()
+        #expect(try await journalMode(of: writer) == mode)
         try await writer.write { try $0.insertWine() }
         let other = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: .encrypted())
         #expect(try await other.read { try $0.countWines() } == 3001)
+    }
+
+    private func journalMode(of writer: any DatabaseWriter) async throws -> String? {
+        try await writer.writeWithoutTransaction { try String.fetchOne($0, sql: "PRAGMA journal_mode") }
+    }
+
+    @Test("of the log that a rotation has filled: the key is changed, and the rest is done later")
+    func rotationCheckpoint() throws {
+        let fixture = try QueueFixture(walConfiguration()), queue = fixture.queue
+        try fill(queue)
+        try queue.writeWithoutTransaction { db in
+            try db.checkpoint(.truncate)
+            try db.execute(sql: "PRAGMA wal_autocheckpoint = 1")
+        }
+        let file = URL(fileURLWithPath: queue.path), before = try Data(contentsOf: file)
+        let outcome = try queue.rotateKey(to: .passphrase("battery staple")) { progress in
+            // The last pages are part of the commit.
+            if progress.completedPageCount > progress.totalPageCount - 32 { queue.suspend() }
+        }
+        #expect(outcome == .unfinished)
+        #expect(try Data(contentsOf: file) == before)
+        #expect(try Locks.exclusive(on: queue.path).isEmpty)
+        queue.resume()
+        #expect(try queue.finishKeyRotation() == .complete)
+        let other = try DatabaseQueue(path: queue.path, configuration: .encrypted(passphrase: "battery staple"))
+        #expect(try other.read { try $0.countWines() } == 3000)
     }
 
     @Test("of a backup, on either side", arguments: StopKind.allCases, [true, false])

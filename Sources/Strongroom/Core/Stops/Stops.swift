@@ -169,10 +169,14 @@ struct Stops {
         if stops != 0, !mayGoOn { throw reason(beforehand: false, within: reach) }
     }
 
-    /// Runs work that undoes itself if it is not completed. It can only be stopped where it calls `check`.
+    /// Runs work that undoes itself if it is not completed. It can only be stopped where it calls `check`; a suspension
+    /// also stops the checkpoint of its commit.
     func checking<T>(_ body: (_ check: () throws -> Void) throws -> T) rethrows -> T {
         let reach = connection.pointee.reach
-        return try undoing { try body { try check(within: reach) } }
+        return try closing {
+            forgetInterruption()
+            return try body { try check(within: reach) }
+        }
     }
 
     /// Runs work other than statements that waits for locks, and distinguishes a stopped wait from other failures.

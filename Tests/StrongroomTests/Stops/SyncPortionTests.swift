@@ -1,0 +1,46 @@
+import CStrongroomFaults
+import Foundation
+@testable import Strongroom
+import Testing
+
+@Suite("A lock that is held while a file is synced", .timeLimit(.minutes(5)), .serialized)
+struct SyncPortionTests {
+    struct Work: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let run: @Sendable (DatabaseQueue) throws -> Void
+
+        static let all = [
+            Work(testDescription: "rotation") { _ = try $0.rotateKey(to: .passphrase("battery staple")) },
+            Work(testDescription: "backup") { try SyncPortionTests.source.backup(to: $0) },
+            Work(testDescription: "update") { queue in
+                try queue.write { try $0.execute(sql: "UPDATE wine SET name = hex(randomblob(450))") }
+            },
+        ]
+    }
+
+    /// About 40 MB.
+    private static let template = try! LargeDatabase.template(rowCount: 40_000)
+    private static let source = try! LargeDatabase(template, .encrypted()).queue
+
+    private func largestSync(_ work: Work, _ mode: String, setup: String = "") throws -> Int {
+        strongroom_faults_install()
+        let large = try LargeDatabase(Self.template, mode == "wal" ? walConfiguration() : .encrypted())
+        try large.queue.writeWithoutTransaction { try $0.execute(sql: setup) }
+        strongroom_faults_measure_syncs(large.path)
+        try work.run(large.queue)
+        return Int(strongroom_faults_largest_sync())
+    }
+
+    @Test("is released soon, because at most 9 MB are synced at once", arguments: Work.all, ["wal", "delete"])
+    func portions(work: Work, mode: String) throws {
+        // With FULL, a commit syncs the log, and with this cache it syncs the whole journal.
+        let largest = try largestSync(work, mode, setup: "PRAGMA synchronous = FULL; PRAGMA cache_size = -200000")
+        #expect(largest > 0)
+        #expect(largest < 9 << 20)
+    }
+
+    @Test("is no reason for a sync if syncs are turned off", arguments: ["OFF", "0", "no"], ["wal", "delete"])
+    func off(value: String, mode: String) throws {
+        #expect(try largestSync(Work.all[2], mode, setup: "PRAGMA synchronous = \(value)") == 0)
+    }
+}
