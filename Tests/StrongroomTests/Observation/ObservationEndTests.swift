@@ -20,7 +20,7 @@ struct ObservationEndTests {
         }
         var observation = trackingWineCount().removeDuplicates()
         observation.requiresWriteAccess = kind != "queue"
-        var latest = [Int](repeating: -1, count: 300)
+        var latest = [Int](repeating: -1, count: 100)
         var cancellables: [AnyDatabaseCancellable] = []
         for index in latest.indices {
             cancellables.append(
