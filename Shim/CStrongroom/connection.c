@@ -75,11 +75,17 @@ static sqlite3 *exchange_db(strongroom_connection *connection, sqlite3 *db, bool
     return former;
 }
 
+/// Closes the files of a connection that can't be freed, unless a statement may use them.
+static void close_unfreeable(strongroom_connection *connection, sqlite3 *db) {
+    if (sqlite3_next_stmt(db, NULL) == NULL) strongroom_close_files(connection);
+}
+
 static int close_now(strongroom_connection *connection, sqlite3 *db) {
-    int code;
+    int code = SQLITE_OK;
     do {
         finalize_orphans(connection);
-        code = connection->unfreeable ? SQLITE_OK : sqlite3_close(db);
+        if (connection->unfreeable) close_unfreeable(connection, db);
+        else code = sqlite3_close(db);
     } while (code == SQLITE_BUSY && __atomic_load_n(&connection->orphan_count, __ATOMIC_RELAXED) > 0);
     if (code != SQLITE_OK) exchange_db(connection, db, false);
     return code;
@@ -100,17 +106,38 @@ void strongroom_connection_abandon(strongroom_connection *connection) {
     sqlite3 *db = exchange_db(connection, NULL, true);
     if (strongroom_begin_closing()) {
         finalize_orphans(connection);
-        if (!connection->unfreeable) sqlite3_close_v2(db);
+        if (connection->unfreeable) close_unfreeable(connection, db);
+        else sqlite3_close_v2(db);
         strongroom_end_closing();
     }
     pthread_mutex_unlock(&connection->last);
 }
 
-int strongroom_connection_first_read(strongroom_connection *connection) {
+/// SQLCipher has no result code for it.
+static int note_failed_derivation(void *failed, int count, char **values, char **names) {
+    (void)names;
+    if (count > 0 && values[0] && strcmp(values[0], "unable to derive keys") == 0) *(bool *)failed = true;
+    return 0;
+}
+
+static int take_key(strongroom_connection *connection, const char *sql) {
     if (!strongroom_can_take_key()) return SQLITE_NOMEM;
-    int result = sqlite3_exec(connection->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    bool failed = false;
+    int result = sqlite3_exec(connection->db, sql, note_failed_derivation, &failed, NULL);
+    if (failed) result = SQLITE_NOMEM;
     // A derived key that could not be copied has the same specification on both sides.
     if (result == SQLITE_NOMEM) connection->unfreeable = true;
+    return result;
+}
+
+int strongroom_connection_first_read(strongroom_connection *connection) {
+    return take_key(connection, "SELECT count(*) FROM sqlite_master");
+}
+
+int strongroom_connection_derive(strongroom_connection *connection, const char *schema) {
+    char *pragma = sqlite3_mprintf("PRAGMA \"%w\".cipher_integrity_check", schema);
+    int result = pragma ? take_key(connection, pragma) : SQLITE_NOMEM;
+    sqlite3_free(pragma);
     return result;
 }
 

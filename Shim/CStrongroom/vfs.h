@@ -49,6 +49,8 @@ int strongroom_fence_lock(strongroom_file *file, int lock, int count, int flags)
 
 void strongroom_watch_open(strongroom_file *file, const char *path, int flags);
 void strongroom_watch_close(strongroom_file *file);
+/// Closes the databases and logs of a connection that SQLite does not use any more.
+void strongroom_close_files(strongroom_connection *connection);
 /// Called after a read: SQLITE_INTERRUPT stops the statement.
 int strongroom_watch_read(strongroom_file *file, int size, int64_t offset);
 /// Called before and after a write, and before a sync. A large amount of written data is synced in portions.

@@ -63,6 +63,16 @@ void strongroom_watch_close(strongroom_file *file) {
     count_locks(file->connection);
 }
 
+void strongroom_close_files(strongroom_connection *connection) {
+    // Each one that is closed leaves the list.
+    while (connection->databases != NULL) {
+        strongroom_file *file = connection->databases;
+        if (file->log != NULL) file->log->base.pMethods->xClose(&file->log->base);
+        if (file->base.pMethods->iVersion >= 2) file->base.pMethods->xShmUnmap(&file->base, false);
+        file->base.pMethods->xClose(&file->base);
+    }
+}
+
 static bool is_journal(const strongroom_file *file) { return !file->is_database && !file->is_log; }
 
 // MARK: - Reading and writing

@@ -38,7 +38,7 @@ typedef struct strongroom_connection {
     bool is_exclusive;
     uint32_t locks;           ///< How many locks on its files keep others out. Atomic.
     struct strongroom_file *databases; ///< The open database files: the main one, and those that are attached.
-    /// SQLCipher would free a secret twice: the database stays open, and its memory is lost.
+    /// SQLCipher would free a secret twice: closing the connection closes its files, and its memory is lost.
     bool unfreeable;
     int busy_timeout;         ///< Milliseconds.
     int busy_waited;          ///< Milliseconds that the present wait has lasted.
@@ -65,6 +65,9 @@ void strongroom_connection_abandon(strongroom_connection *connection);
 /// allocation fails there, SQLCipher frees a secret twice when it closes the database. After SQLITE_NOMEM, close or
 /// abandon the connection; no other precaution is necessary.
 int strongroom_connection_first_read(strongroom_connection *connection);
+
+/// Derives and copies the key of a file that is empty, with the same precaution.
+int strongroom_connection_derive(strongroom_connection *connection, const char *schema);
 
 /// Frees the handle itself, after close or abandon and after the last statement.
 void strongroom_connection_free(strongroom_connection *connection);

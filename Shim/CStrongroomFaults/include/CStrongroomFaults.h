@@ -201,7 +201,8 @@ bool strongroom_faults_use_files_as(uint32_t user);
 
 // MARK: Memory
 
-/// Puts an allocator in front of SQLite's, in a process that has not used SQLite yet. Returns a SQLite result code.
+/// Puts an allocator in front of SQLite's, in a process that has not used SQLite yet. What is freed twice ends the
+/// process. Returns a SQLite result code.
 int strongroom_faults_install_allocator(void);
 
 /// Refuses an allocation of at least `size` bytes after `after` successful ones, and all that follow if `lasting`.

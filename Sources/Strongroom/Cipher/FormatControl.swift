@@ -36,7 +36,7 @@ struct FormatControl {
 
     func deriveBeforeFirstPage(of schema: String) throws {
         guard database.path(of: schema) != nil, try database.fileHeader(of: schema).fileSize == 0 else { return }
-        try database.runUnseen("PRAGMA \(quoted(schema)).cipher_integrity_check")
+        try database.check(strongroom_connection_derive(database.connection, schema))
     }
 
     /// Holds SQLCipher 4's defaults from the key until the database is set up, so that keys are set and derived with

@@ -60,7 +60,8 @@ extension Database {
 }
 
 extension DatabaseError {
-    /// Creates the error of a connection for `code`. It is the only place that turns SQLite's state into an error.
+    /// Creates the error of a connection for `code`. It is the only place that turns SQLite's state into an error. The
+    /// message is the connection's if it is about the same failure: calls of files fail beside the connection.
     init(
         _ code: CInt,
         on connection: SQLiteConnection?,
@@ -68,9 +69,12 @@ extension DatabaseError {
         arguments: StatementArguments? = nil,
         publicStatementArguments: Bool = false)
     {
+        let code = ResultCode(rawValue: code)
+        let isLatest = connection.map { ResultCode(rawValue: sqlite3_errcode($0)) }?.primaryResultCode
+            == code.primaryResultCode
         self.init(
-            resultCode: ResultCode(rawValue: code),
-            message: connection.map { String(cString: sqlite3_errmsg($0)) },
+            resultCode: code,
+            message: isLatest ? connection.map { String(cString: sqlite3_errmsg($0)) } : code.errorString,
             sql: sql,
             arguments: arguments,
             publicStatementArguments: publicStatementArguments)
