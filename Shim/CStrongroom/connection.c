@@ -75,17 +75,21 @@ static sqlite3 *exchange_db(strongroom_connection *connection, sqlite3 *db, bool
     return former;
 }
 
-/// Closes the files of a connection that can't be freed, unless a statement may use them.
-static void close_unfreeable(strongroom_connection *connection, sqlite3 *db) {
-    if (sqlite3_next_stmt(db, NULL) == NULL) strongroom_close_files(connection);
+/// Closes the files of a connection that can't be freed. Returns SQLITE_BUSY, and does nothing, if a statement or a
+/// transaction may use them.
+static int close_unfreeable(strongroom_connection *connection, sqlite3 *db) {
+    if (sqlite3_next_stmt(db, NULL) != NULL) return SQLITE_BUSY;
+    if (!sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    if (!sqlite3_get_autocommit(db)) return SQLITE_BUSY;
+    strongroom_close_files(connection);
+    return SQLITE_OK;
 }
 
 static int close_now(strongroom_connection *connection, sqlite3 *db) {
-    int code = SQLITE_OK;
+    int code;
     do {
         finalize_orphans(connection);
-        if (connection->unfreeable) close_unfreeable(connection, db);
-        else code = sqlite3_close(db);
+        code = connection->unfreeable ? close_unfreeable(connection, db) : sqlite3_close(db);
     } while (code == SQLITE_BUSY && __atomic_load_n(&connection->orphan_count, __ATOMIC_RELAXED) > 0);
     if (code != SQLITE_OK) exchange_db(connection, db, false);
     return code;

@@ -7,6 +7,7 @@
 #include "strongroom_crypto.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -19,9 +20,11 @@
 #include <CommonCrypto/CommonCrypto.h>
 #include <CommonCrypto/CommonRandom.h>
 #else
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/params.h>
 #include <openssl/rand.h>
 #endif
 
@@ -38,14 +41,40 @@ int strongroom_pbkdf2(
     return CCKeyDerivationPBKDF(kCCPBKDF2, secret, secret_size, salt, salt_size, prf, rounds, out, out_size);
 }
 
+static CCHmacAlgorithm cc_hmac(strongroom_digest digest) {
+    return digest == STRONGROOM_SHA512 ? kCCHmacAlgSHA512
+        : digest == STRONGROOM_SHA256 ? kCCHmacAlgSHA256 : kCCHmacAlgSHA1;
+}
+
 int strongroom_hmac(
     strongroom_digest digest, const void *key, size_t key_size, const void *data, size_t size, uint8_t *out)
 {
-    CCHmacAlgorithm algorithm = digest == STRONGROOM_SHA512 ? kCCHmacAlgSHA512
-        : digest == STRONGROOM_SHA256 ? kCCHmacAlgSHA256 : kCCHmacAlgSHA1;
-    CCHmac(algorithm, key, key_size, data, size, out);
+    CCHmac(cc_hmac(digest), key, key_size, data, size, out);
     return 0;
 }
+
+struct strongroom_mac { CCHmacAlgorithm algorithm; };
+
+strongroom_mac *strongroom_mac_new(strongroom_digest digest) {
+    strongroom_mac *mac = malloc(sizeof *mac);
+    if (mac != NULL) mac->algorithm = cc_hmac(digest);
+    return mac;
+}
+
+int strongroom_mac_compute(
+    strongroom_mac *mac, const void *key, size_t key_size, const void *data, size_t size, const void *end,
+    size_t end_size, uint8_t *out)
+{
+    CCHmacContext context;
+    CCHmacInit(&context, mac->algorithm, key, key_size);
+    CCHmacUpdate(&context, data, size);
+    CCHmacUpdate(&context, end, end_size);
+    CCHmacFinal(&context, out);
+    strongroom_wipe(&context, sizeof context);
+    return 0;
+}
+
+void strongroom_mac_free(strongroom_mac *mac) { free(mac); }
 
 int strongroom_random(void *out, size_t size) { return CCRandomGenerateBytes(out, size); }
 
@@ -81,6 +110,36 @@ int strongroom_hmac(
 {
     return HMAC(evp(digest), key, (int)key_size, data, size, out, NULL) != NULL ? 0 : 1;
 }
+
+// HMAC() looks its algorithm up each time, which takes a quarter as long as the HMAC of a page of 4096 bytes.
+
+strongroom_mac *strongroom_mac_new(strongroom_digest digest) {
+    EVP_MAC *hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+    EVP_MAC_CTX *context = hmac != NULL ? EVP_MAC_CTX_new(hmac) : NULL;
+    EVP_MAC_free(hmac);
+    char *name = (char *)EVP_MD_get0_name(evp(digest));
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name, 0), OSSL_PARAM_construct_end(),
+    };
+    if (context != NULL && EVP_MAC_CTX_set_params(context, parameters) == 1) return (strongroom_mac *)context;
+    EVP_MAC_CTX_free(context);
+    return NULL;
+}
+
+int strongroom_mac_compute(
+    strongroom_mac *mac, const void *key, size_t key_size, const void *data, size_t size, const void *end,
+    size_t end_size, uint8_t *out)
+{
+    EVP_MAC_CTX *context = (EVP_MAC_CTX *)mac;
+    size_t length = 0;
+    // OpenSSL 3.0.2 does not begin again without the key.
+    bool done = EVP_MAC_init(context, key, key_size, NULL) == 1
+        && EVP_MAC_update(context, data, size) == 1 && EVP_MAC_update(context, end, end_size) == 1
+        && EVP_MAC_final(context, out, &length, EVP_MAX_MD_SIZE) == 1;
+    return done ? 0 : 1;
+}
+
+void strongroom_mac_free(strongroom_mac *mac) { EVP_MAC_CTX_free((EVP_MAC_CTX *)mac); }
 
 int strongroom_random(void *out, size_t size) { return RAND_bytes(out, (int)size) == 1 ? 0 : 1; }
 

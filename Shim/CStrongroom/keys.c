@@ -22,6 +22,7 @@ int strongroom_key(sqlite3 *db, const char *schema, const void *spec, int size) 
 }
 
 int strongroom_attach(sqlite3 *db, const char *path, const char *schema, const void *spec, int size) {
+    if (!strongroom_can_take_key()) return SQLITE_NOMEM;
     sqlite3_stmt *statement = NULL;
     int result = sqlite3_prepare_v2(db, "ATTACH DATABASE ?1 AS ?2 KEY ?3", -1, &statement, NULL);
     if (result != SQLITE_OK) return result;

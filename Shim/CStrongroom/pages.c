@@ -194,17 +194,33 @@ bool strongroom_page_uses_log(const strongroom_page_format *format, const uint8_
     return clear[3] == 2;
 }
 
-bool strongroom_page_is_authentic(const strongroom_page_format *format, const uint8_t *page, uint32_t number) {
-    // SQLite extends files with pages of zeros, which have no HMAC. SQLCipher accepts them.
-    if (all_zero(page, format->page_size)) return number != 1;
-    if (format->hmac_digest == 0) return number != 1 || strongroom_page_decrypts(format, page);
+static bool has_hmac(strongroom_mac *mac, const strongroom_page_format *format, const uint8_t *page, uint32_t number) {
     int start = number == 1 ? format->header : 0;
     int length = format->page_size - strongroom_page_reserve(format->hmac_digest) + iv_size - start;
-    uint8_t signed_bytes[longest_page + 4], expected[64];
-    memcpy(signed_bytes, page + start, (size_t)length);
-    for (int i = 0; i < 4; i++) signed_bytes[length + i] = (uint8_t)(number >> (8 * i));
-    int failed = strongroom_hmac((strongroom_digest)format->hmac_digest, format->hmac_key, sizeof format->hmac_key,
-                                 signed_bytes, (size_t)length + 4, expected);
-    size_t size = (size_t)digest_size(format->hmac_digest);
-    return failed == 0 && strongroom_equal(expected, page + start + length, size);
+    uint8_t end[4], expected[64];
+    for (int i = 0; i < 4; i++) end[i] = (uint8_t)(number >> (8 * i));
+    int failed = strongroom_mac_compute(mac, format->hmac_key, sizeof format->hmac_key, page + start, (size_t)length,
+                                        end, sizeof end, expected);
+    return failed == 0 && strongroom_equal(expected, page + start + length, (size_t)digest_size(format->hmac_digest));
+}
+
+void strongroom_pages_are_authentic(
+    const strongroom_page_format *format, const uint8_t *pages, const uint32_t *numbers, int count, bool *authentic)
+{
+    bool authenticates = format->hmac_digest != 0;
+    strongroom_mac *mac = authenticates ? strongroom_mac_new((strongroom_digest)format->hmac_digest) : NULL;
+    for (int i = 0; i < count; i++) {
+        const uint8_t *page = pages + (size_t)i * (size_t)format->page_size;
+        // SQLite extends files with pages of zeros, which have no HMAC. SQLCipher accepts them.
+        if (all_zero(page, format->page_size)) authentic[i] = numbers[i] != 1;
+        else if (authenticates) authentic[i] = mac != NULL && has_hmac(mac, format, page, numbers[i]);
+        else authentic[i] = numbers[i] != 1 || strongroom_page_decrypts(format, page);
+    }
+    strongroom_mac_free(mac);
+}
+
+bool strongroom_page_is_authentic(const strongroom_page_format *format, const uint8_t *page, uint32_t number) {
+    bool authentic = false;
+    strongroom_pages_are_authentic(format, page, &number, 1, &authentic);
+    return authentic;
 }

@@ -118,9 +118,12 @@ int strongroom_watch_write(strongroom_file *file, int size) {
     return may_fail(file, size) ? strongroom_stops_file(file->connection, file->is_database) : SQLITE_OK;
 }
 
-/// Returns true if SQLite turns syncs off for this value. <https://www.sqlite.org/pragma.html#pragma_synchronous>
+/// Returns true if SQLite turns syncs off for this value: it keeps eight bits of a number, and three of the next one.
+/// <https://www.sqlite.org/pragma.html#pragma_synchronous>
 static bool is_off(const char *value) {
-    if (value[0] >= '0' && value[0] <= '9') return atoi(value) == 0;
+    bool is_hex = value[0] == '0' && (value[1] == 'x' || value[1] == 'X');
+    if (value[0] >= '0' && value[0] <= '9')
+        return (((uint8_t)strtoull(value, NULL, is_hex ? 16 : 10) + 1) & 7) <= 1;
     return sqlite3_stricmp(value, "off") == 0 || sqlite3_stricmp(value, "no") == 0 ||
         sqlite3_stricmp(value, "false") == 0;
 }
@@ -129,7 +132,9 @@ void strongroom_watch_pragma(strongroom_file *file, const char *name, const char
     if (file->connection == NULL || value == NULL) return;
     if (sqlite3_stricmp(name, "locking_mode") == 0 && sqlite3_stricmp(value, "exclusive") == 0)
         file->connection->is_exclusive = true;
-    if (sqlite3_stricmp(name, "synchronous") == 0) file->syncs = !is_off(value);
+    // SQLite refuses it in transactions.
+    bool is_possible = file->connection->db != NULL && sqlite3_get_autocommit(file->connection->db);
+    if (is_possible && sqlite3_stricmp(name, "synchronous") == 0) file->syncs = !is_off(value);
 }
 
 /// A sync can't be stopped, so there is never much to sync while a lock is held: 100 ms of a disk that writes 80 MB per

@@ -16,6 +16,16 @@ int strongroom_pbkdf2(
     uint32_t rounds, uint8_t *out, size_t out_size);
 int strongroom_hmac(
     strongroom_digest digest, const void *key, size_t key_size, const void *data, size_t size, uint8_t *out);
+/// The provider's state for many HMACs, which is cheaper than one for each. For one thread at a time.
+typedef struct strongroom_mac strongroom_mac;
+/// Returns NULL without memory, and if the provider refuses.
+strongroom_mac *strongroom_mac_new(strongroom_digest digest);
+/// Computes the HMAC of two parts in sequence.
+int strongroom_mac_compute(
+    strongroom_mac *mac, const void *key, size_t key_size, const void *data, size_t size, const void *end,
+    size_t end_size, uint8_t *out);
+void strongroom_mac_free(strongroom_mac *mac);
+
 int strongroom_random(void *out, size_t size);
 
 /// Takes constant time for a given size.

@@ -54,6 +54,9 @@ int strongroom_page_reserve(int hmac_digest);
 /// Returns true if SQLCipher accepts the page: its HMAC fits, or it is not the first page and all bytes are zero.
 /// Without HMAC, only page 1 can be checked.
 bool strongroom_page_is_authentic(const strongroom_page_format *format, const uint8_t *page, uint32_t number);
+/// Does the same for `count` pages, one after the other in memory. Without memory, none is authentic.
+void strongroom_pages_are_authentic(
+    const strongroom_page_format *format, const uint8_t *pages, const uint32_t *numbers, int count, bool *authentic);
 /// Returns true if page 1, authentic or not, decrypts to a SQLite header: the key is right even if the salt isn't.
 /// Not for plaintext headers.
 bool strongroom_page_decrypts(const strongroom_page_format *format, const uint8_t *page);

@@ -196,6 +196,9 @@ int64_t strongroom_faults_refused_names(void);
 /// supported.
 bool strongroom_faults_die_at_naming(void);
 
+/// Makes the system report that it has no room for watched files. Only on Linux.
+void strongroom_faults_refuse_watches(bool refusing);
+
 /// Opens files with the rights of `user` on this thread. Returns false if the process isn't root's.
 bool strongroom_faults_use_files_as(uint32_t user);
 

@@ -23,6 +23,8 @@ final class CipherState: ConnectionPart {
     var isPending = false
     /// The pragmas that have set the format.
     var setUpPragmas: Set<FormatPragma> = []
+    /// True while a change of header is not committed: the file does not have ``header`` yet.
+    var isChangingHeader = false
     /// The requested header. An existing file has its own.
     var requestedHeader: PlaintextHeader?
     /// The format of the latest key, for databases in memory, which derive none.

@@ -93,7 +93,7 @@ extension Database {
             try copyInSteps(backup, to: destDb, pagesPerStep, progress)
         }
         // A read has nothing to lose if its commit fails.
-        try stops.undoing { try runUnseen("COMMIT") }
+        do { try stops.undoing { try runUnseen("COMMIT") } } catch { rollbackAfterError() }
         try copied.get()
     }
 

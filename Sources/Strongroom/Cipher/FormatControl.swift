@@ -36,7 +36,13 @@ struct FormatControl {
 
     func deriveBeforeFirstPage(of schema: String) throws {
         guard database.path(of: schema) != nil, try database.fileHeader(of: schema).fileSize == 0 else { return }
-        try database.check(strongroom_connection_derive(database.connection, schema))
+        do {
+            try database.check(strongroom_connection_derive(database.connection, schema))
+        } catch let error as DatabaseError {
+            // SQLCipher would free a secret twice if the database were detached: the next statement throws.
+            if database.connection.pointee.unfreeable { database.pragmaPolicy.refuseAll(with: error) }
+            throw error
+        }
     }
 
     /// Holds SQLCipher 4's defaults from the key until the database is set up, so that keys are set and derived with

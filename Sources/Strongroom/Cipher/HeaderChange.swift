@@ -88,6 +88,8 @@ struct HeaderChange {
     }
 
     private func writeFirstPage(headerSize: Int) throws {
+        cipher.isChangingHeader = true
+        defer { cipher.isChangingHeader = false }
         try database.inTransaction(.exclusive) {
             let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
             // Before the pragma, which would write it into the salt file at once.

@@ -83,7 +83,7 @@ struct KeyProof {
         // with SQLITE_READONLY.
         let isVague = cipher.header > 0 && [.SQLITE_ERROR, .SQLITE_CORRUPT].contains(code.primaryResultCode)
             || [.SQLITE_NOMEM, .SQLITE_READONLY].contains(code)
-        guard cipher.isSetUp, database.isFileStored, isVague,
+        guard cipher.isSetUp, !cipher.isChangingHeader, database.isFileStored, isVague,
               database.lastErrorMessage == code.errorString, (try? wasKeyChanged()) == true
         else { return nil }
         return DatabaseError(

@@ -1,4 +1,5 @@
 import CStrongroom
+import Dispatch
 
 /// The authentication of every page of a database as its readers see it: from the write-ahead log if it has the page,
 /// else from the file.
@@ -30,33 +31,81 @@ struct PageAuthentication {
         // A damaged log may claim any number of pages: memory is only allocated for pages that exist.
         let present = try min(total, database.pagesInFiles(of: format.pageSize))
         let log = isWAL ? try LogIndex(database, pageSize: format.pageSize, pageCount: present) : LogIndex()
+        let pages = PageBatch(format)
+        defer { pages.free() }
         var bad: [Int] = []
-        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: format.pageSize, alignment: 8)
-        defer { page.deallocate() }
-        for number in stride(from: 1, through: present, by: 1) where number != format.lockBytePage {
-            if try !isAuthentic(number, log, page) { bad.append(number) }
-            if number % 1024 == 0 {
-                try progress?(EncryptionProgress(completedPageCount: number, totalPageCount: total, phase: .checking))
-            }
+        for first in stride(from: 1, through: present, by: pages.capacity) {
+            let numbers = (first...min(present, first + pages.capacity - 1)).filter { $0 != format.lockBytePage }
+            for (place, number) in zip(0..., numbers) { _ = read(number, log, into: pages[place]) }
+            for number in pages.suspects(numbers) where try !isAuthentic(number, log, pages[0]) { bad.append(number) }
+            let completed = EncryptionProgress(
+                completedPageCount: numbers.last ?? first, totalPageCount: total, phase: .checking)
+            try progress?(completed)
         }
         if present < total { bad.append(present + 1) }
         return bad
     }
 
+    /// Reads a page from where the index has it. Returns false if it can't be read.
+    private func read(_ number: Int, _ log: LogIndex, into page: UnsafeMutableRawBufferPointer) -> Bool {
+        guard let offset = log.offset(of: number) else { return readFromFile(number, into: page) }
+        return strongroom_log_read(database.sqliteConnection, page.baseAddress, CInt(page.count), offset) == SQLITE_OK
+    }
+
+    private func readFromFile(_ number: Int, into page: UnsafeMutableRawBufferPointer) -> Bool {
+        strongroom_database_read(
+            database.sqliteConnection, "main", page.baseAddress, CInt(page.count), format.offset(of: number)
+        ) == SQLITE_OK
+    }
+
+    /// Returns true if the page is authentic where readers find it by now.
     private func isAuthentic(_ number: Int, _ log: LogIndex, _ page: UnsafeMutableRawBufferPointer) throws -> Bool {
-        if let offset = log.offset(of: number) {
-            let code = strongroom_log_read(database.sqliteConnection, page.baseAddress, CInt(page.count), offset)
-            if code == 0, format.isAuthentic(UnsafeRawBufferPointer(page), number: number) { return true }
+        if log.offset(of: number) != nil {
+            if read(number, log, into: page), format.isAuthentic(UnsafeRawBufferPointer(page), number: number) {
+                return true
+            }
             // A log whose pages are all in the file may be restarted at any time. Otherwise readers get this page.
             if try log.isCurrent(number, in: database) { return false }
         }
         // A checkpoint may be writing the page: only a page that stays bad is bad.
-        for _ in 0..<3 {
-            let code = strongroom_database_read(
-                database.sqliteConnection, "main", page.baseAddress, CInt(page.count), format.offset(of: number))
-            if code == 0, format.isAuthentic(UnsafeRawBufferPointer(page), number: number) { return true }
+        for _ in 0..<3 where readFromFile(number, into: page) {
+            if format.isAuthentic(UnsafeRawBufferPointer(page), number: number) { return true }
         }
         return false
+    }
+}
+
+/// Pages that are read one after the other, and authenticated on all processors. Sendable because nothing is written
+/// meanwhile.
+private struct PageBatch: @unchecked Sendable {
+    let format: PageFormat
+    let capacity: Int
+    private let bytes: UnsafeMutableRawBufferPointer
+
+    init(_ format: PageFormat) {
+        self.format = format
+        capacity = max(16, (1 << 20) / format.pageSize)
+        bytes = .allocate(byteCount: capacity * format.pageSize, alignment: 8)
+    }
+
+    func free() { bytes.deallocate() }
+
+    subscript(place: Int) -> UnsafeMutableRawBufferPointer {
+        .init(rebasing: bytes[place * format.pageSize ..< (place + 1) * format.pageSize])
+    }
+
+    /// Returns the numbers of the pages that are not authentic as they were read.
+    func suspects(_ numbers: [Int]) -> [Int] {
+        let share = 16, shares = (numbers.count + share - 1) / share
+        let suspects = Mutex<[Int]>([])
+        DispatchQueue.concurrentPerform(iterations: shares) { part in
+            let places = part * share ..< min(numbers.count, (part + 1) * share)
+            let pages = bytes[places.lowerBound * format.pageSize ..< places.upperBound * format.pageSize]
+            let authentic = format.areAuthentic(UnsafeRawBufferPointer(rebasing: pages), numbers: numbers[places])
+            let found = zip(numbers[places], authentic).filter { !$0.1 }.map(\.0)
+            if !found.isEmpty { suspects.withLock { $0 += found } }
+        }
+        return suspects.withLock { $0.sorted() }
     }
 }
 

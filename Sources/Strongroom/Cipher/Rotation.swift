@@ -172,20 +172,23 @@ struct Rotation {
                     refusing: "the key of \(database.path) can't be changed without a write-ahead log")
             }
         }
-        var isUndone = true
-        func restoreMode() { _ = try? database.answer(to: "PRAGMA main.journal_mode = \(mode)") }
-        defer {
-            // If other connections have the database open by now, it keeps its log. So does a suspended one, unless
-            // the log has nothing that counts.
-            if mode != "wal" { isUndone ? stops.undoing(restoreMode) : stops.closing(restoreMode) }
-        }
+        defer { restoreJournalMode(mode) }
         // A power failure must not undo the commit.
         let synchronous = try database.answer(to: "PRAGMA main.synchronous") ?? "2"
         try database.runCipherPragma("main.synchronous = FULL")
         // If it can't be restored, the setting is slower and no less safe.
         defer { try? database.runCipherPragma("main.synchronous = \(synchronous)") }
         try body()
-        isUndone = false
+    }
+
+    /// Goes back to a journal without a log. If other connections have the database open by now, it keeps its log. So
+    /// does a suspended one, unless the log is small: it would hold its lock as long as the log is moved and removed.
+    private func restoreJournalMode(_ mode: String) {
+        guard mode != "wal" else { return }
+        func restore() { _ = try? database.answer(to: "PRAGMA main.journal_mode = \(mode)") }
+        var size: Int64 = 0
+        let isSmall = strongroom_log_size(database.sqliteConnection, &size) == SQLITE_OK && size <= 8 << 20
+        isSmall ? stops.undoing(restore) : stops.closing(restore)
     }
 
     // MARK: - Before

@@ -41,6 +41,20 @@ final class PageFormat: @unchecked Sendable {
         }
     }
 
+    /// Returns for each page, one after the other in memory, if it is authentic.
+    func areAuthentic(_ pages: UnsafeRawBufferPointer, numbers: ArraySlice<Int>) -> [Bool] {
+        precondition(pages.count == numbers.count * pageSize)
+        let numbers = numbers.map { UInt32($0) }
+        return [Bool](unsafeUninitializedCapacity: numbers.count) { authentic, count in
+            withFormat {
+                strongroom_pages_are_authentic(
+                    $0, pages.baseAddress?.assumingMemoryBound(to: UInt8.self), numbers, CInt(numbers.count),
+                    authentic.baseAddress)
+            }
+            count = numbers.count
+        }
+    }
+
     /// Returns true if the key fits page 1, even if the salt doesn't.
     func decrypts(firstPage page: UnsafeRawBufferPointer) -> Bool {
         precondition(page.count == pageSize)

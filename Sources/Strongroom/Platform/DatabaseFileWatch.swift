@@ -131,6 +131,7 @@ private final class InotifyQueue: Sendable {
         try watches.withLock { watches in
             if watches.source == nil { try open(files, &watches) }
             try watches.add(watch, files)
+            if watches.hasFailed { retryLater(&watches) }
         }
     }
 
@@ -155,7 +156,27 @@ private final class InotifyQueue: Sendable {
             // If the instance was closed meanwhile, its events belong to no watch.
             guard let source = watches.source, instance == watches.instance else { return [] }
             pause(source, on: queue)
-            return watches.changed(by: InotifyEvent.all(of: instance))
+            let changed = watches.changed(by: InotifyEvent.all(of: instance))
+            if watches.hasFailed { retryLater(&watches) }
+            return changed
+        }
+        for watch in changed { watch.onEvent() }
+    }
+
+    /// Watches again, in a second, the files for which the system had no room. Until it has, each second counts as a
+    /// change.
+    private func retryLater(_ watches: inout InotifyWatches) {
+        guard !watches.isRetrying else { return }
+        watches.isRetrying = true
+        queue.asyncAfter(deadline: .now() + .seconds(1)) { self.retry() }
+    }
+
+    private func retry() {
+        let changed = watches.withLock { watches -> [DatabaseFileWatch] in
+            watches.isRetrying = false
+            let changed = watches.retryFailed()
+            if watches.hasFailed { retryLater(&watches) }
+            return changed
         }
         for watch in changed { watch.onEvent() }
     }
@@ -170,6 +191,8 @@ private struct InotifyWatches {
         /// The kernel's descriptors of the folder and of the existing files. Several databases can share one.
         var folder: CInt
         var descriptors: Set<CInt> = []
+        /// True if a file that exists could not be watched.
+        var hasFailed = false
 
         /// Watches the existing files with the names until the next event. A file that was replaced has another
         /// descriptor.
@@ -177,9 +200,10 @@ private struct InotifyWatches {
         /// The first event ends the watch, so that a writer doesn't pay for an event at each of its writes.
         mutating func addFiles(_ instance: CInt) {
             let firstWrite = UInt32(IN_MODIFY) | UInt32(IN_ONESHOT)
+            hasFailed = false
             for path in [files.database, files.log] {
                 let descriptor = inotify_add_watch(instance, path, firstWrite | InotifyWatches.isShared)
-                if descriptor >= 0 { descriptors.insert(descriptor) }
+                if descriptor >= 0 { descriptors.insert(descriptor) } else if errno != ENOENT { hasFailed = true }
             }
         }
 
@@ -195,6 +219,8 @@ private struct InotifyWatches {
 
     var source: (any DispatchSourceRead)?
     var instance: CInt = -1
+    /// True if the files that could not be watched will be tried again.
+    var isRetrying = false
     private var entries: [ObjectIdentifier: Entry] = [:]
 
     mutating func add(_ watch: DatabaseFileWatch, _ files: WatchedFiles) throws {
@@ -216,6 +242,16 @@ private struct InotifyWatches {
             inotify_rm_watch(instance, descriptor)
         }
         if entries.isEmpty { close() }
+    }
+
+    /// True if a file that exists could not be watched.
+    var hasFailed: Bool { entries.values.contains(where: \.hasFailed) }
+
+    /// Tries again to watch the files that could not be watched, and returns their watches.
+    mutating func retryFailed() -> [DatabaseFileWatch] {
+        let failed = entries.filter(\.value.hasFailed)
+        for identifier in failed.keys { entries[identifier]!.addFiles(instance) }
+        return failed.values.compactMap(\.watch)
     }
 
     private func isUsed(_ descriptor: CInt) -> Bool {

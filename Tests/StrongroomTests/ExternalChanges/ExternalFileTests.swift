@@ -1,3 +1,4 @@
+import CStrongroomFaults
 import Foundation
 @testable import Strongroom
 import Testing
@@ -132,6 +133,24 @@ struct ExternalFileTests {
     }
 
     #if os(Linux)
+    @Test("are looked at each second while the system has no room for a watch")
+    func noRoom() async throws {
+        let file = try SharedFile(), queue = try file.open(.queue), shell = try file.shell()
+        let notified = Notified<Int>()
+        let observation = trackingWineCount().notify(notified, in: queue)
+        try await notified.reaches(0)
+        strongroom_faults_refuse_watches(true)
+        defer { strongroom_faults_refuse_watches(false) }
+        for count in 1...3 {
+            try shell.insertWine()
+            try await notified.reaches(count)
+        }
+        strongroom_faults_refuse_watches(false)
+        try shell.insertWine()
+        try await notified.reaches(4)
+        observation.cancel()
+    }
+
     private static func inotifyDescriptors() -> [CInt] {
         let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return all.compactMap { CInt($0) }.filter {

@@ -22,10 +22,15 @@ struct SyncPortionTests {
     private static let template = try! LargeDatabase.template(rowCount: 40_000)
     private static let source = try! LargeDatabase(template, .encrypted()).queue
 
-    private func largestSync(_ work: Work, _ mode: String, setup: String = "") throws -> Int {
+    private func largestSync(
+        _ work: Work, _ mode: String, setup: String, _ prepare: (Database) throws -> Void = { _ in }) throws -> Int
+    {
         strongroom_faults_install()
         let large = try LargeDatabase(Self.template, mode == "wal" ? walConfiguration() : .encrypted())
-        try large.queue.writeWithoutTransaction { try $0.execute(sql: setup) }
+        try large.queue.writeWithoutTransaction { db in
+            try db.execute(sql: setup)
+            try prepare(db)
+        }
         strongroom_faults_measure_syncs(large.path)
         try work.run(large.queue)
         return Int(strongroom_faults_largest_sync())
@@ -39,7 +44,19 @@ struct SyncPortionTests {
         #expect(largest < 9 << 20)
     }
 
-    @Test("is no reason for a sync if syncs are turned off", arguments: ["OFF", "0", "no"], ["wal", "delete"])
+    @Test("is released soon after a pragma that would turn syncs off, and was refused")
+    func refusedPragma() throws {
+        let largest = try largestSync(Work.all[2], "delete", setup: "PRAGMA cache_size = -200000") { db in
+            try db.inTransaction {
+                #expect(throws: DatabaseError.self) { try db.execute(sql: "PRAGMA synchronous = OFF") }
+                return .rollback
+            }
+        }
+        #expect(largest > 0)
+        #expect(largest < 9 << 20)
+    }
+
+    @Test("is no reason for a sync if syncs are turned off", arguments: ["OFF", "0", "no", "7"], ["wal", "delete"])
     func off(value: String, mode: String) throws {
         #expect(try largestSync(Work.all[2], mode, setup: "PRAGMA synchronous = \(value)") == 0)
     }

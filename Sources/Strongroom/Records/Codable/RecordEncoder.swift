@@ -78,7 +78,7 @@ private struct RecordEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
 
     var codingPath: [any CodingKey] { [] }
 
-    private func set(_ value: DatabaseValue, _ key: Key) {
+    private func set(_ value: consuming DatabaseValue, _ key: Key) {
         encoder.container.set(value, for: encoder.column(for: key))
     }
 
