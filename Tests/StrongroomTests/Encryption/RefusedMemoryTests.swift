@@ -13,9 +13,10 @@ struct RefusedMemoryTests {
         return configuration
     }
 
-    /// Refuses an allocation of `work`, each time a later one, in steps of three. Ends the process with a failure if an
-    /// error is unclear.
-    private static func refuseEach(_ work: (DatabaseQueue, TemporaryFolder) throws -> Void) throws {
+    /// Refuses an allocation of `work`, each time a later one. Ends the process with a failure if an error is unclear.
+    private static func refuse(
+        inStepsOf step: Int64, _ work: (DatabaseQueue, TemporaryFolder) throws -> Void) throws
+    {
         guard strongroom_faults_install_allocator() == 0 else { exit(9) }
         var allocation: Int64 = 0, isRefused = true, failures = 0
         while isRefused {
@@ -31,7 +32,7 @@ struct RefusedMemoryTests {
                 failures += 1
                 guard let error = error as? DatabaseError, !error.isWrongKeyError else { exit(8) }
             }
-            allocation += 3
+            allocation += step
         }
         guard failures > 20 else { exit(7) }
     }
@@ -39,7 +40,7 @@ struct RefusedMemoryTests {
     @Test("to a backup leaves no transaction open in the source")
     func backup() async {
         await #expect(processExitsWith: .success) {
-            try Self.refuseEach { queue, folder in
+            try Self.refuse(inStepsOf: 3) { queue, folder in
                 let copy = try DatabaseQueue(path: folder.path("copy.sqlite"), configuration: Self.configuration())
                 try queue.backup(to: copy)
             }
@@ -49,7 +50,7 @@ struct RefusedMemoryTests {
     @Test("to a change of the header is not called a wrong key")
     func header() async {
         await #expect(processExitsWith: .success) {
-            try Self.refuseEach { queue, folder in
+            try Self.refuse(inStepsOf: 3) { queue, folder in
                 try queue.close()
                 try DatabaseFile.setPlaintextHeader(
                     PlaintextHeader(), path: folder.path("db.sqlite"), encryption: Self.encryption())
@@ -60,7 +61,7 @@ struct RefusedMemoryTests {
     @Test("to the key of an attached new database frees nothing twice if the database is detached")
     func attached() async {
         await #expect(processExitsWith: .success) {
-            try Self.refuseEach { queue, folder in
+            try Self.refuse(inStepsOf: 1) { queue, folder in
                 try queue.writeWithoutTransaction { db in
                     defer { try? db.execute(sql: "DETACH DATABASE other") }
                     try db.attach(path: folder.path("other.sqlite"), as: "other", encryption: Self.encryption())
