@@ -79,8 +79,8 @@ static sqlite3 *exchange_db(strongroom_connection *connection, sqlite3 *db, bool
 /// transaction may use them.
 static int close_unfreeable(strongroom_connection *connection, sqlite3 *db) {
     if (sqlite3_next_stmt(db, NULL) != NULL) return SQLITE_BUSY;
-    if (!sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-    if (!sqlite3_get_autocommit(db)) return SQLITE_BUSY;
+    bool is_open = !sqlite3_get_autocommit(db);
+    if (is_open && sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL) != SQLITE_OK) return SQLITE_BUSY;
     strongroom_close_files(connection);
     return SQLITE_OK;
 }

@@ -124,8 +124,8 @@ static bool is_off(const char *value) {
     bool is_hex = value[0] == '0' && (value[1] == 'x' || value[1] == 'X');
     if (value[0] >= '0' && value[0] <= '9')
         return (((uint8_t)strtoull(value, NULL, is_hex ? 16 : 10) + 1) & 7) <= 1;
-    return sqlite3_stricmp(value, "off") == 0 || sqlite3_stricmp(value, "no") == 0 ||
-        sqlite3_stricmp(value, "false") == 0;
+    return sqlite3_stricmp(value, "off") == 0 || sqlite3_stricmp(value, "no") == 0
+        || sqlite3_stricmp(value, "false") == 0;
 }
 
 void strongroom_watch_pragma(strongroom_file *file, const char *name, const char *value) {

@@ -3,7 +3,7 @@ import Strongroom
 
 /// The cases of one campaign: counts them, collects what must not be, and tells which case it was.
 final class Campaign {
-    let options: Options
+    private(set) var options: Options
     private(set) var cases = 0
     private var tally: [String: Int] = [:]
     private var findings: [String] = []
@@ -21,6 +21,10 @@ final class Campaign {
 
     /// Runs a case, unless another one was asked for, or only some of them.
     func run(_ name: String, _ body: () throws -> String) {
+        if let after = options.after {
+            if after == name { options.after = nil }
+            return
+        }
         if let only = options.only { if only != name { return } }
         else if Int.random(in: 0..<options.sample, using: &Self.random) != 0 { return }
         note(name)
@@ -79,6 +83,8 @@ struct Options {
     var seed: UInt64 = 13
     var count: Int?
     var only: String?
+    /// The cases up to this one are left out.
+    var after: String?
     var shellEvery = 16
     /// What follows: the arguments of the processes that campaigns start.
     var rest: [String] = []
@@ -100,6 +106,7 @@ struct Options {
         switch name {
         case "--scenario": scenarios.append(value)
         case "--case": only = value
+        case "--after": after = value
         case "--sample": sample = max(1, Int(value) ?? 1)
         case "--seed": seed = UInt64(value) ?? seed
         case "--count": count = Int(value)

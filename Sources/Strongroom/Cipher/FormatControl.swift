@@ -78,7 +78,13 @@ struct FormatControl {
 
     /// Prepares for a `VACUUM` or `ATTACH`, where SQLCipher sets a key for the database that it opens.
     func holdFormat(for statement: Statement) throws {
-        if maySetKey(statement) { try FormatControl.holdDefaults() }
+        if maySetKey(statement) {
+            // SQLCipher 4.6.1 frees a secret twice if it has no memory to copy the key.
+            guard strongroom_can_take_key() else {
+                throw DatabaseError(resultCode: .SQLITE_NOMEM, message: "there is no memory for the key of a database")
+            }
+            try FormatControl.holdDefaults()
+        }
         // With a wrong key the database is closed again, which must not change its files.
         if statement.compilation.attaches { database.log.setCheckpointsAtClose(false) }
         guard let source = statement.compilation.vacuumedSchema.flatMap(database.path(of:)) else { return }

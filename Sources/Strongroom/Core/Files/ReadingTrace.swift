@@ -19,12 +19,20 @@ enum ReadingTrace {
 
     /// Returns the ways to read a database. The next one is tried if one is busy, or would leave files.
     static func ways(ofReading path: String) -> [ReadingTrace] {
-        if strongroom_size_of_file(path + "-journal") > 0 { return [.readOnly] }
+        if mayRollBack(path + "-journal") { return [.readOnly] }
         let log = strongroom_size_of_file(path + "-wal")
         guard access(path, W_OK) == 0, access(folder(of: path), W_OK) == 0 else {
             return log > 0 || strongroom_file_exists(path + "-shm") ? [.readOnly] : [.readOnly, .untouched]
         }
         return log == -1 ? [.removed] : [.alone, .readOnly]
+    }
+
+    /// Returns false for a journal that is empty or begins with zero: its transaction has ended.
+    /// <https://www.sqlite.org/fileformat.html#the_rollback_journal>
+    private static func mayRollBack(_ journal: String) -> Bool {
+        guard strongroom_size_of_file(journal) > 0 else { return false }
+        let first = try? FileHandle(forReadingAtPath: journal)?.read(upToCount: 1)
+        return first != Data([0])
     }
 
     private static func folder(of path: String) -> String {
