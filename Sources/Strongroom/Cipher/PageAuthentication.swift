@@ -36,8 +36,10 @@ struct PageAuthentication {
         var bad: [Int] = []
         for first in stride(from: 1, through: present, by: pages.capacity) {
             let numbers = (first...min(present, first + pages.capacity - 1)).filter { $0 != format.lockBytePage }
-            for (place, number) in zip(0..., numbers) { _ = read(number, log, into: pages[place]) }
-            for number in pages.suspects(numbers) where try !isAuthentic(number, log, pages[0]) { bad.append(number) }
+            // What can't be read may leave zeros in memory, which are authentic.
+            let unread = zip(0..., numbers).filter { !read($1, log, into: pages[$0]) }.map(\.1)
+            let suspects = Set(pages.suspects(numbers)).union(unread).sorted()
+            for number in suspects where try !isAuthentic(number, log, pages[0]) { bad.append(number) }
             let completed = EncryptionProgress(
                 completedPageCount: numbers.last ?? first, totalPageCount: total, phase: .checking)
             try progress?(completed)
@@ -94,7 +96,7 @@ private struct PageBatch: @unchecked Sendable {
         .init(rebasing: bytes[place * format.pageSize ..< (place + 1) * format.pageSize])
     }
 
-    /// Returns the numbers of the pages that are not authentic as they were read.
+    /// Returns the numbers of the pages that are not authentic as they were read, in any order.
     func suspects(_ numbers: [Int]) -> [Int] {
         let share = 16, shares = (numbers.count + share - 1) / share
         let suspects = Mutex<[Int]>([])
@@ -105,7 +107,7 @@ private struct PageBatch: @unchecked Sendable {
             let found = zip(numbers[places], authentic).filter { !$0.1 }.map(\.0)
             if !found.isEmpty { suspects.withLock { $0 += found } }
         }
-        return suspects.withLock { $0.sorted() }
+        return suspects.withLock { $0 }
     }
 }
 
