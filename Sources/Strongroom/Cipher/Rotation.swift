@@ -181,8 +181,8 @@ struct Rotation {
         try body()
     }
 
-    /// Goes back to a journal without a log. If other connections have the database open by now, it keeps its log. So
-    /// does a suspended one, unless the log is small: it would hold its lock as long as the log is moved and removed.
+    /// Goes back to a rollback journal. If other connections have the database open by now, it keeps its log. So does a
+    /// suspended one with a large log, which takes long to remove under a lock.
     private func restoreJournalMode(_ mode: String) {
         guard mode != "wal" else { return }
         func restore() { _ = try? database.answer(to: "PRAGMA main.journal_mode = \(mode)") }

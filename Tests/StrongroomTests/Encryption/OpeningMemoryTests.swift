@@ -9,54 +9,32 @@ struct OpeningMemoryTests {
     func refused(lasting: Bool) async throws {
         // The allocator must be there before SQLite is used for the first time.
         await #expect(processExitsWith: .success) { [lasting = lasting as Bool] in
-            guard strongroom_faults_install_allocator() == 0 else { exit(9) }
+            installRefusingAllocator()
             let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
             try DatabaseQueue(path: path, configuration: .encrypted()).write {
                 try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (7)")
             }
-            var allocation: Int64 = 0, failures = 0, isRefused = true
-            while isRefused {
-                let refusals = strongroom_faults_refusals()
-                strongroom_faults_refuse_memory(allocation, 1, lasting)
-                let opened = Result { try DatabaseQueue(path: path, configuration: .encrypted()) }
-                strongroom_faults_refuse_memory(-1, 0, false)
-                isRefused = strongroom_faults_refusals() > refusals
-                if case .failure(let error) = opened {
-                    failures += 1
-                    guard error is DatabaseError else { exit(8) }
-                }
-                allocation += 1
+            try refuseEachAllocation(lasting: lasting) { _ in } work: {
+                _ = try DatabaseQueue(path: path, configuration: .encrypted())
             }
             let queue = try DatabaseQueue(path: path, configuration: .encrypted())
-            guard failures > 50, try queue.read({ try Int.fetchOne($0, sql: "SELECT a FROM t") }) == 7 else { exit(7) }
+            guard try queue.read({ try Int.fetchOne($0, sql: "SELECT a FROM t") }) == 7 else { exit(6) }
         }
     }
 
     @Test("frees no memory twice if the database is new, and closes its file", arguments: [false, true])
     func new(lasting: Bool) async throws {
         await #expect(processExitsWith: .success) { [lasting = lasting as Bool] in
-            guard strongroom_faults_install_allocator() == 0 else { exit(9) }
+            installRefusingAllocator()
             let folder = try TemporaryFolder()
             // SQLCipher stops the process if it has no memory for the first key of all.
             _ = try DatabaseQueue(configuration: .encrypted())
             let openFiles = { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
             let before = try openFiles()
-            var allocation: Int64 = 0, failures = 0, isRefused = true
-            while isRefused {
-                let refusals = strongroom_faults_refusals()
-                strongroom_faults_refuse_memory(allocation, 1, lasting)
-                let opened = Result {
-                    try DatabaseQueue(path: folder.path("\(allocation).sqlite"), configuration: .encrypted()).close()
-                }
-                strongroom_faults_refuse_memory(-1, 0, false)
-                isRefused = strongroom_faults_refusals() > refusals
-                if case .failure(let error) = opened {
-                    failures += 1
-                    guard error is DatabaseError else { exit(8) }
-                }
-                allocation += 1
+            try refuseEachAllocation(lasting: lasting) { folder.path("\($0).sqlite") } work: {
+                try DatabaseQueue(path: $0, configuration: .encrypted()).close()
             }
-            guard failures > 50, try openFiles() == before else { exit(7) }
+            guard try openFiles() == before else { exit(6) }
         }
     }
 }

@@ -13,28 +13,18 @@ struct RefusedMemoryTests {
         return configuration
     }
 
-    /// Refuses an allocation of `work`, each time a later one. Ends the process with a failure if an error is unclear.
     private static func refuse(
         inStepsOf step: Int64, _ work: (DatabaseQueue, TemporaryFolder) throws -> Void) throws
     {
-        guard strongroom_faults_install_allocator() == 0 else { exit(9) }
-        var allocation: Int64 = 0, isRefused = true, failures = 0
-        while isRefused {
-            let folder = try TemporaryFolder()
-            let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration())
-            try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (7)") }
-            let refusals = strongroom_faults_refusals()
-            strongroom_faults_refuse_memory(allocation, 1, false)
-            let outcome = Result { try work(queue, folder) }
-            strongroom_faults_refuse_memory(-1, 0, false)
-            isRefused = strongroom_faults_refusals() > refusals
-            if case .failure(let error) = outcome {
-                failures += 1
-                guard let error = error as? DatabaseError, !error.isWrongKeyError else { exit(8) }
-            }
-            allocation += step
-        }
-        guard failures > 20 else { exit(7) }
+        installRefusingAllocator()
+        try refuseEachAllocation(inStepsOf: step) { _ in try makeDatabase() } work: { try work($0.queue, $0.folder) }
+    }
+
+    private static func makeDatabase() throws -> (queue: DatabaseQueue, folder: TemporaryFolder) {
+        let folder = try TemporaryFolder()
+        let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration())
+        try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (7)") }
+        return (queue, folder)
     }
 
     @Test("to a backup leaves no transaction open in the source")
@@ -67,6 +57,24 @@ struct RefusedMemoryTests {
                     try db.attach(path: folder.path("other.sqlite"), as: "other", encryption: Self.encryption())
                 }
             }
+        }
+    }
+
+    @Test("to keys refuses ATTACH and VACUUM beforehand", arguments: ["ATTACH ? AS other KEY 'key'", "VACUUM INTO ?"])
+    func beforehand(sql: String) async {
+        await #expect(processExitsWith: .success) { [sql = sql as String] in
+            installRefusingAllocator()
+            let (queue, folder) = try Self.makeDatabase()
+            let path = folder.path("other.sqlite")
+            // Smaller allocations succeed.
+            strongroom_faults_refuse_memory(0, 96 << 10, true)
+            let outcome = Result {
+                try queue.writeWithoutTransaction { try $0.execute(sql: sql, arguments: [path]) }
+            }
+            strongroom_faults_refuse_memory(-1, 0, false)
+            guard case .failure(let error) = outcome, (error as? DatabaseError)?.resultCode == .SQLITE_NOMEM,
+                  !FileManager.default.fileExists(atPath: path)
+            else { exit(8) }
         }
     }
 }
