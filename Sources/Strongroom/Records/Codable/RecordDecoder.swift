@@ -55,8 +55,14 @@ final class RecordDecoder: Decoder {
     /// The readers of the columns, each created at the first read.
     @exclusivity(unchecked) private var readers: [AnyColumnReader?]
 
-    /// The keyed container, after its first use.
+    /// The keyed container, from the second row on. A single row does not need it again.
     @exclusivity(unchecked) private var knownContainer: AnyKnownContainer?
+
+    /// The type of the keys of the last container.
+    @exclusivity(unchecked) private var latestKeys: ObjectIdentifier?
+
+    /// The columns of the keys of the known container, if those are bytes.
+    private var columnsByByte: ColumnsByByte?
 
     var userInfo: [CodingUserInfoKey: Any] { record?.databaseDecodingUserInfo ?? [:] }
 
@@ -136,7 +142,12 @@ final class RecordDecoder: Decoder {
     // A function of its own, because the one above needs no container type.
     @inline(never)
     private func newContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-        let container = KeyedDecodingContainer(RecordDecodingContainer<Key>(self))
+        guard latestKeys == ObjectIdentifier(type) else {
+            latestKeys = ObjectIdentifier(type)
+            return KeyedDecodingContainer(RecordDecodingContainer<Key>(self, nil))
+        }
+        if columnsByByte == nil { columnsByByte = ColumnsByByte(type) }
+        let container = KeyedDecodingContainer(RecordDecodingContainer<Key>(self, columnsByByte?.places(for: type)))
         knownContainer = KnownContainer(container, key: type)
         return container
     }
@@ -157,7 +168,7 @@ final class RecordDecoder: Decoder {
         WrappedRecordDecodingContainer(decoder: self)
     }
 
-    fileprivate func unsupported(_ reason: String) -> DecodingError {
+    func unsupported(_ reason: String) -> DecodingError {
         .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: reason))
     }
 
@@ -166,28 +177,23 @@ final class RecordDecoder: Decoder {
     /// Returns the column of a key.
     @inline(__always)
     func index(of key: String) -> Int? {
-        lentRow._withUnsafeGuaranteedRef { index(of: key, in: $0) }
-    }
-
-    @inline(__always)
-    private func index(of key: String, in row: Row) -> Int? {
-        if case .none = keyedColumns { return row.index(of: key) }
-        return keyedColumns![key]
-    }
-
-    @inline(__always)
-    func value<T: DatabaseValueConvertible & StatementColumnConvertible>(_ key: some CodingKey) throws -> T {
-        try lentRow._withUnsafeGuaranteedRef { row in
-            guard let index = index(of: key.stringValue, in: row) else { throw missingColumn(key) }
-            return try row.valueInAccess(at: index)
+        lentRow._withUnsafeGuaranteedRef { row in
+            if case .none = keyedColumns { return row.index(of: key) }
+            return keyedColumns![key]
         }
     }
 
+    /// Returns the value at the index of a column. It is read here, unless the row is a copy or has an adapter: a call
+    /// for each property would cost a thirtieth of the time.
     @inline(__always)
-    func optional<T: DatabaseValueConvertible & StatementColumnConvertible>(_ key: some CodingKey) throws -> T? {
+    func value<T: DatabaseValueConvertible & StatementColumnConvertible>(at index: Int) throws -> T {
         try lentRow._withUnsafeGuaranteedRef { row in
-            guard let index = index(of: key.stringValue, in: row) else { return nil }
-            return try row.valueInAccess(at: index) as T?
+            if case .none = row.mapping, let statement = row.sqliteStatement,
+               let value = T.fromStatement(statement, atUncheckedIndex: CInt(truncatingIfNeeded: index))
+            {
+                return value
+            }
+            return try row.valueInAccess(at: index)
         }
     }
 
@@ -201,10 +207,9 @@ final class RecordDecoder: Decoder {
         return reader
     }
 
-    func decode<T: Decodable>(_ type: T.Type, forKey key: some CodingKey) throws -> T {
-        if let index = index(of: key.stringValue) {
-            return try reader(type, at: index).read(row, at: index)
-        }
+    /// Returns the value of a key, whose column is at `index` if it has one.
+    func decode<T: Decodable>(_ type: T.Type, forKey key: some CodingKey, at index: Int?) throws -> T {
+        if let index { return try reader(type, at: index).read(row, at: index) }
         if let scope = row.scopesTree[key.stringValue] {
             return try part(type, from: scope, at: codingPath + [key])
         }
@@ -231,15 +236,16 @@ final class RecordDecoder: Decoder {
         return try part(type, from: row, at: codingPath + [key], insteadOf: key)
     }
 
-    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: some CodingKey) throws -> T? {
-        if let index = index(of: key.stringValue) {
+    /// Returns the value of a key, whose column is at `index` if it has one. Nil for NULL, and if there is none.
+    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: some CodingKey, at index: Int?) throws -> T? {
+        if let index {
             if row.hasNull(atIndex: index) { return nil }
             return try reader(type, at: index).read(row, at: index)
         }
         if let scope = row.scopesTree[key.stringValue] {
             return scope.containsNonNullValue ? try part(type, from: scope, at: codingPath + [key]) : nil
         }
-        if row.prefetchedRows[key.stringValue] != nil { return try decode(type, forKey: key) }
+        if row.prefetchedRows[key.stringValue] != nil { return try decode(type, forKey: key, at: nil) }
         return nil
     }
 
@@ -284,97 +290,6 @@ private final class KnownContainer<Container>: AnyKnownContainer {
     // A call, because only this object knows the container's type.
     @inline(never)
     func copy() -> Container { container }
-}
-
-/// The columns of a row, by coding key.
-private struct RecordDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    /// Not counted: Swift copies the container for each property, and counting took a third of the time. The caller
-    /// that decodes keeps the decoder, which keeps its row.
-    private let lentDecoder: Unmanaged<RecordDecoder>
-
-    private var decoder: RecordDecoder { lentDecoder.takeUnretainedValue() }
-
-    init(_ decoder: RecordDecoder) {
-        lentDecoder = .passUnretained(decoder)
-    }
-
-    var codingPath: [any CodingKey] { decoder.codingPath }
-    var allKeys: [Key] { decoder.keys() }
-
-    func contains(_ key: Key) -> Bool {
-        decoder.index(of: key.stringValue) != nil
-            || decoder.row.scopesTree[key.stringValue] != nil
-            || decoder.row.prefetchedRows[key.stringValue] != nil
-    }
-
-    func decodeNil(forKey key: Key) throws -> Bool {
-        if let index = decoder.index(of: key.stringValue) { return decoder.row.hasNull(atIndex: index) }
-        if let scope = decoder.row.scopesTree[key.stringValue] { return !scope.containsNonNullValue }
-        return decoder.row.prefetchedRows[key.stringValue] == nil
-    }
-
-    @inline(__always)
-    private func value<T: DatabaseValueConvertible & StatementColumnConvertible>(_ key: Key) throws -> T {
-        try lentDecoder._withUnsafeGuaranteedRef { try $0.value(key) }
-    }
-
-    @inline(__always)
-    private func optional<T: DatabaseValueConvertible & StatementColumnConvertible>(_ key: Key) throws -> T? {
-        try lentDecoder._withUnsafeGuaranteedRef { try $0.optional(key) }
-    }
-
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(key) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try value(key) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try value(key) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try value(key) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try value(key) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try value(key) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try value(key) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try value(key) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try value(key) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try value(key) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try value(key) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try value(key) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try value(key) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try value(key) }
-
-    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try decoder.decode(type, forKey: key)
-    }
-
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try optional(key) }
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try optional(key) }
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try optional(key) }
-    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try optional(key) }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try optional(key) }
-    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try optional(key) }
-    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try optional(key) }
-    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try optional(key) }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try optional(key) }
-    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try optional(key) }
-    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try optional(key) }
-    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try optional(key) }
-    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try optional(key) }
-    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optional(key) }
-
-    func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        try decoder.decodeIfPresent(type, forKey: key)
-    }
-
-    func nestedContainer<NestedKey: CodingKey>(
-        keyedBy type: NestedKey.Type, forKey key: Key) throws -> KeyedDecodingContainer<NestedKey>
-    {
-        throw decoder.unsupported("A column has no nested container: use a property of its own Codable type")
-    }
-
-    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        throw decoder.unsupported("A column has no nested container: use a property of its own Codable type")
-    }
-
-    // The columns of a superclass are beside those of its subclass.
-
-    func superDecoder() throws -> any Decoder { decoder }
-    func superDecoder(forKey key: Key) throws -> any Decoder { decoder }
 }
 
 /// A record that decodes itself as another one, which has the same columns.
