@@ -31,18 +31,20 @@ struct PageAuthentication {
         // A damaged log may claim any number of pages: memory is only allocated for pages that exist.
         let present = try min(total, database.pagesInFiles(of: format.pageSize))
         let log = isWAL ? try LogIndex(database, pageSize: format.pageSize, pageCount: present) : LogIndex()
-        let pages = PageBatch(format)
-        defer { pages.free() }
+        var batch = PageBatch(format), next = PageBatch(format)
+        func fill(_ batch: PageBatch, after last: Int) {
+            let numbers = (last + 1 ..< last + 1 + batch.capacity).prefix { $0 <= present }
+            batch.fill(numbers.filter { $0 != format.lockBytePage }) { read($0, log, into: $1) }
+        }
         var bad: [Int] = []
-        for first in stride(from: 1, through: present, by: pages.capacity) {
-            let numbers = (first...min(present, first + pages.capacity - 1)).filter { $0 != format.lockBytePage }
-            // What can't be read may leave zeros in memory, which are authentic.
-            let unread = zip(0..., numbers).filter { !read($1, log, into: pages[$0]) }.map(\.1)
-            let suspects = Set(pages.suspects(numbers)).union(unread).sorted()
-            for number in suspects where try !isAuthentic(number, log, pages[0]) { bad.append(number) }
-            let completed = EncryptionProgress(
-                completedPageCount: numbers.last ?? first, totalPageCount: total, phase: .checking)
-            try progress?(completed)
+        fill(batch, after: 0)
+        while let last = batch.numbers.last {
+            for number in batch.suspects(while: { fill(next, after: last) })
+            where try !isAuthentic(number, log, batch[0]) {
+                bad.append(number)
+            }
+            try progress?(EncryptionProgress(completedPageCount: last, totalPageCount: total, phase: .checking))
+            swap(&batch, &next)
         }
         if present < total { bad.append(present + 1) }
         return bad
@@ -77,12 +79,17 @@ struct PageAuthentication {
     }
 }
 
-/// Pages that are read one after the other, and authenticated on all processors. Sendable because nothing is written
-/// meanwhile.
-private struct PageBatch: @unchecked Sendable {
-    let format: PageFormat
+/// Pages that are read one after the other, and authenticated on all processors.
+///
+/// Unchecked Sendable: nothing is written while several threads use it.
+private final class PageBatch: @unchecked Sendable {
+    /// The greatest number of pages.
     let capacity: Int
+
+    private(set) var numbers: [Int] = []
+    private let format: PageFormat
     private let bytes: UnsafeMutableRawBufferPointer
+    private var unread: [Int] = []
 
     init(_ format: PageFormat) {
         self.format = format
@@ -90,24 +97,41 @@ private struct PageBatch: @unchecked Sendable {
         bytes = .allocate(byteCount: capacity * format.pageSize, alignment: 8)
     }
 
-    func free() { bytes.deallocate() }
+    deinit { bytes.deallocate() }
 
     subscript(place: Int) -> UnsafeMutableRawBufferPointer {
         .init(rebasing: bytes[place * format.pageSize ..< (place + 1) * format.pageSize])
     }
 
-    /// Returns the numbers of the pages that are not authentic as they were read, in any order.
-    func suspects(_ numbers: [Int]) -> [Int] {
+    /// Replaces the pages. `read` returns false if it can't read one.
+    func fill(_ numbers: [Int], read: (Int, UnsafeMutableRawBufferPointer) -> Bool) {
+        self.numbers = numbers
+        unread = zip(0..., numbers).filter { !read($1, self[$0]) }.map(\.1)
+    }
+
+    /// Returns the numbers of the pages that are not authentic as they were read, or could not be read, in order. Calls
+    /// `body` at the same time, on any thread.
+    func suspects(while body: () -> Void) -> [Int] {
         let share = 16, shares = (numbers.count + share - 1) / share
-        let suspects = Mutex<[Int]>([])
-        DispatchQueue.concurrentPerform(iterations: shares) { part in
-            let places = part * share ..< min(numbers.count, (part + 1) * share)
-            let pages = bytes[places.lowerBound * format.pageSize ..< places.upperBound * format.pageSize]
-            let authentic = format.areAuthentic(UnsafeRawBufferPointer(rebasing: pages), numbers: numbers[places])
-            let found = zip(numbers[places], authentic).filter { !$0.1 }.map(\.0)
-            if !found.isEmpty { suspects.withLock { $0 += found } }
+        // What can't be read may leave zeros in memory, which are authentic.
+        let suspects = Mutex(unread)
+        withoutActuallyEscaping(body) { body in
+            // Called once.
+            nonisolated(unsafe) let body = body
+            DispatchQueue.concurrentPerform(iterations: 1 + shares) { [self] part in
+                // The longest part first.
+                if part == 0 { return body() }
+                let found = forged((part - 1) * share ..< min(numbers.count, part * share))
+                if !found.isEmpty { suspects.withLock { $0 += found } }
+            }
         }
-        return suspects.withLock { $0 }
+        return Set(suspects.withLock { $0 }).sorted()
+    }
+
+    private func forged(_ places: Range<Int>) -> [Int] {
+        let pages = bytes[places.lowerBound * format.pageSize ..< places.upperBound * format.pageSize]
+        let authentic = format.areAuthentic(UnsafeRawBufferPointer(rebasing: pages), numbers: numbers[places])
+        return zip(numbers[places], authentic).filter { !$0.1 }.map(\.0)
     }
 }
 
