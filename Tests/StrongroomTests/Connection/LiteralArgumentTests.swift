@@ -48,4 +48,51 @@ struct LiteralArgumentTests {
         #expect(literal.hashValue == StatementArguments(values).hashValue)
         #expect(literal.description == StatementArguments(values).description)
     }
+
+    @Test("may have one element of any type")
+    func oneElement() throws {
+        func value(_ arguments: StatementArguments, _ db: Database) throws -> DatabaseValue {
+            let value = try DatabaseValue.fetchOne(db, sql: "SELECT :value", arguments: arguments)!
+            #expect(arguments == StatementArguments([value]))
+            return value
+        }
+        let none: Int? = nil, long = String(repeating: "x", count: 20_000), counter = Counter()
+        let counted: StatementArguments = [counter]
+        counter.count = 2
+        try withDatabase { db throws in
+            #expect(try value([7], db) == 7.databaseValue)
+            #expect(try value([Int64.min], db) == Int64.min.databaseValue)
+            #expect(try value([UInt8.max], db) == 255.databaseValue)
+            #expect(try value([true], db) == 1.databaseValue)
+            #expect(try value([0.5], db) == 0.5.databaseValue)
+            #expect(try value(["é"], db) == "é".databaseValue)
+            #expect(try value([long], db) == long.databaseValue)
+            #expect(try value([Data([0])], db) == Data([0]).databaseValue)
+            #expect(try value([nil], db) == .null)
+            #expect(try value([none], db) == .null)
+            #expect(try value(counted, db) == 1.databaseValue)
+            #expect(try value([DatabaseValue.null], db) == .null)
+        }
+    }
+
+    @Test("of one integer combine with others, and fit one parameter only")
+    func oneInteger() throws {
+        let one: StatementArguments = [7]
+        #expect(one + [8] == [7, 8])
+        #expect(one &+ ["name": 9] == StatementArguments([7]) &+ ["name": 9])
+        #expect(one.description == "[7]")
+        #expect(!one.isEmpty)
+        try withDatabase { db throws in
+            #expect(try Int.fetchOne(db, sql: "SELECT ? + :name", arguments: one + ["name": 1]) == 8)
+            for sql in ["SELECT ?, ?", "SELECT 1"] {
+                let error = #expect(throws: DatabaseError.self) { try Row.fetchOne(db, sql: sql, arguments: one) }
+                #expect(error?.resultCode == .SQLITE_MISUSE)
+            }
+            // A parameter that is the pattern of a full-text search.
+            try db.execute(sql: "CREATE VIRTUAL TABLE note USING fts5 (text); INSERT INTO note VALUES ('7 days')")
+            let found = "SELECT text FROM note WHERE note MATCH ?"
+            #expect(try String.fetchAll(db, sql: found, arguments: [7]) == ["7 days"])
+            #expect(try String.fetchAll(db, sql: found, arguments: [nil]) == [])
+        }
+    }
 }

@@ -178,6 +178,7 @@ public final class Statement {
         prepareForBinding()
         if !arguments.hasNames, arguments.positional.count == parameterNames.count {
             switch arguments.positional {
+            case .integer(let value): try bind(value)
             case .values(let values): try bind(values)
             case .literal(let elements): try bind(elements)
             }
@@ -288,6 +289,13 @@ public final class Statement {
             if value.isLarge { hasLargeArguments = true }
             return value.bind(to: sqliteStatement, at: position)
         }
+    }
+
+    /// Binds the only argument.
+    private func bind(_ value: Int64) throws {
+        if regionNarrowing != nil { regionNarrowing = nil }
+        // The general path determines the error.
+        guard value.bind(to: sqliteStatement, at: 1) == SQLITE_OK else { return try bind([value.databaseValue]) }
     }
 
     /// Binds the elements of an array literal, which are never large.

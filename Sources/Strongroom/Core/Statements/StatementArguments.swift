@@ -138,10 +138,27 @@ public struct StatementArguments: @unchecked Sendable {
     }
 }
 
-// Not inlinable: in the module of the caller, Swift would use unspecialized code for the array, which costs more.
 extension StatementArguments: ExpressibleByArrayLiteral {
     /// Creates positional arguments.
+    @inlinable
     public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) {
+        // An array that is not kept is on the stack of the caller.
+        if elements.count == 1 {
+            self.init(value: elements.firstValue)
+        } else {
+            self.init(literal: elements)
+        }
+    }
+
+    @usableFromInline
+    init(value: DatabaseValue) {
+        positional = if case .int64(let number) = value.storage { .integer(number) } else { .values([value]) }
+        named = nil
+    }
+
+    // Not inlinable: in the module of the caller, Swift would use unspecialized code for the array, which costs more.
+    @usableFromInline
+    init(literal elements: consuming [(any DatabaseValueConvertible)?]) {
         positional = elements.arePlain ? .literal(elements) : .values(elements.map { $0?.databaseValue ?? .null })
         named = nil
     }
