@@ -113,27 +113,3 @@ struct RecordDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder() throws -> any Decoder { decoder }
     func superDecoder(forKey key: Key) throws -> any Decoder { decoder }
 }
-
-/// The columns of keys that are bytes, as those are that the compiler makes. The byte determines the key, and asking
-/// the key for its name costs half as much as decoding a property.
-final class ColumnsByByte {
-    private static let unknown: Int16 = -1
-
-    private let keys: ObjectIdentifier
-    private let places: UnsafeMutablePointer<Int16>
-
-    /// Returns nil if the keys are not bytes.
-    init?<Key: CodingKey>(_ type: Key.Type) {
-        guard MemoryLayout<Key>.size == 1, _isPOD(type) else { return nil }
-        keys = ObjectIdentifier(type)
-        places = .allocate(capacity: 256)
-        places.initialize(repeating: Self.unknown, count: 256)
-    }
-
-    deinit { places.deallocate() }
-
-    /// Returns the place of the column of each byte. Nil for other keys. It is valid as long as this object.
-    func places(for type: Any.Type) -> UnsafeMutablePointer<Int16>? {
-        keys == ObjectIdentifier(type) ? places : nil
-    }
-}

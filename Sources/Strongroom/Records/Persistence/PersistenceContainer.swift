@@ -15,6 +15,9 @@ public struct PersistenceContainer: Sendable {
 
     @usableFromInline private(set) var values: [DatabaseValue] = []
 
+    /// The encoder of former records of the same type, while a record is encoded.
+    private(set) var idleEncoder: IdleEncoder?
+
     /// Creates an empty container that expects these columns.
     init(expecting names: [String] = []) {
         self.names = names
@@ -22,9 +25,11 @@ public struct PersistenceContainer: Sendable {
     }
 
     /// Creates a container of the columns and values of a record.
-    init(_ record: some EncodableRecord, expecting names: [String] = []) throws {
+    init(_ record: some EncodableRecord, expecting names: [String] = [], _ idleEncoder: IdleEncoder? = nil) throws {
         self.init(expecting: names)
+        self.idleEncoder = idleEncoder
         try record.encode(to: &self)
+        self.idleEncoder = nil
         forgetUnusedNames()
     }
 
@@ -44,6 +49,14 @@ public struct PersistenceContainer: Sendable {
             insert(value, for: column)
         }
     }
+
+    /// Returns true if a value at this position belongs to the expected name.
+    @inline(__always)
+    func expects(_ position: Int) -> Bool { position == values.count && position < names.count }
+
+    /// Appends the value of the expected name.
+    @inline(__always)
+    mutating func append(_ value: consuming DatabaseValue) { values.append(value) }
 
     @usableFromInline
     mutating func insert(_ value: DatabaseValue, for column: String) {

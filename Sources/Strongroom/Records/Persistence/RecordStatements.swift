@@ -9,6 +9,10 @@ final class RecordStatements {
     typealias Column = (name: String, position: Int)
 
     let tableName: String
+
+    /// Nil for a type that is not encodable.
+    let idleEncoder: IdleEncoder?
+
     // Unchecked exclusivity: see <doc:Layers>.
     @exclusivity(unchecked) private(set) var columns: [String] = []
     @exclusivity(unchecked) private var texts: [(verb: Verb, sql: String)] = []
@@ -17,8 +21,9 @@ final class RecordStatements {
     /// The table's column that is another name of the rowid, once it was asked for; nil inside when there is none.
     @exclusivity(unchecked) var rowIDColumn: String??
 
-    init(tableName: String) {
+    init(tableName: String, of type: any MutablePersistableRecord.Type) {
         self.tableName = tableName
+        idleEncoder = type is any Encodable.Type ? IdleEncoder() : nil
     }
 
     /// Returns the SQL for a record with these columns: that of the former record if it had the same ones.
@@ -53,7 +58,7 @@ extension Database {
         of type: Record.Type, tableName: String) throws -> RecordStatements
     {
         try validateSchemaCache().derived(for: type, where: { $0.tableName == tableName }) {
-            RecordStatements(tableName: tableName)
+            RecordStatements(tableName: tableName, of: type)
         }
     }
 }
@@ -75,7 +80,7 @@ struct RecordWriter {
         let type = type(of: record)
         let tableName = type.databaseTableName
         let statements = try db.recordStatements(of: type, tableName: tableName)
-        let container = try PersistenceContainer(record, expecting: statements.columns)
+        let container = try PersistenceContainer(record, expecting: statements.columns, statements.idleEncoder)
         if container.isEmpty {
             fatalError("\(Record.self) has no column to save: set at least one in encode(to:).")
         }
