@@ -13,6 +13,7 @@ final class IdleEncoder: Sendable {
         }
     }
 
+    /// Leaves an encoder for the next record.
     func put(_ idle: RecordEncoder) {
         encoder.withLock { $0 = idle }
     }
