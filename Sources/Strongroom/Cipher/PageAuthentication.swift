@@ -110,7 +110,7 @@ private final class PageBatch: @unchecked Sendable {
     }
 
     /// Returns the numbers of the pages that are not authentic as they were read, or could not be read, in order. Calls
-    /// `body` at the same time, on any thread.
+    /// `body` at the same time, on any thread: the thread with access to the connection waits meanwhile.
     func suspects(while body: () -> Void) -> [Int] {
         let share = 16, shares = (numbers.count + share - 1) / share
         // What can't be read may leave zeros in memory, which are authentic.

@@ -2,7 +2,7 @@ import Foundation
 import Strongroom
 import Testing
 
-/// Decoders keep the columns of the keys of former rows.
+/// The rows of a cursor share a decoder.
 @Suite("The keys of Codable records, over several rows")
 struct CodableKeyTests {
     private func fetch<Record: FetchableRecord>(_ type: Record.Type, _ sql: String) throws -> [Record] {
@@ -123,5 +123,32 @@ struct CodableKeyTests {
         }
         #expect(adapted.map(\.id) == [2, 4, 6])
         #expect(adapted.map(\.value) == [1, 3, 5])
+    }
+
+    @Test("may compute their names")
+    func computedNames() throws {
+        struct Part: Decodable {
+            @TaskLocal static var prefix = ""
+            enum CodingKeys: CodingKey {
+                case id, name
+                var stringValue: String { Part.prefix + (self == .id ? "id" : "name") }
+            }
+            var id: Int, name: String
+        }
+        struct Pair: Decodable, FetchableRecord {
+            var left: Part, right: Part
+            init(from decoder: any Decoder) throws {
+                left = try Part.$prefix.withValue("l_") { try Part(from: decoder) }
+                right = try Part.$prefix.withValue("r_") { try Part(from: decoder) }
+            }
+        }
+        let pairs = try fetch(Pair.self, """
+            WITH RECURSIVE part (id) AS (SELECT 0 UNION ALL SELECT id + 1 FROM part WHERE id < 4)
+            SELECT id AS l_id, 'l' || id AS l_name, -id AS r_id, 'r' || id AS r_name FROM part
+            """)
+        #expect(pairs.map(\.left.id) == [0, 1, 2, 3, 4])
+        #expect(pairs.map(\.right.id) == [0, -1, -2, -3, -4])
+        #expect(pairs.map(\.left.name) == ["l0", "l1", "l2", "l3", "l4"])
+        #expect(pairs.map(\.right.name) == ["r0", "r1", "r2", "r3", "r4"])
     }
 }

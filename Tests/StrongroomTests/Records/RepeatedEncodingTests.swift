@@ -2,7 +2,7 @@ import Foundation
 import Strongroom
 import Testing
 
-/// The records of one type share an encoder, which knows the columns of the former one.
+/// The records of one type share an encoder.
 @Suite("Codable records that are saved one after the other")
 struct RepeatedEncodingTests {
     private func rows(
@@ -110,26 +110,78 @@ struct RepeatedEncodingTests {
         #expect(saved == [plain, plain, plain, snake, snake, snake, plain, plain, swapped, swapped, plain])
     }
 
-    @Test("may fail to encode, and be encoded by others while they are")
+    @Test("may fail to encode, and encode another record of their type into the same columns")
     func failures() throws {
         struct Failure: Error {}
         struct Part: Encodable, PersistableRecord {
-            var a: Int, b: Int, inner: [Part] = []
+            final class Inner: Sendable {
+                let part: Part
+                init(_ part: Part) { self.part = part }
+            }
+            var a: Int, b: Int
+            var inner: Inner?
             enum CodingKeys: CodingKey { case a, b }
             func encode(to encoder: any Encoder) throws {
+                if let inner {
+                    var single = encoder.singleValueContainer()
+                    try single.encode(inner.part)
+                }
                 var container = encoder.container(keyedBy: CodingKeys.self)
                 try container.encode(a, forKey: .a)
                 if a < 0 { throw Failure() }
-                for part in inner { _ = try part.databaseDictionary }
                 try container.encode(b, forKey: .b)
             }
         }
         let saved = try rows("a, b") { db in
             for n in 0..<6 {
-                try Part(a: n, b: n + 1, inner: [Part(a: 7, b: 8)]).insert(db)
+                try Part(a: n, b: n + 1, inner: n % 2 == 0 ? Part.Inner(Part(a: 7, b: 8)) : nil).insert(db)
                 #expect(throws: Failure.self) { try Part(a: -1, b: 0).insert(db) }
+                #expect(throws: Failure.self) { try Part(a: 1, b: 0, inner: Part.Inner(Part(a: -1, b: 8))).insert(db) }
             }
         }
         #expect(saved == (0..<6).map { [$0.databaseValue, ($0 + 1).databaseValue] })
+    }
+
+    @Test("may compute the names of their keys")
+    func computedNames() throws {
+        struct Part: Codable, PersistableRecord {
+            @TaskLocal static var language = ""
+            enum CodingKeys: CodingKey {
+                case id, title
+                var stringValue: String { self == .id ? "id" : "title" + Part.language }
+            }
+            var id: Int, title: String
+        }
+        let languages = ["_en", "_en", "_en", "_de", "_de", "_de", "_en", "_en"]
+        let saved = try rows("id, title_en, title_de") { db in
+            for (id, language) in languages.enumerated() {
+                try Part.$language.withValue(language) { try Part(id: id, title: "t\(id)").insert(db) }
+            }
+        }
+        #expect(saved == languages.enumerated().map { id, language in
+            let title = "t\(id)".databaseValue
+            return [id.databaseValue, language == "_en" ? title : .null, language == "_de" ? title : .null]
+        })
+    }
+
+    @Test("leave no encoder behind")
+    func memory() throws {
+        final class Witness: Sendable {}
+        struct Part: Encodable, PersistableRecord {
+            nonisolated(unsafe) static var witness: Witness?
+            static var databaseColumnEncodingStrategy: DatabaseColumnEncodingStrategy {
+                .custom { [witness] key in
+                    withExtendedLifetime(witness) { key.stringValue }
+                }
+            }
+            var a: Int, b: Int
+        }
+        Part.witness = Witness()
+        weak let witness = Part.witness
+        _ = try rows("a, b") { db in for n in 0..<3 { try Part(a: n, b: n).insert(db) } }
+        #expect(witness != nil)
+        Part.witness = nil
+        // The encoder of the closed connection held the strategy, which holds the witness.
+        #expect(witness == nil)
     }
 }

@@ -142,7 +142,7 @@ extension StatementArguments: ExpressibleByArrayLiteral {
     /// Creates positional arguments.
     @inlinable
     public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) {
-        // An array that is not kept is on the stack of the caller.
+        // In an optimized program, an array that is not kept is on the stack of the caller.
         if elements.count == 1 {
             self.init(value: elements.firstValue)
         } else {

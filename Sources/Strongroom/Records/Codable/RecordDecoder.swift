@@ -55,14 +55,8 @@ final class RecordDecoder: Decoder {
     /// The readers of the columns, each created at the first read.
     @exclusivity(unchecked) private var readers: [AnyColumnReader?]
 
-    /// The keyed container, from the second row on. A single row does not need it again.
+    /// The keyed container, after its first use.
     @exclusivity(unchecked) private var knownContainer: AnyKnownContainer?
-
-    /// The type of the keys of the last container.
-    @exclusivity(unchecked) private var latestKeys: ObjectIdentifier?
-
-    /// The columns of the keys of the known container, if those are bytes.
-    private var columnsByByte: ColumnsByByte?
 
     var userInfo: [CodingUserInfoKey: Any] { record?.databaseDecodingUserInfo ?? [:] }
 
@@ -142,12 +136,7 @@ final class RecordDecoder: Decoder {
     // A function of its own, because the one above needs no container type.
     @inline(never)
     private func newContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-        guard latestKeys == ObjectIdentifier(type) else {
-            latestKeys = ObjectIdentifier(type)
-            return KeyedDecodingContainer(RecordDecodingContainer<Key>(self, nil))
-        }
-        if columnsByByte == nil { columnsByByte = ColumnsByByte(type) }
-        let container = KeyedDecodingContainer(RecordDecodingContainer<Key>(self, columnsByByte?.places(for: type)))
+        let container = KeyedDecodingContainer(RecordDecodingContainer<Key>(self))
         knownContainer = KnownContainer(container, key: type)
         return container
     }

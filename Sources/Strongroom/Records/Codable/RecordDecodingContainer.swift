@@ -4,33 +4,16 @@ struct RecordDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     /// that decodes keeps the decoder, which keeps its row.
     private let lentDecoder: Unmanaged<RecordDecoder>
 
-    /// The column of each byte, if the keys are bytes. -1 if it is not known yet. The decoder owns it.
-    private let columnsByByte: UnsafeMutablePointer<Int16>?
-
     private var decoder: RecordDecoder { lentDecoder.takeUnretainedValue() }
 
-    init(_ decoder: RecordDecoder, _ columnsByByte: UnsafeMutablePointer<Int16>?) {
+    init(_ decoder: RecordDecoder) {
         lentDecoder = .passUnretained(decoder)
-        self.columnsByByte = columnsByByte
     }
 
-    /// Returns the column of a key.
+    /// Returns the column of a key. The key is asked for its name each time, which a program may compute.
     @inline(__always)
     private func index(of key: Key) -> Int? {
-        if let columnsByByte {
-            let known = columnsByByte[Int(unsafeBitCast(key, to: UInt8.self))]
-            if known >= 0 { return Int(known) }
-        }
-        return search(for: key)
-    }
-
-    @inline(never)
-    private func search(for key: Key) -> Int? {
-        let index = decoder.index(of: key.stringValue)
-        if let columnsByByte, let index, let known = Int16(exactly: index) {
-            columnsByByte[Int(unsafeBitCast(key, to: UInt8.self))] = known
-        }
-        return index
+        lentDecoder._withUnsafeGuaranteedRef { $0.index(of: key.stringValue) }
     }
 
     var codingPath: [any CodingKey] { decoder.codingPath }

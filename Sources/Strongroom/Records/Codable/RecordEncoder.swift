@@ -25,17 +25,11 @@ final class RecordEncoder: Encoder {
     @exclusivity(unchecked) private var namesAreKeys = false
     @exclusivity(unchecked) private var columnStrategy = DatabaseColumnEncodingStrategy.useDefaultKeys
 
-    /// The keyed container, from the second record on.
+    /// The keyed container, from the second record on. It refers to the encoder, until ``forgetContainer()``.
     @exclusivity(unchecked) private var knownContainer: AnyKnownContainer?
 
-    /// The type of the keys of the last container.
-    @exclusivity(unchecked) private var latestKeys: ObjectIdentifier?
-
-    /// The positions of the keys of the known container among the expected names, if the keys are bytes.
-    private var columnsByByte: ColumnsByByte?
-
-    /// The names that these are positions of.
-    @exclusivity(unchecked) private var knownNames: [String] = []
+    /// True if the encoder serves several records.
+    @exclusivity(unchecked) private var isKept = false
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { record.databaseEncodingUserInfo }
@@ -44,13 +38,18 @@ final class RecordEncoder: Encoder {
         self.record = record
     }
 
-    /// Prepares for the record whose container was set.
+    /// Prepares for a record.
     func begin() {
         columnStrategy = record.databaseColumnEncodingStrategy
         namesAreKeys = if case .useDefaultKeys = columnStrategy { true } else { false }
-        guard !namesAreKeys || container.names != knownNames else { return }
-        columnsByByte?.removeAll()
-        knownNames = container.names
+    }
+
+    /// Makes the encoder keep its container for further records.
+    func keep() { isKept = true }
+
+    func forgetContainer() {
+        isKept = false
+        knownContainer = nil
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -63,13 +62,8 @@ final class RecordEncoder: Encoder {
     // A function of its own, because the one above needs no container type.
     @inline(never)
     private func newContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        guard latestKeys == ObjectIdentifier(type) else {
-            latestKeys = ObjectIdentifier(type)
-            return KeyedEncodingContainer(RecordEncodingContainer<Key>(self, nil))
-        }
-        if columnsByByte == nil { columnsByByte = ColumnsByByte(type) }
-        let container = KeyedEncodingContainer(RecordEncodingContainer<Key>(self, columnsByByte?.places(for: type)))
-        knownContainer = KnownContainer(container, key: type)
+        let container = KeyedEncodingContainer(RecordEncodingContainer<Key>(encoder: self))
+        if isKept { knownContainer = KnownContainer(container, key: type) }
         return container
     }
 
@@ -83,15 +77,6 @@ final class RecordEncoder: Encoder {
 
     func column(for key: some CodingKey) -> String {
         namesAreKeys ? key.stringValue : columnStrategy.column(for: key)
-    }
-
-    /// Sets the column of a key, and records its position if it is the expected one.
-    @inline(never)
-    func set(_ value: DatabaseValue, _ key: some CodingKey, _ place: UnsafeMutablePointer<Int16>?) {
-        let next = container.values.count, column = column(for: key)
-        let isExpected = namesAreKeys && next < container.names.count && container.names[next] == column
-        container.set(value, for: column)
-        if let place, isExpected, let known = Int16(exactly: next) { place.pointee = known }
     }
 
     func encode<T: Encodable>(_ value: T, in column: String) throws {
@@ -123,31 +108,13 @@ final class RecordEncoder: Encoder {
 
 /// The columns of a record, by coding key.
 private struct RecordEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    /// Not counted, because Swift copies the container for each property. The caller that encodes keeps the encoder.
-    private let lentEncoder: Unmanaged<RecordEncoder>
-
-    /// The position of each byte, if the keys are bytes. The encoder owns it.
-    private let columnsByByte: UnsafeMutablePointer<Int16>?
-
-    private var encoder: RecordEncoder { lentEncoder.takeUnretainedValue() }
-
-    init(_ encoder: RecordEncoder, _ columnsByByte: UnsafeMutablePointer<Int16>?) {
-        lentEncoder = .passUnretained(encoder)
-        self.columnsByByte = columnsByByte
-    }
+    let encoder: RecordEncoder
 
     var codingPath: [any CodingKey] { [] }
 
     @inline(__always)
-    private func set(_ value: DatabaseValue, _ key: Key) {
-        let place = columnsByByte.map { $0 + Int(unsafeBitCast(key, to: UInt8.self)) }
-        lentEncoder._withUnsafeGuaranteedRef { encoder in
-            if let place, encoder.container.expects(Int(place.pointee)) {
-                encoder.container.append(value)
-            } else {
-                encoder.set(value, key, place)
-            }
-        }
+    private func set(_ value: consuming DatabaseValue, _ key: Key) {
+        encoder.container.set(value, for: encoder.column(for: key))
     }
 
     func encodeNil(forKey key: Key) { set(.null, key) }

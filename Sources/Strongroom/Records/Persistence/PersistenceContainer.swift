@@ -50,14 +50,6 @@ public struct PersistenceContainer: Sendable {
         }
     }
 
-    /// Returns true if a value at this position belongs to the expected name.
-    @inline(__always)
-    func expects(_ position: Int) -> Bool { position == values.count && position < names.count }
-
-    /// Appends the value of the expected name.
-    @inline(__always)
-    mutating func append(_ value: consuming DatabaseValue) { values.append(value) }
-
     @usableFromInline
     mutating func insert(_ value: DatabaseValue, for column: String) {
         if let index = index(of: column) {
