@@ -12,12 +12,14 @@ let package = Package(
     platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8)],
     products: [
         .library(name: "Strongroom", targets: ["Strongroom"]),
+        // Replication without a key, which needs libcurl. Nothing else does, but for the command line.
+        .library(name: "StrongroomReplica", targets: ["StrongroomReplica"]),
         // The raw sqlite3_* calls, sqlite3_key and sqlite3_rekey included.
         .library(name: "CSQLCipher", targets: ["CSQLCipher"]),
         .executable(name: "strongroom", targets: ["StrongroomCLI"]),
     ],
     traits: [
-        .trait(name: "OpenCombine", description: "Database publishers where Apple's Combine is absent."),
+        .trait(name: "OpenCombine", description: "Database publishers where Apple's Combine is absent.")
     ],
     dependencies: [
         // SQLCipher's log lines and ours go where the application sends its logs.
@@ -49,35 +51,53 @@ let package = Package(
             ] + openCombine,
             // An asynchronous access begins on its caller's actor: see `awaitAccess`. Swift 6.1 ignores it.
             swiftSettings: [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+        .target(
+            name: "CStrongroomReplica",
+            dependencies: ["CSQLCipher"],
+            path: "Shim/CStrongroomReplica",
+            linkerSettings: [.linkedLibrary("crypto"), .linkedLibrary("curl")]),
+        .target(
+            name: "StrongroomReplica",
+            dependencies: ["CSQLCipher", "CStrongroom", "CStrongroomReplica"]),
         .executableTarget(
             name: "StrongroomCLI",
             dependencies: [
                 "Strongroom",
+                "StrongroomReplica",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .testTarget(
             name: "StrongroomTests",
             dependencies: [
-                "Strongroom", "CSQLCipher", "CStrongroomFaults",
+                "Strongroom", "CSQLCipher", "CStrongroomFaults", "TestSupport",
             ] + openCombine),
+        .testTarget(
+            name: "StrongroomReplicaTests",
+            dependencies: ["StrongroomReplica", "CStrongroomReplica", "CSQLCipher", "ReplicaWorkload"]),
+        // A replicator, a writer or a restore in a process of its own, for the tests that kill it.
+        .executableTarget(
+            name: "ReplicaWorkload", dependencies: ["StrongroomReplica", "CSQLCipher"], path: "Tests/ReplicaWorkload"),
         // A program at work, for scripts/demo and its tests; not a product.
         .executableTarget(name: "DemoWorkload", dependencies: ["Strongroom"], path: "Tests/DemoWorkload"),
         // One of several processes that share a database, for their tests.
         .executableTarget(name: "SharingWorkload", dependencies: ["Strongroom"], path: "Tests/SharingWorkload"),
         // An application as the README tells one to write it, for its tests.
         .executableTarget(name: "NotesApp", dependencies: ["Strongroom"], path: "Tests/NotesApp"),
+        // What tests and campaigns share: folders, random numbers, the stock shell, the two forms of exhaustive suites.
+        .target(name: "TestSupport", path: "Tests/TestSupport"),
         // Cases of failing calls, power cuts, kills and other faults, for scripts/campaign and its tests.
         .executableTarget(
             name: "Campaigns",
             dependencies: [
-                "Strongroom", "CSQLCipher", "CStrongroomFaults", .product(name: "Logging", package: "swift-log"),
+                "Strongroom", "CSQLCipher", "CStrongroomFaults", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Campaigns"),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "Strongroom", "CSQLCipher", "CStrongroomFaults", "StrongroomCLI", "Campaigns", "DemoWorkload",
-                "SharingWorkload", "NotesApp",
+                "SharingWorkload", "NotesApp", "TestSupport",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -20,7 +20,8 @@ enum Main {
                 guard let command = command as? any Reporting, !isParsers(error) else { throw error }
                 let failure = Failure(any: error, file: nil)
                 command.output.failed(command, failure)
-                throw failure
+                Console.message("strongroom: \(failure)")
+                throw ReportedError(status: failure.status)
             }
         } catch {
             Foundation.exit(report(error).rawValue)
@@ -80,8 +81,9 @@ enum Main {
         let words = message.split(whereSeparator: \.isNewline).joined(separator: " ")
         let happened = words.hasSuffix(".") ? String(words.dropLast()) : words
         let command = namedCommand.map { "help " + $0 } ?? "--help"
-        return Failure(.usage, "\(happened); nothing was changed",
-                       remedy: "strongroom \(command) lists \(namedCommand == nil ? "the commands" : "the options")")
+        return Failure(
+            .usage, "\(happened); nothing was changed",
+            remedy: "strongroom \(command) lists \(namedCommand == nil ? "the commands" : "the options")")
     }
 
     /// The command among the arguments of the process.

@@ -17,7 +17,9 @@ struct StrongroomCommand: ParsableCommand {
             """,
         subcommands: [
             Create.self, Encrypt.self, Decrypt.self, Info.self, Check.self, VerifyKey.self, Rotate.self, Migrate.self,
-            Backup.self, Vacuum.self, Query.self, Shell.self, Keygen.self, Key.self, Completions.self, Manual.self,
+            Backup.self, Salvage.self, Replicate.self, Restore.self, Replicas.self, Verify.self, Prune.self,
+            Forget.self, Vacuum.self, Query.self, Shell.self, Keygen.self, Key.self, FormerKeysCommand.self,
+            Completions.self, Manual.self,
         ])
 
     @Flag(help: "Show the versions of Strongroom, SQLCipher, SQLite and the crypto provider.")

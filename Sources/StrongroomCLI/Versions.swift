@@ -30,7 +30,8 @@ struct Versions: CustomStringConvertible {
 
     /// A note for libraries with the WAL-reset bug.
     static var walResetNote: String? {
-        Database.libraryHasWALResetBug ? "with the WAL-reset bug: fenced here, not in other programs that checkpoint"
+        Database.libraryHasWALResetBug
+            ? "with the WAL-reset bug: fenced here, not in other programs that checkpoint"
             : nil
     }
 

@@ -13,29 +13,39 @@ let package = Package(
     targets: [
         // The memory of a process and the bare rates of the crypto library.
         .target(name: "CMachine", linkerSettings: [.linkedLibrary("crypto", .when(platforms: [.linux]))]),
-        // What is done, once, for all three programs.
+        // The description of the work, for all three programs.
         .target(name: "Workload", dependencies: ["CMachine"]),
-        // The same work in plain C.
+        // That work in plain C.
         .target(name: "CWork", dependencies: [.product(name: "CSQLCipher", package: "Strongroom")]),
         .executableTarget(name: "BenchC", dependencies: ["Workload", "CWork"]),
-        .executableTarget(name: "BenchStrongroom", dependencies: [
-            "Workload", .product(name: "Strongroom", package: "Strongroom"),
-        ]),
-        // The same files as BenchStrongroom, by symbolic links, over another Engine.swift.
-        .executableTarget(name: "BenchGRDB", dependencies: [
-            "Workload", .product(name: "GRDB", package: "GRDB.swift"),
-        ]),
+        .executableTarget(
+            name: "BenchStrongroom",
+            dependencies: [
+                "Workload", .product(name: "Strongroom", package: "Strongroom"),
+            ]),
+        // The files of BenchStrongroom, by symbolic links, over another Engine.swift.
+        .executableTarget(
+            name: "BenchGRDB",
+            dependencies: [
+                "Workload", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         // A day in the life of an application: one folder of sources, by symbolic links, over two files Engine.swift.
-        .executableTarget(name: "LifeStrongroom", dependencies: [
-            "Workload", "CMachine", .product(name: "Strongroom", package: "Strongroom"),
-        ]),
-        .executableTarget(name: "LifeGRDB", dependencies: [
-            "Workload", "CMachine", .product(name: "GRDB", package: "GRDB.swift"),
-        ]),
+        .executableTarget(
+            name: "LifeStrongroom",
+            dependencies: [
+                "Workload", "CMachine", .product(name: "Strongroom", package: "Strongroom"),
+            ]),
+        .executableTarget(
+            name: "LifeGRDB",
+            dependencies: [
+                "Workload", "CMachine", .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         // The smallest programs with a database.
-        .executableTarget(name: "HelloStrongroom", dependencies: [
-            .product(name: "Strongroom", package: "Strongroom"),
-        ]),
+        .executableTarget(
+            name: "HelloStrongroom",
+            dependencies: [
+                .product(name: "Strongroom", package: "Strongroom")
+            ]),
         .executableTarget(name: "HelloGRDB", dependencies: [.product(name: "GRDB", package: "GRDB.swift")]),
         // Runs them in turn and compares.
         .executableTarget(name: "Bench", dependencies: ["Workload", "CMachine"]),

@@ -1,5 +1,6 @@
 import Foundation
 import Strongroom
+import TestSupport
 
 /// The cases of one campaign: counts them, collects what must not be, and tells which case it was.
 final class Campaign {
@@ -25,8 +26,11 @@ final class Campaign {
             if after == name { options.after = nil }
             return
         }
-        if let only = options.only { if only != name { return } }
-        else if Int.random(in: 0..<options.sample, using: &Self.random) != 0 { return }
+        if let only = options.only {
+            if only != name { return }
+        } else if Int.random(in: 0..<options.sample, using: &Self.random) != 0 {
+            return
+        }
         note(name)
         cases += 1
         do {
@@ -73,7 +77,7 @@ struct Usage: Error {
     init(_ message: String) { self.message = message }
 }
 
-/// What the command line asks for.
+/// The request of the command line.
 struct Options {
     var campaign = ""
     var folder = ""
@@ -86,7 +90,7 @@ struct Options {
     /// The cases up to this one are left out.
     var after: String?
     var shellEvery = 16
-    /// What follows: the arguments of the processes that campaigns start.
+    /// The remaining arguments: those of the processes that campaigns start.
     var rest: [String] = []
 
     init(_ arguments: [String]) throws {
@@ -95,7 +99,10 @@ struct Options {
         var index = 2
         while index < arguments.count {
             let name = arguments[index]
-            guard name.hasPrefix("--") else { rest = Array(arguments[index...]); break }
+            guard name.hasPrefix("--") else {
+                rest = Array(arguments[index...])
+                break
+            }
             guard index + 1 < arguments.count else { throw Usage("\(name) needs a value") }
             try set(name, arguments[index + 1])
             index += 2

@@ -2,6 +2,7 @@ import CStrongroomFaults
 import Foundation
 import Logging
 import Strongroom
+import TestSupport
 
 /// Campaigns NAME FOLDER [OPTIONS]: see `scripts/campaign`.
 @main
@@ -18,7 +19,7 @@ struct Campaigns {
     }
 
     private static func run(_ options: Options) throws {
-        // What fails is said by errors.
+        // Errors name what fails.
         LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
         switch options.campaign {
         case "serve": return try OtherProcess.serve(options)

@@ -7,8 +7,10 @@ struct ClearText {
     let campaign: Campaign
 
     private var markers: [(name: String, bytes: [UInt8])] {
-        [("a row", Array("campaign row ".utf8)), ("a passphrase", Array("campaign passphrase ".utf8)),
-         ("a key", [UInt8](repeating: 0xA1, count: 32)), ("a new key", [UInt8](repeating: 0xB2, count: 32))]
+        [
+            ("a row", Array("campaign row ".utf8)), ("a passphrase", Array("campaign passphrase ".utf8)),
+            ("a key", [UInt8](repeating: 0xA1, count: 32)), ("a new key", [UInt8](repeating: 0xB2, count: 32)),
+        ]
     }
 
     func run() throws {

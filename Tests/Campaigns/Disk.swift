@@ -1,6 +1,7 @@
 import Foundation
+import TestSupport
 
-/// What a disk has of the files in a folder: what was synced, and what was written since.
+/// The files of a folder on a disk: what was synced, and what was written since.
 struct Disk {
     /// A write is torn at its sectors.
     private static let sector = 512
@@ -18,7 +19,7 @@ struct Disk {
         var made: String?
     }
 
-    /// What becomes of the changes that no sync has brought to the disk.
+    /// The fate of the changes that no sync has brought to the disk.
     enum Loss: CaseIterable {
         /// All are lost, or none is.
         case all, none
@@ -105,8 +106,11 @@ struct Disk {
             if content.count < offset { content += [UInt8](repeating: 0, count: offset - content.count) }
             content.replaceSubrange(offset..<min(content.count, offset + bytes.count), with: bytes)
         case .truncate(_, let size):
-            if size <= content.count { content.removeSubrange(size...) }
-            else { content += [UInt8](repeating: 0, count: size - content.count) }
+            if size <= content.count {
+                content.removeSubrange(size...)
+            } else {
+                content += [UInt8](repeating: 0, count: size - content.count)
+            }
         default: break
         }
     }

@@ -18,8 +18,8 @@ struct FailingCalls {
     }
 
     private func failEach(
-        _ kind: SystemCalls.Kind, _ lasts: Bool, _ scenario: Scenario, _ model: Place, _ ledger: Ledger) throws
-    {
+        _ kind: SystemCalls.Kind, _ lasts: Bool, _ scenario: Scenario, _ model: Place, _ ledger: Ledger
+    ) throws {
         let count = try countCalls(kind, scenario, model, ledger)
         for number in 0..<count {
             let rule = SystemCalls.Rule(kind: kind, number: number, lasts: lasts)
@@ -27,10 +27,10 @@ struct FailingCalls {
         }
     }
 
-    /// How many calls of a kind there are when none fails.
+    /// The number of calls of a kind when none fails.
     private func countCalls(
-        _ kind: SystemCalls.Kind, _ scenario: Scenario, _ model: Place, _ ledger: Ledger) throws -> Int
-    {
+        _ kind: SystemCalls.Kind, _ scenario: Scenario, _ model: Place, _ ledger: Ledger
+    ) throws -> Int {
         let place = Place(folder: campaign.options.folder + "/work")
         var ledger = ledger
         try place.become(model)
@@ -43,8 +43,8 @@ struct FailingCalls {
     }
 
     private func fail(
-        _ rule: SystemCalls.Rule, _ scenario: Scenario, _ model: Place, _ ledger: Ledger) throws -> String
-    {
+        _ rule: SystemCalls.Rule, _ scenario: Scenario, _ model: Place, _ ledger: Ledger
+    ) throws -> String {
         let place = Place(folder: campaign.options.folder + "/work")
         let crashed = Place(folder: campaign.options.folder + "/crashed")
         try place.become(model)

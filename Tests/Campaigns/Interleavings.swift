@@ -26,8 +26,8 @@ struct Interleavings {
     }
 
     private func interleave(
-        _ first: Scenario, _ second: Scenario, _ elsewhere: Bool, _ model: Place, _ ledger: Ledger) throws
-    {
+        _ first: Scenario, _ second: Scenario, _ elsewhere: Bool, _ model: Place, _ ledger: Ledger
+    ) throws {
         let other = elsewhere ? try OtherProcess(campaign.options) : nil
         defer { other?.end() }
         var turn = 0, isReached = true
@@ -80,8 +80,11 @@ private final class Interleaving {
     private func takeTurn() {
         hadTurn = true
         do {
-            if let other { (others, failed) = try other.run(second) }
-            else { failed = try Interleaving.act(second, place, &others) }
+            if let other {
+                (others, failed) = try other.run(second)
+            } else {
+                failed = try Interleaving.act(second, place, &others)
+            }
         } catch {
             finding = error as? Finding ?? Finding("\(error)")
         }
@@ -127,7 +130,7 @@ final class OtherProcess {
         try process.run()
     }
 
-    /// Returns what it was told, and true if it failed.
+    /// Returns its output, and true if it failed.
     func run(_ scenario: Scenario) throws -> (Ledger, Bool) {
         try input.fileHandleForWriting.write(contentsOf: Data((scenario.name + "\n").utf8))
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
@@ -143,7 +146,7 @@ final class OtherProcess {
         process.waitUntilExit()
     }
 
-    /// What that process does.
+    /// The work of that process.
     static func serve(_ options: Options) throws {
         let place = Place(folder: options.folder + "/work")
         while let name = readLine() {

@@ -1,18 +1,19 @@
 import Foundation
 import Strongroom
+import TestSupport
 
-/// What must not be.
+/// A state that must not occur.
 struct Finding: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
 }
 
-/// Opens what a case left, and compares it with what the user was told.
+/// Opens what a case left, and compares it with the results that the user got.
 struct Judge {
     let scenario: Scenario
     let place: Place
     let ledger: Ledger
-    /// Of others who wrote to the database at the same time.
+    /// Of other processes that wrote to the database at the same time.
     var others: [Ledger] = []
     /// True to ask the stock `sqlcipher` shell, too.
     var asksShell = false
@@ -111,51 +112,50 @@ extension Ledger {
     }
 }
 
-/// The distribution's `sqlcipher` shell, which knows nothing of Strongroom.
-struct StockShell {
-    let path: String
-    let secret: Secret
+extension StockShell {
+    /// With the secret, and the set-up that its database needs.
+    init(path: String, secret: Secret) throws {
+        self.init(path: path, keying: try secret.statements(for: path))
+    }
 
     /// Checks the pages, the structure, and the number of an author's batches.
     func check(_ author: AuthorRange) throws {
         let batches = author.batches.lowerBound
-        let sql = """
-            .output /dev/null
-            \(try key())
-            .output stdout
+        let lines = try lines(
+            """
             PRAGMA cipher_integrity_check;
             PRAGMA integrity_check;
             SELECT count(DISTINCT batch) FROM entry WHERE author = '\(author.name)';
-
-            """
-        let lines = try run(sql)
+            """)
         // Before its first transaction, a database has no tables.
         guard lines.first == "ok", batches == 0 || Int(lines.last ?? "") ?? -1 >= batches else {
             throw Finding("the stock shell says \(lines)")
         }
     }
+}
 
-    /// The statements that set the key: of key slots, the data key.
-    func key() throws -> String {
+extension Secret {
+    /// The statements that set the key of a database: of key slots, the data key.
+    func statements(for path: String) throws -> String {
         let header = try DatabaseFile.inspect(path: path)
-        switch secret {
+        switch self {
         case .old, .new:
-            let digits = String(repeating: secret == .old ? "a1" : "b2", count: 32)
-            return "PRAGMA key = \"x'\(digits)'\";" + (try plaintextHeader())
+            let digits = String(repeating: self == .old ? "a1" : "b2", count: 32)
+            return "PRAGMA key = \"x'\(digits)'\";" + (try plaintextHeader(path))
         case .former:
             return "PRAGMA key = \"x'\(String(repeating: "a1", count: 32))'\"; PRAGMA cipher_compatibility = 3;"
         case .first, .second:
             if !header.hasKeyFile { break }
-            let slots = try KeySlots.open(path: path, encryption: secret.encryption)
+            let slots = try KeySlots.open(path: path, encryption: encryption)
             return try slots.withDataKeyAndSalt { "PRAGMA key = \"x'\($0.map { hex($0) }.joined())'\";" }
         case .phrase, .otherPhrase: break
         }
-        let passphrase = "PRAGMA key = 'campaign passphrase \(secret.rawValue)'; PRAGMA kdf_iter = 1000;"
-        return passphrase + (try plaintextHeader())
+        let passphrase = "PRAGMA key = 'campaign passphrase \(rawValue)'; PRAGMA kdf_iter = 1000;"
+        return passphrase + (try plaintextHeader(path))
     }
 
     /// The last salt in the file beside a database with a plaintext header.
-    private func plaintextHeader() throws -> String {
+    private func plaintextHeader(_ path: String) throws -> String {
         guard let text = try? String(contentsOfFile: path + "-salt", encoding: .utf8) else { return "" }
         func last(_ word: String) -> Substring {
             text.split(separator: "\n").last { $0.hasPrefix(word + " ") }?.dropFirst(word.count + 1) ?? ""
@@ -166,18 +166,4 @@ struct StockShell {
     }
 
     private func hex(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
-
-    /// Returns the lines of the output, errors included.
-    func run(_ sql: String) throws -> [String] {
-        let process = Process(), input = Pipe(), output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["sqlcipher", "-batch", "-init", "/dev/null", path]
-        (process.standardInput, process.standardOutput, process.standardError) = (input, output, output)
-        try process.run()
-        try input.fileHandleForWriting.write(contentsOf: Data(sql.utf8))
-        try input.fileHandleForWriting.close()
-        let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
-    }
 }

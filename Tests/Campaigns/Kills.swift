@@ -6,7 +6,7 @@ import Strongroom
 struct Kills {
     let campaign: Campaign
 
-    /// What is killed, how often, and the database that it works on.
+    /// The process to kill, the number of kills, and the database that it works on.
     private struct Target {
         let kind: Worker.Kind
         let share: Int
@@ -18,8 +18,9 @@ struct Kills {
     }
 
     private static let targets = [
-        Target(kind: .rotate, share: 10, scenarios: ["rotate-wal", "rotate-delete"], outcomes: [[.old], [.new]],
-               operations: 150),
+        Target(
+            kind: .rotate, share: 10, scenarios: ["rotate-wal", "rotate-delete"], outcomes: [[.old], [.new]],
+            operations: 150),
         Target(kind: .write, share: 10, scenarios: ["write-wal", "write-delete"], outcomes: [[.old]], operations: 60),
         Target(kind: .migrate, share: 2, scenarios: ["migrate-format"], outcomes: [[.former]], operations: 120),
         Target(kind: .header, share: 2, scenarios: ["header-on"], outcomes: [[.phrase]], operations: 60),
@@ -57,10 +58,10 @@ struct Kills {
         return operation == nil ? "at a moment" : "at a change of a file"
     }
 
-    /// Returns the last row that a stock shell was told is there.
+    /// Returns the last row whose commit has returned in a stock shell.
     private func accompany(
-        _ victim: Crew, _ operation: Int?, _ round: Int, _ place: Place, _ scenario: Scenario) throws -> Int
-    {
+        _ victim: Crew, _ operation: Int?, _ round: Int, _ place: Place, _ scenario: Scenario
+    ) throws -> Int {
         var companion: Crew?
         let secret = scenario.secrets.first { $0.opens(place) }
         switch round % 8 {
@@ -75,7 +76,7 @@ struct Kills {
             _ = victim.kill()
         } else {
             for _ in 0..<3000 where victim.isRunning { usleep(1000) }
-            // What waits for others never comes to its change.
+            // A process that waits for others never reaches its change.
             if victim.isRunning { _ = victim.kill() }
         }
         return companion?.kill() ?? 0
@@ -93,6 +94,6 @@ struct Kills {
         let secret = scenario.secrets.first { $0.opens(place) }
         let queue = try DatabaseQueue(path: place.path, configuration: (secret ?? .old).configuration)
         let found = try queue.read { try Int.fetchOne($0, sql: "SELECT max(id) FROM note") ?? 0 }
-        guard found >= notes else { throw Finding("the stock shell was told of row \(notes), and there is \(found)") }
+        guard found >= notes else { throw Finding("the stock shell committed row \(notes), the last is \(found)") }
     }
 }

@@ -35,8 +35,11 @@ struct Memory {
         try place.become(model)
         var ledger = before, result = "successes"
         let refusals = strongroom_faults_refusals() + strongroom_faults_shim_refusals()
-        if isShim { strongroom_faults_refuse_shim_memory(Int64(number), lasts) }
-        else { strongroom_faults_refuse_memory(Int64(number), 1, lasts) }
+        if isShim {
+            strongroom_faults_refuse_shim_memory(Int64(number), lasts)
+        } else {
+            strongroom_faults_refuse_memory(Int64(number), 1, lasts)
+        }
         let outcome = Result { try scenario.act(place, &ledger) }
         strongroom_faults_refuse_shim_memory(-1, false)
         strongroom_faults_refuse_memory(-1, 0, false)

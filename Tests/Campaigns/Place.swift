@@ -88,11 +88,11 @@ enum Secret: String {
     var slot: NewKeySlot { NewKeySlot(label: rawValue, derivation: .scrypt(logN: 14, r: 8, p: 1)) }
 }
 
-/// What the user of a database was told: kept outside of the database.
+/// The reported results of a database's user, kept outside of the database.
 ///
 /// A transaction is a *batch* of rows with the same number, one more than that of the author's batch before it.
 struct Ledger {
-    /// One who writes to the database, perhaps beside others.
+    /// A writer of the database, perhaps beside others.
     var author = "a"
     /// The last batch whose commit returned.
     var acknowledged = 0
@@ -102,7 +102,7 @@ struct Ledger {
     var outcome: Int?
     /// The number of batches in the second database, once that was finished.
     var copied: Int?
-    /// Where a process that may be killed writes down what it was told.
+    /// The file in which a process that may be killed notes its results.
     var file: FileHandle?
 
     static let rowsPerBatch = 3
@@ -136,12 +136,14 @@ struct Ledger {
     }
 
     static func createTables(_ db: Database) throws {
-        try db.execute(sql: """
-            CREATE TABLE entry (author TEXT, batch INTEGER, part INTEGER, text TEXT, PRIMARY KEY (author, batch, part));
-            CREATE TABLE total (author TEXT PRIMARY KEY, count INTEGER);
-            CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT);
-            CREATE TABLE ballast (id INTEGER PRIMARY KEY, content BLOB);
-            """)
+        try db.execute(
+            sql: """
+                CREATE TABLE entry (author TEXT, batch INTEGER, part INTEGER, text TEXT, PRIMARY KEY (author, \
+                batch, part));
+                CREATE TABLE total (author TEXT PRIMARY KEY, count INTEGER);
+                CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT);
+                CREATE TABLE ballast (id INTEGER PRIMARY KEY, content BLOB);
+                """)
     }
 
     static func insert(_ batch: Int, by author: String, in db: Database) throws {
@@ -159,7 +161,7 @@ struct Ledger {
 }
 
 extension Ledger {
-    /// What a process wrote down before it was killed.
+    /// The notes of a process from before it was killed.
     init(author: String, in folder: String) throws {
         self.author = author
         let path = folder + "/ledger-" + author

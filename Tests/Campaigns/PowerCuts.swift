@@ -1,5 +1,6 @@
 import Foundation
 import Strongroom
+import TestSupport
 
 /// The power is cut in front of each change of a file that a scenario makes.
 struct PowerCuts {
@@ -24,7 +25,7 @@ struct PowerCuts {
         ledger.attempted = attempted
         for (number, change) in (changes + [.note(.batch(0))]).enumerated() {
             if case .note(let note) = change, number < changes.count {
-                // What was left before is not enough any more.
+                // The former remainder is not enough any more.
                 ledger.read(note)
                 seen = []
                 continue

@@ -6,7 +6,7 @@ struct Scenario {
     let name: String
     /// The secrets that open the database as a whole, for each way in which the scenario can end.
     var outcomes: [Set<Secret>] = [[.old]]
-    /// What opens the second database.
+    /// The secret that opens the second database.
     var copySecret: Secret?
     /// True if a commit that returned survives a power cut.
     var isDurable = true
@@ -82,15 +82,17 @@ extension Scenario {
         }
     }
 
-    private static var creations: [Scenario] { [
-        creating("raw", .old),
-        creating("passphrase", .phrase),
-        creating("header", .phrase) { $0.encryption?.plaintextHeader = PlaintextHeader() },
-        // The recipe that loses the salt elsewhere.
-        creating("recipe", .phrase) { configuration in
-            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cipher_plaintext_header_size = 32") }
-        },
-    ] }
+    private static var creations: [Scenario] {
+        [
+            creating("raw", .old),
+            creating("passphrase", .phrase),
+            creating("header", .phrase) { $0.encryption?.plaintextHeader = PlaintextHeader() },
+            // The recipe that loses the salt elsewhere.
+            creating("recipe", .phrase) { configuration in
+                configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cipher_plaintext_header_size = 32") }
+            },
+        ]
+    }
 
     // MARK: - Writing
 
@@ -103,39 +105,42 @@ extension Scenario {
         }
     }
 
-    private static var writes: [Scenario] { [
-        writing("wal", journal: "wal"), writing("delete", journal: "delete"), writing("persist", journal: "persist"),
-        writing("truncate", journal: "truncate"), writing("exclusive", journal: "wal", lock: "exclusive"),
-        Scenario(name: "write-pool", isDurable: false, prepare: database(.old)) { place, ledger in
-            let pool = try DatabasePool(path: place.path, configuration: Secret.old.configuration)
-            for _ in 1...3 { try ledger.commit(pool) }
-            try pool.close()
-        },
-        Scenario(name: "checkpoint", prepare: database(.old)) { place, ledger in
-            let queue = try place.open(.old)
-            for mode in [Database.CheckpointMode.passive, .full, .restart, .truncate] {
-                try ledger.commit(queue)
-                _ = try queue.writeWithoutTransaction { try $0.checkpoint(mode) }
-            }
-            try ledger.commit(queue)
-            try queue.close()
-        },
-        Scenario(name: "migrate-schema", prepare: database(.old)) { place, ledger in
-            let first = ledger.acknowledged + 1, author = ledger.author
-            var migrator = DatabaseMigrator()
-            for batch in first...(first + 2) {
-                migrator.registerMigration("migration \(batch)") { db in
-                    try db.execute(sql: "CREATE TABLE extra\(batch) (a); ALTER TABLE note ADD COLUMN c\(batch)")
-                    try Ledger.insert(batch, by: author, in: db)
+    private static var writes: [Scenario] {
+        [
+            writing("wal", journal: "wal"), writing("delete", journal: "delete"),
+            writing("persist", journal: "persist"),
+            writing("truncate", journal: "truncate"), writing("exclusive", journal: "wal", lock: "exclusive"),
+            Scenario(name: "write-pool", isDurable: false, prepare: database(.old)) { place, ledger in
+                let pool = try DatabasePool(path: place.path, configuration: Secret.old.configuration)
+                for _ in 1...3 { try ledger.commit(pool) }
+                try pool.close()
+            },
+            Scenario(name: "checkpoint", prepare: database(.old)) { place, ledger in
+                let queue = try place.open(.old)
+                for mode in [Database.CheckpointMode.passive, .full, .restart, .truncate] {
+                    try ledger.commit(queue)
+                    _ = try queue.writeWithoutTransaction { try $0.checkpoint(mode) }
                 }
-            }
-            let queue = try place.open(.old)
-            ledger.attempt(first + 2)
-            try migrator.migrate(queue)
-            ledger.acknowledge(first + 2)
-            try queue.close()
-        },
-    ] }
+                try ledger.commit(queue)
+                try queue.close()
+            },
+            Scenario(name: "migrate-schema", prepare: database(.old)) { place, ledger in
+                let first = ledger.acknowledged + 1, author = ledger.author
+                var migrator = DatabaseMigrator()
+                for batch in first...(first + 2) {
+                    migrator.registerMigration("migration \(batch)") { db in
+                        try db.execute(sql: "CREATE TABLE extra\(batch) (a); ALTER TABLE note ADD COLUMN c\(batch)")
+                        try Ledger.insert(batch, by: author, in: db)
+                    }
+                }
+                let queue = try place.open(.old)
+                ledger.attempt(first + 2)
+                try migrator.migrate(queue)
+                ledger.acknowledge(first + 2)
+                try queue.close()
+            },
+        ]
+    }
 
     // MARK: - Changing the key or the header
 
@@ -166,40 +171,44 @@ extension Scenario {
         }
     }
 
-    private static var keyChanges: [Scenario] { [
-        rotating("wal", .old, .new), rotating("delete", .old, .new, journal: "delete"),
-        rotating("passphrase", .phrase, .otherPhrase),
-        rotating("header", .old, .new, header: PlaintextHeader()),
-        header("on", from: nil, to: PlaintextHeader()), header("off", from: PlaintextHeader(), to: nil),
-        header("size", from: PlaintextHeader(), to: PlaintextHeader(size: 64)),
-    ] }
+    private static var keyChanges: [Scenario] {
+        [
+            rotating("wal", .old, .new), rotating("delete", .old, .new, journal: "delete"),
+            rotating("passphrase", .phrase, .otherPhrase),
+            rotating("header", .old, .new, header: PlaintextHeader()),
+            header("on", from: nil, to: PlaintextHeader()), header("off", from: PlaintextHeader(), to: nil),
+            header("size", from: PlaintextHeader(), to: PlaintextHeader(size: 64)),
+        ]
+    }
 
     // MARK: - Copies
 
-    private static var copies: [Scenario] { [
-        Scenario(
-            name: "migrate-format", outcomes: [[.former]], copySecret: .old, prepare: database(.former)
-        ) { place, ledger in
-            try DatabaseFile.migrate(
-                path: place.path, to: place.copy, from: Secret.former.encryption, as: Secret.old.encryption)
-            ledger.finishCopy()
-        },
-        Scenario(name: "backup", copySecret: .new, prepare: database(.old)) { place, ledger in
-            let queue = try place.open(.old)
-            let copy = try DatabaseQueue.durable(place.copy, Secret.new.configuration)
-            try queue.backup(to: copy)
-            ledger.finishCopy()
-            try copy.close()
-            try queue.close()
-        },
-        Scenario(name: "vacuum-into", copySecret: .old, prepare: database(.old)) { place, ledger in
-            let queue = try place.open(.old)
-            try queue.vacuum(into: place.copy)
-            ledger.finishCopy()
-            try ledger.commit(queue)
-            try queue.close()
-        },
-    ] }
+    private static var copies: [Scenario] {
+        [
+            Scenario(
+                name: "migrate-format", outcomes: [[.former]], copySecret: .old, prepare: database(.former)
+            ) { place, ledger in
+                try DatabaseFile.migrate(
+                    path: place.path, to: place.copy, from: Secret.former.encryption, as: Secret.old.encryption)
+                ledger.finishCopy()
+            },
+            Scenario(name: "backup", copySecret: .new, prepare: database(.old)) { place, ledger in
+                let queue = try place.open(.old)
+                let copy = try DatabaseQueue.durable(place.copy, Secret.new.configuration)
+                try queue.backup(to: copy)
+                ledger.finishCopy()
+                try copy.close()
+                try queue.close()
+            },
+            Scenario(name: "vacuum-into", copySecret: .old, prepare: database(.old)) { place, ledger in
+                let queue = try place.open(.old)
+                try queue.vacuum(into: place.copy)
+                ledger.finishCopy()
+                try ledger.commit(queue)
+                try queue.close()
+            },
+        ]
+    }
 
     // MARK: - Key slots
 
@@ -216,27 +225,29 @@ extension Scenario {
         }
     }
 
-    private static var slotChanges: [Scenario] { [
-        Scenario(name: "slots-create", outcomes: [[.first]], prepare: nothing) { place, ledger in
-            try slots(.first)(place, &ledger)
-        },
-        changingSlots("add", .first, [[.first], [.first, .second]], prepare: slots(.first)) {
-            try $0.keySlots().add(Secret.second.key, Secret.second.slot)
-        },
-        changingSlots("remove", .first, [[.first, .second], [.first]], prepare: slots(.first, .second)) {
-            try $0.keySlots().remove("second")
-        },
-        changingSlots("change", .first, [[.first], [.second]], prepare: slots(.first)) {
-            try $0.keySlots().change("first", to: Secret.second.key)
-        },
-        changingSlots("renew", .first, [[.first, .second], [.first]], prepare: slots(.first, .second)) {
-            try $0.rotateKey(.keeping([Secret.first.key], droppingOthers: true))
-        },
-        changingSlots("give", .phrase, [[.phrase], [.first]], prepare: database(.phrase)) {
-            try $0.rotateKey(.creating(Secret.first.slot, secret: Secret.first.key))
-        },
-        changingSlots("take", .first, [[.first], [.phrase]], prepare: slots(.first)) {
-            try $0.rotateKey(.removing(newKey: Secret.phrase.key))
-        },
-    ] }
+    private static var slotChanges: [Scenario] {
+        [
+            Scenario(name: "slots-create", outcomes: [[.first]], prepare: nothing) { place, ledger in
+                try slots(.first)(place, &ledger)
+            },
+            changingSlots("add", .first, [[.first], [.first, .second]], prepare: slots(.first)) {
+                try $0.keySlots().add(Secret.second.key, Secret.second.slot)
+            },
+            changingSlots("remove", .first, [[.first, .second], [.first]], prepare: slots(.first, .second)) {
+                try $0.keySlots().remove("second")
+            },
+            changingSlots("change", .first, [[.first], [.second]], prepare: slots(.first)) {
+                try $0.keySlots().change("first", to: Secret.second.key)
+            },
+            changingSlots("renew", .first, [[.first, .second], [.first]], prepare: slots(.first, .second)) {
+                try $0.rotateKey(.keeping([Secret.first.key], droppingOthers: true))
+            },
+            changingSlots("give", .phrase, [[.phrase], [.first]], prepare: database(.phrase)) {
+                try $0.rotateKey(.creating(Secret.first.slot, secret: Secret.first.key))
+            },
+            changingSlots("take", .first, [[.first], [.phrase]], prepare: slots(.first)) {
+                try $0.rotateKey(.removing(newKey: Secret.phrase.key))
+            },
+        ]
+    }
 }

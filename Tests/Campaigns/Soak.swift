@@ -1,7 +1,7 @@
 import Foundation
 import Strongroom
 
-/// Writers, readers, rotators, suspenders, backups and stock shells use one database all at once, some of them are
+/// Writers, readers, rotators, suspenders, backups and stock shells use one database simultaneously, some of them are
 /// killed, and after each round all that was acknowledged must be there.
 struct Soak {
     let campaign: Campaign

@@ -14,7 +14,7 @@ enum SystemCalls {
         return Int(strongroom_calls_failures())
     }
 
-    /// How many calls of a kind there were since the watch began.
+    /// The number of calls of a kind since the watch began.
     static func count(_ kind: Kind) -> Int { Int(strongroom_calls_count(kind.call)) }
 
     static func note(_ number: Int) { strongroom_trace_note(Int64(number)) }

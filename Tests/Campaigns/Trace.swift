@@ -43,8 +43,8 @@ enum Change {
     }
 
     private static func change(
-        _ record: strongroom_trace_record, _ path: String, _ to: String, _ bytes: UnsafeRawBufferPointer) -> Change
-    {
+        _ record: strongroom_trace_record, _ path: String, _ to: String, _ bytes: UnsafeRawBufferPointer
+    ) -> Change {
         let file = record.file, offset = Int(record.offset)
         switch strongroom_trace_kind(rawValue: record.kind) {
         case STRONGROOM_TRACE_WRITE: return .write(file: file, offset: offset, bytes: Array(bytes))

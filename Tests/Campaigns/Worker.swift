@@ -1,6 +1,7 @@
 import CStrongroomFaults
 import Foundation
 import Strongroom
+import TestSupport
 
 /// One of several processes that use a database until they are killed: `Campaigns work FOLDER KIND AUTHOR [OPERATION]`,
 /// which is killed in front of a change of a file if it has a number.
@@ -40,7 +41,8 @@ struct Worker {
     /// Others are in the way, or have changed the key. All else is a finding.
     private func require(_ error: any Error) throws {
         guard let error = error as? DatabaseError else { throw error }
-        let isExpected = [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOTADB].contains(error.resultCode)
+        let isExpected =
+            [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_NOTADB].contains(error.resultCode)
             || error.isInterruptionError || error.reason == .fileExists || error.reason == .keyChanged
         guard isExpected else { throw error }
         usleep(1000)
@@ -148,7 +150,7 @@ final class Crew {
     private let process = Process()
     private let input = Pipe(), output = Pipe()
     let name: String
-    /// True if its lines are numbers of rows that it was told are there.
+    /// True if its lines are numbers of rows whose commits have returned.
     private(set) var counts = false
 
     init(_ kind: Worker.Kind, _ author: String, _ options: Options, killedAt operation: Int? = nil) throws {
@@ -164,10 +166,11 @@ final class Crew {
     /// It moves no log: it has SQLite's WAL-reset bug, and nothing fences it.
     init(shellThatWrites writes: Bool, _ path: String, _ secret: Secret) throws {
         (name, counts) = ("shell", writes)
-        let statement = writes
+        let statement =
+            writes
             ? "INSERT INTO note (text) VALUES ('shell'); SELECT max(id) FROM note;"
             : "SELECT sum(length(text)) FROM entry;"
-        let key = try StockShell(path: path, secret: secret).key()
+        let key = try secret.statements(for: path)
         let setUp = "\(key)\nPRAGMA busy_timeout = 2000;\nPRAGMA wal_autocheckpoint = 0;\n"
         let sql = ".output /dev/null\n" + setUp + ".output stdout\n" + String(repeating: statement + "\n", count: 400)
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -182,7 +185,7 @@ final class Crew {
     /// Waits until it has begun.
     func awaitBegin() { _ = output.fileHandleForReading.availableData }
 
-    /// Returns the last row that it was told is there.
+    /// Returns the last row whose commit has returned.
     @discardableResult
     func kill() -> Int {
         Foundation.kill(process.processIdentifier, SIGKILL)

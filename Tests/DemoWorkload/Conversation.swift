@@ -16,9 +16,10 @@ enum Conversation {
         configuration.busyMode = .timeout(10)
         let pool = try DatabasePool(path: path, configuration: configuration)
         try pool.write { db in
-            try db.execute(sql: """
-                CREATE TABLE IF NOT EXISTS strongroom_demo (id INTEGER PRIMARY KEY, author TEXT, words TEXT)
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TABLE IF NOT EXISTS strongroom_demo (id INTEGER PRIMARY KEY, author TEXT, words TEXT)
+                    """)
         }
         let observation = observe(pool, except: name)
         while let words = readLine() {
@@ -34,7 +35,8 @@ enum Conversation {
     private static func observe(_ pool: DatabasePool, except name: String) -> AnyDatabaseCancellable {
         // Used on the queue only.
         nonisolated(unsafe) var shown: Int64 = 0
-        return ValueObservation
+        return
+            ValueObservation
             .tracking { try messages($0, except: name) }
             .removeDuplicates()
             .start(in: pool, scheduling: .async(onQueue: DispatchQueue(label: "screen"))) { error in

@@ -22,9 +22,11 @@ struct DemoWorkload {
         }
 
         let tally = Tally()
-        let threads = [Thread { write(to: queue, tally) }] + (1...3).map { _ in
-            Thread { read(from: queue, expecting: expected, tally) }
-        }
+        let threads =
+            [Thread { write(to: queue, tally) }]
+            + (1...3).map { _ in
+                Thread { read(from: queue, expecting: expected, tally) }
+            }
         threads.forEach { $0.start() }
 
         // Everyone is demonstrably at work before the rotation, and goes on after it.
@@ -37,9 +39,10 @@ struct DemoWorkload {
         try tally.finish(threads: threads.count)
 
         try verify(queue, tally, expected)
-        print("rotated in \(String(format: "%.2f", seconds)) s under load:",
-              "\(tally.soFar.writes) writes acknowledged, all found;",
-              "\(tally.soFar.reads) reads, all saw the same \(expected.count) tables")
+        print(
+            "rotated in \(String(format: "%.2f", seconds)) s under load:",
+            "\(tally.soFar.writes) writes acknowledged, all found;",
+            "\(tally.soFar.reads) reads, all saw the same \(expected.count) tables")
     }
 
     static func write(to queue: DatabaseQueue, _ tally: Tally) {
@@ -74,10 +77,12 @@ struct DemoWorkload {
     }
 
     static func rowCounts(_ db: Database) throws -> [String: Int] {
-        let tables = try String.fetchAll(db, sql: """
-            SELECT name FROM sqlite_master
-            WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name <> 'strongroom_demo'
-            """)
+        let tables = try String.fetchAll(
+            db,
+            sql: """
+                SELECT name FROM sqlite_master
+                WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name <> 'strongroom_demo'
+                """)
         return try tables.reduce(into: [:]) { counts, table in
             let quoted = "\"" + table.replacingOccurrences(of: "\"", with: "\"\"") + "\""
             counts[table] = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(quoted)")

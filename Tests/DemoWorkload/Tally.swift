@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the threads have done so far. Unchecked, since the condition guards every stored property.
+/// The work of the threads so far. Unchecked, since the condition guards every stored property.
 final class Tally: @unchecked Sendable {
     private let condition = NSCondition()
     private var writes = 0

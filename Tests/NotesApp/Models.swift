@@ -32,7 +32,7 @@ struct Note: Codable, Identifiable, FetchableRecord, MutablePersistableRecord {
     }
 }
 
-/// How many notes a notebook has.
+/// The number of notes in a notebook.
 struct NotebookSummary: Codable, Equatable, FetchableRecord {
     var name: String
     var noteCount: Int

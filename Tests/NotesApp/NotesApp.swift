@@ -1,7 +1,8 @@
 import Foundation
 import Strongroom
 
-/// Keeps notes in an encrypted database, for the tests: an ordinary application, small enough to be read at once.
+/// Keeps notes in an encrypted database, for the tests: an ordinary application, small enough to be read in one
+/// sitting.
 ///
 ///     NotesApp FILE [KEY]
 ///

@@ -9,15 +9,13 @@ struct NotesDatabase {
     /// Opens the database, creates it when there is none, and brings its schema up to date.
     init(path: String, passphrase: String) throws {
         var configuration = Configuration()
-        configuration.prepareDatabase { db in
-            try db.usePassphrase(passphrase)
-        }
+        configuration.encryption = Encryption(key: .passphrase(passphrase))
         keys = nil
         pool = try DatabasePool(path: path, configuration: configuration)
         try Self.migrator.migrate(pool)
     }
 
-    /// Does so with a key that nobody types: the store keeps it, and the first opening makes it.
+    /// Does so with a managed key: the store keeps it, and the first opening makes it.
     init(path: String, keys: WatchedKeyStore) throws {
         var configuration = Configuration()
         configuration.encryption = Encryption(key: .managed(by: keys))
@@ -56,7 +54,8 @@ struct NotesDatabase {
     func notes(in notebook: String) async throws -> [Note] {
         try await pool.read { db in
             guard let notebook = try Notebook.filter(Column("name") == notebook).fetchOne(db) else { return [] }
-            return try Note
+            return
+                try Note
                 .filter(Note.Columns.notebookID == notebook.id)
                 .order(Note.Columns.isPinned.desc, Note.Columns.modified.desc, Column("id").desc)
                 .fetchAll(db)
@@ -108,7 +107,7 @@ struct NotesDatabase {
         }
     }
 
-    /// Whether there was such a note.
+    /// Returns true if there was such a note.
     func delete(id: Int64) async throws -> Bool {
         try await pool.write { db in try Note.deleteOne(db, id: id) }
     }
@@ -131,7 +130,7 @@ struct NotesDatabase {
         try await pool.rotateKey(to: .managed(by: keys)) { if !$0.isCompleted { keys.reached(.rotating) } }
     }
 
-    /// What is wrong with the file. Blocks until every page is checked.
+    /// Returns the problems of the file. Blocks until every page is checked.
     func problems() throws -> [String] {
         let report = try pool.checkIntegrity()
         let pages = (report.unauthenticPages ?? []).map { "page \($0) was altered" }

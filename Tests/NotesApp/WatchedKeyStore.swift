@@ -2,10 +2,12 @@ import Strongroom
 
 /// The file with the key of the notes, and a word on each step of a change, after which the program may be gone.
 struct WatchedKeyStore: KeyStore {
-    /// What has just happened.
+    /// The latest event.
     enum Step: String {
         /// The new key is stored, beside the one of the database.
         case stored
+        /// The key of the database is stored as a former one, too.
+        case kept
         /// Pages are being written under the new key.
         case rotating
         /// The database has the new key.
@@ -31,4 +33,19 @@ struct WatchedKeyStore: KeyStore {
         try file.remove(entry)
         if entry == .current { reached(.removed) }
     }
+
+    func formerKeys() throws(KeyStoreError) -> [FormerKey]? { try file.formerKeys() }
+
+    func load(_ key: FormerKey) throws(KeyStoreError) -> DatabaseKey { try file.load(key) }
+
+    func store(_ key: DatabaseKey, as former: FormerKey) throws(KeyStoreError) {
+        try file.store(key, as: former)
+        reached(.kept)
+    }
+
+    func remove(_ key: FormerKey) throws(KeyStoreError) { try file.remove(key) }
+
+    func databasePath() throws(KeyStoreError) -> String? { try file.databasePath() }
+
+    func recordDatabasePath(_ path: String) throws(KeyStoreError) { try file.recordDatabasePath(path) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Strongroom
 
-// What scripts/external-changes runs: programs that commit, and one that sees it.
+// The programs of scripts/measure/external-changes: some commit, and one observes.
 
 extension SharingWorkload {
     /// Commits so many notes, `rate` of them in a second, or without a rest for 0, with a checkpoint after each if
@@ -92,7 +92,11 @@ private final class NoteObserver: @unchecked Sendable {
             let pool = try DatabasePool(path: path, configuration: configuration)
             self.pool = pool
             cancellable = ValueObservation.tracking { try Int.fetchOne($0, sql: "SELECT max(id) FROM note") ?? 0 }
-                .start(in: pool, scheduling: .async(onQueue: queue)) { self.fail($0) } onChange: { self.say("\($0)") }
+                .start(in: pool, scheduling: .async(onQueue: queue)) {
+                    self.fail($0)
+                } onChange: {
+                    self.say("\($0)")
+                }
         } catch {
             // In the middle of a change of key, neither key may open the database.
             queue.asyncAfter(deadline: .now() + .milliseconds(50)) { self.open() }

@@ -8,6 +8,7 @@ import Strongroom
 /// - `migrate PATH NAME` migrates, without the opening lock.
 /// - `mint PATH NAME KEY` waits for a line, opens or creates the database with the key in the file KEY, and writes.
 /// - `mint-shared PATH NAME KEY` does the same with the opening lock.
+/// - `create PATH WAY KEY` waits for a line, and creates the database in a way of its own.
 /// - `time PATH NAME COUNT` does the same as `write`, and prints the duration of each write in microseconds.
 /// - `commit PATH KEY-FILE COUNT RATE [checkpoint]` commits COUNT notes, RATE a second, and prints the time of each.
 /// - `observe PATH KEY-FILE [blind]` prints when it sees the notes of others, or with `blind` only its own.
@@ -28,6 +29,7 @@ struct SharingWorkload {
             }
         case "mint-shared":
             try mint(path, name, FileKeyStore(path: arguments[4])) { try .openShared(path: path, configuration: $0) }
+        case "create": try create(path, CreationWay(rawValue: name)!, FileKeyStore(path: arguments[4]))
         case "commit":
             commit(path, name, count: Int(arguments[4])!, rate: Int(arguments[5])!, checkpoints: arguments.count > 6)
         case "observe": observe(path, name, isBlind: arguments.last == "blind")
@@ -35,7 +37,7 @@ struct SharingWorkload {
         }
     }
 
-    /// What processes start with: no delay, and a key derivation that costs little.
+    /// The configuration that processes start with: no delay, and a key derivation that costs little.
     static var configuration: Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(60)
@@ -68,8 +70,8 @@ struct SharingWorkload {
     }
 
     static func mint(
-        _ path: String, _ name: String, _ store: FileKeyStore, _ open: (Configuration) throws -> DatabasePool) throws
-    {
+        _ path: String, _ name: String, _ store: FileKeyStore, _ open: (Configuration) throws -> DatabasePool
+    ) throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(60)
         configuration.defaultTransactionKind = .immediate
@@ -84,7 +86,7 @@ struct SharingWorkload {
     }
 
     /// Repeats what fails with `SQLITE_BUSY`: SQLite waits for no lock where two processes turn on the write-ahead log
-    /// of a new file at once. <https://www.sqlite.org/c3ref/busy_handler.html>
+    /// of a new file simultaneously. <https://www.sqlite.org/c3ref/busy_handler.html>
     private static func retryingBusy<T>(_ body: () throws -> T) throws -> T {
         for _ in 0..<1000 {
             do {
@@ -153,7 +155,7 @@ struct SharingWorkload {
         let pool = try DatabasePool(path: path, configuration: configuration)
         print("open")
         fflush(nil)
-        // All begin at once.
+        // All begin simultaneously.
         _ = readLine()
         try migrator.migrate(pool)
         try pool.close()

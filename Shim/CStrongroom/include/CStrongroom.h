@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "../../CSQLCipher/sqlcipher.h"
+#include "strongroom_access.h"
 #include "strongroom_calls.h"
 #include "strongroom_connection.h"
 #include "strongroom_crypto.h"
@@ -13,6 +14,7 @@
 #include "strongroom_keys.h"
 #include "strongroom_log.h"
 #include "strongroom_log_state.h"
+#include "strongroom_opening.h"
 #include "strongroom_pages.h"
 #include "strongroom_processes.h"
 #include "strongroom_rekey.h"

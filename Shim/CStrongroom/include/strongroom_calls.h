@@ -14,6 +14,9 @@ int strongroom_db_config(sqlite3 *db, int option, int on, int *state);
 // With SQLITE_TRANSIENT: the bytes are copied. An empty blob may be NULL.
 
 int strongroom_bind_text(sqlite3_stmt *statement, int index, const char *text, int64_t length);
+/// Binds a text in the encoding with SQLite's number: 1 for UTF-8, 2 and 3 for UTF-16 of either byte order.
+int strongroom_bind_encoded_text(
+    sqlite3_stmt *statement, int index, const void *text, int64_t length, int encoding);
 int strongroom_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int64_t length);
 void strongroom_result_text(sqlite3_context *context, const char *text, int64_t length);
 void strongroom_result_blob(sqlite3_context *context, const void *bytes, int64_t length);

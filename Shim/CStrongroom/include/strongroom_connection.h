@@ -1,5 +1,15 @@
-// The handle of a connection, its one owner: it closes the connection, finalizes statements that outlive it, and
-// interrupts it from any thread.
+// The handle of a connection: its state, and the functions that read and write it without calling others.
+//
+// The shim's files about connections call each other in one direction, from the top:
+//
+//     opening.c             opens and closes connections
+//     vfs.c                 the files of a connection: passes SQLite's calls on to the system
+//     watch.c, fence.c      what happens around these calls: locks, stops, the WAL-reset bug
+//     access.c, threads.c   which thread has access, and the statements that wait for one
+//     stops.c               why work stops, and what it reaches
+//     this header           the state
+//
+// SQLite closes the circle: it calls vfs.c for each file, and strongroom_should_stop in stops.c while a statement runs.
 
 #ifndef STRONGROOM_CONNECTION_H
 #define STRONGROOM_CONNECTION_H
@@ -11,8 +21,8 @@
 
 struct strongroom_file;
 
-/// The state of a connection that threads share. Atomic members, and those under a lock, are only used by the
-/// functions below: Swift has no atomic access to imported fields. The others belong to the thread that has access.
+/// The state of a connection that threads share. Atomic members, and those under a lock, are only used by functions of
+/// C: Swift has no atomic access to imported fields. The others belong to the thread that has access.
 typedef struct strongroom_connection {
     sqlite3 *db;              ///< NULL once closed. Guarded by `lock`.
     pthread_mutex_t lock;     ///< Shared by interrupt and close: a late interrupt meets NULL, never freed memory.
@@ -45,46 +55,30 @@ typedef struct strongroom_connection {
     /// The most recent wait for a lock was ended by a stop, which may be over.
     bool wait_was_stopped;
     uint64_t commits;         ///< Transactions that changed something, counted once they are on disk. Atomic.
+    bool has_created;         ///< There was no file of the main database before it was opened.
     bool is_set_up;           ///< False while the program's set-up function runs.
     uintptr_t group;          ///< What the connections of one pool have in common.
     struct strongroom_connection *outer; ///< The connection that the same thread has access to around this access.
 } strongroom_connection;
 
-/// Opens a connection. `*out` is only set on SQLITE_OK. `message` receives SQLite's message, to be freed with
-/// sqlite3_free. `vfs` is the name in `path`, if that is a URI with one, otherwise NULL.
-int strongroom_connection_open(
-    const char *path, int flags, const char *vfs, strongroom_connection **out, char **message);
-
-/// Closes the connection. Returns SQLITE_BUSY, and does nothing, if statements are alive.
-int strongroom_connection_close(strongroom_connection *connection);
-
-/// Closes the connection even if statements are alive: SQLite frees it when its last statement is finalized.
-void strongroom_connection_abandon(strongroom_connection *connection);
-
-/// Reads the schema for the first time after a key was set, when SQLCipher derives and copies the key. If an
-/// allocation fails there, SQLCipher frees a secret twice when it closes the database. After SQLITE_NOMEM, close or
-/// abandon the connection; no other precaution is necessary.
-int strongroom_connection_first_read(strongroom_connection *connection);
-
-/// Derives and copies the key of a file that is empty, with the same precaution.
-int strongroom_connection_derive(strongroom_connection *connection, const char *schema);
-
-/// Frees the handle itself, after close or abandon and after the last statement.
-void strongroom_connection_free(strongroom_connection *connection);
+// MARK: Stops
 
 /// Returns the stops that prevent statements from running now. 0 if there are none.
 static inline uint32_t strongroom_stops(const strongroom_connection *connection) {
     return __atomic_load_n(&connection->stops, __ATOMIC_RELAXED);
 }
 
-/// Ends the interruption of an access that has ended.
-void strongroom_forget_interruption(strongroom_connection *connection);
+/// Returns which stops reach what runs now: see strongroom_narrow.
+static inline uint32_t strongroom_reach(const strongroom_connection *connection) {
+    return __atomic_load_n(&connection->reach, __ATOMIC_RELAXED);
+}
 
-/// Finalizes a statement: now if the calling thread has access, otherwise at the next access or at closing.
-void strongroom_statement_release(strongroom_connection *connection, sqlite3_stmt *statement);
+/// Returns true if the connection holds a lock that keeps others out. Safe to call from any thread.
+static inline bool strongroom_connection_holds_lock(const strongroom_connection *connection) {
+    return __atomic_load_n(&connection->locks, __ATOMIC_ACQUIRE) != 0;
+}
 
-/// Finalizes the statements that other threads have released. The calling thread has access.
-void strongroom_connection_collect(strongroom_connection *connection);
+// MARK: Commits
 
 /// Counts a transaction of the calling thread, which has access.
 static inline void strongroom_count_commit(strongroom_connection *connection) {
@@ -95,6 +89,8 @@ static inline void strongroom_count_commit(strongroom_connection *connection) {
 static inline uint64_t strongroom_commits(const strongroom_connection *connection) {
     return __atomic_load_n(&connection->commits, __ATOMIC_ACQUIRE);
 }
+
+// MARK: Access
 
 /// Returns a number that distinguishes the calling thread from all other running threads.
 static inline uintptr_t strongroom_thread(void) {
@@ -111,16 +107,19 @@ static inline bool strongroom_has_access(const strongroom_connection *connection
     return __atomic_load_n(&connection->owner, __ATOMIC_RELAXED) == strongroom_thread();
 }
 
-/// Gives the calling thread access. Returns the former owner, to be restored at the end.
-static inline uintptr_t strongroom_enter(strongroom_connection *connection) {
-    uintptr_t former = __atomic_exchange_n(&connection->owner, strongroom_thread(), __ATOMIC_ACQ_REL);
-    if (__atomic_load_n(&connection->orphan_count, __ATOMIC_RELAXED) != 0) strongroom_connection_collect(connection);
-    if (strongroom_stops(connection) != 0) strongroom_forget_interruption(connection);
-    return former;
+/// Makes the calling thread the owner. Returns the former one, to be restored at the end.
+static inline uintptr_t strongroom_own(strongroom_connection *connection) {
+    return __atomic_exchange_n(&connection->owner, strongroom_thread(), __ATOMIC_ACQ_REL);
 }
 
+/// Ends the access. `former` is the owner before it.
 static inline void strongroom_exit(strongroom_connection *connection, uintptr_t former) {
     __atomic_store_n(&connection->owner, former, __ATOMIC_RELEASE);
+}
+
+/// Returns true if threads without access have released statements.
+static inline bool strongroom_has_orphans(const strongroom_connection *connection) {
+    return __atomic_load_n(&connection->orphan_count, __ATOMIC_RELAXED) != 0;
 }
 
 /// The state before the calling thread lost its access for a while.
@@ -141,6 +140,11 @@ static inline strongroom_barred strongroom_bar(strongroom_connection *connection
 static inline void strongroom_unbar(strongroom_connection *connection, strongroom_barred former) {
     __atomic_store_n(&connection->owner, former.owner, __ATOMIC_RELAXED);
     __atomic_store_n(&connection->barred_in, former.place, __ATOMIC_RELEASE);
+}
+
+/// Returns the running function of the program that must not use the connection. NULL if there is none.
+static inline const char *strongroom_barred_in(const strongroom_connection *connection) {
+    return __atomic_load_n(&connection->barred_in, __ATOMIC_RELAXED);
 }
 
 #endif

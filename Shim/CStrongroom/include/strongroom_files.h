@@ -28,6 +28,10 @@ int strongroom_file_extend(const char *path, const char *database, const void *e
 /// Removes a file. Returns EAGAIN if it no longer contains `expected`.
 int strongroom_file_remove_if(const char *path, const void *expected, size_t expected_size);
 
+/// Replaces a file by `other`, which was synced. Returns EAGAIN if the file no longer contains `expected`. The folder
+/// is synced when it returns.
+int strongroom_file_replace_if(const char *path, const void *expected, size_t expected_size, const char *other);
+
 /// Opens and locks the scratch file that takes the next content of another file, for one writer at a time. It has the
 /// owner and the mode of `model`. Returns a descriptor, or a negated error. Content that a killed process has left is
 /// discarded.
@@ -63,6 +67,9 @@ int strongroom_file_move(const char *from, const char *to);
 /// Returns true if there is anything with the name.
 bool strongroom_file_exists(const char *path);
 
+/// Returns true if a regular file with the name belongs to this user.
+bool strongroom_file_is_own(const char *path);
+
 /// Returns true if users other than the owner and the group of a file may read it.
 bool strongroom_file_is_public(const char *path);
 
@@ -82,6 +89,18 @@ int64_t strongroom_file_room(const char *path, int64_t *largest_file);
 /// Returns the path beside which SQLite creates the sidecars of a database: absolute, with symbolic links resolved.
 /// NULL if they can't be resolved, or without memory. To be freed with sqlite3_free.
 char *strongroom_real_path(const char *path);
+
+// MARK: Files on which SQLite has no locks: logs and journals. Never for a database that this process may have open.
+
+/// Opens a regular file for reading. Returns a descriptor, or a negated error.
+int strongroom_unlocked_open(const char *path, int64_t *size);
+/// Returns the number of bytes, fewer at the end of the file, or a negated errno.
+int64_t strongroom_unlocked_read(int fd, void *bytes, int64_t size, int64_t offset);
+void strongroom_unlocked_close(int fd);
+
+/// Sets size, time of modification in seconds and nanoseconds, and inode of a file, without opening it. -1 if there is
+/// none.
+void strongroom_file_state(const char *path, int64_t state[4]);
 
 // MARK: Copies in progress
 

@@ -60,6 +60,10 @@ void strongroom_pages_are_authentic(
 /// Returns true if page 1, authentic or not, decrypts to a SQLite header: the key is right even if the salt isn't.
 /// Not for plaintext headers.
 bool strongroom_page_decrypts(const strongroom_page_format *format, const uint8_t *page);
+/// Decrypts the first `length` bytes of a page, authentic or not, rounded up to the cipher's block; `clear` has room
+/// for a page. Page 1 begins with SQLite's magic. With the whole page as length, zeros take the place of the reserve.
+bool strongroom_page_decrypt(
+    const strongroom_page_format *format, const uint8_t *page, uint32_t number, int length, uint8_t *clear);
 /// Returns true if page 1 indicates WAL mode.
 bool strongroom_page_uses_log(const strongroom_page_format *format, const uint8_t *page);
 

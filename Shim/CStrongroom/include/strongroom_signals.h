@@ -18,7 +18,8 @@ int strongroom_signals_next(void);
 /// Returns true if a SIGCONT came after the most recent SIGTSTP.
 bool strongroom_signals_continued(void);
 
-/// Stops the process, unless a SIGCONT came after the most recent SIGTSTP.
-void strongroom_signals_stop(void);
+/// Stops the process, unless a SIGCONT came after the most recent SIGTSTP. Returns false if it did not because of a
+/// lock, for which `holds_lock` is asked immediately before.
+bool strongroom_signals_stop(bool (*holds_lock)(void));
 
 #endif

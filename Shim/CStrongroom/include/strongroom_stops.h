@@ -35,11 +35,14 @@ void strongroom_commit_ends(strongroom_connection *connection);
 
 /// Returns the stops of the running work. 0 if there are none.
 static inline uint32_t strongroom_reaching_stops(const strongroom_connection *connection) {
-    return strongroom_stops(connection) & __atomic_load_n(&connection->reach, __ATOMIC_RELAXED) & 0xff;
+    return strongroom_stops(connection) & strongroom_reach(connection) & 0xff;
 }
 
 /// Interrupts the running work. Safe to call from any thread. Has no effect on an idle connection.
 void strongroom_connection_interrupt(strongroom_connection *connection);
+
+/// Ends the interruption of an access that has ended.
+void strongroom_forget_interruption(strongroom_connection *connection);
 
 /// Prevents the connection from taking or holding locks that keep others out. `interrupts`: the running work is
 /// interrupted even if it holds none.

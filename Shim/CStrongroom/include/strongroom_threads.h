@@ -20,15 +20,24 @@ strongroom_connection *strongroom_innermost_in_group(uintptr_t group);
 
 /// The object that is notifying the calling thread's observers of a change. NULL if there is none. Setting it
 /// returns the former one.
-const void *strongroom_told(void);
-const void *strongroom_set_told(const void *told);
+const void *strongroom_notifier(void);
+const void *strongroom_set_notifier(const void *newer);
 
 /// The object that holds what SQLite releases on the calling thread. NULL to release it at once.
 void *strongroom_deferred_releases(void);
 void strongroom_set_deferred_releases(void *newer);
 
-/// Returns true if tasks run on threads that others can use: those of Dispatch, on Linux.
-extern const bool strongroom_lane_is_shared;
+/// Starts a detached thread that runs `run`. The thread receives no signal but those that its own instructions raise.
+/// Returns 0, or the error of pthread_create.
+int strongroom_thread_start(void (*run)(void *), void *argument);
+
+/// The quality of service that a thread can have, on systems that have one.
+typedef enum {
+    STRONGROOM_BACKGROUND, STRONGROOM_UTILITY, STRONGROOM_DEFAULT, STRONGROOM_USER_INITIATED
+} strongroom_qos;
+
+/// Gives the calling thread a quality of service. Does nothing on systems without one.
+void strongroom_thread_set_qos(strongroom_qos qos);
 
 /// Lets one access of the process at a time run on a thread of the Swift concurrency pool. Returns true if it may
 /// now. `closed_until` belongs to the database, and is zero at first.

@@ -19,11 +19,6 @@ bool strongroom_is_ours(sqlite3 *db, const char *schema);
 /// Sets the connection for which the calling thread opens database files. NULL if it is unknown.
 void strongroom_set_opening(strongroom_connection *connection);
 
-/// Returns true if the connection holds a lock that keeps others out. Safe to call from any thread.
-static inline bool strongroom_connection_holds_lock(const strongroom_connection *connection) {
-    return __atomic_load_n(&connection->locks, __ATOMIC_ACQUIRE) != 0;
-}
-
 /// Returns true if reading the main database, or also an attached one, takes a lock that keeps others out, because
 /// it has no write-ahead log. Outside of transactions, checks the files of those that had none.
 bool strongroom_reads_take_locks(strongroom_connection *connection, bool attached);

@@ -1,6 +1,3 @@
-import CStrongroom
-import Dispatch
-
 /// One asynchronous access: a task that waits for a connection, and then runs on the thread that has it.
 ///
 /// It is an actor and its own executor, so that entering the actor waits for a turn. The access is a part of the task:
@@ -26,7 +23,9 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 
         /// True when the resources of the access are free for the next one.
         var hasEnded = false
-        var continuation: UnsafeContinuation<Void, Never>?
+
+        /// Lets the task go on that waits for the end of the access.
+        var atEnd: (@Sendable () -> Void)?
 
         /// The job, while it is being scheduled.
         var scheduled: AccessJob?
@@ -59,15 +58,7 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 
     /// Returns the result of the turn, when the resources of the access are free for the task's next one.
     nonisolated func value() async throws -> Value {
-        if !state.withLock(\.hasEnded) {
-            await withUnsafeContinuation { continuation in
-                let isOver = state.withLock { state in
-                    if !state.hasEnded { state.continuation = continuation }
-                    return state.hasEnded
-                }
-                if isOver { continuation.resume() }
-            }
-        }
+        if !state.withLock(\.hasEnded) { await AccessEnd(schedule: atEnd).pass() }
         guard let result = state.withLock(\.result) else {
             preconditionFailure("An access has ended without a result.")
         }
@@ -100,17 +91,36 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     nonisolated func perform(on database: Database) -> AccessJob? {
         guard let turn = beginTurn(with: database) else { return nil }
         turn.runSynchronously(on: unownedExecutor)
+        end(with: database)
+        return self
+    }
+
+    /// Runs `body` with the connection on the calling thread, which is the task's, and returns its result.
+    nonisolated func perform(_ body: (Database) throws -> Value, on database: Database) throws -> Value {
+        let isCancelled = state.withLock { state in
+            if case .cancelledEarly = state.phase { return true }
+            state.phase = .running(database)
+            return false
+        }
+        if isCancelled { throw CancellationError() }
+        let result = Result { try body(database) }
+        state.withLock { $0.result = result }
+        end(with: database)
+        return try state.withLock(\.result)?.get() ?? result.get()
+    }
+
+    /// Releases the connection from the job, and settles the result of an access that was stopped.
+    private nonisolated func end(with database: Database) {
         let isUndone = database.stops.rollBackStoppedTransaction()
         let (result, isCancelled) = state.withLock { state in
             state.phase = .done
             return (state.result, state.isCancelled)
         }
-        if isCancelled { strongroom_connection_end_cancellation(database.connection) }
+        if isCancelled { database.connection.endCancellation() }
         // Releasing a discarded result may run any code: `result` keeps it until the lock is released.
         if isCancelled || isUndone, let result {
             state.withLock { $0.result = afterStop(result, isCancelled: isCancelled, isUndone: isUndone) }
         }
-        return self
     }
 
     private nonisolated func beginTurn(with database: Database) -> UnownedJob? {
@@ -124,8 +134,8 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     /// Returns the result of an access that was stopped. A finished result counts, unless the library rolled its work
     /// back.
     private nonisolated func afterStop(
-        _ result: Result<Value, any Error>, isCancelled: Bool, isUndone: Bool) -> Result<Value, any Error>
-    {
+        _ result: Result<Value, any Error>, isCancelled: Bool, isUndone: Bool
+    ) -> Result<Value, any Error> {
         switch result {
         case .success:
             return isUndone ? .failure(isCancelled ? CancellationError() : DatabaseError.aborted) : result
@@ -150,13 +160,22 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
         if isCancelled { withdraw() }
     }
 
-    /// Resumes the task when the access has ended.
+    /// Lets the task go on, as the access has ended.
     nonisolated func wake() {
-        let continuation = state.withLock { state in
+        let action = state.withLock { state in
             state.hasEnded = true
-            return state.continuation.take()
+            return state.atEnd.take()
         }
-        continuation?.resume()
+        action?()
+    }
+
+    /// Calls `action` when the access has ended.
+    @Sendable private nonisolated func atEnd(_ action: @escaping @Sendable () -> Void) {
+        let hasEnded = state.withLock { state in
+            if !state.hasEnded { state.atEnd = action }
+            return state.hasEnded
+        }
+        if hasEnded { resumptions.async(priority: priority, action) }
     }
 
     /// Ends the wait of the task with an error.
@@ -166,13 +185,14 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 
     /// Stops the access wherever it is. Safe from any thread, at any time, any number of times.
     nonisolated func cancel() {
-        resume(state.withLock { state in
-            state.isCancelled = true
-            if case .created = state.phase { state.phase = .cancelledEarly }
-            // Under the lock: the connection stays with the job until `perform` has taken the lock to release it.
-            if case .running(let database) = state.phase { strongroom_connection_cancel(database.connection) }
-            return endWait(&state, CancellationError())
-        })
+        resume(
+            state.withLock { state in
+                state.isCancelled = true
+                if case .created = state.phase { state.phase = .cancelledEarly }
+                // Under the lock: the connection stays with the job until `perform` has taken the lock to release it.
+                if case .running(let database) = state.phase { database.connection.cancel() }
+                return endWait(&state, CancellationError())
+            })
     }
 
     /// The work that remains, outside of the lock, for a task that goes on without an access.
@@ -191,9 +211,36 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
     private nonisolated func resume(_ end: EndOfWait?) {
         guard let (turn, withdraw) = end else { return }
         withdraw?()
-        DispatchQueue.global().async(priority: priority) { turn.runSynchronously(on: self.unownedExecutor) }
+        resumptions.async(priority: priority) { turn.runSynchronously(on: self.unownedExecutor) }
     }
 }
+
+/// The end of an access, which a task enters to wait for it.
+///
+/// A continuation would do the same, but Swift resumes its task on a thread of Dispatch, which the task leaves for its
+/// actor's.
+private actor AccessEnd: SerialExecutor {
+    private nonisolated let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+    /// - parameter schedule: calls its argument when the access has ended.
+    init(schedule: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+        self.schedule = schedule
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+    nonisolated func asUnownedSerialExecutor() -> UnownedSerialExecutor { unownedExecutor }
+
+    nonisolated func enqueue(_ job: UnownedJob) {
+        schedule { job.runSynchronously(on: self.unownedExecutor) }
+    }
+
+    /// Returns when the access has ended.
+    func pass() {}
+}
+
+/// Resumes the tasks whose accesses have ended before they began. One thread is enough: no resumption blocks.
+private let resumptions = AccessLine(qos: .unspecified)
 
 /// Runs `body` as a part of the task, on the connection that `schedule` finds. Cancelling the task stops the access.
 ///
@@ -201,8 +248,8 @@ actor AccessJob<Value: Sendable>: SerialExecutor {
 func awaitAccess<Value: Sendable>(
     _ body: @Sendable (Database) throws -> Value,
     isolation: isolated (any Actor)? = #isolation,
-    schedule: @escaping @Sendable (AccessJob<Value>) -> Void) async throws -> Value
-{
+    schedule: @escaping @Sendable (AccessJob<Value>) -> Void
+) async throws -> Value {
     try Task.checkCancellation()
     let job = AccessJob<Value>(priority: Task.currentPriority, schedule: schedule)
     return try await withTaskCancellationHandler {

@@ -35,15 +35,15 @@ extension AnyDatabaseWriter {
 
     /// Suspends the task instead of blocking the thread.
     public func barrierWriteWithoutTransaction<T: Sendable>(
-        _ updates: @Sendable (Database) throws -> T) async throws -> T
-    {
+        _ updates: @Sendable (Database) throws -> T
+    ) async throws -> T {
         try await base.barrierWriteWithoutTransaction(updates)
     }
 
     /// Writes with the wrapped writer later, while no other access runs.
     public func asyncBarrierWriteWithoutTransaction(
-        _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void)
-    {
+        _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
+    ) {
         base.asyncBarrierWriteWithoutTransaction(updates)
     }
 

@@ -61,8 +61,8 @@ extension DatabasePool {
     }
 
     private func setUpConnections(
-        _ subject: ConnectionSetups.Subject, _ setup: @escaping @Sendable (Database) -> Void)
-    {
+        _ subject: ConnectionSetups.Subject, _ setup: @escaping @Sendable (Database) -> Void
+    ) {
         readers.addSetup(subject, setup)
         unsafeReentrantWrite(setup)
     }

@@ -1,5 +1,3 @@
-import CStrongroom
-
 extension Database {
     /// Runs `value` as ``isolated(_:)`` does, in the state that the file has when it is called.
     func withCurrentSnapshot<T>(_ value: (Database) throws -> T) throws -> T {

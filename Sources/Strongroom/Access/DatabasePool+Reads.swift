@@ -1,5 +1,3 @@
-import Dispatch
-
 extension DatabasePool {
     /// The rank of the calling thread. The thread that has the writer owns the barrier, if there is one.
     private var rank: VisitorRank {
@@ -16,7 +14,7 @@ extension DatabasePool {
 
     /// Suspends the task instead of blocking the thread.
     public func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess({ try $0.withCurrentSnapshot(value) }, schedule: readers.async)
+        try await readers.read { try $0.withCurrentSnapshot(value) }
     }
 
     /// Runs `value` later with a reader, in a snapshot of the database.
@@ -31,7 +29,7 @@ extension DatabasePool {
 
     /// Suspends the task instead of blocking the thread.
     public func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T {
-        try await awaitAccess(value, schedule: readers.async)
+        try await readers.read(value)
     }
 
     /// Runs `value` later with a reader, outside of any transaction.

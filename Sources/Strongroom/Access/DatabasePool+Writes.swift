@@ -1,10 +1,8 @@
-import Dispatch
-
 extension DatabasePool {
     /// Runs `updates` with the writer, outside of any transaction.
     public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) rethrows -> T {
         guard readers.isAccessed else { return try writer.sync(updates) }
-        // The next access in the writer's queue may be a barrier that waits for this thread's read.
+        // The next access in the writer's line may be a barrier that waits for this thread's read.
         return try readers.duringWriteInRead { try writer.sync(by: .direct, updates) }
     }
 
@@ -33,8 +31,8 @@ extension DatabasePool {
     ///   - updates: the block, which returns `.commit` or `.rollback`.
     public func writeInTransaction(
         _ kind: Database.TransactionKind? = nil,
-        _ updates: (Database) throws -> Database.TransactionCompletion) throws
-    {
+        _ updates: (Database) throws -> Database.TransactionCompletion
+    ) throws {
         try writeWithoutTransaction { db in
             try db.inTransaction(kind) { try updates(db) }
         }
@@ -42,7 +40,7 @@ extension DatabasePool {
 
     // MARK: - Barriers
 
-    // At the head of the writer's queue, a barrier waits for the readers before it takes the writer. Meanwhile the only
+    // In its turn with the writer, a barrier waits for the readers before it takes the writer. Meanwhile the only
     // writes that overtake it are those inside of the reads that it waits for.
 
     /// Runs `updates` with the writer while no other access of the pool runs.
@@ -53,11 +51,11 @@ extension DatabasePool {
 
     /// Suspends the task instead of blocking the thread.
     public func barrierWriteWithoutTransaction<T: Sendable>(
-        _ updates: @Sendable (Database) throws -> T) async throws -> T
-    {
+        _ updates: @Sendable (Database) throws -> T
+    ) async throws -> T {
         let (readers, writer) = (readers, writer)
         return try await awaitAccess(updates) { job in
-            writer.asyncOnQueue(priority: job.priority) { Self.runBarrier(job, readers, writer) }
+            writer.later(priority: job.priority) { Self.runBarrier(job, readers, writer) }
         }
     }
 
@@ -68,7 +66,7 @@ extension DatabasePool {
         case .closed:
             job.fail(DatabaseError.closed)
         case .raised:
-            let performed = writer.sync(by: .onQueue, job.perform)
+            let performed = writer.sync(by: .inTurn, job.perform)
             readers.lowerBarrier()
             performed?.wake()
         }
@@ -76,14 +74,14 @@ extension DatabasePool {
 
     /// Runs `updates` later with the writer, while no other access of the pool runs.
     public func asyncBarrierWriteWithoutTransaction(
-        _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void)
-    {
+        _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
+    ) {
         let (readers, writer) = (readers, writer)
-        writer.asyncOnQueue {
+        writer.later {
             guard readers.raiseBarrier() == .raised else {
-                return DispatchQueue.global().async { updates(.failure(DatabaseError.closed)) }
+                return Workers.shared.run { updates(.failure(DatabaseError.closed)) }
             }
-            writer.sync(by: .onQueue) { updates(.success($0)) }
+            writer.sync(by: .inTurn) { updates(.success($0)) }
             readers.lowerBarrier()
         }
     }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// A database with one connection that writes and several that read at the same time.
@@ -16,7 +15,6 @@ public final class DatabasePool: DatabaseWriter {
     let writer: SerializedConnection
     let label: String
     let externalChanges: ExternalChanges?
-    private let suspensionObserver: SuspensionObserver?
 
     /// The busy timeout of the writer if the configuration has none, in milliseconds.
     ///
@@ -35,7 +33,8 @@ public final class DatabasePool: DatabaseWriter {
     ///   be opened, `SQLITE_ERROR` if it can't be in WAL mode.
     public init(path: String, configuration: Configuration = Configuration()) throws {
         guard configuration.maximumReaderCount > 0 else {
-            fatalError("""
+            fatalError(
+                """
                 Configuration.maximumReaderCount is \(configuration.maximumReaderCount): a pool needs a reader.
                 """)
         }
@@ -46,7 +45,7 @@ public final class DatabasePool: DatabaseWriter {
             try SerializedConnection(
                 path: path,
                 configuration: configuration,
-                queue: DispatchQueue(label: label + ".writer", qos: configuration.writeQoS),
+                label: label + ".writer",
                 target: TargetQueue(configuration.writerTargetQueue) ?? target,
                 minimumBusyTimeout: Self.minimumBusyTimeout,
                 prepare: {
@@ -59,7 +58,6 @@ public final class DatabasePool: DatabaseWriter {
         self.writer = writer
         readers = ReaderPool(path: path, label: label, configuration: configuration.readOnly, target: target)
         externalChanges = try ExternalChanges(of: writer)
-        suspensionObserver = SuspensionObserver(of: writer, readers: readers)
     }
 
     /// Closes the writer and all readers, after the accesses that came before.
@@ -120,7 +118,7 @@ extension DatabasePool {
         releaseReaders()
     }
 
-    /// Releases memory that the connections don't need, later. Returns at once.
+    /// Releases memory that the connections don't need, later. Returns immediately.
     public func releaseMemoryEventually() {
         writer.async { $0.releaseMemory() }
         readers.asyncBarrier { self.releaseReaders() }
@@ -140,7 +138,8 @@ extension DatabasePool {
     /// - throws: the error that kept the connection from opening.
     public func makeSnapshot() throws -> DatabaseSnapshot {
         if writer.isAccessed, writer.accessed.isInsideTransaction {
-            fatalError("""
+            fatalError(
+                """
                 makeSnapshot() was called inside a transaction, whose changes the snapshot could not see. \
                 Make the snapshot before or after the transaction, from writeWithoutTransaction.
                 """)

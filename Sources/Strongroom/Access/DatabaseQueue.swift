@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// A database with one connection, which runs all reads and writes one after the other.
@@ -10,7 +9,6 @@ public final class DatabaseQueue: DatabaseWriter {
 
     let writer: SerializedConnection
     let externalChanges: ExternalChanges?
-    private let suspensionObserver: SuspensionObserver?
 
     /// The configuration of the connection.
     public var configuration: Configuration { writer.configuration }
@@ -37,15 +35,12 @@ public final class DatabaseQueue: DatabaseWriter {
             try SerializedConnection(
                 path: path,
                 configuration: configuration,
-                queue: DispatchQueue(
-                    label: configuration.label ?? "Strongroom.DatabaseQueue",
-                    qos: configuration.readonly ? configuration.readQoS : configuration.writeQoS),
+                label: configuration.label ?? "Strongroom.DatabaseQueue",
                 target: TargetQueue(configuration.writerTargetQueue),
                 prepare: { try $0.setUpJournal(requiresWAL: false) })
         }
         self.writer = writer
         externalChanges = try ExternalChanges(of: writer)
-        suspensionObserver = SuspensionObserver(of: writer)
     }
 
     /// Closes the connection, after the accesses that came before.
@@ -113,7 +108,7 @@ extension DatabaseQueue {
         try writer.reentrantSync(value)
     }
 
-    /// Runs `value` at once: a queue has no other connection for it.
+    /// Runs `value` immediately: a queue has no other connection for it.
     public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         let db = writer.requireWriteOutsideOfTransaction("spawnConcurrentRead")
         do {
@@ -152,15 +147,15 @@ extension DatabaseQueue {
 
     /// Suspends the task instead of blocking the thread.
     public func barrierWriteWithoutTransaction<T: Sendable>(
-        _ updates: @Sendable (Database) throws -> T) async throws -> T
-    {
+        _ updates: @Sendable (Database) throws -> T
+    ) async throws -> T {
         try await awaitAccess(updates, schedule: writer.async)
     }
 
     /// Runs `updates` later, outside of any transaction.
     public func asyncBarrierWriteWithoutTransaction(
-        _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void)
-    {
+        _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
+    ) {
         writer.async({ try $0.passConnection(to: updates) }, orElse: { updates(.failure($0)) })
     }
 
@@ -181,8 +176,8 @@ extension DatabaseQueue {
     ///   - updates: the block, which returns `.commit` or `.rollback`.
     public func inTransaction(
         _ kind: Database.TransactionKind? = nil,
-        _ updates: (Database) throws -> Database.TransactionCompletion) throws
-    {
+        _ updates: (Database) throws -> Database.TransactionCompletion
+    ) throws {
         try writer.sync { db in
             try db.inTransaction(kind) { try updates(db) }
         }
@@ -194,8 +189,8 @@ extension DatabaseQueue {
 extension DatabaseQueue {
     /// Returns a copy in memory of the database at `fromPath`, which is opened with the key of `configuration`.
     public static func inMemoryCopy(
-        fromPath path: String, configuration: Configuration = Configuration()) throws -> DatabaseQueue
-    {
+        fromPath path: String, configuration: Configuration = Configuration()
+    ) throws -> DatabaseQueue {
         try DatabaseQueue(named: nil, configuration: configuration).filled(fromPath: path, configuration)
     }
 
@@ -204,8 +199,8 @@ extension DatabaseQueue {
     /// The copy has no name that other processes could open. Its pages that don't fit in memory are on disk, encrypted.
     /// SQLite deletes them when the connection is closed.
     public static func temporaryCopy(
-        fromPath path: String, configuration: Configuration = Configuration()) throws -> DatabaseQueue
-    {
+        fromPath path: String, configuration: Configuration = Configuration()
+    ) throws -> DatabaseQueue {
         var writable = configuration
         writable.readonly = false
         return try DatabaseQueue(opening: "", writable).filled(fromPath: path, configuration)

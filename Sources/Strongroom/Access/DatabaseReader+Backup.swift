@@ -6,8 +6,8 @@ extension DatabaseReader {
     public func backup(
         to writer: any DatabaseWriter,
         pagesPerStep: CInt = -1,
-        progress: ((DatabaseBackupProgress) throws -> Void)? = nil) throws
-    {
+        progress: ((DatabaseBackupProgress) throws -> Void)? = nil
+    ) throws {
         try writer.barrierWriteWithoutTransaction { destination in
             // The backup has a transaction of its own.
             try unsafeRead { source in

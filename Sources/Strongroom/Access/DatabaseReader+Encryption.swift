@@ -24,7 +24,7 @@ extension DatabaseReader {
         guard try await read({ $0.isFileStored }) else { return try await read { try $0.integrityReport() } }
         let (path, configuration) = (path, configuration)
         return try await awaitAccess({ try $0.wholeReport() }) { job in
-            DispatchQueue.global().async(priority: job.priority) {
+            Workers.shared.run(qos: DispatchQoS.QoSClass(job.priority)) {
                 do {
                     let database = try Database.forIntegrityCheck(path: path, configuration: configuration)
                     try database.withSoleAccess { job.perform(on: $0) }?.wake()
@@ -53,8 +53,11 @@ extension DatabaseWriter {
     /// database, and no committed row is lost. Connections of other processes fail with `SQLITE_NOTADB` until they open
     /// the database again. An interruption or a suspension stops the rotation between two pages.
     ///
-    /// With ``DatabaseKey/managed(by:)``, the new key is random. The store keeps it beside the current key until the
-    /// database has it, and then in its place.
+    /// With ``DatabaseKey/managed(by:formerKeys:)``, the new key is random. The store keeps it beside the current key
+    /// until the database has it, and then in its place.
+    ///
+    /// Copies that were made before, such as backups, open with the former key only. A store keeps it; a passphrase or
+    /// a raw key is the program's to keep.
     ///
     /// - parameters:
     ///   - key: the new key.
@@ -67,8 +70,8 @@ extension DatabaseWriter {
     ///   several names.
     @discardableResult
     public func rotateKey(
-        to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome
-    {
+        to key: DatabaseKey, progress: ((EncryptionProgress) throws -> Void)? = nil
+    ) throws -> RotationOutcome {
         try barrierWriteWithoutTransaction { db in
             try invalidatingReaders(progress) { try db.rotation.rotateKey(to: key, progress: $0) }
         }
@@ -79,8 +82,8 @@ extension DatabaseWriter {
     @discardableResult
     public func rotateKey(
         to key: DatabaseKey,
-        progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws -> RotationOutcome
-    {
+        progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil
+    ) async throws -> RotationOutcome {
         try await barrierWriteWithoutTransaction { db in
             try self.invalidatingReaders(progress) { try db.rotation.rotateKey(to: key, progress: $0) }
         }
@@ -100,8 +103,8 @@ extension DatabaseWriter {
     ///   drop slots without permission, and `unfitKeySlots` if the database has no slots, or already has them.
     @discardableResult
     public func rotateKey(
-        _ change: KeySlotRotation, progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> RotationOutcome
-    {
+        _ change: KeySlotRotation, progress: ((EncryptionProgress) throws -> Void)? = nil
+    ) throws -> RotationOutcome {
         try barrierWriteWithoutTransaction { db in
             try invalidatingReaders(progress) { try db.rotation.rotateKey(change, progress: $0) }
         }
@@ -111,8 +114,8 @@ extension DatabaseWriter {
     @discardableResult
     public func rotateKey(
         _ change: KeySlotRotation,
-        progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil) async throws -> RotationOutcome
-    {
+        progress: (@Sendable (EncryptionProgress) throws -> Void)? = nil
+    ) async throws -> RotationOutcome {
         try await barrierWriteWithoutTransaction { db in
             try self.invalidatingReaders(progress) { try db.rotation.rotateKey(change, progress: $0) }
         }
@@ -122,15 +125,16 @@ extension DatabaseWriter {
     /// the new pages.
     private func invalidatingReaders(
         _ progress: ((EncryptionProgress) throws -> Void)?,
-        _ rotate: (((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome) throws -> RotationOutcome
-    {
+        _ rotate: (((EncryptionProgress) throws -> Void)?) throws -> RotationOutcome
+    ) throws -> RotationOutcome {
         defer { invalidateReadOnlyConnections() }
-        return try rotate(progress.map { progress in
-            { state in
-                if state.isCompleted { self.invalidateReadOnlyConnections() }
-                try progress(state)
-            }
-        })
+        return try rotate(
+            progress.map { progress in
+                { state in
+                    if state.isCompleted { self.invalidateReadOnlyConnections() }
+                    try progress(state)
+                }
+            })
     }
 
     /// Removes what a change of key has left of the former key, if no connection reads it. Waits for readers and
@@ -162,8 +166,8 @@ extension DatabaseWriter {
     ///   - progress: called as pages are copied. An error that it throws stops the copy and removes the new file.
     /// - throws: `SQLITE_CANTOPEN` if the file exists.
     public func vacuum(
-        into filePath: String, encryption: Encryption?, progress: ((EncryptionProgress) throws -> Void)? = nil) throws
-    {
+        into filePath: String, encryption: Encryption?, progress: ((EncryptionProgress) throws -> Void)? = nil
+    ) throws {
         try writeWithoutTransaction { try DatabaseFile.copy($0, to: filePath, encryption, progress) }
     }
 

@@ -37,7 +37,7 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// - throws: also `CancellationError`, if the task is cancelled before the read has ended.
     func read<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T
 
-    /// Runs `value` later, in a transaction that sees one state of the database and can't write. Returns at once.
+    /// Runs `value` later, in a transaction that sees one state of the database and can't write. Returns immediately.
     ///
     /// `value` gets the error if the read could not begin.
     func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
@@ -52,7 +52,7 @@ public protocol DatabaseReader: AnyObject, Sendable {
     /// Suspends the task instead of blocking the thread.
     func unsafeRead<T: Sendable>(_ value: @Sendable (Database) throws -> T) async throws -> T
 
-    /// Runs `value` later, outside of any transaction. Returns at once.
+    /// Runs `value` later, outside of any transaction. Returns immediately.
     func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
 
     /// Runs `value` outside of any transaction, even inside of another access.

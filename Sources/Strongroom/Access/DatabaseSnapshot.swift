@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// A reader of one state of a database, that of the call of ``DatabasePool/makeSnapshot()``.
@@ -15,16 +14,17 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
 
     init(
         path: String, label: String, configuration: Configuration, target: TargetQueue?,
-        setup: (Database) throws -> Void) throws
-    {
+        setup: (Database) throws -> Void
+    ) throws {
         self.path = path
         var configuration = configuration
         // The transaction that holds the state lasts from one access to the next.
         configuration.allowsUnsafeTransactions = true
+        configuration.isSnapshot = true
         reader = try SerializedConnection(
             path: path,
             configuration: configuration,
-            queue: DispatchQueue(label: label, qos: configuration.readQoS),
+            label: label,
             target: target,
             prepare: { db in
                 try setup(db)

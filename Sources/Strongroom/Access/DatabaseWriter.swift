@@ -12,7 +12,7 @@ public protocol DatabaseWriter: DatabaseReader {
     /// - throws: also `CancellationError`, if the task is cancelled before `updates` has run.
     func writeWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T
 
-    /// Runs `updates` later, outside of any transaction, while no other write runs. Returns at once.
+    /// Runs `updates` later, outside of any transaction, while no other write runs. Returns immediately.
     func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void)
 
     /// Runs `updates` outside of any transaction, while no other access runs: after all reads and writes that came
@@ -26,7 +26,7 @@ public protocol DatabaseWriter: DatabaseReader {
     /// Suspends the task instead of blocking the thread.
     func barrierWriteWithoutTransaction<T: Sendable>(_ updates: @Sendable (Database) throws -> T) async throws -> T
 
-    /// Runs `updates` later, outside of any transaction, while no other access runs. Returns at once.
+    /// Runs `updates` later, outside of any transaction, while no other access runs. Returns immediately.
     func asyncBarrierWriteWithoutTransaction(_ updates: @escaping @Sendable (Result<Database, any Error>) -> Void)
 
     /// Runs `updates` outside of any transaction, even inside of another write.
@@ -36,7 +36,7 @@ public protocol DatabaseWriter: DatabaseReader {
 
     /// Reads the state that the last transaction has left, while later writes go on.
     ///
-    /// Returns as soon as a reader holds that state. A ``DatabaseQueue`` runs `value` at once.
+    /// Returns as soon as a reader holds that state. A ``DatabaseQueue`` runs `value` immediately.
     ///
     /// - precondition: called inside of a write and outside of any transaction. Otherwise it is a fatal error.
     func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
@@ -44,7 +44,8 @@ public protocol DatabaseWriter: DatabaseReader {
     /// Releases all locks that keep others out, and takes none until ``resume()``.
     ///
     /// Running writes are interrupted and rolled back. Later ones are refused: ``DatabaseError/isInterruptionError`` of
-    /// their error is true. Reads of a database in WAL mode go on. Safe to call from any thread. Returns at once. See
+    /// their error is true. Reads of a database in WAL mode go on. Safe to call from any thread. Returns immediately.
+    /// See
     /// ``Configuration/observesSuspensionNotifications``.
     func suspend()
 
@@ -80,21 +81,21 @@ extension DatabaseWriter {
     }
 
     /// Runs `updates` later, in a transaction, and then `completion` with the result, before any other write. Returns
-    /// at once.
+    /// immediately.
     public func asyncWrite<T>(
         _ updates: @escaping @Sendable (Database) throws -> T,
-        completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void)
-    {
+        completion: @escaping @Sendable (Database, Result<T, any Error>) -> Void
+    ) {
         asyncWriteWithoutTransaction { db in
             completion(db, Result { try db.committing(updates) })
         }
     }
 
-    /// Runs `updates` later, in a transaction, and then `completion` with the result. Returns at once.
+    /// Runs `updates` later, in a transaction, and then `completion` with the result. Returns immediately.
     public func asyncWrite<T>(
         _ updates: @escaping @Sendable (Database) throws -> T,
-        completion: @escaping @Sendable (Result<T, any Error>) -> Void)
-    {
+        completion: @escaping @Sendable (Result<T, any Error>) -> Void
+    ) {
         asyncWrite(updates) { _, result in completion(result) }
     }
 

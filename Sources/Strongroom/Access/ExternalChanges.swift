@@ -1,5 +1,4 @@
 import CSQLCipher
-import CStrongroom
 import Dispatch
 import Foundation
 
@@ -58,9 +57,6 @@ final class ExternalChanges: @unchecked Sendable {
 
         /// The number of the current wait, which distinguishes it from former ones.
         var waitNumber = 0
-
-        /// True if the file that is open is no longer the one at its path: nothing will be seen any more.
-        var isFileGone = false
 
         mutating func remove(_ observer: any ExternalChangeObserver) {
             observers.removeAll { $0.observer == nil || $0.observer === observer }
@@ -123,7 +119,10 @@ final class ExternalChanges: @unchecked Sendable {
         // In this order: each commit after the version was read has an event.
         let watch = try watchFiles(path) { [weak self] in self?.filesDidChange() }
         state.withLock { $0.watch = watch }
-        try writer.sync { db in version = try db.untraced { try db.dataVersion } }
+        try writer.sync { db in
+            db.part(FilePlace.self).begin()
+            version = try db.untraced { try db.dataVersion }
+        }
     }
 
     deinit {
@@ -138,12 +137,12 @@ final class ExternalChanges: @unchecked Sendable {
 
     /// Notifies an observer of the changes that can be seen from now on, as long as it lives.
     func add(_ observer: any ExternalChangeObserver) {
-        let isTooLate = state.withLock {
+        state.withLock {
             $0.remove(observer)
             $0.observers.append(Entry(observer: observer))
-            return $0.isFileGone
         }
-        if isTooLate { filesDidChange() }
+        // What was renamed farther up has caused no event.
+        filesDidChange()
     }
 
     func remove(_ observer: any ExternalChangeObserver) {
@@ -207,7 +206,7 @@ final class ExternalChanges: @unchecked Sendable {
         /// The data version. It is settled unless another version may follow without a further event.
         case version(Int, isSettled: Bool)
 
-        /// Another connection excludes readers, or this one is inside a transaction that was left open.
+        /// Another connection excludes readers for a time, or this one is inside a transaction that was left open.
         case locked
         case suspended
         case failure(any Error)
@@ -217,20 +216,20 @@ final class ExternalChanges: @unchecked Sendable {
         if writer?.isSuspended == true { return .suspended }
         if db.isInsideTransaction { return .locked }
         do {
-            if try db.isFileGone {
-                state.withLock { $0.isFileGone = true }
+            if try db.part(FilePlace.self).isLeft {
                 return .failure(DatabaseError.fileGone(db.filePath))
             }
-            let log = strongroom_check_log(db.connection)
+            let log = db.connection.checkLog()
             // Not traced: the statement is not one of the program's.
             let version = try db.untraced { try db.withoutWaiting { try db.dataVersion } }
             // Reading the version opens a log that was created since.
-            let isSettled = log == STRONGROOM_LOG_SETTLED
-                || log == STRONGROOM_LOG_ABSENT && strongroom_check_log(db.connection) == STRONGROOM_LOG_ABSENT
+            let isSettled =
+                log == .settled
+                || log == .absent && db.connection.checkLog() == .absent
             return .version(version, isSettled: isSettled)
         } catch let error as DatabaseError where error.isInterruptionError {
             return .suspended
-        } catch let error as DatabaseError where error.isLock {
+        } catch let error as DatabaseError where error.isPassing {
             return .locked
         } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
             // The key fitted when the database was opened.
@@ -263,28 +262,6 @@ extension Database {
     /// <https://www.sqlite.org/pragma.html#pragma_data_version>
     fileprivate var dataVersion: Int {
         get throws { try Int.fetchOne(self, sql: "PRAGMA main.data_version") ?? 0 }
-    }
-
-    /// True if the path leads to no file, or to another file than the open one.
-    fileprivate var isFileGone: Bool {
-        get throws {
-            var hasMoved: CInt = 0
-            try check(sqlite3_file_control(openConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved))
-            return hasMoved != 0
-        }
-    }
-}
-
-extension DatabaseError {
-    /// True if another connection's lock causes the error, for a limited time.
-    fileprivate var isLock: Bool {
-        [.SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL].contains(resultCode)
-    }
-
-    fileprivate static func fileGone(_ path: String) -> DatabaseError {
-        DatabaseError(
-            .SQLITE_READONLY_DBMOVED, refusing: "the database file was removed, renamed or replaced: \(path)",
-            advice: "close the database, and open it again", reason: .fileGone, isConnectionUsable: false)
     }
 }
 

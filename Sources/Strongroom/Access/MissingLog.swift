@@ -14,13 +14,13 @@ extension Configuration {
             return try open()
         } catch let error as DatabaseError
             where readonly && error.reason == nil && error.recoverySuggestion == nil
-                && Self.codesOfMissingLog.contains(error.extendedResultCode)
+            && Self.codesOfMissingLog.contains(error.extendedResultCode)
         {
             let files = FileManager.default
             var isFolder: ObjCBool = false
             guard files.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue,
                 files.isReadableFile(atPath: path),
-                !["-wal", "-shm"].allSatisfy({ files.fileExists(atPath: path + $0) })
+                ![CompanionFile.log, .logIndex].allSatisfy({ files.fileExists(atPath: $0.path(of: path)) })
             else { throw error }
             throw DatabaseError(
                 error.extendedResultCode, .missingLog,

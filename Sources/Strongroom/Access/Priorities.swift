@@ -11,15 +11,3 @@ extension DispatchQoS.QoSClass {
         }
     }
 }
-
-extension DispatchQueue {
-    /// Runs `work` later, with the priority of a task if it differs from the default.
-    func async(priority: TaskPriority, _ work: @escaping @Sendable () -> Void) {
-        if priority == .medium {
-            async(execute: work)
-        } else {
-            let qos = DispatchQoS(qosClass: DispatchQoS.QoSClass(priority), relativePriority: 0)
-            async(qos: qos, flags: .enforceQoS, execute: work)
-        }
-    }
-}

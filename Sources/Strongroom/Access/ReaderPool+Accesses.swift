@@ -1,4 +1,3 @@
-import CStrongroom
 import Dispatch
 
 // Accesses to a reader: checking it out, using it, and checking it in.
@@ -23,27 +22,26 @@ extension ReaderPool {
     /// free.
     func async(
         _ block: @escaping @Sendable (Database) throws -> Void,
-        orElse failure: @escaping @Sendable (any Error) -> Void)
-    {
+        orElse failure: @escaping @Sendable (any Error) -> Void
+    ) {
         checkOut { [self] result in
             switch result {
             case .failure(let error):
-                DispatchQueue.global().async { failure(error) }
+                Workers.shared.run { failure(error) }
             case .success(let reader):
-                reader.queue.async { self.run(block, orElse: failure, on: reader) }
+                Workers.shared.run(qos: qos) { self.run(block, orElse: failure, on: reader) }
             }
         }
     }
 
     private func run(
-        _ block: (Database) throws -> Void, orElse failure: @escaping @Sendable (any Error) -> Void, on reader: Reader)
-    {
+        _ block: (Database) throws -> Void, orElse failure: (any Error) -> Void, on reader: Reader
+    ) {
         do {
             defer { checkIn(reader) }
-            try connection(of: reader, by: .onQueue).sync(by: .onQueue, block)
+            try connection(of: reader).sync(by: .inTurn, block)
         } catch {
-            // Not on the reader's queue: the function may block for a read.
-            DispatchQueue.global().async { failure(error) }
+            failure(error)
         }
     }
 
@@ -51,15 +49,15 @@ extension ReaderPool {
     ///
     /// The calling thread, which has the writer, takes the state. The reader never waits for the writer.
     func asyncInCurrentSnapshot(
-        _ rank: VisitorRank, _ block: @escaping @Sendable (Result<Database, any Error>) -> Void)
-    {
+        _ rank: VisitorRank, _ block: @escaping @Sendable (Result<Database, any Error>) -> Void
+    ) {
         do {
             let reader = try checkOut(rank)
             do {
                 let connection = try connection(of: reader, by: .direct)
                 try connection.leavingOpen(by: .direct) { try $0.beginSnapshot() }
-                reader.queue.async {
-                    connection.sync(by: .onQueue) { $0.endSnapshot { block(.success($0)) } }
+                Workers.shared.run(qos: qos) {
+                    connection.sync(by: .inTurn) { $0.endSnapshot { block(.success($0)) } }
                     self.checkIn(reader)
                 }
             } catch {
@@ -67,46 +65,73 @@ extension ReaderPool {
                 throw error
             }
         } catch {
-            DispatchQueue.global().async { block(.failure(error)) }
+            Workers.shared.run { block(.failure(error)) }
         }
+    }
+
+    /// Runs `body` as a part of the task with a reader: where the task runs, if that is possible, and else on another
+    /// thread.
+    func read<Value: Sendable>(
+        _ body: @Sendable (Database) throws -> Value, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Value {
+        if let value = try await readInPlace(body) { return value }
+        return try await awaitAccess(body, schedule: async)
     }
 
     /// Runs the job with a reader later, with the priority of the calling task.
     func async<Value>(_ job: AccessJob<Value>) {
-        let priority = job.priority
-        // The application's own queue may have other work to wait for.
-        if target == nil, lane.enter() {
-            if let reader = checkOutOpenReader() {
-                return lane.run(priority: priority) { self.perform(job, on: reader, by: .queue) }
-            }
-            lane.leave()
-        }
+        let qos = job.priority == .medium ? qos : DispatchQoS.QoSClass(job.priority)
         let ticket = checkOut { [self] result in
             switch result {
             case .failure(let error):
                 job.fail(error)
             case .success(let reader):
-                reader.queue.async(priority: priority) { self.perform(job, on: reader, by: .onQueue)?.wake() }
+                Workers.shared.run(qos: qos) { self.perform(job, on: reader)?.wake() }
             }
         }
         if let ticket { job.onWithdrawal { self.withdraw(ticket) } }
     }
 
-    private func perform<Value>(
-        _ job: AccessJob<Value>, on reader: Reader, by path: AccessPath) -> AccessJob<Value>?
-    {
+    private func perform<Value>(_ job: AccessJob<Value>, on reader: Reader) -> AccessJob<Value>? {
         defer { checkIn(reader) }
         do {
-            return try connection(of: reader, by: path).sync(by: path, job.perform)
+            return try connection(of: reader).sync(by: .inTurn, job.perform)
         } catch {
             job.fail(error)
             return nil
         }
     }
+
+    // MARK: - In place
+
+    /// Runs `body` on the calling thread with an open reader that is free. Nil if there is none, or the thread must not
+    /// be kept.
+    private func readInPlace<Value: Sendable>(
+        _ body: @Sendable (Database) throws -> Value, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Value? {
+        // The program's own queue may have other work to wait for.
+        guard target == nil, inPlace.begin(isolation) else { return nil }
+        guard let reader = checkOutOpenReader() else {
+            inPlace.end(after: 0)
+            return nil
+        }
+        let start = DispatchTime.now().uptimeNanoseconds
+        defer {
+            checkIn(reader)
+            inPlace.end(after: DispatchTime.now().uptimeNanoseconds - start)
+        }
+        try Task.checkCancellation()
+        let connection = try connection(of: reader)
+        let job = AccessJob<Value>(priority: Task.currentPriority) { _ in }
+        return try await withTaskCancellationHandler {
+            try connection.sync(by: .inTurn) { try job.perform(body, on: $0) }
+        } onCancel: {
+            job.cancel()
+        }
+    }
 }
 
 extension VisitorRank {
-    /// The thread that has the writer doesn't enter the reader's queue, which may wait for the writer, as may its
-    /// target.
-    fileprivate var accessPath: AccessPath { self == .ordinary ? .queue : .direct }
+    /// The thread that has the writer doesn't enter the target queue, which may wait for the writer.
+    fileprivate var accessPath: AccessPath { self == .ordinary ? .inTurn : .direct }
 }

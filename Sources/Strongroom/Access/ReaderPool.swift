@@ -1,11 +1,10 @@
-import CStrongroom
 import Dispatch
 
-/// A reader of a pool: a queue, and the connection when the reader has been used.
+/// A reader of a pool: a name, and the connection when the reader has been used.
 ///
 /// Sendable because it belongs to one access at a time, from ``ReaderPool/checkOut(_:)`` to ``ReaderPool/checkIn(_:)``.
 final class Reader: @unchecked Sendable {
-    let queue: DispatchQueue
+    fileprivate let label: String
 
     fileprivate struct State {
         /// Written under the pool's lock, by the access that has the reader.
@@ -24,8 +23,8 @@ final class Reader: @unchecked Sendable {
 
     var connection: SerializedConnection? { state.connection }
 
-    fileprivate init(queue: DispatchQueue) {
-        self.queue = queue
+    fileprivate init(label: String) {
+        self.label = label
     }
 }
 
@@ -58,7 +57,7 @@ final class ReaderPool: Sendable {
 
     let path: String
     let target: TargetQueue?
-    let lane = FastLane()
+    let inPlace = InPlaceReads()
     private let label: String
     private let configuration: Configuration
     private let state: Mutex<State>
@@ -71,11 +70,14 @@ final class ReaderPool: Sendable {
         state = Mutex(State(turnstile: Turnstile(limit: configuration.maximumReaderCount)))
     }
 
+    /// The quality of service of reads whose task has no priority.
+    var qos: DispatchQoS.QoSClass { configuration.readQoS.qosClass }
+
     /// The number that all readers of the pool have, and no other connection.
     var group: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
 
     /// A Boolean value that indicates whether the calling thread is inside an access to one of the readers.
-    var isAccessed: Bool { strongroom_innermost_in_group(group) != nil }
+    var isAccessed: Bool { CallingThread.isInside(group: group) }
 
     // MARK: - Readers
 
@@ -170,13 +172,13 @@ final class ReaderPool: Sendable {
     }
 
     /// Returns the reader's connection. Opens it at the first call.
-    func connection(of reader: Reader, by path: AccessPath = .queue) throws -> SerializedConnection {
+    func connection(of reader: Reader, by path: AccessPath = .inTurn) throws -> SerializedConnection {
         if let connection = reader.connection {
             if connection.appliedSetups < reader.state.requiredSetups { try setUp(connection, by: path) }
             return connection
         }
         let connection = try SerializedConnection(
-            path: self.path, configuration: configuration, queue: reader.queue, target: target, by: path, group: group)
+            path: self.path, configuration: configuration, label: reader.label, target: target, by: path, group: group)
         try setUp(connection, by: path)
         state.withLock { state in
             reader.state.connection = connection
@@ -251,7 +253,7 @@ final class ReaderPool: Sendable {
     func asyncBarrier(_ block: @escaping @Sendable () -> Void) {
         let start: @Sendable (BarrierOutcome) -> Void = { outcome in
             guard outcome == .raised else { return }
-            DispatchQueue.global().async {
+            Workers.shared.run {
                 block()
                 self.lowerBarrier()
             }
@@ -326,7 +328,7 @@ final class ReaderPool: Sendable {
 
     private func newReader(_ state: inout State) -> Reader {
         state.readerNumber += 1
-        return Reader(queue: DispatchQueue(label: "\(label).reader.\(state.readerNumber)", qos: configuration.readQoS))
+        return Reader(label: "\(label).reader.\(state.readerNumber)")
     }
 
     /// Changes the state, and then serves the visitors whose turn has come.

@@ -1,16 +1,15 @@
-import CStrongroom
 import Dispatch
 import Foundation
 
 /// The way of an access to its connection.
 enum AccessPath {
-    /// Through the queue, after all accesses that came before.
-    case queue
+    /// In the line, after all accesses that came before.
+    case inLine
 
-    /// On the connection's queue, on which the calling thread already works.
-    case onQueue
+    /// In a turn that the calling thread already has. A reader's access has the reader, and so has every turn.
+    case inTurn
 
-    /// Past the queue, when the running access has ended: for threads that accesses in the queue may wait for.
+    /// Past the line, when the running access has ended: for threads that accesses in the line may wait for.
     case direct
 }
 
@@ -19,13 +18,22 @@ enum AccessPath {
 /// Sendable although ``Database`` is not: the connection is only used under `turn`, and a reader's by the one access
 /// that has the reader.
 final class SerializedConnection: @unchecked Sendable {
+    private enum Turn {
+        /// A queue that only runs the accesses of blocked threads, so that it needs no thread. They have its label.
+        case queue(DispatchQueue)
+
+        /// For connections whose accesses run on the target queue, and have its label.
+        case lock(Mutex<Void>)
+    }
+
     private let database: Database
-    private let queue: DispatchQueue
     private let target: TargetQueue?
 
-    /// Held by the running access, because some accesses don't go through the queue. Nil for readers, which belong to
-    /// one access.
-    private let turn: Mutex<Void>?
+    /// Nil for readers, which belong to one access.
+    private let line: AccessLine?
+
+    /// Lets one access run at a time, because some accesses don't wait in the line.
+    private let turn: Turn
 
     /// The actions that wait for the end of a suspension.
     private let resumption = Mutex<[@Sendable () -> Void]>([])
@@ -33,60 +41,85 @@ final class SerializedConnection: @unchecked Sendable {
     /// The version of the pool's set-ups that the connection has run.
     var appliedSetups: ConnectionSetups.Version = 0
 
-    /// Opens the connection on `queue`, and makes it ready for use. The label of the queue becomes the connection's
-    /// name.
+    /// Opens the connection, and makes it ready for use. The label becomes the connection's name.
     ///
-    /// - parameter target: the queue on which all accesses run. Nil for `queue` alone.
+    /// - parameter target: the queue on which all accesses run. Nil for none.
     /// - parameter group: the number that the readers of one pool have in common. 0 for others.
     /// - parameter minimumBusyTimeout: the busy timeout if the configuration has none, in milliseconds.
     /// - parameter prepare: the work after the configured set-up.
     init(
         path: String,
         configuration: Configuration,
-        queue: DispatchQueue,
+        label: String,
         target: TargetQueue?,
-        by accessPath: AccessPath = .queue,
+        by accessPath: AccessPath = .inLine,
         group: UInt = 0,
         minimumBusyTimeout: CInt = 0,
-        prepare: (Database) throws -> Void = { _ in }) throws
-    {
-        database = try Database(path: path, description: queue.label, configuration: configuration)
-        database.connection.pointee.group = group
+        prepare: (Database) throws -> Void = { _ in }
+    ) throws {
+        database = try Database(path: path, description: label, configuration: configuration)
+        database.connection.join(group)
         database.busy.minimumTimeout = minimumBusyTimeout
-        self.queue = queue
         self.target = target
-        turn = group == 0 ? Mutex(()) : nil
+        let qos = configuration.readonly ? configuration.readQoS : configuration.writeQoS
+        line = group == 0 ? AccessLine(qos: qos) : nil
+        turn = target == nil ? .queue(DispatchQueue(label: label, qos: qos)) : .lock(Mutex(()))
+        // Before the set-up of a writer, which takes locks. That of a reader takes none that keeps others out, and is
+        // never refused.
+        let isReader = group != 0
+        if !isReader, !configuration.isSnapshot { followSuspensions(isReader: false) }
         do {
             try sync(by: accessPath) {
                 requireEndOfSetups()
                 try $0.setUp()
                 try prepare($0)
-                $0.connection.pointee.is_set_up = true
+                $0.connection.noteSetUp()
             }
         } catch {
             retire()
             throw error
         }
+        if isReader { followSuspensions(isReader: true) }
     }
 
     /// Stops a program whose set-up function opens a connection that calls the function again.
     private func requireEndOfSetups() {
-        guard strongroom_nested_setups() > 16 else { return }
-        fatalError("""
+        guard CallingThread.nestedSetups > 16 else { return }
+        fatalError(
+            """
             Configuration.prepareDatabase opens \(database.description) again, and is called again each time. \
             Use its db argument, and make snapshots and open databases elsewhere.
             """)
     }
 
     deinit {
+        Suspensions.shared.remove(ObjectIdentifier(self))
+        // The next object may have the identifier of the keys.
+        if !configuration.isSnapshot { passOn(isSuspended: false) }
         retire()
+    }
+
+    /// Joins those that a suspension reaches.
+    private func followSuspensions(isReader: Bool) {
+        let member = Suspensions.Member(
+            followsNotifications: configuration.observesSuspensionNotifications,
+            suspend: { [weak self] in isReader ? self?.suspendLocks() : self?.suspend() },
+            resume: { [weak self] in self?.resume() },
+            holdsLock: { [weak self] in self?.holdsLock == true })
+        Suspensions.shared.add(member, for: ObjectIdentifier(self))
+    }
+
+    /// Suspends or resumes the connections that the library has opened for its own work on this database.
+    private func passOn(isSuspended: Bool) {
+        guard line != nil, let keyring = configuration.keyring else { return }
+        Suspensions.shared.set(ObjectIdentifier(keyring), isSuspended: isSuspended, by: ObjectIdentifier(self))
     }
 
     /// Closes a connection that is not used again, outside of an access: objects that it releases may use the database.
     func retire() {
-        let former = strongroom_enter(database.connection)
+        let former = database.connection.enter()
         database.abandon()
-        strongroom_exit(database.connection, former)
+        database.connection.exit(former)
     }
 
     var configuration: Configuration { database.configuration }
@@ -95,17 +128,18 @@ final class SerializedConnection: @unchecked Sendable {
     var isOpen: Bool { database.sqliteConnection != nil }
 
     /// A Boolean value that indicates whether the calling thread is inside an access to this connection.
-    var isAccessed: Bool { strongroom_is_inside(database.connection) }
+    var isAccessed: Bool { database.connection.isInside }
 
     /// True if the calling thread is inside an access, in a function that must not use the connection.
-    var isBarred: Bool { isAccessed && !strongroom_has_access(database.connection) }
+    var isBarred: Bool { isAccessed && !database.connection.hasAccess }
 
     /// Runs `block` with access.
     ///
     /// - precondition: the calling thread has no access yet.
-    func sync<T>(by path: AccessPath = .queue, _ block: (Database) throws -> T) rethrows -> T {
+    func sync<T>(by path: AccessPath = .inLine, _ block: (Database) throws -> T) rethrows -> T {
         if isAccessed { reentrancyError(database.description) }
-        return waits(path) ? try queue.wait(for: { try access(by: path, block) }) : try access(by: path, block)
+        guard let line = line(for: path) else { return try access(by: path, block) }
+        return try line.sync { try access(by: path, block) }
     }
 
     /// Runs `block` with access, between two functions that run in the same turn without access.
@@ -114,54 +148,55 @@ final class SerializedConnection: @unchecked Sendable {
         func run() throws -> T {
             try begin()
             defer { end() }
-            return try access(by: .onQueue, block)
+            return try access(by: .inTurn, block)
         }
-        return waits(.queue) ? try queue.wait(for: run) : try run()
+        return try line(for: .inLine)?.sync(run) ?? run()
     }
 
-    /// Returns true if the access waits in the queue. The accesses there may wait for the target queue, which may be
-    /// this thread's.
-    private func waits(_ path: AccessPath) -> Bool {
-        path == .queue && target?.isCurrent != true
+    /// Returns the line if the access waits in it. The accesses there may wait for the target queue, which may be this
+    /// thread's.
+    private func line(for path: AccessPath) -> AccessLine? {
+        path == .inLine && target?.isCurrent != true ? line : nil
     }
 
-    /// Runs `block` with access, at once if the calling thread already has it.
+    /// Runs `block` with access, immediately if the calling thread already has it.
     func reentrantSync<T>(_ block: (Database) throws -> T) rethrows -> T {
         isAccessed ? try block(database) : try sync(block)
     }
 
     /// Runs `block` with access, later.
     func async(_ block: @escaping @Sendable (Database) -> Void) {
-        queue.async { self.access(by: .onQueue, block) }
+        later { self.access(by: .inTurn, block) }
     }
 
-    /// Runs `block` with access, later, and then `completion` without access, before the next access of the queue.
+    /// Runs `block` with access, later, and then `completion` without access, in the same turn.
     func async<T>(_ block: @escaping @Sendable (Database) -> T, then completion: @escaping @Sendable (T) -> Void) {
-        queue.async { completion(self.access(by: .onQueue, block)) }
+        later { completion(self.access(by: .inTurn, block)) }
     }
 
     /// Runs `block` with access, later. After the access, calls `failure` with the error that it throws.
     func async(
         _ block: @escaping @Sendable (Database) throws -> Void,
-        orElse failure: @escaping @Sendable (any Error) -> Void)
-    {
-        queue.async {
+        orElse failure: @escaping @Sendable (any Error) -> Void
+    ) {
+        later {
             do {
-                try self.access(by: .onQueue, block)
+                try self.access(by: .inTurn, block)
             } catch {
-                DispatchQueue.global().async { failure(error) }
+                // Not in this turn: the function may block for another access.
+                Workers.shared.run { failure(error) }
             }
         }
     }
 
     /// Runs the job with access, later, with the priority of the calling task.
     func async<Value>(_ job: AccessJob<Value>) {
-        queue.async(priority: job.priority) { self.access(by: .onQueue, job.perform)?.wake() }
+        later(priority: job.priority) { self.access(by: .inTurn, job.perform)?.wake() }
     }
 
-    /// Runs `work` later, in its turn on the queue and without access. It gets access with ``AccessPath/onQueue``.
-    func asyncOnQueue(priority: TaskPriority = .medium, _ work: @escaping @Sendable () -> Void) {
-        queue.async(priority: priority, work)
+    /// Runs `work` later, in a turn of its own and without access. It gets access with ``AccessPath/inTurn``.
+    func later(priority: TaskPriority = .medium, _ work: @escaping @Sendable () -> Void) {
+        line?.async(priority: priority, work)
     }
 
     /// Runs `block` with access, and does not close the transactions and cursors that it leaves open.
@@ -181,13 +216,15 @@ final class SerializedConnection: @unchecked Sendable {
     @discardableResult
     func requireWriteOutsideOfTransaction(_ method: String) -> Database {
         guard isAccessed else {
-            fatalError("""
+            fatalError(
+                """
                 \(method) was called outside of a write to \(database.description). \
                 Call it from writeWithoutTransaction, or use asyncRead.
                 """)
         }
         guard !database.isInsideTransaction else {
-            fatalError("""
+            fatalError(
+                """
                 \(method) was called inside a transaction of \(database.description), whose changes it could not see. \
                 Call it before or after the transaction, from writeWithoutTransaction.
                 """)
@@ -198,16 +235,17 @@ final class SerializedConnection: @unchecked Sendable {
     // MARK: - From any thread
 
     /// The number of transactions that the connection has committed. Later reads see all of their changes.
-    var commitCount: UInt64 { strongroom_commits(database.connection) }
+    var commitCount: UInt64 { database.connection.commits }
 
     /// Interrupts the running statement of the connection. Safe to call when the connection is closed.
     func interrupt() {
-        strongroom_connection_interrupt(database.connection)
+        database.connection.interrupt()
     }
 
     /// Prevents the connection from taking locks, and rolls back a transaction that holds one.
     func suspend() {
-        strongroom_connection_suspend(database.connection, true)
+        database.connection.suspend(interrupts: true)
+        passOn(isSuspended: true)
         // Running accesses stop by themselves. This access ends a transaction that a former access has left open.
         if database.configuration.allowsUnsafeTransactions {
             async { $0.stops.releaseAbandonedLock() }
@@ -216,11 +254,12 @@ final class SerializedConnection: @unchecked Sendable {
 
     /// Suspends a reader of a write-ahead log. It can go on, unless it holds a lock of an attached database.
     func suspendLocks() {
-        strongroom_connection_suspend(database.connection, false)
+        database.connection.suspend(interrupts: false)
     }
 
     func resume() {
-        strongroom_connection_resume(database.connection)
+        database.connection.resume()
+        passOn(isSuspended: false)
         let actions = resumption.withLock { actions in
             defer { actions = [] }
             return actions
@@ -239,30 +278,32 @@ final class SerializedConnection: @unchecked Sendable {
         if !isSuspended { action() }
     }
 
-    var isSuspended: Bool { strongroom_stops(database.connection) & UInt32(STRONGROOM_SUSPENDED) != 0 }
+    var isSuspended: Bool { database.connection.stops.contains(.suspended) }
 
     /// True if the connection holds a lock that keeps others out. Safe to read from any thread.
-    var holdsLock: Bool { strongroom_connection_holds_lock(database.connection) }
+    var holdsLock: Bool { database.connection.holdsLock }
 
     private func access<T>(
-        by path: AccessPath, leavesOpen: Bool = false, _ block: (Database) throws -> T) rethrows -> T
-    {
+        by path: AccessPath, leavesOpen: Bool = false, _ block: (Database) throws -> T
+    ) rethrows -> T {
         guard let target, path != .direct else { return try accessInTurn(leavesOpen, block) }
         return try target.sync { try accessInTurn(leavesOpen, block) }
     }
 
     private func accessInTurn<T>(_ leavesOpen: Bool, _ block: (Database) throws -> T) rethrows -> T {
-        guard let turn else { return try accessNow(leavesOpen, block) }
-        return try turn.withLock { _ in try accessNow(leavesOpen, block) }
+        switch turn {
+        case .queue(let queue): try queue.wait { try accessNow(leavesOpen, block) }
+        case .lock(let lock): try lock.withLock { _ in try accessNow(leavesOpen, block) }
+        }
     }
 
     private func accessNow<T>(_ leavesOpen: Bool, _ block: (Database) throws -> T) rethrows -> T {
-        let former = strongroom_enter(database.connection)
-        strongroom_connection_push(database.connection)
+        let former = database.connection.enter()
+        database.connection.setNested(true)
         defer {
             if !leavesOpen { database.endAccess() }
-            strongroom_connection_pop(database.connection)
-            strongroom_exit(database.connection, former)
+            database.connection.setNested(false)
+            database.connection.exit(former)
         }
         return try block(database)
     }
@@ -270,9 +311,9 @@ final class SerializedConnection: @unchecked Sendable {
 
 /// Stops a program that would wait for itself.
 func reentrancyError(_ description: String) -> Never {
-    fatalError("""
+    fatalError(
+        """
         Database methods are not reentrant: \(description) is already being accessed by this thread. \
         Pass the `db` argument along, or use unsafeReentrantRead or unsafeReentrantWrite.
         """)
 }
-

@@ -36,11 +36,12 @@ final class TargetQueue: Sendable {
     func requireConcurrency() {
         guard isCurrent else { return }
         let isReached = DispatchSemaphore(value: 0)
-        // Dispatch doesn't say which queues are serial. While this thread works on a serial queue, nothing else runs
-        // there.
-        queue.async { isReached.signal() }
+        // Dispatch doesn't say which queues are serial. A concurrent queue lets a thread in immediately, whether or not
+        // Dispatch has threads left. While this thread works on a serial queue, no other one gets in.
+        Workers.shared.run { [queue] in queue.sync { isReached.signal() } }
         guard isReached.wait(timeout: .now() + 5) == .timedOut else { return }
-        fatalError("""
+        fatalError(
+            """
             A blocking access was called on \(queue.label), the serial target queue of the database, \
             while other accesses wait for that queue. Access the database from another queue, use an asynchronous \
             access, or set a concurrent targetQueue.

@@ -138,45 +138,14 @@ struct Turnstile<Visitor> {
         if !owners.isEmpty {
             guard inside < limit || waitingInside > 0 else { return nil }
             inside += 1
-            return owners.removeFirst().map { .admitted($0) }
+            return owners.takeFirst().map { .admitted($0) }
         }
         guard !isBarrierUp, let first = line.first else { return nil }
         if phase != .closed {
             guard first.isBarrier ? inside == 0 : inside < limit else { return nil }
             if first.isBarrier { isBarrierUp = true } else { inside += 1 }
         }
-        _ = line.removeFirst()
+        _ = line.takeFirst()
         return phase == .closed ? .refused(first.visitor) : .admitted(first.visitor)
-    }
-}
-
-/// A queue whose elements can leave from any place, without leaving a gap.
-private struct Line<Element> {
-    private var elements: [Int: Element] = [:]
-    private var head = 0
-    private var end = 0
-
-    var count: Int { elements.count }
-    var isEmpty: Bool { elements.isEmpty }
-    var capacity: Int { elements.capacity }
-    var first: Element? { elements[head] }
-
-    /// Adds an element, and returns its ticket.
-    mutating func append(_ element: Element) -> Int {
-        if isEmpty { head = end }
-        elements[end] = element
-        end += 1
-        return end - 1
-    }
-
-    mutating func removeFirst() -> Element? { remove(head) }
-
-    mutating func remove(_ ticket: Int) -> Element? {
-        guard let element = elements.removeValue(forKey: ticket) else { return nil }
-        while head < end, elements.index(forKey: head) == nil { head += 1 }
-        if elements.capacity > max(32, 4 * count) {
-            elements = Dictionary(uniqueKeysWithValues: elements.map { ($0.key, $0.value) })
-        }
-        return element
     }
 }

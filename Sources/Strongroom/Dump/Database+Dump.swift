@@ -24,8 +24,8 @@ extension Database {
     public func dumpSQL(
         _ sql: SQL,
         format: some DumpFormat = .debug(),
-        to stream: (any TextOutputStream)? = nil) throws
-    {
+        to stream: (any TextOutputStream)? = nil
+    ) throws {
         var dump = Dump(self, format: format, stream: stream)
         try dump.write(sql)
     }
@@ -41,8 +41,8 @@ extension Database {
     public func dumpRequest(
         _ request: some FetchRequest,
         format: some DumpFormat = .debug(),
-        to stream: (any TextOutputStream)? = nil) throws
-    {
+        to stream: (any TextOutputStream)? = nil
+    ) throws {
         var dump = Dump(self, format: format, stream: stream)
         try dump.write(request.makePreparedRequest(self, forSingleResult: false))
     }
@@ -60,8 +60,8 @@ extension Database {
     public func dumpTables(
         _ tables: [String], format: some DumpFormat = .debug(),
         tableHeader: DumpTableHeaderOptions = .automatic, stableOrder: Bool = false,
-        to stream: (any TextOutputStream)? = nil) throws
-    {
+        to stream: (any TextOutputStream)? = nil
+    ) throws {
         var dump = Dump(self, format: format, stream: stream)
         let hasHeaders = tableHeader == .always || tables.count > 1
         for name in tables {
@@ -99,14 +99,16 @@ extension Database {
     /// Returns the statements of the main schema: tables with what belongs to them, by name.
     fileprivate func userSchema() throws -> [String] {
         let shadows = try shadowTables()
-        return try schemaRows("""
+        return try schemaRows(
+            """
             SELECT tbl_name, sql FROM main.sqlite_master WHERE sql IS NOT NULL
             ORDER BY tbl_name COLLATE NOCASE,
                      CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'trigger' THEN 3 ELSE 4 END,
                      name COLLATE NOCASE
-            """)
-            .filter { isUserTable($0["tbl_name"], shadows: shadows) }
-            .map { $0["sql"] }
+            """
+        )
+        .filter { isUserTable($0["tbl_name"], shadows: shadows) }
+        .map { $0["sql"] }
     }
 
     /// Returns the names of the tables of the main schema.

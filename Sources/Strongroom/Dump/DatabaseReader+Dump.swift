@@ -8,8 +8,8 @@ extension DatabaseReader {
     public func dumpSQL(
         _ sql: SQL,
         format: some DumpFormat = .debug(),
-        to stream: (any TextOutputStream)? = nil) throws
-    {
+        to stream: (any TextOutputStream)? = nil
+    ) throws {
         try unsafeReentrantRead { try $0.dumpSQL(sql, format: format, to: stream) }
     }
 
@@ -17,8 +17,8 @@ extension DatabaseReader {
     public func dumpRequest(
         _ request: some FetchRequest,
         format: some DumpFormat = .debug(),
-        to stream: (any TextOutputStream)? = nil) throws
-    {
+        to stream: (any TextOutputStream)? = nil
+    ) throws {
         try read { try $0.dumpRequest(request, format: format, to: stream) }
     }
 
@@ -26,8 +26,8 @@ extension DatabaseReader {
     public func dumpTables(
         _ tables: [String], format: some DumpFormat = .debug(),
         tableHeader: DumpTableHeaderOptions = .automatic, stableOrder: Bool = false,
-        to stream: (any TextOutputStream)? = nil) throws
-    {
+        to stream: (any TextOutputStream)? = nil
+    ) throws {
         try read {
             try $0.dumpTables(tables, format: format, tableHeader: tableHeader, stableOrder: stableOrder, to: stream)
         }

@@ -44,8 +44,8 @@ extension DatabaseError {
 
         init(
             reason: Reason?, formatVersion: Int? = nil, damagedPage: Int? = nil, isConnectionUsable: Bool = true,
-            explanation: String? = nil, advice: String? = nil)
-        {
+            explanation: String? = nil, advice: String? = nil
+        ) {
             (self.reason, self.formatVersion, self.damagedPage) = (reason, formatVersion, damagedPage)
             (self.isConnectionUsable, self.explanation, self.advice) = (isConnectionUsable, explanation, advice)
         }
@@ -113,6 +113,9 @@ extension DatabaseError.Reason {
     /// The store of a managed key can't be reached, refuses access, or returns something other than a key.
     public static let keyStoreFailed = Self("keyStoreFailed")
 
+    /// The key store has the key of another database, and none was created with it.
+    public static let foreignKeyStore = Self("foreignKeyStore")
+
     /// The connection already has another key.
     public static let otherKey = Self("otherKey")
 
@@ -157,6 +160,9 @@ extension DatabaseError.Reason {
     /// The label, kind or derivation of a slot is not allowed, or the database already has 32 slots.
     public static let unfitKeySlot = Self("unfitKeySlot")
 
+    /// The secret of a new slot has a slot already.
+    public static let existingKeySlot = Self("existingKeySlot")
+
     /// The database has no such slot.
     public static let missingKeySlot = Self("missingKeySlot")
 
@@ -182,6 +188,9 @@ extension DatabaseError.Reason {
 
     /// The key was not changed. The former key opens the database.
     public static let keyUnchanged = Self("keyUnchanged")
+
+    /// The key store can't keep the former key, which opens the copies of the database. The key was not changed.
+    public static let unkeptFormerKey = Self("unkeptFormerKey")
 
     /// The key was changed, and a later step failed. The new key opens the database.
     public static let keyChanged = Self("keyChanged")
@@ -236,18 +245,25 @@ extension DatabaseError {
     /// Creates an error with SQLite's message, a reason and an explanation.
     init(
         _ code: ResultCode, _ reason: Reason, _ explanation: String, advice: String? = nil, formatVersion: Int? = nil,
-        damagedPage: Int? = nil, isConnectionUsable: Bool = true)
-    {
-        self.init(code, nil, Details(
-            reason: reason, formatVersion: formatVersion, damagedPage: damagedPage,
-            isConnectionUsable: isConnectionUsable, explanation: explanation, advice: advice))
+        damagedPage: Int? = nil, isConnectionUsable: Bool = true
+    ) {
+        self.init(
+            code, nil,
+            Details(
+                reason: reason, formatVersion: formatVersion, damagedPage: damagedPage,
+                isConnectionUsable: isConnectionUsable, explanation: explanation, advice: advice))
+    }
+
+    /// Creates an error with a message, or SQLite's for the code.
+    init(_ code: ResultCode, message: String?) {
+        self.init(code, message, nil)
     }
 
     /// Creates an error for what the library refuses without a call of SQLite.
     init(
         _ code: ResultCode = .SQLITE_MISUSE, refusing message: String, advice: String? = nil, reason: Reason? = nil,
-        isConnectionUsable: Bool = true)
-    {
+        isConnectionUsable: Bool = true
+    ) {
         self.init(code, message, Details(reason: reason, isConnectionUsable: isConnectionUsable, advice: advice))
     }
 

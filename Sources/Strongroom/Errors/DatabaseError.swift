@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 
 /// An error of SQLite, SQLCipher or Strongroom, with its code, message, SQL, and reason where known.
@@ -33,8 +32,8 @@ public struct DatabaseError: Error, Sendable {
 
     init(
         _ resultCode: ResultCode, _ message: String?, _ details: Details?,
-        sql: String? = nil, boundArguments: (any BoundArguments)? = nil, publicStatementArguments: Bool = false)
-    {
+        sql: String? = nil, boundArguments: (any BoundArguments)? = nil, publicStatementArguments: Bool = false
+    ) {
         extendedResultCode = resultCode
         self.message = message ?? resultCode.errorString
         self.details = details

@@ -1,5 +1,3 @@
-import CSQLCipher
-
 /// A result code of SQLite, primary (`SQLITE_CONSTRAINT`) or extended (`SQLITE_CONSTRAINT_UNIQUE`).
 ///
 /// Source: <https://www.sqlite.org/rescode.html>.
@@ -41,6 +39,6 @@ extension ResultCode: CustomStringConvertible {
 extension ResultCode {
     /// SQLite's text for the code. <https://www.sqlite.org/c3ref/errcode.html>
     var errorString: String? {
-        sqlite3_errstr(rawValue).map { String(cString: $0) }
+        SQLite.text(for: rawValue)
     }
 }

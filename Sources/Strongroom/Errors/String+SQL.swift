@@ -8,7 +8,7 @@ extension String {
             }
         }
         guard let first = utf8.firstIndex(where: { !isSeparator($0) }),
-              let last = utf8.lastIndex(where: { !isSeparator($0) })
+            let last = utf8.lastIndex(where: { !isSeparator($0) })
         else { return "" }
         return String(self[first...last])
     }

@@ -17,8 +17,9 @@ final class FullTextState: ConnectionPart {
         self.failure = nil
         _ = TokenizerFailure.take(code)
         guard failure.extendedResultCode.primaryResultCode.rawValue == code & 0xff else { return nil }
-        let message = String(cString: sqlite3_errmsg(db.sqliteConnection))
-        let saysNothing = message == String(cString: sqlite3_errstr(code & 0xff))
+        let message = db.raw.errorMessage
+        let saysNothing =
+            message == SQLite.text(for: code & 0xff)
             || message.contains("tokenizer constructor")
         return saysNothing ? failure : nil
     }
@@ -44,7 +45,8 @@ extension FTS5 {
         if let known = db.fullText.api { return known }
         let (code, api) = findAPI(of: connection)
         guard code == SQLITE_OK, let api else {
-            fatalError("""
+            fatalError(
+                """
                 FTS5 is not there: \(DatabaseError(code, on: connection)). \
                 Link a SQLCipher that was built with SQLITE_ENABLE_FTS5.
                 """)
@@ -56,17 +58,10 @@ extension FTS5 {
     /// SQLite hands it out through a typed pointer in a statement only. The library's own bookkeeping must not see
     /// that.
     private static func findAPI(of connection: SQLiteConnection) -> (code: CInt, api: UnsafeMutablePointer<fts5_api>?) {
-        let type: StaticString = "fts5_api_ptr"
         var api: UnsafeMutablePointer<fts5_api>?
-        var statement: SQLiteStatement?
-        var code = sqlite3_prepare_v2(connection, "SELECT fts5(?1)", -1, &statement, nil)
-        if code == SQLITE_OK {
-            code = withUnsafeMutablePointer(to: &api) { api in
-                let bound = sqlite3_bind_pointer(statement, 1, api, type.cString, nil)
-                return bound == SQLITE_OK ? sqlite3_step(statement) : bound
-            }
+        let code = withUnsafeMutablePointer(to: &api) {
+            RawConnection(connection).run("SELECT fts5(?1)", withPointer: $0, ofType: "fts5_api_ptr")
         }
-        sqlite3_finalize(statement)
         return (code == SQLITE_ROW ? SQLITE_OK : code, api)
     }
 }
@@ -109,9 +104,10 @@ extension Database {
         let code = calls.xCreate(context, &pointers, CInt(pointers.count), &tokenizer)
         guard code == SQLITE_OK, let tokenizer else {
             defer { fullText.failure = nil }
-            throw fullText.failure ?? DatabaseError(
-                resultCode: ResultCode(rawValue: code),
-                message: "error in tokenizer: \(descriptor.components.joined(separator: " "))")
+            throw fullText.failure
+                ?? DatabaseError(
+                    resultCode: ResultCode(rawValue: code),
+                    message: "error in tokenizer: \(descriptor.components.joined(separator: " "))")
         }
         return ConnectionTokenizer(self, calls, tokenizer)
     }
@@ -135,8 +131,8 @@ private final class ConnectionTokenizer: FTS5Tokenizer {
 
     func tokenize(
         context: UnsafeMutableRawPointer?, tokenization: FTS5Tokenization, pText: UnsafePointer<CChar>?, nText: CInt,
-        tokenCallback: @escaping FTS5TokenCallback) -> CInt
-    {
+        tokenCallback: @escaping FTS5TokenCallback
+    ) -> CInt {
         let code = calls.xTokenize(tokenizer, context, tokenization.rawValue, pText, nText, tokenCallback)
         // No statement fails, unless a tokenizer around this one hands the failure on.
         if code != SQLITE_OK { database?.fullText.failure = nil }
@@ -170,8 +166,8 @@ private final class InstalledTokenizer {
 
 private func createTokenizer(
     _ context: UnsafeMutableRawPointer?, _ arguments: UnsafeMutablePointer<UnsafePointer<CChar>?>?, _ count: CInt,
-    _ tokenizer: UnsafeMutablePointer<OpaquePointer?>?) -> CInt
-{
+    _ tokenizer: UnsafeMutablePointer<OpaquePointer?>?
+) -> CInt {
     let registration = Unmanaged<TokenizerRegistration>.fromOpaque(context!).takeUnretainedValue()
     guard let database = registration.database else { return SQLITE_MISUSE }
     let arguments = UnsafeBufferPointer(start: arguments, count: Int(count)).map { String(cString: $0!) }
@@ -193,8 +189,8 @@ private func deleteTokenizer(_ tokenizer: OpaquePointer?) {
 
 private func callTokenizer(
     _ tokenizer: OpaquePointer?, _ context: UnsafeMutableRawPointer?, _ flags: CInt, _ pText: UnsafePointer<CChar>?,
-    _ nText: CInt, _ callback: FTS5TokenCallback?) -> CInt
-{
+    _ nText: CInt, _ callback: FTS5TokenCallback?
+) -> CInt {
     let installed = Unmanaged<InstalledTokenizer>.fromOpaque(UnsafeRawPointer(tokenizer!)).takeUnretainedValue()
     let code = installed.tokenizer.tokenize(
         context: context, tokenization: FTS5Tokenization(rawValue: flags), pText: pText, nText: nText,

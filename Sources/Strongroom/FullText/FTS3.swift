@@ -44,8 +44,8 @@ public struct FTS3: VirtualTableModule {
     ///
     /// Source: <https://www.sqlite.org/fts3.html#querying_tokenizers>.
     public static func tokenize(
-        _ string: String, withTokenizer tokenizer: FTS3TokenizerDescriptor = .simple) throws -> [String]
-    {
+        _ string: String, withTokenizer tokenizer: FTS3TokenizerDescriptor = .simple
+    ) throws -> [String] {
         try Database.inMemory { db in
             let arguments = ([tokenizer.name] + tokenizer.arguments).map(\.quotedDatabaseIdentifier)
             try db.execute(sql: "CREATE VIRTUAL TABLE tokens USING fts3tokenize(\(arguments.joined(separator: ", ")))")

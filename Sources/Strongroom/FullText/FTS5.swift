@@ -36,7 +36,8 @@ public struct FTS5: VirtualTableModule {
     /// Returns the arguments of `CREATE VIRTUAL TABLE`.
     public func moduleArguments(for definition: FTS5TableDefinition, in db: Database) throws -> [String] {
         guard !definition.columns.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE,
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
                 message: "an FTS5 table has at least one column: add it with t.column(_:)")
         }
         var arguments = definition.columns.map { $0.name.moduleArgument + ($0.isIndexed ? "" : " UNINDEXED") }

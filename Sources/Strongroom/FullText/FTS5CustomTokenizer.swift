@@ -72,8 +72,8 @@ extension FTS5WrapperTokenizer {
     /// Passes the tokens of the wrapped tokenizer to `accept`.
     public func tokenize(
         context: UnsafeMutableRawPointer?, tokenization: FTS5Tokenization, pText: UnsafePointer<CChar>?, nText: CInt,
-        tokenCallback: @escaping FTS5TokenCallback) -> CInt
-    {
+        tokenCallback: @escaping FTS5TokenCallback
+    ) -> CInt {
         var wrapping = Wrapping(
             accept: { token, flags, callback in
                 try self.accept(token: token, flags: flags, for: tokenization, tokenCallback: callback)
@@ -95,8 +95,8 @@ private struct Wrapping {
 
 private func acceptToken(
     _ context: UnsafeMutableRawPointer?, _ flags: CInt, _ pToken: UnsafePointer<CChar>?, _ nToken: CInt, _ iStart: CInt,
-    _ iEnd: CInt) -> CInt
-{
+    _ iEnd: CInt
+) -> CInt {
     let wrapping = context!.assumingMemoryBound(to: Wrapping.self).pointee
     // FTS5's result code is passed on as it is: SQLITE_DONE, for example, is no failure.
     let ok = ResultCode.SQLITE_OK.rawValue

@@ -2,9 +2,12 @@ import CSQLCipher
 
 /// Receives one token: the context that goes with the callback, the token's flags, its bytes and their count, and where
 /// the text begins and ends that it stands for. Anything but `SQLITE_OK` stops the tokenizer, which returns that code.
-public typealias FTS5TokenCallback = @convention(c) (
-    _ context: UnsafeMutableRawPointer?, _ flags: CInt, _ pToken: UnsafePointer<CChar>?, _ nToken: CInt, _ iStart: CInt,
-    _ iEnd: CInt) -> CInt
+public typealias FTS5TokenCallback =
+    @convention(c) (
+        _ context: UnsafeMutableRawPointer?, _ flags: CInt, _ pToken: UnsafePointer<CChar>?, _ nToken: CInt,
+        _ iStart: CInt,
+        _ iEnd: CInt
+    ) -> CInt
 
 /// A tokenizer, which splits text into tokens.
 ///
@@ -23,7 +26,8 @@ public protocol FTS5Tokenizer: AnyObject {
     /// - returns: `SQLITE_OK`, another code that `tokenCallback` returned, or the code of a failure.
     func tokenize(
         context: UnsafeMutableRawPointer?, tokenization: FTS5Tokenization, pText: UnsafePointer<CChar>?, nText: CInt,
-        tokenCallback: @escaping FTS5TokenCallback) -> CInt
+        tokenCallback: @escaping FTS5TokenCallback
+    ) -> CInt
 }
 
 /// The purpose of a tokenization.
@@ -79,8 +83,8 @@ extension FTS5Tokenizer {
     }
 
     private func tokens(
-        of string: String, for tokenization: FTS5Tokenization) throws -> [(token: String, flags: FTS5TokenFlags)]
-    {
+        of string: String, for tokenization: FTS5Tokenization
+    ) throws -> [(token: String, flags: FTS5TokenFlags)] {
         var text = string
         var tokens: [(token: String, flags: FTS5TokenFlags)] = []
         let code = text.withUTF8 { bytes in
@@ -100,8 +104,8 @@ extension FTS5Tokenizer {
 
 private func collectToken(
     _ context: UnsafeMutableRawPointer?, _ flags: CInt, _ pToken: UnsafePointer<CChar>?, _ nToken: CInt, _ iStart: CInt,
-    _ iEnd: CInt) -> CInt
-{
+    _ iEnd: CInt
+) -> CInt {
     let tokens = context!.assumingMemoryBound(to: [(token: String, flags: FTS5TokenFlags)].self)
     tokens.pointee.append((token: String(token: pToken, count: nToken), flags: FTS5TokenFlags(rawValue: flags)))
     return SQLITE_OK

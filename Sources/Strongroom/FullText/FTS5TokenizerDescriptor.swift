@@ -9,7 +9,8 @@ public struct FTS5TokenizerDescriptor: Sendable {
     ///
     /// - precondition: `components` is not empty.
     public init(components: [String]) {
-        precondition(!components.isEmpty,
+        precondition(
+            !components.isEmpty,
             "A tokenizer has a name: FTS5TokenizerDescriptor(components: [\"unicode61\"])")
         self.components = components
     }
@@ -24,8 +25,8 @@ public struct FTS5TokenizerDescriptor: Sendable {
     ///     - separators: characters that stand between tokens.
     ///     - tokenCharacters: further characters that are part of tokens.
     public static func ascii(
-        separators: Set<Character> = [], tokenCharacters: Set<Character> = []) -> FTS5TokenizerDescriptor
-    {
+        separators: Set<Character> = [], tokenCharacters: Set<Character> = []
+    ) -> FTS5TokenizerDescriptor {
         FTS5TokenizerDescriptor(components: ["ascii"] + exceptions(separators, tokenCharacters))
     }
 
@@ -49,8 +50,8 @@ public struct FTS5TokenizerDescriptor: Sendable {
         diacritics: FTS5.Diacritics = .removeLegacy,
         categories: String = "",
         separators: Set<Character> = [],
-        tokenCharacters: Set<Character> = []) -> FTS5TokenizerDescriptor
-    {
+        tokenCharacters: Set<Character> = []
+    ) -> FTS5TokenizerDescriptor {
         var components = ["unicode61"]
         switch diacritics {
         case .keep: components += ["remove_diacritics", "0"]

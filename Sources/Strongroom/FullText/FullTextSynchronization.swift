@@ -63,11 +63,12 @@ struct FullTextSynchronization {
         for trigger in triggers {
             let name = Self.name(trigger.suffix, tableName).quotedDatabaseIdentifier
             let actions = trigger.actions.map { "\n    \($0);" }.joined()
-            try db.execute(sql: """
-                CREATE TRIGGER \(ifNotExists ? "IF NOT EXISTS " : "")\(name) \(trigger.event) \
-                ON \(contentTable.quotedDatabaseIdentifier) BEGIN\(actions)
-                END
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TRIGGER \(ifNotExists ? "IF NOT EXISTS " : "")\(name) \(trigger.event) \
+                    ON \(contentTable.quotedDatabaseIdentifier) BEGIN\(actions)
+                    END
+                    """)
         }
         try db.execute(sql: "INSERT INTO \(index)(\(index)) VALUES('rebuild')")
     }
@@ -111,7 +112,8 @@ extension Database {
 extension String {
     /// A column's name as an argument of a full-text module: quoted, unless it is a plain word.
     var moduleArgument: String {
-        let isWord = !isEmpty && allSatisfy { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
+        let isWord =
+            !isEmpty && allSatisfy { $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) }
             && first?.isNumber == false
         return isWord ? self : quotedDatabaseIdentifier
     }

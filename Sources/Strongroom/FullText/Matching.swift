@@ -12,8 +12,8 @@ extension ColumnExpression {
 
 extension SQLExpression {
     fileprivate static func match(
-        _ column: SQLExpression, _ pattern: (some DatabaseValueConvertible)?) -> SQLExpression
-    {
+        _ column: SQLExpression, _ pattern: (some DatabaseValueConvertible)?
+    ) -> SQLExpression {
         let value = SQLExpression.value(pattern?.databaseValue ?? .null)
         return SQLExpression(node: .comparison(column, .match, value))
     }

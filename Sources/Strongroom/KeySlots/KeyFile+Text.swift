@@ -48,7 +48,7 @@ extension KeyFile {
         var lines = Lines(text)
         lines.removeFirst()
         guard let salt = lines.value("database").flatMap({ Salt(hex: $0) }),
-              let epoch = lines.value("epoch").flatMap({ Int($0) }), (1...KeyFile.largestEpoch).contains(epoch)
+            let epoch = lines.value("epoch").flatMap({ Int($0) }), (1...KeyFile.largestEpoch).contains(epoch)
         else { throw DatabaseError.damagedKeyFile }
         var entries: [KeySlot.Entry] = []
         while lines.comesNext("slot") {
@@ -56,7 +56,7 @@ extension KeyFile {
             entries.append(entry)
         }
         guard let code = lines.value("code").flatMap({ hexBytes($0) }), code.count == 32, !entries.isEmpty,
-              Set(entries.map(\.slot.id)).count == entries.count
+            Set(entries.map(\.slot.id)).count == entries.count
         else { throw DatabaseError.damagedKeyFile }
         self.init(salt: salt, epoch: epoch, entries: entries, code: code)
         // Any other form of the same content is not authenticated.
@@ -75,16 +75,15 @@ extension KeyFile {
 
     private static func entry(_ lines: inout Lines) -> KeySlot.Entry? {
         guard let id = lines.value("slot"), id.utf8.count == 8, hexBytes(id).map({ hexadecimal($0) == id }) == true,
-              let label = lines.value("label"), NewKeySlot.isValid(label: String(label)),
-              let created = lines.value("created").flatMap({ time(String($0)) }),
-              let kind = lines.value("kind").flatMap({ KeySlot.Kind(rawValue: String($0)) }),
-              let derivation = lines.value("derivation").flatMap({ KeyDerivation(text: $0) }),
-              (derivation == .hkdf) == (kind == .recoveryCode),
-              let salt = lines.value("salt").flatMap({ hexBytes($0) }), salt.count == KeySlot.Entry.saltCount,
-              let wrapped = lines.value("wrapped").flatMap({ hexBytes($0) }), wrapped.count == 40
+            let label = lines.value("label"), NewKeySlot.isValid(label: String(label)),
+            let created = lines.value("created").flatMap({ time(String($0)) }),
+            let kind = lines.value("kind").flatMap({ KeySlot.Kind(rawValue: String($0)) }),
+            let derivation = lines.value("derivation").flatMap({ KeyDerivation(text: $0) }),
+            (derivation == .hkdf) == (kind == .recoveryCode),
+            let salt = lines.value("salt").flatMap({ hexBytes($0) }), salt.count == KeySlot.Entry.saltCount,
+            let wrapped = lines.value("wrapped").flatMap({ hexBytes($0) }), wrapped.count == 40
         else { return nil }
-        let slot = KeySlot(
-            id: String(id), label: String(label), created: created, kind: kind, derivation: derivation)
+        let slot = KeySlot(id: String(id), label: String(label), created: created, kind: kind, derivation: derivation)
         return KeySlot.Entry(slot: slot, salt: salt, wrapped: wrapped)
     }
 

@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 
 /// The content of a key file: the data key of a database, wrapped once for each secret that opens it.
@@ -8,7 +7,7 @@ struct KeyFile: Hashable {
 
     /// The salt of the database that the data key opens.
     let salt: Salt
-    /// A number that grows by one with each change.
+    /// A number that grows by one with each change. The first one is the time in microseconds.
     var epoch: Int
     var entries: [KeySlot.Entry]
     /// The authentication code of the content above.
@@ -35,7 +34,7 @@ struct KeyFile: Hashable {
         let key = try dataKey.subkey("Strongroom keys 1 authentication"), text = authenticatedText
         var code = [UInt8](repeating: 0, count: 32)
         let result = key.withBytes {
-            strongroom_hmac(STRONGROOM_SHA256, $0.baseAddress, $0.count, text, text.count, &code)
+            Provider.hmac(.sha256, key: $0, text, into: &code)
         }
         guard result == 0 else { throw DatabaseError.noHMAC }
         return code
@@ -44,7 +43,7 @@ struct KeyFile: Hashable {
     /// Returns true if the file was written with this data key.
     func isAuthentic(with dataKey: SecretBytes) throws -> Bool {
         let expected = try authentication(with: dataKey)
-        return expected.count == code.count && strongroom_equal(expected, code, code.count)
+        return expected.count == code.count && SecretMemory.isEqual(expected, code, count: code.count)
     }
 
     // MARK: Unlocking
@@ -71,11 +70,29 @@ struct KeyFile: Hashable {
                 untried = untried ?? error
             }
         }
-        throw untried ?? refusal(of: secret)
+        throw untried ?? refusal(of: secret, isCode: code != nil)
+    }
+
+    /// Returns the slot that a secret opens. Nil if none does, of those that can be tried.
+    func slot(openedBy secret: SecretBytes, _ deriver: KeySlotDeriver) throws -> KeySlot? {
+        do {
+            return try unlock(secret, preferred: nil, deriver).slot
+        } catch let error as DatabaseError
+            where [.wrongKey, .mistypedRecoveryCode, .unsupportedDerivation].contains(error.reason)
+        {
+            return nil
+        }
     }
 
     /// Returns the error for a secret that opens no slot.
-    private func refusal(of secret: SecretBytes) -> DatabaseError {
+    ///
+    /// - parameter isCode: true if it is a recovery code, and its check fits.
+    private func refusal(of secret: SecretBytes, isCode: Bool) -> DatabaseError {
+        if isCode {
+            return DatabaseError(
+                .SQLITE_NOTADB, .wrongKey, "no key slot opens with this recovery code",
+                advice: "it was typed as it was made: use the code of this database, if its slot was not removed")
+        }
         if entries.contains(where: { $0.slot.kind == .recoveryCode }), secret.withBytes(RecoveryCode.resembles) {
             return DatabaseError(
                 .SQLITE_NOTADB, .mistypedRecoveryCode,
@@ -111,6 +128,13 @@ struct KeyFile: Hashable {
     }
 
     // MARK: Limits
+
+    /// Throws if the file is beyond the limits with a new slot. Costs nothing.
+    func requireFit(with new: NewKeySlot) throws {
+        let slot = KeySlot(id: "", label: new.label, created: Date(), kind: new.kind, derivation: new.derivation)
+        let entry = KeySlot.Entry(slot: slot, salt: [], wrapped: [])
+        try KeyFile(salt: salt, epoch: epoch, entries: entries + [entry], code: []).requireFit()
+    }
 
     /// Throws if the file is beyond the limits of key files.
     func requireFit() throws {
@@ -157,9 +181,7 @@ extension SecretBytes {
         let name = Array(purpose.utf8)
         return try SecretBytes(count: 32) { out in
             let result = withBytes {
-                strongroom_hmac(
-                    STRONGROOM_SHA256, $0.baseAddress, $0.count, name, name.count,
-                    out.bindMemory(to: UInt8.self).baseAddress)
+                Provider.hmac(.sha256, key: $0, name, into: out.bindMemory(to: UInt8.self).baseAddress)
             }
             guard result == 0 else { throw DatabaseError.noHMAC }
         }
@@ -167,11 +189,10 @@ extension SecretBytes {
 
     /// Returns `key`, wrapped with this key.
     func wrap(_ key: SecretBytes) throws -> [UInt8] {
-        var wrapped = [UInt8](repeating: 0, count: Int(STRONGROOM_WRAPPED_KEY_SIZE))
+        var wrapped = [UInt8](repeating: 0, count: Provider.wrappedKeySize)
         let result = withBytes { own in
             key.withBytes { key in
-                strongroom_wrap_key(
-                    own.bindMemory(to: UInt8.self).baseAddress, key.bindMemory(to: UInt8.self).baseAddress, &wrapped)
+                Provider.wrap(key, with: own, into: &wrapped)
             }
         }
         guard result == 0 else {
@@ -185,8 +206,7 @@ extension SecretBytes {
         var result: CInt = 0
         let key = try SecretBytes(count: KeySource.rawCount) { out in
             withBytes { own in
-                result = strongroom_unwrap_key(
-                    own.bindMemory(to: UInt8.self).baseAddress, wrapped, out.bindMemory(to: UInt8.self).baseAddress)
+                result = Provider.unwrap(wrapped, with: own, into: out)
             }
         }
         return result == 0 ? key : nil

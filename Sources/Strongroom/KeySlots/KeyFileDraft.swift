@@ -1,3 +1,5 @@
+import Foundation
+
 /// The next content of a key file. Each new secret must unlock it before it is published.
 struct KeyFileDraft {
     private let salt: Salt
@@ -8,9 +10,16 @@ struct KeyFileDraft {
     /// The secrets of the new slots, by identifier.
     private var secrets: [String: SecretBytes] = [:]
 
-    init(salt: Salt, dataKey: SecretBytes, deriver: KeySlotDeriver, epoch: Int = 0, entries: [KeySlot.Entry] = []) {
+    /// - parameter epoch: the epoch of the former file. Default: the time, so that slots that are removed and made
+    ///   again have no lower epoch.
+    init(salt: Salt, dataKey: SecretBytes, deriver: KeySlotDeriver, epoch: Int? = nil, entries: [KeySlot.Entry] = []) {
         (self.salt, self.dataKey, self.deriver) = (salt, dataKey, deriver)
-        (self.epoch, self.entries) = (epoch, entries)
+        (self.epoch, self.entries) = (epoch ?? KeyFileDraft.firstEpoch, entries)
+    }
+
+    /// The microseconds since 1970.
+    private static var firstEpoch: Int {
+        min(max(Int(Date().timeIntervalSince1970 * 1_000_000), 0), KeyFile.largestEpoch - 1)
     }
 
     /// Creates a draft that begins with the content of `file`.

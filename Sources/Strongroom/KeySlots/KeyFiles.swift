@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 
 /// The key files of a database. They are beside the real file, have its owner and mode, and are replaced as a whole.
@@ -6,13 +5,21 @@ import Foundation
 /// A change locks and writes the scratch file, and renames it. Readers find the content from before or from after the
 /// change. A killed process leaves at most a scratch file, which the next change takes over.
 struct KeyFiles {
-    enum Role: String, CaseIterable {
+    enum Role: CompanionRole {
         /// The slots of the data key that the database has.
-        case current = "-keys"
+        case current
         /// The slots of the new data key of a rotation in progress.
-        case rotation = "-keys-next"
+        case rotation
         /// The next content of either.
-        case scratch = "-keys-new"
+        case scratch
+
+        var file: CompanionFile {
+            switch self {
+            case .current: .keys
+            case .rotation: .nextKeys
+            case .scratch: .newKeys
+            }
+        }
     }
 
     private static let sidecar = Sidecar(noun: "key file", largest: KeyFile.largestSize, unfit: .unfitKeyFile)
@@ -20,12 +27,12 @@ struct KeyFiles {
     /// The path of the database, with symbolic links resolved.
     let database: String
 
-    func path(_ role: Role) -> String { database + role.rawValue }
+    func path(_ role: Role) -> String { role.file.path(of: database) }
 
     // MARK: Reading
 
     /// Returns true if there is anything with the name.
-    func exists(_ role: Role) -> Bool { strongroom_file_exists(path(role)) }
+    func exists(_ role: Role) -> Bool { NamedFile.exists(path(role)) }
 
     /// Returns the content of a key file. Nil if there is none.
     func read(_ role: Role) throws -> KeyFile? { try KeyFiles.read(path(role)) }
@@ -40,6 +47,11 @@ struct KeyFiles {
         return nil
     }
 
+    /// The bytes of the current key file and of that of a rotation, to see whether they change.
+    var traces: [[UInt8]] {
+        [Role.current, .rotation].map { ((try? KeyFiles.sidecar.read(path($0), settled: false)) ?? nil) ?? [] }
+    }
+
     /// Returns the content of the key file at a path. Nil if there is none.
     static func read(_ path: String) throws -> KeyFile? {
         guard let bytes = try sidecar.read(path, settled: false) else { return nil }
@@ -52,13 +64,21 @@ struct KeyFiles {
         }
     }
 
+    /// Refuses a database with a key file, which contains its key.
+    func requireNone() throws {
+        guard let role = [Role.current, .rotation].first(where: exists) else { return }
+        throw DatabaseError.missingKey(
+            database, because: "\(path(role)) belongs to a database that has a key",
+            advice: "restore that database and open it with a secret of its key file, or move the file away")
+    }
+
     // MARK: Changing
 
     /// Runs `body` while no other thread or process changes the key files.
     func changing<T>(_ body: (Change) throws -> T) throws -> T {
-        let scratch = path(.scratch), descriptor = strongroom_scratch_open(scratch, database)
+        let scratch = path(.scratch), descriptor = ScratchFile.open(scratch, like: database)
         guard descriptor >= 0 else { throw KeyFiles.sidecar.failure("write", scratch, error: -descriptor) }
-        defer { strongroom_scratch_close(descriptor, scratch) }
+        defer { ScratchFile.close(descriptor, scratch) }
         return try body(Change(files: self, descriptor: descriptor))
     }
 
@@ -76,14 +96,14 @@ struct KeyFiles {
     }
 
     /// Removes what a killed change has left.
-    func removeLeftOvers() { strongroom_scratch_sweep(path(.scratch)) }
+    func removeLeftOvers() { ScratchFile.sweep(path(.scratch)) }
 
-    /// Removes the key file of a database that doesn't exist, complete or not, if it is that of `copy`. In that case
-    /// the process that was to rename `copy` to the database was killed before that.
-    func removeKeys(madeFor copy: KeyFiles) throws {
+    /// Removes a key file, complete or not, if it is that of `copy`. In that case the process that was to rename `copy`
+    /// to the database was killed before that.
+    func removeKeys(madeFor copy: KeyFiles, as role: Role) throws {
         guard let own = try copy.read(.current) else { return }
         try changing { change in
-            if try read(.current) == own { try change.remove(.current) }
+            if try read(role) == own { try change.remove(role) }
         }
     }
 
@@ -101,14 +121,14 @@ struct KeyFiles {
         func write(_ file: KeyFile, as role: Role, like model: String? = nil, replacesDamaged: Bool = false) throws {
             let path = files.path(role), text = file.text
             if replacesDamaged { _ = try KeyFiles.sidecar.read(path, settled: false) } else { _ = try files.read(role) }
-            let error = strongroom_scratch_publish(
-                descriptor, files.path(.scratch), path, model ?? files.database, text, text.count)
+            let error = ScratchFile.publish(
+                descriptor, files.path(.scratch), as: path, like: model ?? files.database, text)
             guard error == 0 else { throw KeyFiles.sidecar.failure("write", path, error: error) }
         }
 
         /// Removes a file, if there is one.
         func remove(_ role: Role) throws {
-            let path = files.path(role), error = strongroom_file_remove(path)
+            let path = files.path(role), error = NamedFile.remove(path)
             guard error == 0 || error == ENOENT else { throw KeyFiles.sidecar.failure("remove", path, error: error) }
         }
     }

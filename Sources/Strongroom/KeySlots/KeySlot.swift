@@ -41,8 +41,7 @@ extension KeySlot.Entry {
     ) throws {
         try new.validate()
         let seconds = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
-        let slot = KeySlot(
-            id: id, label: new.label, created: seconds, kind: new.kind, derivation: new.derivation)
+        let slot = KeySlot(id: id, label: new.label, created: seconds, kind: new.kind, derivation: new.derivation)
         try self.init(slot, secret: secret, dataKey: dataKey, deriver)
     }
 

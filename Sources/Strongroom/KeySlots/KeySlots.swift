@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 
 /// The key slots of a database: the secrets that open it. A change costs one derivation and writes no page, whatever
@@ -91,14 +90,20 @@ public final class KeySlots: Sendable {
 
     /// Adds a slot, after its secret has unlocked it.
     ///
-    /// - throws: `SQLITE_MISUSE` for an empty secret, for an invalid label or derivation, and with 32 slots;
-    ///   `SQLITE_BUSY` while the data key is being renewed, and if another process changes slots for longer than five
-    ///   seconds.
+    /// The secret is tried on each slot first, at the cost of a derivation: a secret with two slots would still open
+    /// the database after one of them was removed.
+    ///
+    /// - throws: `SQLITE_MISUSE` with the reason `existingKeySlot` for a secret that has a slot, and for an empty
+    ///   secret, for an invalid label or derivation, and with 32 slots; `SQLITE_BUSY` while the data key is being
+    ///   renewed, and if another process changes slots for longer than five seconds.
     @discardableResult
     public func add(_ key: DatabaseKey, _ slot: NewKeySlot) throws -> KeySlot {
         try slot.validateForGivenSecret()
         return try key.withSlotSecret { secret in
-            try change { try $0.adding(slot, secret) }.slots.last!
+            let file = try present()
+            try file.requireFit(with: slot)
+            if let own = try file.slot(openedBy: secret, KeySlotDeriver()) { throw DatabaseError.existing(own) }
+            return try change { try $0.adding(slot, secret) }.slots.last!
         }
     }
 
@@ -123,13 +128,15 @@ public final class KeySlots: Sendable {
     ) throws -> KeySlot {
         try key.withSlotSecret { secret in
             let file = try change { draft in
-                try draft.changing(name, to: { slot in
-                    let own = slot.kind == .recoveryCode ? NewKeySlot(label: slot.label) : NewKeySlot(of: slot)
-                    let new = NewKeySlot(
-                        label: slot.label, kind: kind ?? own.kind, derivation: derivation ?? own.derivation)
-                    try new.validateForGivenSecret()
-                    return new
-                }, secret)
+                try draft.changing(
+                    name,
+                    to: { slot in
+                        let own = slot.kind == .recoveryCode ? NewKeySlot(label: slot.label) : NewKeySlot(of: slot)
+                        let new = NewKeySlot(
+                            label: slot.label, kind: kind ?? own.kind, derivation: derivation ?? own.derivation)
+                        try new.validateForGivenSecret()
+                        return new
+                    }, secret)
             }
             return file.slots[try file.index(of: name)]
         }
@@ -160,9 +167,7 @@ extension DatabaseKey {
     func withSlotSecret<R>(_ body: (SecretBytes) throws -> R) throws -> R {
         try source.withSecret { secret in
             guard source.form == .passphrase, try KeySource.specifiedKey(secret) == nil else {
-                throw DatabaseError(
-                    refusing: "a raw key can't be the secret of a slot",
-                    advice: "give a passphrase, or the bytes of a file as one", reason: .unfitKeySlot)
+                throw DatabaseError.rawKeyInSlot
             }
             guard secret.count > 0 else { throw DatabaseError.emptyKey }
             return try body(secret)
@@ -175,5 +180,37 @@ extension DatabaseError {
         DatabaseError(
             .SQLITE_CANTOPEN, refusing: "the key file \(path) is gone", advice: "restore it from a backup",
             reason: .unfitKeyFile)
+    }
+
+    static func existing(_ slot: KeySlot) -> DatabaseError {
+        DatabaseError(
+            refusing: "slot \(slot.id) (\(slot.label)) has this secret",
+            advice: "give another secret, or remove that slot first", reason: .existingKeySlot)
+    }
+
+    static let rawKeyInSlot = DatabaseError(
+        refusing: "a raw key can't be the secret of a slot", advice: "give a passphrase, or the bytes of a file as one",
+        reason: .unfitKeySlot)
+
+    static func foreignKeyFile(_ path: String) -> DatabaseError {
+        DatabaseError(
+            .SQLITE_NOTADB, .foreignKeyFile,
+            "\(path) belongs to another database, or to this one before its data key was renewed",
+            advice: """
+                restore the key file that was beside the database; a backup from before the database had slots opens \
+                with the key that it had then
+                """)
+    }
+
+    static func olderKeyFile(_ epoch: Int, _ least: Int) -> DatabaseError {
+        DatabaseError(
+            .SQLITE_AUTH, .olderKeyFile, "the key file is an older copy: its epoch is \(epoch), and \(least) was seen",
+            advice: "restore the latest key file")
+    }
+
+    static func noKeySlots(_ path: String) -> DatabaseError {
+        DatabaseError(
+            refusing: "\(path) has no key slots", advice: "give it slots with rotateKey(.creating(_:secret:))",
+            reason: .unfitKeySlots)
     }
 }

@@ -1,11 +1,10 @@
-import CStrongroom
-
 /// A secret that a person can write down and type: 160 random bits as groups of letters and digits that are not
 /// mistaken for one another, with a check.
 ///
 ///     4QX7M-9HTKC-R2D5V-W8JZA-B3NYE-G6PFS-T1K0M
 ///
-/// The digits are those of Crockford's base 32. Case, spaces and hyphens are ignored, O is 0, and I and L are 1.
+/// The digits are those of Crockford's base 32. Case, spaces, tabs, hyphens and the dashes of word processors are
+/// ignored, O is 0, I and L are 1, and U is V. Three check digits tell a mistyped code from a wrong one.
 /// <https://www.crockford.com/base32.html>
 public struct RecoveryCode: Sendable {
     /// The random bytes.
@@ -29,24 +28,70 @@ public struct RecoveryCode: Sendable {
         guard try RecoveryCode.check(of: secret).elementsEqual(typed) else { return nil }
     }
 
-    /// Returns true if a text has the length and the characters of a code. If no slot opens with it, it was mistyped.
+    /// Returns true if a text that is no code looks like one with a mistake: its check does not fit, it has one or two
+    /// digits more or fewer, or one or two characters that are no digits.
     static func resembles(_ text: UnsafeRawBufferPointer) -> Bool {
-        guard var values = values(in: text) else { return false }
-        wipe(&values)
-        return true
+        guard var reading = Reading(text) else { return false }
+        defer { wipe(&reading.values) }
+        let excess = reading.values.count + reading.strangers - digitCount
+        return reading.strangers <= 2 && (-2...2).contains(excess)
     }
 
-    /// Returns the digits of a text that has as many of them as a code, and otherwise only spaces and hyphens.
+    /// Returns the digits of a text that has as many of them as a code, and otherwise only separators.
     private static func values(in text: UnsafeRawBufferPointer) -> [UInt8]? {
-        guard text.count <= 64 else { return nil }
-        var values: [UInt8] = []
-        // Without a reallocation, which would leave a copy behind.
-        values.reserveCapacity(64)
-        for byte in text where byte != UInt8(ascii: "-") && byte != UInt8(ascii: " ") {
-            guard let value = value(of: byte) else { return nil }
-            values.append(value)
+        guard var reading = Reading(text) else { return nil }
+        guard reading.strangers == 0, reading.values.count == digitCount else {
+            wipe(&reading.values)
+            return nil
         }
-        return values.count == digitCount ? values : nil
+        return reading.values
+    }
+
+    /// The digits of a text that may have been typed as a code.
+    private struct Reading {
+        var values: [UInt8] = []
+        /// The number of characters that are neither digits nor separators.
+        private(set) var strangers = 0
+
+        private static let longest = 256
+
+        init?(_ text: UnsafeRawBufferPointer) {
+            guard text.count <= Self.longest else { return nil }
+            // Without a reallocation, which would leave a copy behind.
+            values.reserveCapacity(Self.longest)
+            var at = 0
+            while at < text.count {
+                if let size = Self.sizeOfSeparator(text[at...]) {
+                    at += size
+                    continue
+                }
+                // The further bytes of a character are a part of it.
+                if let value = RecoveryCode.value(of: text[at]) {
+                    values.append(value)
+                } else if text[at] & 0xC0 != 0x80 {
+                    strangers += 1
+                }
+                at += 1
+            }
+        }
+
+        /// Returns the size of a space or dash at the beginning of a text: also those that word processors put in.
+        private static func sizeOfSeparator(_ text: Slice<UnsafeRawBufferPointer>) -> Int? {
+            let bytes = text.prefix(3)
+            switch bytes.first! {
+            case UInt8(ascii: "-"), UInt8(ascii: " "), 0x09...0x0D: return 1
+            // A space without a break, a soft hyphen.
+            case 0xC2 where [0xA0, 0xAD].contains(bytes.dropFirst().first): return 2
+            // U+2000 to U+2015 are spaces and dashes; a thin space without a break, a joiner of words, a minus.
+            case 0xE2 where bytes.count == 3:
+                let second = bytes[bytes.startIndex + 1], third = bytes[bytes.startIndex + 2]
+                let isSeparator = second == 0x80 && ((0x80...0x95).contains(third) || third == 0xAF)
+                return isSeparator || second == 0x81 && third == 0xA0 || second == 0x88 && third == 0x92 ? 3 : nil
+            // A byte order mark.
+            case 0xEF where bytes.dropFirst().elementsEqual([0xBB, 0xBF]): return 3
+            default: return nil
+            }
+        }
     }
 
     /// Calls `body` with the code in groups of five. Show it to a person once, and keep no copy.
@@ -77,6 +122,7 @@ public struct RecoveryCode: Sendable {
         switch upper {
         case UInt8(ascii: "O"): return 0
         case UInt8(ascii: "I"), UInt8(ascii: "L"): return 1
+        case UInt8(ascii: "U"): return 27
         default: return digits.firstIndex(of: upper).map { UInt8($0) }
         }
     }

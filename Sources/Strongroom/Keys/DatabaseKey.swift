@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 
 /// The key of an encrypted database: a passphrase, or the 32 bytes of the key itself.
@@ -11,16 +10,18 @@ public struct DatabaseKey: Sendable {
     /// the form `x'…'` is a raw key in hexadecimal.
     public static func passphrase(_ passphrase: String) -> DatabaseKey {
         var passphrase = passphrase
-        return DatabaseKey(source: KeySource { body in
-            try passphrase.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
-        })
+        return DatabaseKey(
+            source: KeySource { body in
+                try passphrase.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
+            })
     }
 
     /// Returns a key from a passphrase as bytes. Bytes of value zero are part of it.
     public static func passphrase(_ bytes: some Collection<UInt8>) -> DatabaseKey {
-        DatabaseKey(source: KeySource { body in
-            try SecretBytes(copying: bytes).withBytes(body)
-        })
+        DatabaseKey(
+            source: KeySource { body in
+                try SecretBytes(copying: bytes).withBytes(body)
+            })
     }
 
     /// Returns a key whose passphrase `provider` returns when a key must be derived, once per database. It is wiped
@@ -28,18 +29,19 @@ public struct DatabaseKey: Sendable {
     ///
     /// `provider` is called on the thread that opens the database. The opening throws the error that `provider` throws.
     public static func passphrase(from provider: @escaping @Sendable () throws -> [UInt8]) -> DatabaseKey {
-        DatabaseKey(source: KeySource(provider: {
-            var bytes = try provider()
-            defer { wipe(&bytes) }
-            return try SecretBytes(copying: bytes)
-        }))
+        DatabaseKey(
+            source: KeySource(provider: {
+                var bytes = try provider()
+                defer { wipe(&bytes) }
+                return try SecretBytes(copying: bytes)
+            }))
     }
 
     /// Returns a key whose passphrase `provider` returns when a key must be derived, such as `Data`. Only an array is
     /// wiped afterwards.
     public static func passphrase(
-        from provider: @escaping @Sendable () throws -> some Collection<UInt8> & Sendable) -> DatabaseKey
-    {
+        from provider: @escaping @Sendable () throws -> some Collection<UInt8> & Sendable
+    ) -> DatabaseKey {
         DatabaseKey(source: KeySource(provider: { try SecretBytes(copying: try provider()) }))
     }
 
@@ -113,7 +115,7 @@ final class KeySource: @unchecked Sendable {
     enum Storage {
         case bytes(SecretBytes)
         case provider(@Sendable () throws -> SecretBytes)
-        case store(any KeyStore)
+        case store(any KeyStore, FormerKeys)
         /// No memory was available for the secret. Using the key throws the error.
         case failed(DatabaseError)
     }
@@ -141,8 +143,8 @@ final class KeySource: @unchecked Sendable {
         identity = hashableRandomBytes()
     }
 
-    init(store: any KeyStore) {
-        storage = .store(store)
+    init(store: any KeyStore, formerKeys: FormerKeys) {
+        storage = .store(store, formerKeys)
         form = .raw
         (salt, slotID) = (nil, nil)
         identity = hashableRandomBytes()
@@ -163,8 +165,9 @@ final class KeySource: @unchecked Sendable {
                 identity = KeySource.fingerprint(bytes, form: .passphrase)
             }
         } catch {
-            let failure = error as? DatabaseError ?? DatabaseError(
-                resultCode: .SQLITE_ERROR, message: "the key can't be read")
+            let failure =
+                error as? DatabaseError
+                ?? DatabaseError(.SQLITE_ERROR, message: "the key can't be read")
             (storage, form, salt) = (.failed(failure), .passphrase, nil)
             identity = hashableRandomBytes()
         }
@@ -175,7 +178,7 @@ final class KeySource: @unchecked Sendable {
         case .bytes(let bytes): return try body(bytes)
         case .failed(let error): throw error
         case .provider(let provide): return try body(provide())
-        case .store(let store): return try store.load(.current).source.withSecret(body)
+        case .store(let store, _): return try store.load(.current).source.withSecret(body)
         }
     }
 
@@ -184,13 +187,15 @@ final class KeySource: @unchecked Sendable {
     static func specifiedKey(_ bytes: SecretBytes) throws -> (key: SecretBytes, salt: Salt?)? {
         try bytes.withBytes { text in
             guard text.count >= 3, text[0] | 0x20 == UInt8(ascii: "x"),
-                  text[1] == UInt8(ascii: "'"), text[text.count - 1] == UInt8(ascii: "'")
+                text[1] == UInt8(ascii: "'"), text[text.count - 1] == UInt8(ascii: "'")
             else { return nil }
             let digits = UnsafeRawBufferPointer(rebasing: text[2..<text.count - 1])
             guard digits.count == 64 || digits.count == 96, digits.allSatisfy({ nibble(hexDigit: $0) != nil }) else {
-                throw DatabaseError(resultCode: .SQLITE_MISUSE, message: """
-                    malformed raw key: x'…' takes 64 hexadecimal digits (the key) or 96 (the key and the salt)
-                    """)
+                throw DatabaseError(
+                    .SQLITE_MISUSE,
+                    message: """
+                        malformed raw key: x'…' takes 64 hexadecimal digits (the key) or 96 (the key and the salt)
+                        """)
             }
             func byte(_ index: Int) -> UInt8 {
                 nibble(hexDigit: digits[2 * index])! << 4 | nibble(hexDigit: digits[2 * index + 1])!
@@ -225,7 +230,7 @@ final class KeySource: @unchecked Sendable {
         var digest = [UInt8](repeating: 0, count: 64)
         let result = secret.withBytes { bytes in
             fingerprintKey.withBytes { key in
-                strongroom_hmac(STRONGROOM_SHA512, key.baseAddress, key.count, bytes.baseAddress, bytes.count, &digest)
+                Provider.hmac(.sha512, key: key, bytes, into: &digest)
             }
         }
         // Without a digest, one key would be taken for all others.
@@ -237,4 +242,11 @@ final class KeySource: @unchecked Sendable {
 private func hashableRandomBytes() -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<65).map { _ in UInt8.random(in: 0...255, using: &generator) }
+}
+
+extension DatabaseError {
+    static let emptyKey = DatabaseError(
+        refusing: "the key is empty, and SQLCipher would write clear text",
+        advice: "give a passphrase, or none of Configuration.encryption and usePassphrase for an unencrypted database",
+        reason: .emptyKey)
 }

@@ -1,5 +1,3 @@
-import CStrongroom
-
 /// The function that derives the key of a slot from its secret, and its cost.
 ///
 /// A derivation outside of its bounds is refused, in a key file as in a program: below them, guessing would be cheap,
@@ -24,8 +22,10 @@ public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static let providesScrypt: Bool = {
-        var out: UInt8 = 0
-        return strongroom_scrypt("", 0, [], 0, 2, 1, 1, &out, 1) != STRONGROOM_UNSUPPORTED
+        var out: [UInt8] = [0]
+        let empty = UnsafeRawBufferPointer(start: nil, count: 0)
+        let result = out.withUnsafeMutableBytes { Provider.scrypt(empty, salt: [], n: 2, r: 1, p: 1, into: $0) }
+        return result != Provider.unsupported
     }()
 
     /// The work, in units of scrypt's work on 1 KiB. Its sum limits the cost of a key file.
@@ -71,7 +71,7 @@ public enum KeyDerivation: Hashable, Sendable, CustomStringConvertible {
     private func require(_ name: String, _ value: Int, _ bounds: ClosedRange<Int>) throws {
         if value < bounds.lowerBound {
             throw DatabaseError(
-                refusing: "\(name) of a key slot's derivation is \(value), and at least \(bounds.lowerBound)",
+                refusing: "key slot derivation: \(name) is \(value); the minimum is \(bounds.lowerBound)",
                 reason: .weakKeyCost)
         }
         if value > bounds.upperBound { throw excess("\(name) = \(value)") }
@@ -89,7 +89,7 @@ extension KeyDerivation {
     func key(from secret: SecretBytes, salt: [UInt8]) throws -> SecretBytes {
         try SecretBytes(count: KeySource.rawCount) { out in
             let result = try secret.withBytes { try derive($0, salt, into: out) }
-            guard result != STRONGROOM_UNSUPPORTED else {
+            guard result != Int(Provider.unsupported) else {
                 throw DatabaseError(
                     refusing: "the cryptographic provider has no \(name)", advice: "use another derivation",
                     reason: .unsupportedDerivation)
@@ -105,34 +105,34 @@ extension KeyDerivation {
     private func derive(
         _ secret: UnsafeRawBufferPointer, _ salt: [UInt8], into out: UnsafeMutableRawBufferPointer
     ) throws -> Int {
-        let key = out.bindMemory(to: UInt8.self).baseAddress, size = out.count
-        let result: CInt = switch self {
-        case .scrypt(let logN, let r, let p):
-            strongroom_scrypt(
-                secret.baseAddress, secret.count, salt, salt.count, 1 << UInt64(logN), UInt32(r), UInt32(p), key, size)
-        case .argon2id(let memory, let passes, let lanes):
-            strongroom_argon2id(
-                secret.baseAddress, secret.count, salt, salt.count, UInt32(passes), UInt32(memory), UInt32(lanes),
-                key, size)
-        case .pbkdf2(let rounds):
-            strongroom_pbkdf2(
-                STRONGROOM_SHA512, secret.baseAddress, secret.count, salt, salt.count, UInt32(rounds), key, size)
-        case .hkdf: expand(secret, salt, into: key)
-        }
+        let result: CInt =
+            switch self {
+            case .scrypt(let logN, let r, let p):
+                Provider.scrypt(secret, salt: salt, n: 1 << UInt64(logN), r: r, p: p, into: out)
+            case .argon2id(let memory, let passes, let lanes):
+                Provider.argon2id(secret, salt: salt, passes: passes, memory: memory, lanes: lanes, into: out)
+            case .pbkdf2(let rounds):
+                Provider.pbkdf2(.sha512, secret, salt: salt, rounds: rounds, into: out)
+            case .hkdf: expand(secret, salt, into: out)
+            }
         return Int(result)
     }
 
     private func expand(
-        _ secret: UnsafeRawBufferPointer, _ salt: [UInt8], into key: UnsafeMutablePointer<UInt8>?
+        _ secret: UnsafeRawBufferPointer, _ salt: [UInt8], into key: UnsafeMutableRawBufferPointer
     ) -> CInt {
-        guard let extracted = try? SecretBytes(count: 32, fill: { out in
-            let digest = out.bindMemory(to: UInt8.self).baseAddress
-            let result = strongroom_hmac(STRONGROOM_SHA256, salt, salt.count, secret.baseAddress, secret.count, digest)
-            if result != 0 { throw DatabaseError(resultCode: .SQLITE_ERROR) }
-        }) else { return 1 }
+        guard
+            let extracted = try? SecretBytes(
+                count: 32,
+                fill: { out in
+                    let digest = out.bindMemory(to: UInt8.self).baseAddress
+                    let result = salt.withUnsafeBytes { Provider.hmac(.sha256, key: $0, secret, into: digest) }
+                    if result != 0 { throw DatabaseError(.SQLITE_ERROR, message: nil) }
+                })
+        else { return 1 }
         let counter: [UInt8] = [1]
         return extracted.withBytes {
-            strongroom_hmac(STRONGROOM_SHA256, $0.baseAddress, $0.count, counter, counter.count, key)
+            Provider.hmac(.sha256, key: $0, counter, into: key.bindMemory(to: UInt8.self).baseAddress)
         }
     }
 

@@ -51,7 +51,7 @@ public struct NewKeySlot: Hashable, Sendable {
     }
 
     /// Throws unless a slot with these properties can have the given secret.
-    func validateForGivenSecret() throws {
+    package func validateForGivenSecret() throws {
         guard kind != .recoveryCode else {
             throw DatabaseError(
                 refusing: "a recovery code is made, not given", advice: "use addRecoveryCode(label:)",
@@ -61,8 +61,9 @@ public struct NewKeySlot: Hashable, Sendable {
     }
 
     static func isValid(label: String) -> Bool {
-        (1...64).contains(label.utf8.count) && label.unicodeScalars.allSatisfy {
-            ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
-        }
+        (1...64).contains(label.utf8.count)
+            && label.unicodeScalars.allSatisfy {
+                ![.control, .format, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
+            }
     }
 }

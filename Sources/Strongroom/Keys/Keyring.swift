@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 
 /// A derived key in SQLCipher's form, for one salt and cipher settings. Deriving it again would take a quarter of a
@@ -27,6 +26,7 @@ final class Keyring: Sendable {
         var derivations: [Derivation] = []
         var replacements: [(old: [UInt8], new: DatabaseKey)] = []
         var slotDerivationCount = 0
+        var storedKey: StoredKey?
 
         func derivation(_ key: DatabaseKey, _ salt: Salt, _ settings: CipherSettings) -> Derivation? {
             derivations.first { $0.matches(key, salt, settings) }
@@ -94,6 +94,12 @@ final class Keyring: Sendable {
 
     // MARK: Loading
 
+    /// The key of a store that the connections use. Nil for a key that is not managed.
+    var storedKey: StoredKey? {
+        get { state.withLock { $0.storedKey } }
+        set { state.withLock { $0.storedKey = newValue } }
+    }
+
     /// Returns the key that `key` stands for. `load` is called once, unless it throws. Other threads wait for it.
     func current(_ key: DatabaseKey, loading load: () throws -> DatabaseKey) throws -> DatabaseKey {
         try loading.withLock { _ in
@@ -107,7 +113,7 @@ final class Keyring: Sendable {
 
 /// Compares two identities in constant time. They are fingerprints under a key of this process.
 private func isEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
-    a.count == b.count && strongroom_equal(a, b, a.count)
+    a.count == b.count && SecretMemory.isEqual(a, b, count: a.count)
 }
 
 /// One derivation: the first caller runs it, and the others wait for its result.
@@ -133,8 +139,8 @@ private final class Derivation: Sendable {
     func matches(_ key: DatabaseKey, _ salt: Salt, _ settings: CipherSettings) -> Bool {
         // The page size has no influence on the key.
         self.salt == salt && self.settings.kdfIterations == settings.kdfIterations
-            && self.settings.kdfAlgorithm == settings.kdfAlgorithm && isEqual(
-                self.key.source.identity, key.source.identity)
+            && self.settings.kdfAlgorithm == settings.kdfAlgorithm
+            && isEqual(self.key.source.identity, key.source.identity)
     }
 
     var known: SecretBytes? { state.withLock { $0.derived } }
@@ -175,22 +181,26 @@ extension Derivation {
 
 func pbkdf2(
     _ secret: SecretBytes, salt: [UInt8], rounds: Int, algorithm: CipherSettings.Algorithm,
-    count: Int) throws -> SecretBytes
-{
+    count: Int
+) throws -> SecretBytes {
     try SecretBytes(count: count) { out in
         let result = secret.withBytes { bytes in
-            strongroom_pbkdf2(
-                algorithm.digest, bytes.baseAddress, bytes.count, salt, salt.count, UInt32(rounds), out.baseAddress,
-                out.count)
+            Provider.pbkdf2(algorithm.digest, bytes, salt: salt, rounds: rounds, into: out)
         }
         guard result == 0 else {
             throw DatabaseError(
-                resultCode: .SQLITE_ERROR,
+                .SQLITE_ERROR,
                 message: "the cryptographic provider refused PBKDF2 with \(algorithm.spelling)")
         }
     }
 }
 
 extension CipherSettings.Algorithm {
-    var digest: strongroom_digest { strongroom_digest(UInt32(rawValue)) }
+    var digest: Provider.Digest {
+        switch self {
+        case .sha1: .sha1
+        case .sha256: .sha256
+        case .sha512: .sha512
+        }
+    }
 }

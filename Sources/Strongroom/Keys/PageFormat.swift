@@ -1,11 +1,11 @@
-import CStrongroom
-
 /// Authenticates pages of one key and format without SQLCipher, whose own check only reads the main file, reports false
 /// errors above 4 GiB, and reports wrong results after the first bad page on a connection.
 final class PageFormat: @unchecked Sendable {
     let pageSize: Int
     /// False for SQLCipher 1, whose pages have no HMAC.
     let authenticates: Bool
+    /// The bytes at the end of each page that contain no data.
+    let reserve: Int
     /// The key and the HMAC key. The class is Sendable because only the initializer writes them.
     private let format: SecretBytes
 
@@ -15,15 +15,15 @@ final class PageFormat: @unchecked Sendable {
             derived.key, salt: derived.salt.forAuthentication, rounds: 2, algorithm: settings.kdfAlgorithm, count: 32)
         pageSize = settings.pageSize
         authenticates = settings.hmacAlgorithm != nil
-        format = try SecretBytes(count: MemoryLayout<strongroom_page_format>.size) { bytes in
-            let format = bytes.baseAddress!.bindMemory(to: strongroom_page_format.self, capacity: 1)
-            derived.key.withBytes { key in withUnsafeMutableBytes(of: &format.pointee.key) { $0.copyBytes(from: key) } }
-            hmacKey.withBytes { key in
-                withUnsafeMutableBytes(of: &format.pointee.hmac_key) { $0.copyBytes(from: key) }
+        reserve = RawPageFormat.reserve(digest: settings.hmacAlgorithm?.rawValue ?? 0)
+        format = try SecretBytes(count: RawPageFormat.size) { bytes in
+            derived.key.withBytes { key in
+                hmacKey.withBytes { hmacKey in
+                    RawPageFormat.write(
+                        into: bytes, key: key, hmacKey: hmacKey, digest: settings.hmacAlgorithm?.rawValue ?? 0,
+                        pageSize: settings.pageSize, header: header > 0 ? header : Salt.count)
+                }
             }
-            format.pointee.hmac_digest = CInt(settings.hmacAlgorithm?.rawValue ?? 0)
-            format.pointee.page_size = CInt(settings.pageSize)
-            format.pointee.header = CInt(header > 0 ? header : Salt.count)
         }
     }
 
@@ -36,9 +36,7 @@ final class PageFormat: @unchecked Sendable {
 
     func isAuthentic(_ page: UnsafeRawBufferPointer, number: Int) -> Bool {
         precondition(page.count == pageSize)
-        return withFormat {
-            strongroom_page_is_authentic($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self), UInt32(number))
-        }
+        return withFormat { $0.isAuthentic(page, number: number) }
     }
 
     /// Returns for each page, one after the other in memory, if it is authentic.
@@ -46,11 +44,7 @@ final class PageFormat: @unchecked Sendable {
         precondition(pages.count == numbers.count * pageSize)
         let numbers = numbers.map { UInt32($0) }
         return [Bool](unsafeUninitializedCapacity: numbers.count) { authentic, count in
-            withFormat {
-                strongroom_pages_are_authentic(
-                    $0, pages.baseAddress?.assumingMemoryBound(to: UInt8.self), numbers, CInt(numbers.count),
-                    authentic.baseAddress)
-            }
+            withFormat { $0.areAuthentic(pages, numbers: numbers, into: authentic.baseAddress) }
             count = numbers.count
         }
     }
@@ -58,17 +52,26 @@ final class PageFormat: @unchecked Sendable {
     /// Returns true if the key fits page 1, even if the salt doesn't.
     func decrypts(firstPage page: UnsafeRawBufferPointer) -> Bool {
         precondition(page.count == pageSize)
-        return withFormat { strongroom_page_decrypts($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self)) }
+        return withFormat { $0.decrypts(page) }
+    }
+
+    /// Decrypts the first `length` bytes of a page, authentic or not, into memory for a page. Page 1 begins with
+    /// SQLite's magic, and zeros take the place of the reserve.
+    func decrypt(
+        _ page: UnsafeRawBufferPointer, number: Int, length: Int, into clear: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        precondition(page.count == pageSize && clear.count == pageSize && length <= pageSize)
+        return withFormat { $0.decrypt(page, number: number, length: length, into: clear) }
     }
 
     /// Returns true if page 1 indicates WAL mode.
     func usesLog(firstPage page: UnsafeRawBufferPointer) -> Bool {
         precondition(page.count == pageSize)
-        return withFormat { strongroom_page_uses_log($0, page.baseAddress!.assumingMemoryBound(to: UInt8.self)) }
+        return withFormat { $0.usesLog(page) }
     }
 
-    func withFormat<R>(_ body: (UnsafePointer<strongroom_page_format>) throws -> R) rethrows -> R {
-        try format.withBytes { try body($0.baseAddress!.assumingMemoryBound(to: strongroom_page_format.self)) }
+    func withFormat<R>(_ body: (RawPageFormat) throws -> R) rethrows -> R {
+        try format.withBytes { try body(RawPageFormat($0)) }
     }
 }
 
@@ -85,8 +88,8 @@ struct FileHeader {
     var startsLikeSQLite: Bool { bytes.starts(with: FileHeader.magic) }
 
     /// True if the file is in clear text. The 20 bytes that SQLite leaves zero are ciphertext behind all plaintext
-    /// headers except one of 96 bytes. That one shows the reserve of SQLCipher in each page. In a clear file with the
-    /// same reserve, the root of the schema decides.
+    /// headers except one of 96 bytes. That one shows the reserve of SQLCipher in each page. In an unencrypted file
+    /// with the same reserve, the root of the schema decides.
     var isClear: Bool {
         guard startsLikeSQLite, bytes.count == FileHeader.count, bytes[72..<92].allSatisfy({ $0 == 0 })
         else { return false }
@@ -99,8 +102,9 @@ struct FileHeader {
         func number(at offset: Int) -> Int { Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) }
         let usable = pageSize - Int(bytes[20]), freeBlock = number(at: 101), count = number(at: 103)
         let content = number(at: 105) == 0 ? 65536 : number(at: 105), pointers = bytes[100] == 13 ? 108 : 112
-        guard pointers + 2 * count <= content, content <= usable, freeBlock == 0
-            || (content..<usable).contains(freeBlock)
+        guard pointers + 2 * count <= content, content <= usable,
+            freeBlock == 0
+                || (content..<usable).contains(freeBlock)
         else { return false }
         return stride(from: pointers, to: min(pointers + 2 * count, FileHeader.count), by: 2).allSatisfy {
             (content..<usable).contains(number(at: $0))
@@ -132,14 +136,18 @@ struct FileHeader {
     /// Returns, in words, why the first `end` bytes can't be those of a database with these settings. Nil if they can.
     func contradiction(to settings: CipherSettings, upTo end: Int) -> String? {
         func number(at offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
-        let reserve = strongroom_page_reserve(CInt(settings.hmacAlgorithm?.rawValue ?? 0))
+        let reserve = RawPageFormat.reserve(digest: settings.hmacAlgorithm?.rawValue ?? 0)
         let rules: [(end: Int, holds: () -> Bool, words: () -> String)] = [
-            (18, { shownPageSize == settings.pageSize },
-             { "its page size is \(shownPageSize) bytes, that of the settings \(settings.pageSize)" }),
+            (
+                18, { shownPageSize == settings.pageSize },
+                { "its page size is \(shownPageSize) bytes, that of the settings \(settings.pageSize)" }
+            ),
             (20, { (1...2).contains(bytes[18]) && (1...2).contains(bytes[19]) }, { "it has an unknown version" }),
             // SQLCipher keeps the reserve of a page that is larger than it needs.
-            (21, { bytes[20] >= reserve && [16, 48, 80].contains(bytes[20]) },
-             { "it reserves \(bytes[20]) bytes in each page, the settings require \(reserve)" }),
+            (
+                21, { bytes[20] >= reserve && [16, 48, 80].contains(bytes[20]) },
+                { "it reserves \(bytes[20]) bytes in each page, the settings require \(reserve)" }
+            ),
             (24, { bytes[21..<24].elementsEqual([64, 32, 32]) }, { "its payload fractions are not those of SQLite" }),
             (48, { number(at: 44) <= 4 }, { "it has an unknown schema format" }),
             (60, { number(at: 56) <= 3 }, { "it has an unknown text encoding" }),

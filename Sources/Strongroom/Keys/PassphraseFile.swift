@@ -42,13 +42,15 @@ struct PassphraseFile: Sendable {
     }
 
     private func error(_ failure: SecretFile.Failure) -> DatabaseError {
-        let (code, advice): (ResultCode, String) = switch failure {
-        case .unreadable: (.SQLITE_CANTOPEN, "check its path and its permissions")
-        case .notAFile: (.SQLITE_MISUSE, "give the path of a file")
-        case .foreign: (.SQLITE_PERM, "keep the passphrase in a file of the user who runs the program")
-        case .exposed: (.SQLITE_PERM, "chmod \(readers.mode) it, and change the passphrase if they may have read it")
-        case .tooLong: (.SQLITE_MISUSE, "check its name")
-        }
+        let (code, advice): (ResultCode, String) =
+            switch failure {
+            case .unreadable: (.SQLITE_CANTOPEN, "check its path and its permissions")
+            case .notAFile: (.SQLITE_MISUSE, "give the path of a file")
+            case .foreign: (.SQLITE_PERM, "keep the passphrase in a file of the user who runs the program")
+            case .exposed:
+                (.SQLITE_PERM, "chmod \(readers.mode) it, and change the passphrase if they may have read it")
+            case .tooLong: (.SQLITE_MISUSE, "check its name")
+            }
         return DatabaseError(code, refusing: "the passphrase file \(path) \(failure.words)", advice: advice)
     }
 }

@@ -6,7 +6,7 @@ struct Salt: Hashable, Sendable {
 
     init(_ bytes: some Collection<UInt8>) throws {
         guard bytes.count == Salt.count else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "a salt has 16 bytes, not \(bytes.count)")
+            throw DatabaseError(.SQLITE_MISUSE, message: "a salt has 16 bytes, not \(bytes.count)")
         }
         self.bytes = Array(bytes)
     }

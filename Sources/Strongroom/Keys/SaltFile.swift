@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 
 /// A salt in a file beside a database, for when the database itself can't hold it.
@@ -13,18 +12,26 @@ import Foundation
 /// `header` is the number of unencrypted bytes at the start of the database. `check` detects an edited file. A new salt
 /// is appended as three more lines, and the last salt is the valid one. Content of the file is never overwritten: a
 /// crash leaves the salt from before or from after, and a database that was moved or restored finds its own salt among
-/// the former ones.
+/// the former ones. A file with more than 1,024 former salts is replaced as a whole, without the oldest ones.
 ///
 /// A writer holds the lock of the file until its content is complete and on the disk. Incomplete content in an unlocked
 /// file is from a process that was killed, and nothing relies on it.
 struct SaltFile: Hashable {
-    enum Role: String, CaseIterable {
+    enum Role: CompanionRole {
         /// The salt of a database with a plaintext header, for the lifetime of the database.
-        case permanent = "-salt"
+        case permanent
         /// The salt on which all processes that find the database empty agree. Removed when page 1 has it.
-        case creation = "-salt-new"
+        case creation
         /// The salt of a rotation in progress. Removed when the database has it.
-        case rotation = "-salt-next"
+        case rotation
+
+        var file: CompanionFile {
+            switch self {
+            case .permanent: .salt
+            case .creation: .newSalt
+            case .rotation: .nextSalt
+            }
+        }
     }
 
     var salt: Salt
@@ -33,8 +40,11 @@ struct SaltFile: Hashable {
     /// The number of salts of a file that are tried if a key doesn't fit.
     static let rememberedCount = 16
 
+    /// The greatest number of former salts that a file keeps.
+    static let mostFormer = 1_024
+
     static func path(_ role: Role, of database: String) -> String {
-        database + role.rawValue
+        role.file.path(of: database)
     }
 
     // MARK: Reading
@@ -56,7 +66,12 @@ struct SaltFile: Hashable {
 
     /// Returns true if there is anything with the name.
     static func exists(_ role: Role, of database: String) -> Bool {
-        strongroom_file_exists(path(role, of: database))
+        NamedFile.exists(path(role, of: database))
+    }
+
+    /// Returns the bytes of the file, to see whether they change.
+    static func trace(_ role: Role, of database: String) -> [UInt8] {
+        ((try? sidecar.read(path(role, of: database), settled: false)) ?? nil) ?? []
     }
 
     /// Waits for a process that is writing the file, and returns its content.
@@ -75,8 +90,10 @@ struct SaltFile: Hashable {
     // MARK: Writing
 
     /// Appends this salt to the file.
-    func write(_ role: Role, of database: String) throws {
-        _ = try settle(role, of: database) { $0.salts.last == self }
+    ///
+    /// - parameter model: the file whose owner and mode the file gets. Default: the database.
+    func write(_ role: Role, of database: String, like model: String? = nil) throws {
+        _ = try settle(role, of: database, like: model) { $0.salts.last == self }
     }
 
     /// Writes the file unless another connection or process was first. Returns the valid salt.
@@ -94,20 +111,35 @@ struct SaltFile: Hashable {
         return try SaltFile.untilUnchanged(path) { () -> SaltFile? in
             let content = try SaltFile.settledContent(role, of: database)
             if let last = content.salts.last, isSettled(content) { return last }
-            let kept = content.wholeCount, lines = try content.lines(adding: self)
-            let error = strongroom_file_extend(
-                path, model ?? database, content.bytes, content.bytes.count, kept, lines, lines.count)
+            let error =
+                content.salts.count > SaltFile.mostFormer
+                ? try replaceOldest(of: content, at: path, like: model ?? database)
+                : NamedFile.extend(
+                    path, like: model ?? database, expecting: content.bytes, keeping: content.wholeCount,
+                    by: try content.lines(adding: self))
             if error == EAGAIN { return nil }
             guard error == 0 else { throw SaltFile.failure("write", path, error: error) }
             return self
         }
     }
 
+    /// Replaces the file by one with this salt and the newest of the former ones. It is written in a folder of its own,
+    /// which the next copy removes if this process is killed. Returns zero or an errno.
+    private func replaceOldest(of content: SaltText, at path: String, like model: String) throws -> CInt {
+        let text = try SaltText.text(of: content.salts.suffix(SaltFile.mostFormer) + [self])
+        let (error, folder, descriptor) = StagedCopy.makeFolder(in: NamedFile.folder(of: path))
+        guard error == 0 else { return error }
+        defer { StagedCopy.removeFolder(folder, descriptor) }
+        let next = folder + "/copy"
+        let written = NamedFile.extend(next, like: model, expecting: [], keeping: 0, by: text)
+        return written != 0 ? written : NamedFile.replace(path, expecting: content.bytes, by: next)
+    }
+
     /// Throws the errors of ``write(_:of:)`` before anything else is written.
     static func requireWritable(_ role: Role, of database: String) throws {
         try requireName(of: database)
         _ = try settledContent(role, of: database)
-        let path = path(role, of: database), error = strongroom_file_require_writable(path)
+        let path = path(role, of: database), error = NamedFile.requireWritable(path)
         guard error == 0 else { throw failure("write", path, error: error) }
     }
 
@@ -152,7 +184,7 @@ struct SaltFile: Hashable {
         let path = path(role, of: database)
         try untilUnchanged(path) { () -> Void? in
             guard let content = try? settledContent(role, of: database), isSuperseded(content) else { return () }
-            let error = strongroom_file_remove_if(path, content.bytes, content.bytes.count)
+            let error = NamedFile.remove(path, expecting: content.bytes)
             if error == EAGAIN { return nil }
             guard error == 0 else { throw failure("remove", path, error: error) }
             return ()

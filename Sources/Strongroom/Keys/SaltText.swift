@@ -1,5 +1,3 @@
-import CStrongroom
-
 /// The content of a salt file: a title, and three lines for each salt.
 struct SaltText {
     let bytes: [UInt8]
@@ -13,8 +11,8 @@ struct SaltText {
     /// True if the content has no salt, or only the beginning of one.
     var isUnfinished: Bool { salts.isEmpty && !isDamaged }
 
-    /// The greatest size in bytes, which is enough for some ten thousand changes of key.
-    static let largest = 1 << 20
+    /// The greatest size in bytes. Files from before the number of former salts was bounded have up to 1 MiB.
+    static let largest = 2 << 20
 
     private static let title = "Strongroom salt 1"
     private static let newLine = UInt8(ascii: "\n")
@@ -54,10 +52,10 @@ struct SaltText {
 
     private static func salt(_ lines: [String]) -> SaltFile? {
         guard let salt = value("salt", lines[0]).flatMap({ Salt(hex: $0) }),
-              let header = value("header", lines[1]).flatMap({ Int($0) }),
-              // Any program can compute the check, and the size is used later: it is validated.
-              header == 0 || PlaintextHeader.isValid(size: header),
-              let check = value("check", lines[2])
+            let header = value("header", lines[1]).flatMap({ Int($0) }),
+            // Any program can compute the check, and the size is used later: it is validated.
+            header == 0 || PlaintextHeader.isValid(size: header),
+            let check = value("check", lines[2])
         else { return nil }
         let file = SaltFile(salt: salt, header: header)
         return check == self.check(file).map { $0[...] } ? file : nil
@@ -71,11 +69,21 @@ struct SaltText {
 
     /// Returns the bytes to append to the complete lines so that the salt of `file` is valid.
     func lines(adding file: SaltFile) throws -> [UInt8] {
-        guard let check = SaltText.check(file) else {
-            throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the cryptographic provider refuses HMAC-SHA256")
-        }
         let title = wholeCount == 0 ? SaltText.title + "\n" : bytes[wholeCount - 1] == SaltText.newLine ? "" : "\n"
-        return Array((title + SaltText.content(file) + "check \(check)\n").utf8)
+        return Array((title + (try SaltText.whole(file))).utf8)
+    }
+
+    /// Returns the three lines of a salt.
+    private static func whole(_ file: SaltFile) throws -> String {
+        guard let check = check(file) else {
+            throw DatabaseError(.SQLITE_IOERR, message: "the cryptographic provider refuses HMAC-SHA256")
+        }
+        return content(file) + "check \(check)\n"
+    }
+
+    /// Returns the text of a file with these salts, the valid one last.
+    static func text(of salts: [SaltFile]) throws -> [UInt8] {
+        Array(try (title + "\n" + salts.map(whole).joined()).utf8)
     }
 
     private static func content(_ file: SaltFile) -> String { "salt \(file.salt.hex)\nheader \(file.header)\n" }
@@ -84,7 +92,7 @@ struct SaltText {
     private static func check(_ file: SaltFile) -> String? {
         var digest = [UInt8](repeating: 0, count: 32)
         let text = Array(content(file).utf8)
-        let result = strongroom_hmac(STRONGROOM_SHA256, title, title.utf8.count, text, text.count, &digest)
+        let result = Array(title.utf8).withUnsafeBytes { Provider.hmac(.sha256, key: $0, text, into: &digest) }
         return result != 0 ? nil : hexadecimal(digest.prefix(4))
     }
 }

@@ -1,5 +1,3 @@
-import CStrongroom
-
 /// Bytes that must not leave the process. Their memory is locked against swapping within the limits of the system,
 /// excluded from core dumps, and wiped when the last reference is released.
 ///
@@ -9,8 +7,8 @@ final class SecretBytes: @unchecked Sendable {
     private let base: UnsafeMutableRawPointer
 
     init(count: Int, fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
-        guard let base = strongroom_secret_allocate(count) else {
-            throw DatabaseError(resultCode: .SQLITE_NOMEM, message: "no memory for a key")
+        guard let base = SecretMemory.allocate(count) else {
+            throw DatabaseError(.SQLITE_NOMEM, message: "no memory for a key")
         }
         self.base = base
         self.count = count
@@ -26,7 +24,7 @@ final class SecretBytes: @unchecked Sendable {
     }
 
     deinit {
-        strongroom_secret_free(base, count)
+        SecretMemory.free(base, count)
     }
 
     func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
@@ -35,18 +33,18 @@ final class SecretBytes: @unchecked Sendable {
 
     /// Compares in constant time for secrets of the same length.
     func isEqual(to other: SecretBytes) -> Bool {
-        count == other.count && strongroom_equal(base, other.base, count)
+        count == other.count && SecretMemory.isEqual(base, other.base, count: count)
     }
 }
 
 func fillWithRandomBytes(_ buffer: UnsafeMutableRawBufferPointer) throws {
-    guard strongroom_random(buffer.baseAddress, buffer.count) == 0 else {
-        throw DatabaseError(resultCode: .SQLITE_ERROR, message: "the cryptographic provider gave no random bytes")
+    guard Provider.random(buffer) == 0 else {
+        throw DatabaseError(.SQLITE_ERROR, message: "the cryptographic provider gave no random bytes")
     }
 }
 
 /// Overwrites bytes that came from outside of locked memory.
 func wipe(_ bytes: inout [UInt8]) {
-    bytes.withUnsafeMutableBytes { strongroom_wipe($0.baseAddress, $0.count) }
+    bytes.withUnsafeMutableBytes { SecretMemory.wipe($0) }
     bytes.removeAll()
 }

@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 
 /// A file that contains only a secret, and optionally a newline at its end.
@@ -77,7 +76,7 @@ extension SecretFile.Failure {
     static func words(_ error: CInt) -> String {
         switch error {
         case EPERM: "it belongs to another user"
-        case CInt(STRONGROOM_NOT_A_FILE): "it is not a regular file"
+        case NamedFile.notAFile: "it is not a regular file"
         default: String(cString: strerror(error))
         }
     }

@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 
 /// A kind of small file beside a database.
@@ -17,7 +16,7 @@ struct Sidecar {
         var buffer: [UInt8] = [], count: CInt = 0
         for capacity in [4096, largest + 1] where count == buffer.count {
             buffer = [UInt8](repeating: 0, count: capacity)
-            count = strongroom_file_read(path, settled, &buffer, capacity)
+            count = NamedFile.read(path, settled: settled, into: &buffer)
             // A file with a name that is too long doesn't exist.
             if [ENOENT, ENOTDIR, ENAMETOOLONG].contains(-count) { return nil }
             guard count >= 0 else { throw failure("read", path, error: -count) }
@@ -32,7 +31,7 @@ struct Sidecar {
         case EBUSY: return DatabaseError(.SQLITE_BUSY, refusing: what + "another process is writing it")
         case EACCES, EPERM, EROFS:
             return DatabaseError(.SQLITE_IOERR, refusing: what + why, advice: "check its owner and mode", reason: unfit)
-        case CInt(STRONGROOM_NOT_A_FILE):
+        case NamedFile.notAFile:
             return DatabaseError(
                 .SQLITE_CANTOPEN,
                 refusing: what + "it is not a regular file, but a symbolic link, a folder, a pipe or a device",

@@ -7,8 +7,8 @@ extension DatabaseMigrator {
     ///
     /// Blocks until all have run. Reads wait. A migration that fails is rolled back; those before it stay.
     ///
-    /// When several processes migrate at once, each migration runs in one of them: set ``Configuration/busyMode`` for
-    /// the others to wait.
+    /// When several processes migrate simultaneously, each migration runs in one of them: set
+    /// ``Configuration/busyMode`` for the others to wait.
     ///
     /// - throws: the errors of the migrations; `SQLITE_CONSTRAINT_FOREIGNKEY` if one leaves a broken foreign key.
     public func migrate(_ writer: any DatabaseWriter) throws {
@@ -25,14 +25,15 @@ extension DatabaseMigrator {
 
     /// Schedules the migrations. `completion` is called after them, before any other write.
     public func asyncMigrate(
-        _ writer: any DatabaseWriter, completion: @escaping @Sendable (Result<Database, any Error>) -> Void)
-    {
+        _ writer: any DatabaseWriter, completion: @escaping @Sendable (Result<Database, any Error>) -> Void
+    ) {
         writer.asyncBarrierWriteWithoutTransaction { db in
-            completion(Result {
-                let db = try db.get()
-                if let last = registered.last { try migrate(db, upTo: last.identifier) }
-                return db
-            })
+            completion(
+                Result {
+                    let db = try db.get()
+                    if let last = registered.last { try migrate(db, upTo: last.identifier) }
+                    return db
+                })
         }
     }
 
@@ -48,7 +49,8 @@ extension DatabaseMigrator {
         if eraseDatabaseOnSchemaChange, try hasSchemaChanges(db) { try db.erase() }
         let applied = try MigrationHistory.identifiers(db)
         if let beyond = registered[(end + 1)...].first(where: { applied.contains($0.identifier) }) {
-            fatalError("""
+            fatalError(
+                """
                 The database can't be migrated up to "\(target)": the later migration "\(beyond.identifier)" has run.
                 """)
         }
@@ -144,7 +146,8 @@ extension DatabaseMigrator {
 
     private static func schema(_ db: Database) throws -> Set<SchemaObject> {
         let rows = try Row.fetchAll(db, sql: "SELECT type, name, tbl_name, sql FROM main.sqlite_master")
-        return Set(rows.map { SchemaObject(type: $0["type"], name: $0["name"], table: $0["tbl_name"], sql: $0["sql"]) }
-            .filter { !Database.isSQLiteInternalTable($0.name) && !Database.isGRDBInternalTable($0.table) })
+        return Set(
+            rows.map { SchemaObject(type: $0["type"], name: $0["name"], table: $0["tbl_name"], sql: $0["sql"]) }
+                .filter { !Database.isSQLiteInternalTable($0.name) && !Database.isGRDBInternalTable($0.table) })
     }
 }

@@ -49,8 +49,8 @@ public struct DatabaseMigrator: Sendable {
     ///   - migrate: runs in a transaction.
     public mutating func registerMigration(
         _ identifier: String, foreignKeyChecks: ForeignKeyChecks = .deferred,
-        migrate: @escaping @Sendable (Database) throws -> Void)
-    {
+        migrate: @escaping @Sendable (Database) throws -> Void
+    ) {
         registerMigration(identifier, foreignKeyChecks: foreignKeyChecks, merging: []) { db, _ in try migrate(db) }
     }
 
@@ -65,25 +65,28 @@ public struct DatabaseMigrator: Sendable {
     public mutating func registerMigration(
         _ identifier: String, foreignKeyChecks: ForeignKeyChecks = .deferred,
         merging mergedIdentifiers: Set<String> = [],
-        migrate: @escaping @Sendable (Database, _ appliedIdentifiers: Set<String>) throws -> Void)
-    {
+        migrate: @escaping @Sendable (Database, _ appliedIdentifiers: Set<String>) throws -> Void
+    ) {
         let known = Set(migrations)
         if known.contains(identifier) {
-            fatalError("""
+            fatalError(
+                """
                 The migration "\(identifier)" is registered twice: give each migration an identifier of its own.
                 """)
         }
         if let merged = mergedIdentifiers.first(where: known.contains) {
-            fatalError("""
-                The migration "\(identifier)" merges "\(merged)", which is registered: a merged migration is not to be \
-                registered anymore, and the one that merges it needs a new identifier.
+            fatalError(
+                """
+                The migration "\(identifier)" merges "\(merged)", which is registered: stop registering the merged \
+                migration, and give the merging one a new identifier.
                 """)
         }
-        registered.append(Migration(
-            identifier: identifier,
-            mergedIdentifiers: mergedIdentifiers.subtracting([identifier]),
-            foreignKeyChecks: migrationChecks(foreignKeyChecks),
-            migrate: migrate))
+        registered.append(
+            Migration(
+                identifier: identifier,
+                mergedIdentifiers: mergedIdentifiers.subtracting([identifier]),
+                foreignKeyChecks: migrationChecks(foreignKeyChecks),
+                migrate: migrate))
     }
 
     private func migrationChecks(_ checks: ForeignKeyChecks) -> Migration.ForeignKeyChecks {

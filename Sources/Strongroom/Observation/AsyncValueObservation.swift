@@ -5,9 +5,11 @@ public struct AsyncValueObservation<Element: Sendable>: AsyncSequence, Sendable 
     /// The iterator, which is one observation.
     public typealias AsyncIterator = Iterator
 
-    typealias Start = @Sendable (
-        _ onError: @escaping @Sendable (any Error) -> Void,
-        _ onChange: @escaping @Sendable (Element) -> Void) -> AnyDatabaseCancellable
+    typealias Start =
+        @Sendable (
+            _ onError: @escaping @Sendable (any Error) -> Void,
+            _ onChange: @escaping @Sendable (Element) -> Void
+        ) -> AnyDatabaseCancellable
 
     private let bufferingPolicy: BufferingPolicy
     private let start: Start

@@ -1,5 +1,3 @@
-import CStrongroom
-
 extension Database {
     /// Notifies observers that a region has changed in a way that SQLite doesn't report.
     ///

@@ -18,10 +18,3 @@ extension DatabaseRegionObservation {
         }
     }
 }
-
-extension ErrorLog {
-    /// Logs the error that ended an observation without an error handler.
-    static func logEnd(of error: any Error) {
-        log((error as? DatabaseError)?.extendedResultCode ?? .SQLITE_ERROR, "an observation has ended: \(error)")
-    }
-}

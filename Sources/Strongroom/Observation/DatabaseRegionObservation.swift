@@ -1,3 +1,5 @@
+import Dispatch
+
 /// An observation of a region of the database, which calls a function after each transaction that changes it.
 ///
 /// ```swift
@@ -27,8 +29,8 @@ public struct DatabaseRegionObservation: Sendable {
 
     /// Calls `onChange` after each transaction that changes the region, with the writer, before its next access.
     ///
-    /// Returns at once. All later writes are seen. If it is called inside of a write, the rest of that write is seen.
-    /// The observation ends when the returned object is cancelled or released.
+    /// Returns immediately. All later writes are seen. If it is called inside of a write, the rest of that write is
+    /// seen. The observation ends when the returned object is cancelled or released.
     ///
     /// - parameters:
     ///   - writer: the database.
@@ -39,8 +41,8 @@ public struct DatabaseRegionObservation: Sendable {
     public func start(
         in writer: any DatabaseWriter,
         onError: @escaping @Sendable (any Error) -> Void,
-        onChange: @escaping @Sendable (Database) -> Void) -> AnyDatabaseCancellable
-    {
+        onChange: @escaping @Sendable (Database) -> Void
+    ) -> AnyDatabaseCancellable {
         start(in: writer, onError: onError, onEvent: { onChange($0.database) })
     }
 
@@ -48,12 +50,12 @@ public struct DatabaseRegionObservation: Sendable {
     public func start(
         in writer: any DatabaseWriter,
         onError: @escaping @Sendable (any Error) -> Void,
-        onEvent: @escaping @Sendable (Event) -> Void) -> AnyDatabaseCancellable
-    {
+        onEvent: @escaping @Sendable (Event) -> Void
+    ) -> AnyDatabaseCancellable {
         let subscription = RegionSubscription(onError: onError, onEvent: onEvent)
         writer.externalChanges?.add(subscription)
         if writer.isWriting {
-            writer.unsafeReentrantWrite { begin(subscription, in: writer, $0) }
+            writer.unsafeReentrantWrite { begin(subscription, in: writer, $0, isInsideWrite: true) }
         } else {
             writer.asyncWriteWithoutTransaction { begin(subscription, in: writer, $0) }
         }
@@ -61,13 +63,17 @@ public struct DatabaseRegionObservation: Sendable {
     }
 
     /// Begins now, or at the end of the suspension that keeps the region from being computed.
-    private func begin(_ subscription: RegionSubscription, in writer: any DatabaseWriter, _ db: Database) {
+    private func begin(
+        _ subscription: RegionSubscription, in writer: any DatabaseWriter, _ db: Database, isInsideWrite: Bool = false
+    ) {
         guard subscription.isActive else { return }
         do {
-            try db.markingStops { try subscription.begin(regions, on: db) }
-        } catch is StoppedFetch {
-            writer.whenResumed {
+            try db.markingStops { try subscription.begin(regions, on: db, isInsideWrite: isInsideWrite) }
+        } catch let stop as StoppedFetch {
+            writer.proceed(after: stop, subscription.failures) {
                 writer.asyncWriteWithoutTransaction { begin(subscription, in: writer, $0) }
+            } orElse: {
+                subscription.fail($0)
             }
         } catch {
             subscription.fail(error)
@@ -82,11 +88,12 @@ public struct DatabaseRegionObservation: Sendable {
     /// - throws: the error that kept the region from being computed.
     public func start(
         in writer: any DatabaseWriter,
-        onChange: @escaping @Sendable (Database) -> Void) throws -> AnyDatabaseCancellable
-    {
+        onChange: @escaping @Sendable (Database) -> Void
+    ) throws -> AnyDatabaseCancellable {
         let subscription = RegionSubscription(onError: ErrorLog.logEnd(of:), onEvent: { onChange($0.database) })
         writer.externalChanges?.add(subscription)
-        try writer.unsafeReentrantWrite { try subscription.begin(regions, on: $0) }
+        let isInsideWrite = writer.isWriting
+        try writer.unsafeReentrantWrite { try subscription.begin(regions, on: $0, isInsideWrite: isInsideWrite) }
         return subscription.cancellable(in: writer)
     }
 }
@@ -102,17 +109,49 @@ extension RegionSubscription {
     }
 }
 
-/// The error of a fetch that was interrupted or suspended: the observation fetches again.
+/// The error of a fetch that was interrupted or suspended, or that met another's lock: the observation fetches again.
 struct StoppedFetch: Error {
     let error: DatabaseError
+
+    /// True if the fetch succeeds after a while.
+    var isPassing: Bool { !error.isInterruptionError }
+
+    init(error: DatabaseError) {
+        self.error = error
+    }
+
+    /// Nil for errors that end an observation.
+    init?(_ error: any Error, isObservingOthers: Bool) {
+        guard let error = error as? DatabaseError else { return nil }
+        guard error.isInterruptionError || isObservingOthers && error.isPassing else { return nil }
+        self.error = error
+    }
+}
+
+/// The waits of an observation that meets the locks of other processes.
+struct PassingFailures {
+    private var count = 0
+
+    /// Returns the milliseconds until the next try. Nil if the error has come too often.
+    mutating func wait(after error: DatabaseError) -> Int? {
+        count += 1
+        // A file that can't be opened for half a minute is missing.
+        if error.isOutOfFiles, count > 35 { return nil }
+        return min(5 << min(count, 8), 1000)
+    }
+
+    mutating func end() { count = 0 }
 }
 
 extension Database {
-    /// Runs `fetch`, and throws a ``StoppedFetch`` if an interruption or a suspension stopped it.
+    /// Runs `fetch`, and throws a ``StoppedFetch`` if an interruption or a suspension stopped it or, where the changes
+    /// of others are observed, a lock of theirs.
     func markingStops<T>(_ fetch: () throws -> T) throws -> T {
         do {
             return try fetch()
         } catch let error as DatabaseError where error.isInterruptionError && stops.wasAccessStopped {
+            throw StoppedFetch(error: error)
+        } catch let error as DatabaseError where configuration.fileWatching != nil && error.isPassing {
             throw StoppedFetch(error: error)
         }
     }
@@ -134,6 +173,17 @@ extension DatabaseReader {
         if let writingConnection { writingConnection.whenResumed(action) } else { action() }
     }
 
+    /// Continues an observation after a stop: after an interruption now, after a suspension at its end, and after a
+    /// lock of others in a while.
+    func proceed(
+        after stop: StoppedFetch, _ failures: Mutex<PassingFailures>, _ action: @escaping @Sendable () -> Void,
+        orElse fail: (any Error) -> Void
+    ) {
+        guard stop.isPassing else { return whenResumed(action) }
+        guard let wait = failures.withLock({ $0.wait(after: stop.error) }) else { return fail(stop.error) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(wait), execute: action)
+    }
+
     /// True if the database is suspended.
     var isSuspended: Bool { writingConnection?.isSuspended ?? false }
 
@@ -145,12 +195,19 @@ extension DatabaseWriter {
     /// Runs `updates` later, outside of any transaction, and then `completion` with the result, after the access and
     /// before the next one. A writer that the program defines runs both in the access.
     func asyncWriteWithoutTransaction<T>(
-        _ updates: @escaping @Sendable (Database) -> T, then completion: @escaping @Sendable (T) -> Void)
-    {
+        _ updates: @escaping @Sendable (Database) -> T, then completion: @escaping @Sendable (T) -> Void
+    ) {
         if let writingConnection {
             writingConnection.async(updates, then: completion)
         } else {
             asyncWriteWithoutTransaction { completion(updates($0)) }
         }
+    }
+}
+
+extension ErrorLog {
+    /// Logs the error that ended an observation without an error handler.
+    fileprivate static func logEnd(of error: any Error) {
+        log((error as? DatabaseError)?.extendedResultCode ?? .SQLITE_ERROR, "an observation has ended: \(error)")
     }
 }

@@ -1,37 +1,78 @@
 import CSQLCipher
+import Foundation
 
 /// The statements that change rows without a report of SQLite's update hook.
 ///
 /// <https://www.sqlite.org/c3ref/update_hook.html>
-struct HiddenChanges {
+///
+/// A class, because its queries may end a transaction, whose observers use it.
+final class HiddenChanges {
     /// The facts about one statement.
     struct OfStatement {
         /// True if the statement may change rows without an event, or if that is unknown.
         let mayExist: Bool
+
+        /// The deletions without an event in tables that the statement updates: the rows that `UPDATE OR REPLACE`
+        /// removes. They change columns that the statement doesn't set.
+        let removals: [DatabaseEventKind]
         fileprivate let schemaVersion: Int
     }
 
-    /// For each table that was looked up, whether the hook reports none of its rows.
-    private var tablesWithoutEvents: [String: Bool] = [:]
+    /// The facts about one table.
+    private struct Table {
+        /// True if the hook reports none of its rows.
+        let hasNoEvents: Bool
+
+        /// The columns that an update of others may change: generated ones, and all of a virtual table. Nil if they
+        /// are unknown.
+        let dependentColumns: [String]?
+    }
+
+    /// The tables that were looked up.
+    private var tables: [String: Table] = [:]
+
+    /// True if a table or a trigger may replace rows to resolve a conflict. Nil if it was not looked up.
+    private var schemaReplaces: Bool?
     private var schemaVersion = 0
 
     /// Discards the facts about tables and statements.
-    mutating func schemaDidChange() {
+    func schemaDidChange() {
         schemaVersion += 1
-        tablesWithoutEvents = [:]
+        tables = [:]
+        schemaReplaces = nil
+    }
+
+    /// Returns the kinds of changes that the statement may make. An update has the columns that depend on those that it
+    /// sets.
+    func kinds(of statement: Statement, _ db: Database) -> [DatabaseEventKind] {
+        statement.eventKinds.map { kind in
+            guard case .update(let name, let columns) = kind else { return kind }
+            let dependent = db.untraced { table(name, db).dependentColumns } ?? ["ROWID"]
+            return dependent.isEmpty ? kind : .update(tableName: name, columnNames: columns.union(dependent))
+        }
     }
 
     /// Returns the facts about the statement. Computes them again after a change of the schema.
-    mutating func update(
-        _ known: OfStatement?, for statement: Statement, _ kinds: [DatabaseEventKind], _ db: Database) -> OfStatement
-    {
+    ///
+    /// - parameter hasRun: true after a run. Explaining the statement would then discard its number of changed rows.
+    func update(
+        _ known: OfStatement?, for statement: Statement, _ kinds: [DatabaseEventKind], hasRun: Bool = false,
+        _ db: Database
+    ) -> OfStatement {
         if let known, known.schemaVersion == schemaVersion { return known }
         // Not traced: the statements are not the program's.
-        let mayExist = db.untraced {
-            kinds.contains { hasNoEvents($0.tableName, db) || changesRowIDs($0, db) }
-                || kinds.contains(where: \.mayReplace) && db.replacesRows(statement.sql)
+        return db.untraced {
+            let mayReplace = kinds.contains(where: \.mayReplace) && replacesRows(statement, db)
+            let replaced = mayReplace ? hasRun ? nil : db.tablesWithReplacedRows(statement.sql) : []
+            let moved = kinds.filter { changesRowIDs($0, db) }
+            let removals: [DatabaseEventKind] = kinds.compactMap { kind in
+                guard case .update(let table, _) = kind else { return nil }
+                let loses = replaced?.contains(table) != false || moved.contains { $0.tableName == table }
+                return loses ? .delete(tableName: table) : nil
+            }
+            let mayExist = replaced != [] || !moved.isEmpty || kinds.contains { table($0.tableName, db).hasNoEvents }
+            return OfStatement(mayExist: mayExist, removals: removals, schemaVersion: schemaVersion)
         }
-        return OfStatement(mayExist: mayExist, schemaVersion: schemaVersion)
     }
 
     /// Returns true if rows get other rowids. The hook only reports the new ones.
@@ -41,15 +82,42 @@ struct HiddenChanges {
         return columns.contains { ["rowid", "oid", "_rowid_", rowID?.lowercased()].contains($0.lowercased()) }
     }
 
-    /// Returns true if a table is virtual or has no rowid.
-    private mutating func hasNoEvents(_ table: String, _ db: Database) -> Bool {
-        if let known = tablesWithoutEvents[table] { return known }
-        let hasNoEvents = try? Bool.fetchOne(db, sql: """
-            SELECT EXISTS (
-                SELECT 1 FROM pragma_table_list WHERE name = ? COLLATE NOCASE AND (wr OR type = 'virtual'))
-            """, arguments: [table])
-        tablesWithoutEvents[table] = hasNoEvents ?? true
-        return hasNoEvents ?? true
+    /// Returns false if neither the statement nor the schema contains the word.
+    private func replacesRows(_ statement: Statement, _ db: Database) -> Bool {
+        if statement.sql.range(of: "replace", options: .caseInsensitive) != nil { return true }
+        if let schemaReplaces { return schemaReplaces }
+        let replaces = try? db.schemaSearchOrder.contains { schema in
+            try Bool.fetchOne(
+                db, sql: "SELECT EXISTS (SELECT 1 FROM \(schema.sql).sqlite_master WHERE instr(lower(sql), 'replace'))")
+                == true
+        }
+        schemaReplaces = replaces ?? true
+        return replaces ?? true
+    }
+
+    private func table(_ name: String, _ db: Database) -> Table {
+        if let known = tables[name] { return known }
+        let table = read(name, db) ?? Table(hasNoEvents: true, dependentColumns: nil)
+        tables[name] = table
+        return table
+    }
+
+    /// Reads the facts about the tables with a name, which may exist in several schemas. Nil after an error.
+    private func read(_ name: String, _ db: Database) -> Table? {
+        let tables = try? Row.fetchAll(
+            db, sql: "SELECT schema, type, wr FROM pragma_table_list WHERE name = ? COLLATE NOCASE", arguments: [name])
+        guard let tables else { return nil }
+        var hasNoEvents = false
+        var dependentColumns: [String] = []
+        for table in tables {
+            let isVirtual = table["type"] == "virtual"
+            if isVirtual || table["wr"] { hasNoEvents = true }
+            let columns = try? Row.fetchAll(
+                db, sql: "SELECT name, hidden FROM pragma_table_xinfo(?, ?)", arguments: [name, table["schema"]])
+            guard let columns else { return nil }
+            dependentColumns += columns.filter { isVirtual || $0["hidden"] != 0 }.map { $0["name"] }
+        }
+        return Table(hasNoEvents: hasNoEvents, dependentColumns: dependentColumns)
     }
 }
 
@@ -61,30 +129,36 @@ extension DatabaseEventKind {
 }
 
 extension Database {
-    /// Returns true if the statement deletes rows to resolve a conflict, as `REPLACE` does: by itself, in triggers, or
-    /// by the constraints of a table.
+    /// Returns the tables in which the statement deletes rows to resolve a conflict, as `REPLACE` does: by itself, in
+    /// triggers, or by the constraints of a table. Nil if they are unknown.
     ///
     /// SQLite's authorizer does not report conflict clauses. The compiled program shows them: it contains a `Delete` of
     /// a table that neither counts the row as changed, as a deletion does, nor belongs to an update. The opcodes are
     /// not a stable interface: `RegionObservationTests.replacements` compares them with SQLite's behavior.
     /// <https://www.sqlite.org/opcode.html#Delete>
-    fileprivate func replacesRows(_ sql: String) -> Bool {
-        let countsOrUpdates: CInt = 0x01 | 0x04, changesNothing: CInt = 0x40
+    fileprivate func tablesWithReplacedRows(_ sql: String) -> Set<String>? {
+        // Its end is that of a change without rows: the statement would not see the former number.
+        if sql.range(of: "changes", options: .caseInsensitive) != nil { return nil }
+        let countsOrUpdates: Int64 = 0x01 | 0x04, changesNothing: Int64 = 0x40
         var explanation: SQLiteStatement?
-        defer { sqlite3_finalize(explanation) }
+        defer { RawStatement.finalize(explanation) }
         var code = SQLITE_OK
         _ = authorizer.observing {
-            code = sqlite3_prepare_v2(sqliteConnection, "EXPLAIN " + sql, -1, &explanation, nil)
+            code = raw.prepare("EXPLAIN " + sql, &explanation)
         }
-        guard code == SQLITE_OK else { return true }
-        code = sqlite3_step(explanation)
+        guard code == SQLITE_OK, let explanation else { return nil }
+        var tables: Set<String> = []
+        code = RawStatement(explanation).step()
         while code == SQLITE_ROW {
-            let isOfTable = sqlite3_column_type(explanation, 5) != SQLITE_NULL
-            let flags = sqlite3_column_int(explanation, 3)
-            if isOfTable, flags & (countsOrUpdates | changesNothing) == 0,
-                sqlite3_column_text(explanation, 1).map({ String(cString: $0) }) == "Delete" { return true }
-            code = sqlite3_step(explanation)
+            let table = StatementColumn(explanation, 5)
+            let flags = StatementColumn(explanation, 3).int64
+            if !table.isNull, flags & (countsOrUpdates | changesNothing) == 0,
+                StatementColumn(explanation, 1).withText({ String(decoding: $0, as: UTF8.self) }) == "Delete"
+            {
+                tables.insert(table.withText { String(decoding: $0, as: UTF8.self) })
+            }
+            code = RawStatement(explanation).step()
         }
-        return code != SQLITE_DONE
+        return code == SQLITE_DONE ? tables : nil
     }
 }

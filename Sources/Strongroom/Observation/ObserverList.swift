@@ -1,5 +1,3 @@
-import CSQLCipher
-import CStrongroom
 import Foundation
 
 /// The transaction observers of one connection. Only used with access to the connection.
@@ -29,7 +27,7 @@ final class ObserverList: ConnectionPart {
     }
 
     private unowned let database: Database
-    private let connection: UnsafeMutablePointer<strongroom_connection>
+    private let connection: ConnectionHandle
 
     // Unchecked exclusivity: one thread at a time has access to the connection, and each changed row uses the variable.
     @exclusivity(unchecked) private var state = State()
@@ -49,7 +47,7 @@ final class ObserverList: ConnectionPart {
         }
     }
 
-    private var hiddenChanges = HiddenChanges()
+    private let hiddenChanges = HiddenChanges()
 
     init(_ database: Database) {
         self.database = database
@@ -108,10 +106,11 @@ final class ObserverList: ConnectionPart {
     private func concludeRun(of statement: Statement, isDone: Bool, in db: Database) {
         let id = ObjectIdentifier(statement)
         if let index = state.runs.lastIndex(where: { $0.statement == id }) { state.runs.remove(at: index) }
-        guard isDone else { return }
+        // A statement that fails may have changed rows before, which stay changed with OR FAIL.
+        let mayHaveChanged = isDone || !db.isAutocommit || db.transactions.isCommitted
         if statement.compilation.changesSchema {
-            schemaDidChange()
-        } else if let observers = storedObservers(of: statement) {
+            if isDone { schemaDidChange() }
+        } else if mayHaveChanged, let observers = storedObservers(of: statement) {
             if observers.recompilationCount != statement.recompilationCount {
                 wasRecompiled(statement, for: observers, in: db)
             } else if observers.hiddenChanges?.mayExist == true {
@@ -125,8 +124,10 @@ final class ObserverList: ConnectionPart {
     private func wasRecompiled(_ statement: Statement, for observers: StatementObservers, in db: Database) {
         statement.observation = nil
         hiddenChanges.schemaDidChange()
-        let kinds = statement.eventKinds
-        if observers.haveRegionObservers, hiddenChanges.update(nil, for: statement, kinds, db).mayExist {
+        let kinds = hiddenChanges.kinds(of: statement, db)
+        if observers.haveRegionObservers,
+            hiddenChanges.update(nil, for: statement, kinds, hasRun: true, db).mayExist
+        {
             observers.notifyRegionObservers()
         }
         let newKinds = kinds.filter { kind in !observers.kinds.contains(where: kind.isSame(as:)) }
@@ -142,7 +143,7 @@ final class ObserverList: ConnectionPart {
     /// Sets SQLite's update hook, or removes it. <https://www.sqlite.org/c3ref/update_hook.html>
     private func setUpdateHook(_ isSet: Bool, on connection: SQLiteConnection?) {
         let context = isSet ? Unmanaged.passUnretained(self).toOpaque() : nil
-        sqlite3_update_hook(connection, isSet ? updateHook : nil, context)
+        RawConnection(connection).setUpdateHook(isSet ? updateHook : nil, context)
     }
 
     fileprivate func rowDidChange(_ event: DatabaseEvent) {
@@ -168,16 +169,24 @@ final class ObserverList: ConnectionPart {
         {
             return former
         }
-        let kinds = statement.eventKinds
-        let observers = StatementObservers(
-            generation: state.generation, recompilationCount: count, kinds: kinds, registrations: registrations)
-        if observers.haveRegionObservers {
+        let kinds = hiddenChanges.kinds(of: statement, db)
+        var hidden: HiddenChanges.OfStatement?
+        if kinds.contains(where: isInRegions) {
             let known = former?.recompilationCount == count ? former?.hiddenChanges : nil
-            observers.hiddenChanges = hiddenChanges.update(known, for: statement, kinds, db)
+            hidden = hiddenChanges.update(known, for: statement, kinds, db)
         }
+        let observers = StatementObservers(
+            generation: state.generation, recompilationCount: count, kinds: kinds, hiddenChanges: hidden,
+            registrations: registrations)
         statement.observation = observers
         if !observers.isEmpty, !statement.compilation.changesSchema { watchDeletions(kinds, on: db) }
         return observers
+    }
+
+    /// Returns true if an observed region contains a part of the table.
+    private func isInRegions(_ kind: DatabaseEventKind) -> Bool {
+        let removal = DatabaseEventKind.delete(tableName: kind.tableName)
+        return registrations.contains { $0.isOfRegion && $0.observer?.observes(eventsOfKind: removal) == true }
     }
 
     /// Makes `DELETE` without `WHERE` compile so that it reports each row.
@@ -223,6 +232,7 @@ final class ObserverList: ConnectionPart {
             if state.savepoints.isEmpty { notifyOfSavepoints() }
         case .rollbackSavepoint(let name):
             state.savepoints.rollBack(to: name)
+            for registration in registrations { registration.regionObserver?.savepointWasRolledBack() }
         case .begin, .commit, .rollback, nil:
             break
         }
@@ -237,8 +247,8 @@ final class ObserverList: ConnectionPart {
         guard state.isActive else { return }
         notifyOfSavepoints()
         state.hasNotified = true
-        let barred = strongroom_bar(connection, ("databaseWillCommit" as StaticString).cString)
-        defer { strongroom_unbar(connection, barred) }
+        let barred = connection.bar("databaseWillCommit")
+        defer { connection.unbar(barred) }
         for registration in registrations { try registration.observer?.databaseWillCommit() }
     }
 
@@ -292,8 +302,8 @@ private func updateHook(
     _ kind: CInt,
     _ database: UnsafePointer<CChar>?,
     _ table: UnsafePointer<CChar>?,
-    _ rowID: sqlite3_int64)
-{
+    _ rowID: Int64
+) {
     guard let kind = DatabaseEvent.Kind(rawValue: kind), let database, let table else { return }
     let event = DatabaseEvent(kind: kind, rowID: rowID, lentDatabaseName: database, lentTableName: table)
     Unmanaged<ObserverList>.fromOpaque(context!).takeUnretainedValue().rowDidChange(event)

@@ -1,5 +1,3 @@
-import CStrongroom
-
 /// One observer of one connection. Only used with access to the connection.
 final class ObserverRegistration {
     let extent: Database.TransactionObservationExtent
@@ -9,17 +7,20 @@ final class ObserverRegistration {
     /// True if the observer observes a region. It announces changes of its answers.
     let isOfRegion: Bool
 
+    /// The observer, if it observes a region.
+    var regionObserver: RegionObserver? { isOfRegion ? observer as? RegionObserver : nil }
+
     /// True if the observer is not notified of changes until the next transaction.
     var isPaused = false
 
     /// The connection. The observer must not use it while it is notified of a change, possibly in the middle of a
     /// statement.
-    private let connection: UnsafeMutablePointer<strongroom_connection>
+    private let connection: ConnectionHandle
 
     init(
         _ observer: any TransactionObserver, _ extent: Database.TransactionObservationExtent,
-        on connection: UnsafeMutablePointer<strongroom_connection>)
-    {
+        on connection: ConnectionHandle
+    ) {
         self.extent = extent
         self.connection = connection
         weakObserver = observer
@@ -48,11 +49,11 @@ final class ObserverRegistration {
 
     private func notifying(_ notify: (any TransactionObserver) -> Void) {
         guard !isPaused, let observer else { return }
-        let former = strongroom_set_told(Unmanaged.passUnretained(self).toOpaque())
-        let barred = strongroom_bar(connection, ("databaseDidChange" as StaticString).cString)
+        let former = CallingThread.setNotifier(Unmanaged.passUnretained(self).toOpaque())
+        let barred = connection.bar("databaseDidChange")
         notify(observer)
-        strongroom_unbar(connection, barred)
-        _ = strongroom_set_told(former)
+        connection.unbar(barred)
+        _ = CallingThread.setNotifier(former)
     }
 }
 
@@ -76,17 +77,20 @@ final class StatementObservers {
     /// True if an observer observes a region.
     let haveRegionObservers: Bool
 
-    /// The changes that the statement makes without an event. Nil if no observer observes a region.
-    var hiddenChanges: HiddenChanges.OfStatement?
+    /// The changes that the statement makes without an event. Nil if no region contains a part of its tables.
+    let hiddenChanges: HiddenChanges.OfStatement?
 
     var isEmpty: Bool { observers.isEmpty }
 
     init(
-        generation: Int, recompilationCount: CInt, kinds: [DatabaseEventKind], registrations: [ObserverRegistration])
-    {
+        generation: Int, recompilationCount: CInt, kinds: [DatabaseEventKind],
+        hiddenChanges: HiddenChanges.OfStatement?, registrations: [ObserverRegistration]
+    ) {
         self.generation = generation
         self.recompilationCount = recompilationCount
         self.kinds = kinds
+        self.hiddenChanges = hiddenChanges
+        let removals = hiddenChanges?.removals ?? []
         var answers: [Bool] = []
         var observers: [Observer] = []
         for registration in registrations {
@@ -95,7 +99,8 @@ final class StatementObservers {
                 answers.append(answer)
                 return answer
             }
-            if observed.isEmpty { continue }
+            let losesRows = registration.regionObserver.map { removals.contains(where: $0.observes) } ?? false
+            if observed.isEmpty, !losesRows { continue }
             let isAll = observed.count == kinds.count
             observers.append(Observer(registration: registration, kinds: isAll ? nil : observed))
         }

@@ -3,12 +3,31 @@
 /// Only used with access to the connection.
 final class RegionObserver: TransactionObserver {
     private(set) var region: DatabaseRegion
-    private let onCommit: (Database) -> Void
+    private let onChange: (Database) -> Void
     private var isStale = false
 
-    init(_ region: DatabaseRegion, onCommit: @escaping (Database) -> Void) {
+    /// True if a value was fetched in the open transaction, whose changes may be undone.
+    private var hasProvisionalValue = false
+
+    init(_ region: DatabaseRegion, onChange: @escaping (Database) -> Void) {
         self.region = region
-        self.onCommit = onCommit
+        self.onChange = onChange
+    }
+
+    /// Records that the open transaction may have changed the region before it was observed.
+    func missChanges() {
+        isStale = true
+    }
+
+    /// Records that a value was fetched in the open transaction. The function is also called if what it has seen is
+    /// rolled back.
+    func noteProvisionalValue() {
+        hasProvisionalValue = true
+    }
+
+    /// Records that changes may be undone that a value contains.
+    func savepointWasRolledBack() {
+        if hasProvisionalValue { isStale = true }
     }
 
     /// Observes another region from now on.
@@ -32,15 +51,16 @@ final class RegionObserver: TransactionObserver {
     }
 
     func databaseDidCommit(_ db: Database) {
-        if consumeStaleness() { onCommit(db) }
+        endTransaction(db, isOutdated: isStale)
     }
 
     func databaseDidRollback(_ db: Database) {
-        _ = consumeStaleness()
+        endTransaction(db, isOutdated: hasProvisionalValue)
     }
 
-    private func consumeStaleness() -> Bool {
-        defer { isStale = false }
-        return isStale
+    private func endTransaction(_ db: Database, isOutdated: Bool) {
+        isStale = false
+        hasProvisionalValue = false
+        if isOutdated { onChange(db) }
     }
 }

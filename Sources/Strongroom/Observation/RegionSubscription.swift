@@ -8,12 +8,15 @@ final class RegionSubscription: @unchecked Sendable {
     }
 
     private let functions: Mutex<Functions?>
+
+    /// The locks of others that it has met before it began.
+    let failures = Mutex(PassingFailures())
     private var observer: RegionObserver?
 
     init(
         onError: @escaping @Sendable (any Error) -> Void,
-        onEvent: @escaping @Sendable (DatabaseRegionObservation.Event) -> Void)
-    {
+        onEvent: @escaping @Sendable (DatabaseRegionObservation.Event) -> Void
+    ) {
         functions = Mutex(Functions(onError: onError, onEvent: onEvent))
     }
 
@@ -41,11 +44,15 @@ final class RegionSubscription: @unchecked Sendable {
         if let observer = observer.take() { db.observers.remove(observer) }
     }
 
-    func begin(_ regions: [any DatabaseRegionConvertible], on db: Database) throws {
+    /// - parameter isInsideWrite: true if the observation starts inside of a write, the rest of which it observes.
+    func begin(
+        _ regions: [any DatabaseRegionConvertible], on db: Database, isInsideWrite: Bool = false
+    ) throws {
         guard isActive else { return }
         _ = try db.openConnection
         let region = try DatabaseRegion.union(of: regions, db)
         let observer = RegionObserver(region) { [weak self] db in self?.notify(.change(db)) }
+        if db.isInsideTransaction, !isInsideWrite { observer.missChanges() }
         self.observer = observer
         db.observers.add(observer, .observerLifetime)
     }

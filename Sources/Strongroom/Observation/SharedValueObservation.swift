@@ -73,8 +73,8 @@ public final class SharedValueObservation<Element: Sendable>: Sendable {
 
     init(
         scheduler: any ValueObservationScheduler, extent: SharedValueObservationExtent,
-        start: @escaping AsyncValueObservation<Element>.Start)
-    {
+        start: @escaping AsyncValueObservation<Element>.Start
+    ) {
         self.scheduler = scheduler
         self.extent = extent
         startObservation = start
@@ -86,8 +86,8 @@ public final class SharedValueObservation<Element: Sendable>: Sendable {
     @preconcurrency
     public func start(
         onError: @escaping @Sendable (any Error) -> Void,
-        onChange: @escaping @Sendable (Element) -> Void) -> AnyDatabaseCancellable
-    {
+        onChange: @escaping @Sendable (Element) -> Void
+    ) -> AnyDatabaseCancellable {
         let isImmediate = scheduler.immediateInitialValue()
         let (number, newSession) = state.withLock { $0.add(Client(onError: onError, onChange: onChange)) }
         if let newSession {
@@ -104,8 +104,8 @@ public final class SharedValueObservation<Element: Sendable>: Sendable {
     ///
     /// - parameter bufferingPolicy: the rule for values that arrive while the loop is busy. Default: all are buffered.
     public func values(
-        bufferingPolicy: AsyncValueObservation<Element>.BufferingPolicy = .unbounded) -> AsyncValueObservation<Element>
-    {
+        bufferingPolicy: AsyncValueObservation<Element>.BufferingPolicy = .unbounded
+    ) -> AsyncValueObservation<Element> {
         AsyncValueObservation(bufferingPolicy: bufferingPolicy) { onError, onChange in
             self.start(onError: onError, onChange: onChange)
         }

@@ -1,5 +1,3 @@
-import CStrongroom
-
 /// A type that is notified of the changes and transactions of a connection.
 ///
 /// Add it with ``DatabaseWriter/add(transactionObserver:extent:)``. It is called with the connection, before any other
@@ -52,11 +50,12 @@ extension TransactionObserver {
     /// - precondition: called from ``databaseDidChange(with:)`` or ``databaseDidChange()``. Otherwise it is a fatal
     ///   error.
     public func stopObservingDatabaseChangesUntilNextTransaction() {
-        guard let notified = strongroom_told(),
+        guard let notified = CallingThread.notifier,
             case let registration = Unmanaged<ObserverRegistration>.fromOpaque(notified).takeUnretainedValue(),
             registration.observer === self
         else {
-            fatalError("""
+            fatalError(
+                """
                 stopObservingDatabaseChangesUntilNextTransaction() was called outside of databaseDidChange. \
                 Call it from there, and nowhere else.
                 """)
@@ -81,8 +80,8 @@ extension Database {
 
     /// Adds an observer, which is notified of later changes.
     public func add(
-        transactionObserver: some TransactionObserver, extent: TransactionObservationExtent = .observerLifetime)
-    {
+        transactionObserver: some TransactionObserver, extent: TransactionObservationExtent = .observerLifetime
+    ) {
         requireAccess()
         observers.add(transactionObserver, extent)
     }
@@ -100,8 +99,8 @@ extension DatabaseWriter {
     /// Blocks until the writes that came before have ended. Can be called inside of a write.
     public func add(
         transactionObserver: some TransactionObserver,
-        extent: Database.TransactionObservationExtent = .observerLifetime)
-    {
+        extent: Database.TransactionObservationExtent = .observerLifetime
+    ) {
         unsafeReentrantWrite { $0.add(transactionObserver: transactionObserver, extent: extent) }
     }
 

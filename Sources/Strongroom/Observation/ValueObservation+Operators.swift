@@ -12,8 +12,7 @@ struct ObservationEvents: Sendable {
 extension ValueObservation {
     /// Returns an observation of transformed values. `transform` runs outside of the access, and not on the main
     /// thread.
-    public func map<T: Sendable>(
-        _ transform: @escaping @Sendable (Reducer.Value) throws -> T)
+    public func map<T: Sendable>(_ transform: @escaping @Sendable (Reducer.Value) throws -> T)
         -> ValueObservation<ValueReducers.Map<Reducer, T>>
     {
         let makeReducer = makeReducer
@@ -22,14 +21,12 @@ extension ValueObservation {
 
     /// Returns an observation of the values that differ from the one before.
     public func removeDuplicates() -> ValueObservation<ValueReducers.RemoveDuplicates<Reducer>>
-        where Reducer.Value: Equatable
-    {
+    where Reducer.Value: Equatable {
         removeDuplicates(by: ==)
     }
 
     /// Returns an observation of the values for which `predicate`, called with the one before, returns false.
-    public func removeDuplicates(
-        by predicate: sending @escaping (Reducer.Value, Reducer.Value) -> Bool)
+    public func removeDuplicates(by predicate: sending @escaping (Reducer.Value, Reducer.Value) -> Bool)
         -> ValueObservation<ValueReducers.RemoveDuplicates<Reducer>>
     {
         let makeReducer = makeReducer
@@ -76,8 +73,7 @@ extension ValueObservation {
     /// - parameter prefix: the beginning of each line.
     /// - parameter stream: the stream, which gets each line in one call, without a line break. Default: the standard
     ///   output.
-    public func print(
-        _ prefix: String = "", to stream: sending (any TextOutputStream)? = nil)
+    public func print(_ prefix: String = "", to stream: sending (any TextOutputStream)? = nil)
         -> ValueObservation<ValueReducers.Trace<Reducer>>
     {
         let start = prefix.isEmpty ? "" : prefix + ": "

@@ -17,8 +17,8 @@ extension ValueObservation {
         in reader: any DatabaseReader,
         scheduling scheduler: some ValueObservationMainActorScheduler = .mainActor,
         onError: @escaping @MainActor @Sendable (any Error) -> Void,
-        onChange: @escaping @MainActor @Sendable (Reducer.Value) -> Void) -> AnyDatabaseCancellable
-    {
+        onChange: @escaping @MainActor @Sendable (Reducer.Value) -> Void
+    ) -> AnyDatabaseCancellable {
         start(
             in: reader,
             scheduler: scheduler,
@@ -35,8 +35,8 @@ extension ValueObservation {
         in reader: any DatabaseReader,
         scheduling scheduler: some ValueObservationScheduler,
         onError: @escaping @Sendable (any Error) -> Void,
-        onChange: @escaping @Sendable (Reducer.Value) -> Void) -> AnyDatabaseCancellable
-    {
+        onChange: @escaping @Sendable (Reducer.Value) -> Void
+    ) -> AnyDatabaseCancellable {
         start(in: reader, scheduler: scheduler, onError: onError, onChange: onChange)
     }
 
@@ -44,8 +44,8 @@ extension ValueObservation {
         in reader: any DatabaseReader,
         scheduler: some ValueObservationScheduler,
         onError: @escaping @Sendable (any Error) -> Void,
-        onChange: @escaping @Sendable (Reducer.Value) -> Void) -> AnyDatabaseCancellable
-    {
+        onChange: @escaping @Sendable (Reducer.Value) -> Void
+    ) -> AnyDatabaseCancellable {
         let isImmediate = scheduler.immediateInitialValue()
         for willStart in events.willStart { willStart() }
         let observer = ValueObserver(
@@ -78,16 +78,16 @@ extension ValueObservation {
     public func shared(
         in reader: any DatabaseReader,
         scheduling scheduler: some ValueObservationScheduler = .async(onQueue: .main),
-        extent: SharedValueObservationExtent = .whileObserved) -> SharedValueObservation<Reducer.Value>
-    {
+        extent: SharedValueObservationExtent = .whileObserved
+    ) -> SharedValueObservation<Reducer.Value> {
         SharedValueObservation(scheduler: scheduler, extent: extent, start: starting(in: reader, scheduler))
     }
 
     /// Returns the function that starts the observation.
     func starting(
         in reader: any DatabaseReader,
-        _ scheduler: some ValueObservationScheduler) -> AsyncValueObservation<Reducer.Value>.Start
-    {
+        _ scheduler: some ValueObservationScheduler
+    ) -> AsyncValueObservation<Reducer.Value>.Start {
         { start(in: reader, scheduler: scheduler, onError: $0, onChange: $1) }
     }
 }

@@ -67,9 +67,9 @@ extension ValueObservation {
     /// Observes the tables, columns and rows that `fetch` reads, which are determined again at each fetch.
     @preconcurrency
     public static func tracking<Value: Sendable>(
-        _ fetch: @escaping @Sendable (Database) throws -> Value) -> ValueObservation<Reducer>
-        where Reducer == ValueReducers.Fetch<Value>
-    {
+        _ fetch: @escaping @Sendable (Database) throws -> Value
+    ) -> ValueObservation<Reducer>
+    where Reducer == ValueReducers.Fetch<Value> {
         ValueObservation(tracking: .everyFetch) { ValueReducers.Fetch(fetch: fetch) }
     }
 
@@ -78,9 +78,9 @@ extension ValueObservation {
     /// A region that the function only reads later is not observed.
     @preconcurrency
     public static func trackingConstantRegion<Value: Sendable>(
-        _ fetch: @escaping @Sendable (Database) throws -> Value) -> ValueObservation<Reducer>
-        where Reducer == ValueReducers.Fetch<Value>
-    {
+        _ fetch: @escaping @Sendable (Database) throws -> Value
+    ) -> ValueObservation<Reducer>
+    where Reducer == ValueReducers.Fetch<Value> {
         ValueObservation(tracking: .firstFetch) { ValueReducers.Fetch(fetch: fetch) }
     }
 
@@ -89,9 +89,9 @@ extension ValueObservation {
     public static func tracking<Value: Sendable>(
         region: any DatabaseRegionConvertible,
         _ otherRegions: any DatabaseRegionConvertible...,
-        fetch: @escaping @Sendable (Database) throws -> Value) -> ValueObservation<Reducer>
-        where Reducer == ValueReducers.Fetch<Value>
-    {
+        fetch: @escaping @Sendable (Database) throws -> Value
+    ) -> ValueObservation<Reducer>
+    where Reducer == ValueReducers.Fetch<Value> {
         tracking(regions: [region] + otherRegions, fetch: fetch)
     }
 
@@ -99,9 +99,9 @@ extension ValueObservation {
     @preconcurrency
     public static func tracking<Value: Sendable>(
         regions: [any DatabaseRegionConvertible],
-        fetch: @escaping @Sendable (Database) throws -> Value) -> ValueObservation<Reducer>
-        where Reducer == ValueReducers.Fetch<Value>
-    {
+        fetch: @escaping @Sendable (Database) throws -> Value
+    ) -> ValueObservation<Reducer>
+    where Reducer == ValueReducers.Fetch<Value> {
         ValueObservation(tracking: .regions(regions)) { ValueReducers.Fetch(fetch: fetch) }
     }
 }

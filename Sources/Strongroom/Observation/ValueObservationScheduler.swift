@@ -66,7 +66,8 @@ public struct ImmediateValueObservationScheduler: ValueObservationMainActorSched
     /// - precondition: the observation starts on the main actor. Otherwise it is a fatal error.
     public func immediateInitialValue() -> Bool {
         guard MainQueue.isCurrent else {
-            fatalError("""
+            fatalError(
+                """
                 A ValueObservation with the immediate scheduler was started outside of the main actor. \
                 Start it there, or use another scheduler, such as .async(onQueue:) or .task.
                 """)

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// One observation of a value, from its start until it is cancelled or fails.
@@ -30,6 +29,9 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     private let reducesPromptly: Bool
 
     private let state: Mutex<ValueObserverState<Reducer>>
+
+    /// The locks of others that the latest fetches have met.
+    private let failures = Mutex(PassingFailures())
     private var regionObserver: RegionObserver?
     private var isFetchingInWriter = false
 
@@ -70,10 +72,12 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     /// Repeats an interrupted fetch, but not a suspended one: the caller waits for a value, not for the end of a
     /// suspension.
     private func startNow() {
-        // The first value is reduced first, even if a write follows its fetch at once.
+        // The first value is reduced first, even if a write follows its fetch immediately.
         state.withLock { $0.isReducing = true }
         var result = fetchNow()
-        while case .failure(is StoppedFetch) = result, !reader.isSuspended { result = fetchNow() }
+        while case .failure(let stop as StoppedFetch) = result, !stop.isPassing, !reader.isSuspended {
+            result = fetchNow()
+        }
         emitNow(result.mapError { ($0 as? StoppedFetch)?.error ?? $0 })
         if case .pool(let pool) = source { didFetch(in: pool) }
     }
@@ -104,7 +108,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     private func fetch<T>(_ db: Result<Database, any Error>, _ fetch: (Database) throws -> T) -> Result<T, any Error> {
         Result {
             let db = try db.mapError { error in
-                (error as? DatabaseError).flatMap { $0.isInterruptionError ? StoppedFetch(error: $0) : nil } ?? error
+                StoppedFetch(error, isObservingOthers: reader.externalChanges != nil) ?? error
             }.get()
             return try db.markingStops { try fetch(db) }
         }
@@ -118,10 +122,13 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         }
     }
 
-    /// Continues the observation after a stop: repeats an interrupted fetch now, and a suspended one at the end of the
-    /// suspension.
-    private func repeatFetch() {
-        reader.whenResumed { [weak self] in self?.fetchLater() }
+    /// Repeats a fetch that was stopped.
+    private func repeatFetch(after stop: StoppedFetch) {
+        reader.proceed(after: stop, failures) { [weak self] in
+            self?.fetchLater()
+        } orElse: {
+            append(.failure($0))
+        }
     }
 
     func cancel() {
@@ -200,8 +207,10 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         defer { isFetchingInWriter = false }
         return Result {
             _ = try db.openConnection
-            let (fetched, region) = try db.markingStops { try fetchInTransaction(db) }
+            let isProvisional = db.isInsideTransaction
+            let (fetched, region) = try db.markingStops { try db.stops.interruptible { try fetchInTransaction(db) } }
             if let region, state.withLock({ $0.updateRegion(region) }) { observe(region, on: db) }
+            if isProvisional { regionObserver?.noteProvisionalValue() }
             return fetched
         }
     }
@@ -241,7 +250,8 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     /// Fetches with a reader. `read` runs its argument with a connection that holds no state yet.
     private func fetch(
         in pool: DatabasePool,
-        read: (_ recorded: (Database) throws -> (Fetched, DatabaseRegion?)) throws -> (Fetched, DatabaseRegion?))
+        read: (_ recorded: (Database) throws -> (Fetched, DatabaseRegion?)) throws -> (Fetched, DatabaseRegion?)
+    )
         -> Result<Fetched, any Error>
     {
         var commitCount: UInt64 = 0
@@ -265,6 +275,8 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
         pool.asyncWriteWithoutTransaction { db in
             self.observe(region, on: db)
             if pool.writer.commitCount != commitCount { self.requestFetch(in: pool) }
+            // An access before this one has left it open, and the reader has not seen it.
+            if db.isInsideTransaction { self.regionObserver?.missChanges() }
         }
     }
 
@@ -276,12 +288,17 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     // MARK: - Values
 
     @Sendable func emit(_ result: Result<Fetched, any Error>) {
-        if case .failure(is StoppedFetch) = result { return repeatFetch() }
+        if case .failure(let stop as StoppedFetch) = result { return repeatFetch(after: stop) }
+        failures.withLock { $0.end() }
+        append(result)
+    }
+
+    private func append(_ result: Result<Fetched, any Error>) {
         let mustReduce = state.withLock {
             $0.fetched.append(result)
             return $0.beginReducing()
         }
-        if mustReduce { DispatchQueue.global().async(execute: reduceAll) }
+        if mustReduce { Workers.shared.run(reduceAll) }
     }
 
     /// Emits a value, and reduces it on the calling thread if that runs no function of the program.
@@ -293,7 +310,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
             return emit(result)
         }
         let value = reduce(result)
-        DispatchQueue.global().async {
+        Workers.shared.run {
             if let value { self.schedule(value) }
             self.reduceAll()
         }
@@ -303,7 +320,7 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
     private func emitNow(_ result: Result<Fetched, any Error>) {
         if let value = reduce(result) { notify(value) }
         let mustReduce = state.withLock { $0.continueReducing() }
-        if mustReduce { DispatchQueue.global().async(execute: reduceAll) }
+        if mustReduce { Workers.shared.run(reduceAll) }
     }
 
     @Sendable private func reduceAll() {
@@ -336,5 +353,30 @@ final class ValueObserver<Reducer: ValueReducer>: @unchecked Sendable {
             return state.sink.take()
         }
         sink?.notify(result)
+    }
+}
+
+extension ValueObserver: ExternalChangeObserver {
+    /// Fetches again, because the changes of others are not known. If a fetch is running, one more follows it, however
+    /// many changes come.
+    func databaseDidChangeElsewhere(_ db: Result<Database, any Error>) {
+        switch db {
+        case .success(let db): if !awaitsFirstFetch { regionDidChange(db) }
+        case .failure(let error): emit(.failure(error))
+        }
+    }
+}
+
+/// The functions that receive the values of an observation, and the scheduler that calls them.
+struct ValueSink<Value: Sendable>: Sendable {
+    let schedule: @Sendable (@escaping @Sendable () -> Void) -> Void
+    let onError: @Sendable (any Error) -> Void
+    let onChange: @Sendable (Value) -> Void
+
+    func notify(_ result: Result<Value, any Error>) {
+        switch result {
+        case .success(let value): onChange(value)
+        case .failure(let error): onError(error)
+        }
     }
 }

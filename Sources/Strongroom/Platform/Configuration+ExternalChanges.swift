@@ -7,11 +7,12 @@ extension Configuration {
     /// gets ``DatabaseRegionObservation/Event/unknownChange(_:)``. A read-only queue or pool can be observed, too. A
     /// ``TransactionObserver`` is not called.
     ///
-    /// A foreign change is seen when the writer is free. If another process rotates the key, or the file is renamed,
-    /// removed or replaced, observations end with an error. Databases in memory and attached databases are not watched.
-    /// See <doc:Sharing>.
+    /// A foreign change is seen when the writer is free. If another process rotates the key, or the file or its folder
+    /// is renamed, removed or replaced, observations end with an error, and the next write fails. Databases in memory
+    /// and attached databases are not watched. See <doc:Sharing>.
     ///
-    /// Opening throws `SQLITE_CANTOPEN` when the system can't watch one more file.
+    /// Files that the system has no room to watch are looked at each second. Opening throws `SQLITE_CANTOPEN` if the
+    /// process can't watch any file.
     public var observesExternalChanges: Bool {
         get { fileWatching != nil }
         set { fileWatching = newValue ? DatabaseFileWatch.init(path:onEvent:) : nil }

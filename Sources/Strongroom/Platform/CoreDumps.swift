@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 
 /// Core dumps of this process.
@@ -16,9 +15,10 @@ public enum CoreDumps {
     ///
     /// Source: <https://man7.org/linux/man-pages/man2/prctl.2.html>.
     public static func prevent() throws {
-        let error = strongroom_prevent_core_dumps()
+        let error = SecretMemory.preventCoreDumps()
         guard error == 0 else {
-            throw DatabaseError(resultCode: .SQLITE_ERROR,
+            throw DatabaseError(
+                resultCode: .SQLITE_ERROR,
                 message: "core dumps can't be prevented: \(String(cString: strerror(error)))")
         }
     }

@@ -6,8 +6,8 @@ private struct WatchedFiles {
     /// The absolute path, in which SQLite has resolved all links.
     let database: String
 
-    var log: String { database + "-wal" }
-    var journal: String { database + "-journal" }
+    var log: String { CompanionFile.log.path(of: database) }
+    var journal: String { CompanionFile.journal.path(of: database) }
 
     var folder: String { String(database[..<database.lastIndex(of: "/")!]) + "/" }
 
@@ -118,7 +118,8 @@ final class DatabaseFileWatch: FileWatch {
     }
 }
 
-/// The events of all watches of this process, from one inotify instance, which exists as long as there are watches.
+/// The events of all watches of this process, from one inotify instance. It stays: the system frees instances late, and
+/// limits their number.
 private final class InotifyQueue: Sendable {
     static let shared = InotifyQueue()
 
@@ -144,7 +145,6 @@ private final class InotifyQueue: Sendable {
         guard instance >= 0 else { throw files.failure(errno) }
         let source = DispatchSource.makeReadSource(fileDescriptor: instance, queue: queue)
         source.setEventHandler { self.readEvents(from: instance) }
-        source.setCancelHandler { Foundation.close(instance) }
         (watches.instance, watches.source) = (instance, source)
         source.activate()
     }
@@ -153,8 +153,7 @@ private final class InotifyQueue: Sendable {
 
     private func readEvents(from instance: CInt) {
         let changed = watches.withLock { watches -> [DatabaseFileWatch] in
-            // If the instance was closed meanwhile, its events belong to no watch.
-            guard let source = watches.source, instance == watches.instance else { return [] }
+            guard let source = watches.source else { return [] }
             pause(source, on: queue)
             let changed = watches.changed(by: InotifyEvent.all(of: instance))
             if watches.hasFailed { retryLater(&watches) }
@@ -188,10 +187,11 @@ private struct InotifyWatches {
         weak var watch: DatabaseFileWatch?
         let files: WatchedFiles
         let names: Set<String>
-        /// The kernel's descriptors of the folder and of the existing files. Several databases can share one.
-        var folder: CInt
+        /// The kernel's descriptors of the folder and of the existing files. Several databases can share one. -1 if the
+        /// folder is not watched.
+        var folder: CInt = -1
         var descriptors: Set<CInt> = []
-        /// True if a file that exists could not be watched.
+        /// True if the folder, or a file that exists, could not be watched.
         var hasFailed = false
 
         /// Watches the existing files with the names until the next event. A file that was replaced has another
@@ -200,17 +200,25 @@ private struct InotifyWatches {
         /// The first event ends the watch, so that a writer doesn't pay for an event at each of its writes.
         mutating func addFiles(_ instance: CInt) {
             let firstWrite = UInt32(IN_MODIFY) | UInt32(IN_ONESHOT)
-            hasFailed = false
+            hasFailed = folder < 0 && addFolder(instance) != 0
             for path in [files.database, files.log] {
                 let descriptor = inotify_add_watch(instance, path, firstWrite | InotifyWatches.isShared)
                 if descriptor >= 0 { descriptors.insert(descriptor) } else if errno != ENOENT { hasFailed = true }
             }
         }
 
+        /// Watches the folder, also for being moved itself. Returns an errno.
+        mutating func addFolder(_ instance: CInt) -> CInt {
+            let names = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
+            let changes = names | UInt32(IN_MOVE_SELF | IN_DELETE_SELF) | UInt32(IN_ONLYDIR)
+            folder = inotify_add_watch(instance, files.folder, changes | InotifyWatches.isShared)
+            return folder < 0 ? errno : 0
+        }
+
         func isConcerned(by event: InotifyEvent) -> Bool {
             if event.mask & UInt32(IN_Q_OVERFLOW) != 0 || descriptors.contains(event.descriptor) { return true }
-            let isOver = event.mask & UInt32(IN_IGNORED) != 0
-            return event.descriptor == folder && (isOver || names.contains(event.name))
+            let isItself = event.mask & UInt32(IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF) != 0
+            return event.descriptor == folder && (isItself || names.contains(event.name))
         }
     }
 
@@ -224,14 +232,10 @@ private struct InotifyWatches {
     private var entries: [ObjectIdentifier: Entry] = [:]
 
     mutating func add(_ watch: DatabaseFileWatch, _ files: WatchedFiles) throws {
-        let changes = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO) | UInt32(IN_ONLYDIR)
-        let folder = inotify_add_watch(instance, files.folder, changes | Self.isShared)
-        guard folder >= 0 else {
-            let number = errno
-            if entries.isEmpty { close() }
-            throw files.failure(number)
-        }
-        var entry = Entry(watch: watch, files: files, names: files.names, folder: folder)
+        var entry = Entry(watch: watch, files: files, names: files.names)
+        let failure = entry.addFolder(instance)
+        // Without room, it is looked at each second.
+        guard failure == 0 || failure == ENOSPC else { throw files.failure(failure) }
         entry.addFiles(instance)
         entries[ObjectIdentifier(watch)] = entry
     }
@@ -239,12 +243,11 @@ private struct InotifyWatches {
     mutating func remove(_ watch: ObjectIdentifier) {
         guard let entry = entries.removeValue(forKey: watch) else { return }
         for descriptor in entry.descriptors.union([entry.folder]) where !isUsed(descriptor) {
-            inotify_rm_watch(instance, descriptor)
+            if descriptor >= 0 { inotify_rm_watch(instance, descriptor) }
         }
-        if entries.isEmpty { close() }
     }
 
-    /// True if a file that exists could not be watched.
+    /// True if a folder, or a file that exists, could not be watched.
     var hasFailed: Bool { entries.values.contains(where: \.hasFailed) }
 
     /// Tries again to watch the files that could not be watched, and returns their watches.
@@ -258,12 +261,6 @@ private struct InotifyWatches {
         entries.values.contains { $0.folder == descriptor || $0.descriptors.contains(descriptor) }
     }
 
-    private mutating func close() {
-        source?.cancel()
-        source = nil
-        instance = -1
-    }
-
     /// Returns the watches that the events concern, and follows files that were replaced.
     mutating func changed(by events: [InotifyEvent]) -> [DatabaseFileWatch] {
         var changed: [DatabaseFileWatch] = []
@@ -271,6 +268,7 @@ private struct InotifyWatches {
             var entry = entry
             for event in events where event.mask & UInt32(IN_IGNORED) != 0 {
                 entry.descriptors.remove(event.descriptor)
+                if event.descriptor == entry.folder { entry.folder = -1 }
             }
             entry.addFiles(instance)
             entries[identifier] = entry

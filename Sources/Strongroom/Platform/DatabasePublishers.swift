@@ -2,6 +2,7 @@
 
 import Dispatch
 import Foundation
+
 #if canImport(Combine)
 import Combine
 #elseif OpenCombine
@@ -85,8 +86,8 @@ extension DatabaseReader {
     /// - parameter value: the function of the read, as for `read(_:)`.
     public func readPublisher<Output: Sendable>(
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
-        value: @escaping @Sendable (Database) throws -> Output) -> DatabasePublishers.Read<Output>
-    {
+        value: @escaping @Sendable (Database) throws -> Output
+    ) -> DatabasePublishers.Read<Output> {
         let result = OnceOnDemand(scheduler: scheduler) { (promise: Promise<Output>) in
             self.asyncRead { db in promise.keep(Result { try value(db.get()) }) }
         }
@@ -101,8 +102,8 @@ extension DatabaseWriter {
     /// - parameter updates: the function of the transaction, as for `write(_:)`.
     public func writePublisher<Output: Sendable>(
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
-        updates: @escaping @Sendable (Database) throws -> Output) -> DatabasePublishers.Write<Output>
-    {
+        updates: @escaping @Sendable (Database) throws -> Output
+    ) -> DatabasePublishers.Write<Output> {
         let result = OnceOnDemand(scheduler: scheduler) { (promise: Promise<Output>) in
             self.asyncWrite(updates) { _, result in promise.keep(result) }
         }
@@ -113,8 +114,8 @@ extension DatabaseWriter {
     public func writePublisher<Value: Sendable, Output: Sendable>(
         receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main,
         updates: @escaping @Sendable (Database) throws -> Value,
-        thenRead value: @escaping @Sendable (Database, Value) throws -> Output) -> DatabasePublishers.Write<Output>
-    {
+        thenRead value: @escaping @Sendable (Database, Value) throws -> Output
+    ) -> DatabasePublishers.Write<Output> {
         let result = OnceOnDemand(scheduler: scheduler) { (promise: Promise<Output>) in
             self.asyncWriteWithoutTransaction { db in
                 switch Result(catching: { try db.committing(updates) }) {
@@ -137,7 +138,8 @@ extension DatabaseMigrator {
     ///   - writer: the database.
     ///   - scheduler: the scheduler that delivers the value or the error. Default: the main dispatch queue.
     public func migratePublisher(
-        _ writer: any DatabaseWriter, receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main)
+        _ writer: any DatabaseWriter, receiveOn scheduler: some DatabaseScheduler = DatabasePublishers.main
+    )
         -> DatabasePublishers.Migrate
     {
         let result = OnceOnDemand(scheduler: scheduler) { (promise: Promise<Void>) in
@@ -161,8 +163,7 @@ private struct OnceOnDemand<Output, Context: DatabaseScheduler>: Publisher {
 
     /// Sendable because `state` has its own lock, and `publisher` never changes.
     private final class Delivery<S: Subscriber>: Subscription, @unchecked Sendable
-    where S.Input == Output, S.Failure == any Error
-    {
+    where S.Input == Output, S.Failure == any Error {
         private struct State {
             var subscriber: S?
             var isStarted = false

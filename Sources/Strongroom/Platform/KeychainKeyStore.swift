@@ -9,7 +9,8 @@ import Security
 public struct KeychainKeyStore: KeyStore {
     /// The service that the items belong to, such as the bundle identifier of the program.
     public let service: String
-    /// The account of the current key. The next key has this account with `-next` at its end.
+    /// The account of the current key. The next key has this account with `-next` at its end, and a former one with `-`
+    /// and its ``FormerKey/name``.
     public let account: String
     /// The keychain access group that several programs of one vendor share. Nil for the program's own.
     public let accessGroup: String?
@@ -19,9 +20,52 @@ public struct KeychainKeyStore: KeyStore {
         (self.service, self.account, self.accessGroup) = (service, account, accessGroup)
     }
 
-    /// Returns the key of an entry. See ``KeyStore/load(_:)``.
-    public func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey {
-        var query = query(entry), result: CFTypeRef?
+    /// Returns the key of an entry. See ``KeyStore/load(_:)-(KeyStoreEntry)``.
+    public func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey { try load(account(entry)) }
+
+    /// Adds a key. Does not replace one. See ``KeyStore/store(_:as:)-(_,KeyStoreEntry)``.
+    public func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) {
+        try add(key, account(entry))
+    }
+
+    /// Removes the key of an entry. See ``KeyStore/remove(_:)-(KeyStoreEntry)``.
+    public func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) {
+        try check(SecItemDelete(query(account(entry)) as CFDictionary))
+    }
+
+    // MARK: Former keys
+
+    /// Lists the accounts of the service.
+    public func formerKeys() throws(KeyStoreError) -> [FormerKey]? {
+        var query = query(nil), result: CFTypeRef?
+        query[kSecReturnAttributes] = true
+        query[kSecMatchLimit] = kSecMatchLimitAll
+        do { try check(SecItemCopyMatching(query as CFDictionary, &result)) } catch .absent { return [] }
+        guard let items = result as? [[CFString: Any]] else { throw .failed("the keychain lists no items") }
+        let accounts = items.compactMap { $0[kSecAttrAccount] as? String }
+        return accounts.filter { $0.hasPrefix(account + "-") }
+            .compactMap { FormerKey(name: String($0.dropFirst(account.count + 1))) }
+    }
+
+    /// Returns a former key.
+    public func load(_ key: FormerKey) throws(KeyStoreError) -> DatabaseKey { try load(account + "-" + key.name) }
+
+    /// Adds a former key.
+    public func store(_ key: DatabaseKey, as former: FormerKey) throws(KeyStoreError) {
+        try add(key, account + "-" + former.name)
+    }
+
+    /// Removes a former key.
+    public func remove(_ key: FormerKey) throws(KeyStoreError) {
+        try check(SecItemDelete(query(account + "-" + key.name) as CFDictionary))
+    }
+
+    // MARK: Items
+
+    private func account(_ entry: KeyStoreEntry) -> String { entry == .current ? account : account + "-next" }
+
+    private func load(_ account: String) throws(KeyStoreError) -> DatabaseKey {
+        var query = query(account), result: CFTypeRef?
         query[kSecReturnData] = true
         query[kSecMatchLimit] = kSecMatchLimitOne
         try check(SecItemCopyMatching(query as CFDictionary, &result))
@@ -31,24 +75,16 @@ public struct KeychainKeyStore: KeyStore {
         return try StoredText.key(text, in: "the keychain item of \(service)")
     }
 
-    /// Adds a key. Does not replace one. See ``KeyStore/store(_:as:)``.
-    public func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) {
-        var query = query(entry)
+    private func add(_ key: DatabaseKey, _ account: String) throws(KeyStoreError) {
+        var query = query(account)
         query[kSecValueData] = try StoredText.spelling(key).withBytes { Data($0) }
         query[kSecAttrAccessible] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
         try check(SecItemAdd(query as CFDictionary, nil))
     }
 
-    /// Removes the key of an entry. See ``KeyStore/remove(_:)``.
-    public func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) {
-        try check(SecItemDelete(query(entry) as CFDictionary))
-    }
-
-    private func query(_ entry: KeyStoreEntry) -> [CFString: Any] {
-        var query: [CFString: Any] = [
-            kSecClass: kSecClassGenericPassword, kSecAttrService: service,
-            kSecAttrAccount: entry == .current ? account : account + "-next",
-        ]
+    private func query(_ account: String?) -> [CFString: Any] {
+        var query: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrService: service]
+        if let account { query[kSecAttrAccount] = account }
         query[kSecAttrAccessGroup] = accessGroup
         return query
     }

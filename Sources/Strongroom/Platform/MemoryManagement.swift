@@ -9,13 +9,13 @@ extension DatabasePool {
     public func setupMemoryManagement(in application: UIApplication) {
         let center = NotificationCenter.default
         _ = center.addObserver(
-            forName: UIApplication.didReceiveMemoryWarningNotification, object: application, queue: nil)
-        { [weak self] _ in
+            forName: UIApplication.didReceiveMemoryWarningNotification, object: application, queue: nil
+        ) { [weak self] _ in
             self?.releaseMemoryEventually()
         }
         _ = center.addObserver(
-            forName: UIApplication.didEnterBackgroundNotification, object: application, queue: .main)
-        { [weak self, weak application] _ in
+            forName: UIApplication.didEnterBackgroundNotification, object: application, queue: .main
+        ) { [weak self, weak application] _ in
             guard let self, let application else { return }
             MainActor.assumeIsolated { self.releaseMemory(inBackgroundTaskOf: application) }
         }

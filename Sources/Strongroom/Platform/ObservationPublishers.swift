@@ -1,6 +1,7 @@
 // The publishers of observations. See DatabasePublishers.swift.
 
 import Foundation
+
 #if canImport(Combine)
 import Combine
 #elseif OpenCombine
@@ -78,8 +79,7 @@ extension DatabaseRegionObservation {
 
 /// The subscription to values. Sendable because `state` has its own lock.
 private final class LatestValueSubscription<S: Subscriber>: Subscription, @unchecked Sendable
-    where S.Input: Sendable, S.Failure == any Error
-{
+where S.Input: Sendable, S.Failure == any Error {
     private enum Event {
         case value(S.Input)
         case failure(any Error)
@@ -127,7 +127,8 @@ private final class LatestValueSubscription<S: Subscriber>: Subscription, @unche
     }
 
     private func begin(_ start: AsyncValueObservation<S.Input>.Start) {
-        let callbacks = Callbacks(fail: { [weak self] in self?.fail($0) },
+        let callbacks = Callbacks(
+            fail: { [weak self] in self?.fail($0) },
             receive: { [weak self] in self?.receive($0) })
         let cancellable = start({ callbacks.fail($0) }, { callbacks.receive($0) })
         let isCancelled = state.withLock { state in
@@ -186,8 +187,7 @@ private final class LatestValueSubscription<S: Subscriber>: Subscription, @unche
 
 /// The changes of a region for one subscriber. Sendable because `state` has its own lock.
 private final class ChangeSubscription<S: Subscriber>: Subscription, @unchecked Sendable
-    where S.Input == Database, S.Failure == any Error
-{
+where S.Input == Database, S.Failure == any Error {
     private struct State {
         var subscriber: S?
         var hasStarted = false
@@ -212,7 +212,8 @@ private final class ChangeSubscription<S: Subscriber>: Subscription, @unchecked 
             return !state.hasStarted && state.subscriber != nil
         }
         guard mustStart else { return }
-        let callbacks = Callbacks(fail: { [weak self] in self?.fail($0) },
+        let callbacks = Callbacks(
+            fail: { [weak self] in self?.fail($0) },
             receive: { [weak self] in self?.receive($0) })
         let cancellable = observation.start(
             in: writer, onError: { callbacks.fail($0) }, onChange: { callbacks.receive($0) })

@@ -1,4 +1,3 @@
-import CStrongroom
 import Dispatch
 import Foundation
 
@@ -7,8 +6,9 @@ import Foundation
 /// It posts ``Database/suspendNotification`` and ``Database/resumeNotification``: databases follow it when
 /// ``Configuration/observesSuspensionNotifications`` is set.
 ///
-/// - `SIGTSTP` suspends, waits until no database that follows the notification holds a lock, and stops the process,
-///   unless a `SIGCONT` comes before that.
+/// - `SIGTSTP` suspends, waits until no database that follows the notification holds a lock, asks again immediately
+///   before, and stops the process, unless a `SIGCONT` comes before that. The lock under which a shared database is
+///   opened counts.
 /// - `SIGCONT` resumes.
 /// - `SIGTERM` waits for a grace period, suspends, and terminates the process.
 ///
@@ -27,29 +27,24 @@ public final class SuspensionSignals: @unchecked Sendable {
     /// Creates an observer of the signals.
     ///
     /// - parameter gracePeriod: the time between `SIGTERM` and the suspension in seconds. Default: 1.
-    /// - parameter onTermination: called at once at `SIGTERM`, to prevent new work. It may end the process earlier.
+    /// - parameter onTermination: called immediately at `SIGTERM`, to prevent new work. It may end the process earlier.
     public init(gracePeriod: TimeInterval = 1, onTermination: @escaping @Sendable () -> Void = {}) {
         self.gracePeriod = gracePeriod
         self.onTermination = onTermination
-        let pipe = strongroom_signals_begin()
+        let pipe = ProcessSignals.begin()
         guard pipe >= 0 else {
             fatalError("The signals are observed already: keep one SuspensionSignals at a time.")
         }
         source = DispatchSource.makeReadSource(fileDescriptor: pipe, queue: queue)
         source.setEventHandler { [weak self] in
-            while let self, let signal = Self.next() { react(to: signal) }
+            while let self, let signal = ProcessSignals.next() { react(to: signal) }
         }
         source.activate()
     }
 
     deinit {
-        strongroom_signals_end()
+        ProcessSignals.end()
         source.cancel()
-    }
-
-    private static func next() -> CInt? {
-        let signal = strongroom_signals_next()
-        return signal == 0 ? nil : signal
     }
 
     private func react(to signal: CInt) {
@@ -74,13 +69,13 @@ public final class SuspensionSignals: @unchecked Sendable {
 
     private func stop() {
         // The sender continues the process. The handler of SIGCONT comes next.
-        if strongroom_signals_continued() { return }
-        guard !SuspensionObserver.isLockHeld else { return schedule { $0.stop() } }
-        strongroom_signals_stop()
+        if ProcessSignals.isContinued { return }
+        guard !Suspensions.shared.isLockHeld, ProcessSignals.stop(unless: { Suspensions.shared.isLockHeld })
+        else { return schedule { $0.stop() } }
     }
 
     private func terminate(before end: DispatchTime) {
-        guard !SuspensionObserver.isLockHeld || .now() > end else { return schedule { $0.terminate(before: end) } }
+        guard !Suspensions.shared.isLockHeld || .now() > end else { return schedule { $0.terminate(before: end) } }
         signal(SIGTERM, SIG_DFL)
         kill(getpid(), SIGTERM)
     }

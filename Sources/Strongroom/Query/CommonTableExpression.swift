@@ -24,16 +24,16 @@ public struct CommonTableExpression<RowDecoder>: Sendable {
     ///   - columns: the names of the columns; nil for those that the query gives them.
     ///   - request: the query.
     public init(
-        recursive: Bool = false, named tableName: String, columns: [String]? = nil, request: some SQLSubqueryable)
-    {
+        recursive: Bool = false, named tableName: String, columns: [String]? = nil, request: some SQLSubqueryable
+    ) {
         self.init(recursive, tableName, columns, request.sqlSubquery)
     }
 
     /// SQL text as a table.
     public init(
         recursive: Bool = false, named tableName: String, columns: [String]? = nil,
-        sql: String, arguments: StatementArguments = StatementArguments())
-    {
+        sql: String, arguments: StatementArguments = StatementArguments()
+    ) {
         self.init(recursive, tableName, columns, .literal(SQL(sql: sql, arguments: arguments)))
     }
 
@@ -49,24 +49,26 @@ public struct CommonTableExpression<RowDecoder>: Sendable {
 
     /// Returns a condition that one of the rows, of a table with one column, is `element`.
     public func contains(_ element: some SQLExpressible) -> SQLExpression {
-        SQLExpression(node: .contained(element.sqlExpression, in: SQLSubquery(node: .table(tableName)),
-            isNegated: false))
+        SQLExpression(
+            node: .contained(
+                element.sqlExpression, in: SQLSubquery(node: .table(tableName)),
+                isNegated: false))
     }
 }
 
 extension CommonTableExpression where RowDecoder == Row {
     /// Creates a common table expression of a request, whose rows are decoded as `Row`.
     public init(
-        recursive: Bool = false, named tableName: String, columns: [String]? = nil, request: some SQLSubqueryable)
-    {
+        recursive: Bool = false, named tableName: String, columns: [String]? = nil, request: some SQLSubqueryable
+    ) {
         self.init(recursive, tableName, columns, request.sqlSubquery)
     }
 
     /// SQL text as a table whose rows are rows.
     public init(
         recursive: Bool = false, named tableName: String, columns: [String]? = nil,
-        sql: String, arguments: StatementArguments = StatementArguments())
-    {
+        sql: String, arguments: StatementArguments = StatementArguments()
+    ) {
         self.init(recursive, tableName, columns, .literal(SQL(sql: sql, arguments: arguments)))
     }
 

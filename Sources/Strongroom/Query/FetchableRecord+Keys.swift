@@ -14,15 +14,15 @@ extension FetchableRecord where Self: TableRecord {
 
     /// Returns a cursor on the records with these primary keys, in any order.
     public static func fetchCursor(
-        _ db: Database, keys: some Collection<some DatabaseValueConvertible>) throws -> RecordCursor<Self>
-    {
+        _ db: Database, keys: some Collection<some DatabaseValueConvertible>
+    ) throws -> RecordCursor<Self> {
         try filter(keys: keys).fetchCursor(db)
     }
 
     /// Returns the records with these primary keys, in any order.
     public static func fetchAll(
-        _ db: Database, keys: some Collection<some DatabaseValueConvertible>) throws -> [Self]
-    {
+        _ db: Database, keys: some Collection<some DatabaseValueConvertible>
+    ) throws -> [Self] {
         if keys.isEmpty { return [] }
         return try filter(keys: keys).fetchAll(db)
     }
@@ -45,15 +45,15 @@ extension FetchableRecord where Self: TableRecord {
 
     /// Returns a cursor on the records with these unique keys, in any order.
     public static func fetchCursor(
-        _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]]) throws -> RecordCursor<Self>
-    {
+        _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]]
+    ) throws -> RecordCursor<Self> {
         try filter(keys: keys).fetchCursor(db)
     }
 
     /// Returns the records with these unique keys, in any order.
     public static func fetchAll(
-        _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]]) throws -> [Self]
-    {
+        _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]]
+    ) throws -> [Self] {
         if keys.isEmpty { return [] }
         return try filter(keys: keys).fetchAll(db)
     }
@@ -79,16 +79,16 @@ extension FetchableRecord where Self: TableRecord & Hashable {
 
     /// Returns the records with these primary keys.
     public static func fetchSet(
-        _ db: Database, keys: some Collection<some DatabaseValueConvertible>) throws -> Set<Self>
-    {
+        _ db: Database, keys: some Collection<some DatabaseValueConvertible>
+    ) throws -> Set<Self> {
         if keys.isEmpty { return [] }
         return try filter(keys: keys).fetchSet(db)
     }
 
     /// Returns the records with these unique keys.
     public static func fetchSet(
-        _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]]) throws -> Set<Self>
-    {
+        _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]]
+    ) throws -> Set<Self> {
         if keys.isEmpty { return [] }
         return try filter(keys: keys).fetchSet(db)
     }

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let request = Player.filter(Column("score") > 1000).order(Column("name"))
-/// SELECT * FROM "player" WHERE "score" > 1000 ORDER BY "name"
+/// // SELECT * FROM "player" WHERE "score" > 1000 ORDER BY "name"
 /// let players = try request.fetchAll(db)
 /// ```
 public struct QueryInterfaceRequest<RowDecoder>: Sendable {
@@ -39,8 +39,8 @@ extension QueryInterfaceRequest: FetchRequest {
 
     /// Returns the compiled request, with the requests of the rows to prefetch.
     public func makePreparedRequest(
-        _ db: Database, forSingleResult singleResult: Bool = false) throws -> PreparedRequest
-    {
+        _ db: Database, forSingleResult singleResult: Bool = false
+    ) throws -> PreparedRequest {
         try (singleResult ? query.limitedToFirstRow(db) : query).prepared(db)
     }
 
@@ -60,36 +60,26 @@ extension QueryInterfaceRequest: FetchRequest {
 
     /// Returns a Boolean value that indicates whether the request has no row.
     public func isEmpty(_ db: Database) throws -> Bool {
-        try !Bool.fetchOne(db.reusableStatement {
-            $0.append("SELECT ")
-            try exists().write(to: &$0)
-        })!
-    }
-}
-
-extension Database {
-    /// Returns the statement that `write` writes, with its arguments.
-    func reusableStatement(_ write: (inout SQLWriter) throws -> Void) throws -> Statement {
-        var writer = SQLWriter(self)
-        try write(&writer)
-        let statement = try reusableStatement(sql: writer.sql)
-        try statement.setArguments(writer.arguments)
-        return statement
+        try !Bool.fetchOne(
+            db.reusableStatement {
+                $0.append("SELECT ")
+                try exists().write(to: &$0)
+            })!
     }
 }
 
 extension QueryInterfaceRequest: SelectionRequest {
     /// Replaces the selection with one that depends on the connection.
     public func selectWhenConnected(
-        _ selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]) -> Self
-    {
+        _ selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]
+    ) -> Self {
         with { $0.relation.selection = [{ try selection($0).map(\.sqlSelection) }] }
     }
 
     /// Appends to the selection expressions that depend on the connection.
     public func annotatedWhenConnected(
-        with selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]) -> Self
-    {
+        with selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]
+    ) -> Self {
         with { $0.relation.selection.append { try selection($0).map(\.sqlSelection) } }
     }
 }
@@ -108,8 +98,7 @@ extension QueryInterfaceRequest {
     }
 
     /// Returns a request for a selection, decoded as values or records of another type.
-    public func select<T>(
-        sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self)
+    public func select<T>(sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self)
         -> QueryInterfaceRequest<T>
     {
         select(literal: SQL(sql: sql, arguments: arguments), as: type)
@@ -122,8 +111,8 @@ extension QueryInterfaceRequest {
 
     /// Returns a request for the primary keys.
     public func selectPrimaryKey<PrimaryKey>(
-        as type: PrimaryKey.Type = PrimaryKey.self) -> QueryInterfaceRequest<PrimaryKey>
-    {
+        as type: PrimaryKey.Type = PrimaryKey.self
+    ) -> QueryInterfaceRequest<PrimaryKey> {
         let tableName = databaseTableName
         return selectWhenConnected { db in try db.primaryKey(tableName).columns.map { Column($0) } }
             .asRequest(of: PrimaryKey.self)
@@ -141,8 +130,7 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
 
     /// Returns a request for a selection, decoded as values or records of another type: `select({ $0.name }, as:
     /// String.self)`.
-    public func select<T>(
-        _ selection: (DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self)
+    public func select<T>(_ selection: (DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self)
         rethrows -> QueryInterfaceRequest<T>
     {
         try select(selection(RowDecoder.databaseComponents), as: type)
@@ -159,8 +147,8 @@ extension QueryInterfaceRequest: FilteredRequest {
 extension QueryInterfaceRequest: OrderedRequest {
     /// Replaces the order with one that depends on the connection.
     public func orderWhenConnected(
-        _ orderings: @escaping @Sendable (Database) throws -> [any SQLOrderingTerm]) -> Self
-    {
+        _ orderings: @escaping @Sendable (Database) throws -> [any SQLOrderingTerm]
+    ) -> Self {
         with {
             $0.relation.orderings = [.terms { try orderings($0).map(\.sqlOrdering) }]
             $0.relation.isReversed = false
@@ -186,8 +174,8 @@ extension QueryInterfaceRequest: OrderedRequest {
 extension QueryInterfaceRequest: AggregatingRequest {
     /// Replaces the grouping with one that depends on the connection.
     public func groupWhenConnected(
-        _ expressions: @escaping @Sendable (Database) throws -> [any SQLExpressible]) -> Self
-    {
+        _ expressions: @escaping @Sendable (Database) throws -> [any SQLExpressible]
+    ) -> Self {
         with { $0.grouping = { try expressions($0).map(\.sqlExpression) } }
     }
 

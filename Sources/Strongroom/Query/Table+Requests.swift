@@ -42,8 +42,8 @@ extension Table {
 
     /// Returns a request for a selection, as SQL.
     public func select(
-        sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<RowDecoder>
-    {
+        sql: String, arguments: StatementArguments = StatementArguments()
+    ) -> QueryInterfaceRequest<RowDecoder> {
         all().select(sql: sql, arguments: arguments)
     }
 
@@ -54,21 +54,20 @@ extension Table {
 
     /// Returns a request for a selection, decoded as values or records of another type.
     public func select<T>(
-        _ selection: [any SQLSelectable], as type: T.Type = T.self) -> QueryInterfaceRequest<T>
-    {
+        _ selection: [any SQLSelectable], as type: T.Type = T.self
+    ) -> QueryInterfaceRequest<T> {
         all().select(selection, as: type)
     }
 
     /// Returns a request for a selection, decoded as values or records of another type.
     public func select<T>(
-        _ selection: any SQLSelectable..., as type: T.Type = T.self) -> QueryInterfaceRequest<T>
-    {
+        _ selection: any SQLSelectable..., as type: T.Type = T.self
+    ) -> QueryInterfaceRequest<T> {
         all().select(selection, as: type)
     }
 
     /// Returns a request for a selection, decoded as values or records of another type.
-    public func select<T>(
-        sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self)
+    public func select<T>(sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self)
         -> QueryInterfaceRequest<T>
     {
         all().select(sql: sql, arguments: arguments, as: type)
@@ -76,15 +75,15 @@ extension Table {
 
     /// Returns a request for a selection, decoded as values or records of another type.
     public func select<T>(
-        literal sqlLiteral: SQL, as type: T.Type = T.self) -> QueryInterfaceRequest<T>
-    {
+        literal sqlLiteral: SQL, as type: T.Type = T.self
+    ) -> QueryInterfaceRequest<T> {
         all().select(literal: sqlLiteral, as: type)
     }
 
     /// Returns a request for the primary keys.
     public func selectPrimaryKey<PrimaryKey>(
-        as type: PrimaryKey.Type = PrimaryKey.self) -> QueryInterfaceRequest<PrimaryKey>
-    {
+        as type: PrimaryKey.Type = PrimaryKey.self
+    ) -> QueryInterfaceRequest<PrimaryKey> {
         all().selectPrimaryKey(as: type)
     }
 
@@ -107,8 +106,8 @@ extension Table {
 
     /// Returns a request for the rows that meet a condition, as SQL.
     public func filter(
-        sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<RowDecoder>
-    {
+        sql: String, arguments: StatementArguments = StatementArguments()
+    ) -> QueryInterfaceRequest<RowDecoder> {
         all().filter(sql: sql, arguments: arguments)
     }
 
@@ -124,22 +123,22 @@ extension Table {
 
     /// Returns a request for the rows with these primary keys.
     public func filter(
-        keys: some Collection<some DatabaseValueConvertible>) -> QueryInterfaceRequest<RowDecoder>
-    {
+        keys: some Collection<some DatabaseValueConvertible>
+    ) -> QueryInterfaceRequest<RowDecoder> {
         all().filter(keys: keys)
     }
 
     /// Returns a request for the row with this unique key.
     public func filter(
-        key: [String: (any DatabaseValueConvertible)?]?) -> QueryInterfaceRequest<RowDecoder>
-    {
+        key: [String: (any DatabaseValueConvertible)?]?
+    ) -> QueryInterfaceRequest<RowDecoder> {
         all().filter(key: key)
     }
 
     /// Returns a request for the rows with these unique keys.
     public func filter(
-        keys: [[String: (any DatabaseValueConvertible)?]]) -> QueryInterfaceRequest<RowDecoder>
-    {
+        keys: [[String: (any DatabaseValueConvertible)?]]
+    ) -> QueryInterfaceRequest<RowDecoder> {
         all().filter(keys: keys)
     }
 
@@ -157,8 +156,8 @@ extension Table {
 
     /// Returns a request with an order, as SQL.
     public func order(
-        sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<RowDecoder>
-    {
+        sql: String, arguments: StatementArguments = StatementArguments()
+    ) -> QueryInterfaceRequest<RowDecoder> {
         all().order(sql: sql, arguments: arguments)
     }
 

@@ -7,22 +7,23 @@ extension TableRecord {
 
     /// Returns a request for a selection: `select { [$0.id, $0.name] }`.
     public static func select(
-        _ selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> QueryInterfaceRequest<Self>
-    {
+        _ selection: (DatabaseComponents) throws -> [any SQLSelectable]
+    ) rethrows -> QueryInterfaceRequest<Self> {
         try all().select(selection(databaseComponents))
     }
 
     /// Returns a request for a selection: `select { $0.name }`.
     public static func select(
-        _ selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows -> QueryInterfaceRequest<Self>
-    {
+        _ selection: (DatabaseComponents) throws -> any SQLSelectable
+    ) rethrows -> QueryInterfaceRequest<Self> {
         try all().select(selection(databaseComponents))
     }
 
     /// Returns a request for a selection, decoded as values or records of another type: `select({ $0.name }, as:
     /// String.self)`.
     public static func select<T>(
-        _ selection: (DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self)
+        _ selection: (DatabaseComponents) throws -> any SQLSelectable, as type: T.Type = T.self
+    )
         rethrows -> QueryInterfaceRequest<T>
     {
         try all().select(selection(databaseComponents), as: type)
@@ -30,36 +31,36 @@ extension TableRecord {
 
     /// Returns a request for the default columns and others.
     public static func annotated(
-        with selection: (DatabaseComponents) throws -> [any SQLSelectable]) rethrows -> QueryInterfaceRequest<Self>
-    {
+        with selection: (DatabaseComponents) throws -> [any SQLSelectable]
+    ) rethrows -> QueryInterfaceRequest<Self> {
         try all().annotated(with: selection(databaseComponents))
     }
 
     /// Returns a request for the default columns and others.
     public static func annotated(
-        with selection: (DatabaseComponents) throws -> any SQLSelectable) rethrows -> QueryInterfaceRequest<Self>
-    {
+        with selection: (DatabaseComponents) throws -> any SQLSelectable
+    ) rethrows -> QueryInterfaceRequest<Self> {
         try all().annotated(with: selection(databaseComponents))
     }
 
     /// Returns a request for the rows that meet a condition: `filter { $0.score > 1000 }`.
     public static func filter(
-        _ predicate: (DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows -> QueryInterfaceRequest<Self>
-    {
+        _ predicate: (DatabaseComponents) throws -> any SQLSpecificExpressible
+    ) rethrows -> QueryInterfaceRequest<Self> {
         try all().filter(predicate)
     }
 
     /// Returns a request with an order: `order { [$0.score.desc, $0.name] }`.
     public static func order(
-        _ orderings: (DatabaseComponents) throws -> [any SQLOrderingTerm]) rethrows -> QueryInterfaceRequest<Self>
-    {
+        _ orderings: (DatabaseComponents) throws -> [any SQLOrderingTerm]
+    ) rethrows -> QueryInterfaceRequest<Self> {
         try all().order(orderings(databaseComponents))
     }
 
     /// Returns a request with an order: `order { $0.score.desc }`.
     public static func order(
-        _ ordering: (DatabaseComponents) throws -> any SQLOrderingTerm) rethrows -> QueryInterfaceRequest<Self>
-    {
+        _ ordering: (DatabaseComponents) throws -> any SQLOrderingTerm
+    ) rethrows -> QueryInterfaceRequest<Self> {
         try all().order(ordering(databaseComponents))
     }
 }
@@ -106,8 +107,8 @@ extension TableRecord {
 
     /// Returns a request for a selection, as SQL.
     public static func select(
-        sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<Self>
-    {
+        sql: String, arguments: StatementArguments = StatementArguments()
+    ) -> QueryInterfaceRequest<Self> {
         all().select(sql: sql, arguments: arguments)
     }
 
@@ -118,21 +119,22 @@ extension TableRecord {
 
     /// Returns a request for a selection, decoded as values or records of another type.
     public static func select<T>(
-        _ selection: [any SQLSelectable], as type: T.Type = T.self) -> QueryInterfaceRequest<T>
-    {
+        _ selection: [any SQLSelectable], as type: T.Type = T.self
+    ) -> QueryInterfaceRequest<T> {
         all().select(selection, as: type)
     }
 
     /// Returns a request for a selection, decoded as values or records of another type.
     public static func select<T>(
-        _ selection: any SQLSelectable..., as type: T.Type = T.self) -> QueryInterfaceRequest<T>
-    {
+        _ selection: any SQLSelectable..., as type: T.Type = T.self
+    ) -> QueryInterfaceRequest<T> {
         all().select(selection, as: type)
     }
 
     /// Returns a request for a selection, decoded as values or records of another type.
     public static func select<T>(
-        sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self)
+        sql: String, arguments: StatementArguments = StatementArguments(), as type: T.Type = T.self
+    )
         -> QueryInterfaceRequest<T>
     {
         all().select(sql: sql, arguments: arguments, as: type)
@@ -140,15 +142,15 @@ extension TableRecord {
 
     /// Returns a request for a selection, decoded as values or records of another type.
     public static func select<T>(
-        literal sqlLiteral: SQL, as type: T.Type = T.self) -> QueryInterfaceRequest<T>
-    {
+        literal sqlLiteral: SQL, as type: T.Type = T.self
+    ) -> QueryInterfaceRequest<T> {
         all().select(literal: sqlLiteral, as: type)
     }
 
     /// Returns a request for the primary keys.
     public static func selectPrimaryKey<PrimaryKey>(
-        as type: PrimaryKey.Type = PrimaryKey.self) -> QueryInterfaceRequest<PrimaryKey>
-    {
+        as type: PrimaryKey.Type = PrimaryKey.self
+    ) -> QueryInterfaceRequest<PrimaryKey> {
         all().selectPrimaryKey(as: type)
     }
 
@@ -171,8 +173,8 @@ extension TableRecord {
 
     /// Returns a request for the rows that meet a condition, as SQL.
     public static func filter(
-        sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<Self>
-    {
+        sql: String, arguments: StatementArguments = StatementArguments()
+    ) -> QueryInterfaceRequest<Self> {
         all().filter(sql: sql, arguments: arguments)
     }
 
@@ -188,22 +190,22 @@ extension TableRecord {
 
     /// Returns a request for the rows with these primary keys.
     public static func filter(
-        keys: some Collection<some DatabaseValueConvertible>) -> QueryInterfaceRequest<Self>
-    {
+        keys: some Collection<some DatabaseValueConvertible>
+    ) -> QueryInterfaceRequest<Self> {
         all().filter(keys: keys)
     }
 
     /// Returns a request for the row with this unique key.
     public static func filter(
-        key: [String: (any DatabaseValueConvertible)?]?) -> QueryInterfaceRequest<Self>
-    {
+        key: [String: (any DatabaseValueConvertible)?]?
+    ) -> QueryInterfaceRequest<Self> {
         all().filter(key: key)
     }
 
     /// Returns a request for the rows with these unique keys.
     public static func filter(
-        keys: [[String: (any DatabaseValueConvertible)?]]) -> QueryInterfaceRequest<Self>
-    {
+        keys: [[String: (any DatabaseValueConvertible)?]]
+    ) -> QueryInterfaceRequest<Self> {
         all().filter(keys: keys)
     }
 
@@ -221,8 +223,8 @@ extension TableRecord {
 
     /// Returns a request with an order, as SQL.
     public static func order(
-        sql: String, arguments: StatementArguments = StatementArguments()) -> QueryInterfaceRequest<Self>
-    {
+        sql: String, arguments: StatementArguments = StatementArguments()
+    ) -> QueryInterfaceRequest<Self> {
         all().order(sql: sql, arguments: arguments)
     }
 
@@ -253,5 +255,21 @@ extension TableRecord where Self: Identifiable, ID: DatabaseValueConvertible {
     /// Returns a request for the rows with these ids.
     public static func filter(ids: some Collection<ID>) -> QueryInterfaceRequest<Self> {
         all().filter(ids: ids)
+    }
+}
+
+extension TableRecord {
+    /// Returns the number of columns in ``databaseSelection``.
+    public static func numberOfSelectedColumns(_ db: Database) throws -> Int {
+        let source = SQLSource(tableName: databaseTableName)
+        var count = 0
+        for selection in databaseSelection {
+            guard let columns = try selection.sqlSelection.columnCount(of: source, db) else {
+                // SQL text: only SQLite can tell.
+                return try all().makePreparedRequest(db).statement.columnCount
+            }
+            count += columns
+        }
+        return count
     }
 }

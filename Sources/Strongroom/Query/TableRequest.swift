@@ -80,8 +80,11 @@ extension TypedRequest {
     fileprivate static var storedRecord: (any EncodableRecord.Type)? { RowDecoder.self as? any EncodableRecord.Type }
 }
 
-extension TableRequest where Self: FilteredRequest & TypedRequest, RowDecoder: Identifiable,
-    RowDecoder.ID: DatabaseValueConvertible {
+extension TableRequest
+where
+    Self: FilteredRequest & TypedRequest, RowDecoder: Identifiable,
+    RowDecoder.ID: DatabaseValueConvertible
+{
     /// Keeps the row with this id.
     public func filter(id: RowDecoder.ID) -> Self {
         filter(key: id)
@@ -112,8 +115,8 @@ extension TableRequest where Self: AggregatingRequest {
 extension Database {
     /// Returns the condition for the rows of some unique keys.
     fileprivate func predicate(
-        uniqueKeys keys: [[String: DatabaseValue]], inTable tableName: String) throws -> SQLExpression
-    {
+        uniqueKeys keys: [[String: DatabaseValue]], inTable tableName: String
+    ) throws -> SQLExpression {
         let primaryKey = try? primaryKey(tableName)
         for names in Set(keys.map { Set($0.keys) }) {
             try requireUniqueKey(Array(names), inTable: tableName, primaryKey)
@@ -121,9 +124,10 @@ extension Database {
         // In the order of the primary key, then of the alphabet: the same columns give the same SQL.
         let order = (primaryKey?.columns ?? []).map(\.foldedSQLName)
         func rank(_ name: String) -> (Int, String) { (order.firstIndex(of: name.foldedSQLName) ?? order.count, name) }
-        return .matching(keys.map { key in
-            key.sorted { rank($0.key) < rank($1.key) }.map { (column: $0.key, value: $0.value) }
-        })
+        return .matching(
+            keys.map { key in
+                key.sorted { rank($0.key) < rank($1.key) }.map { (column: $0.key, value: $0.value) }
+            })
     }
 
     private func requireUniqueKey(_ names: [String], inTable tableName: String, _ primaryKey: PrimaryKeyInfo?) throws {

@@ -13,8 +13,8 @@ extension Database {
     ///   - schemaName: the name of the schema. Default: nil, for SQLite's search order: temp, main, attached databases.
     /// - throws: `SQLITE_ERROR` when there is no such table or schema.
     public func foreignKeyViolations(
-        in tableName: String, in schemaName: String? = nil) throws -> RecordCursor<ForeignKeyViolation>
-    {
+        in tableName: String, in schemaName: String? = nil
+    ) throws -> RecordCursor<ForeignKeyViolation> {
         let id = try existingTable(tableName, in: schemaName).id
         return try ForeignKeyViolation.fetchCursor(
             makeStatement(sql: Self.pragma("foreign_key_check", id.name, in: id.schemaID.name)))

@@ -6,8 +6,8 @@ extension FetchableRecord {
     public static func fetchCursor(
         _ statement: Statement,
         arguments: StatementArguments? = nil,
-        adapter: (any RowAdapter)? = nil) throws -> RecordCursor<Self>
-    {
+        adapter: (any RowAdapter)? = nil
+    ) throws -> RecordCursor<Self> {
         try RecordCursor(Row.fetchCursor(statement, arguments: arguments, adapter: adapter))
     }
 
@@ -16,8 +16,8 @@ extension FetchableRecord {
     public static func fetchAll(
         _ statement: Statement,
         arguments: StatementArguments? = nil,
-        adapter: (any RowAdapter)? = nil) throws -> [Self]
-    {
+        adapter: (any RowAdapter)? = nil
+    ) throws -> [Self] {
         try Array(fetchCursor(statement, arguments: arguments, adapter: adapter))
     }
 
@@ -26,8 +26,8 @@ extension FetchableRecord {
     public static func fetchOne(
         _ statement: Statement,
         arguments: StatementArguments? = nil,
-        adapter: (any RowAdapter)? = nil) throws -> Self?
-    {
+        adapter: (any RowAdapter)? = nil
+    ) throws -> Self? {
         let cursor = try fetchCursor(statement, arguments: arguments, adapter: adapter)
         let record = try cursor.next()
         try cursor.run.complete()
@@ -42,8 +42,8 @@ extension FetchableRecord {
         _ db: Database,
         sql: String,
         arguments: StatementArguments = StatementArguments(),
-        adapter: (any RowAdapter)? = nil) throws -> RecordCursor<Self>
-    {
+        adapter: (any RowAdapter)? = nil
+    ) throws -> RecordCursor<Self> {
         try fetchCursor(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 
@@ -53,8 +53,8 @@ extension FetchableRecord {
         _ db: Database,
         sql: String,
         arguments: StatementArguments = StatementArguments(),
-        adapter: (any RowAdapter)? = nil) throws -> [Self]
-    {
+        adapter: (any RowAdapter)? = nil
+    ) throws -> [Self] {
         try fetchAll(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 
@@ -64,8 +64,8 @@ extension FetchableRecord {
         _ db: Database,
         sql: String,
         arguments: StatementArguments = StatementArguments(),
-        adapter: (any RowAdapter)? = nil) throws -> Self?
-    {
+        adapter: (any RowAdapter)? = nil
+    ) throws -> Self? {
         try fetchOne(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 
@@ -102,8 +102,8 @@ extension FetchableRecord where Self: Hashable {
     public static func fetchSet(
         _ statement: Statement,
         arguments: StatementArguments? = nil,
-        adapter: (any RowAdapter)? = nil) throws -> Set<Self>
-    {
+        adapter: (any RowAdapter)? = nil
+    ) throws -> Set<Self> {
         try Set(fetchCursor(statement, arguments: arguments, adapter: adapter))
     }
 
@@ -113,8 +113,8 @@ extension FetchableRecord where Self: Hashable {
         _ db: Database,
         sql: String,
         arguments: StatementArguments = StatementArguments(),
-        adapter: (any RowAdapter)? = nil) throws -> Set<Self>
-    {
+        adapter: (any RowAdapter)? = nil
+    ) throws -> Set<Self> {
         try fetchSet(db.reusableStatement(sql: sql), arguments: arguments, adapter: adapter)
     }
 

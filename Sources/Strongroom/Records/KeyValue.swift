@@ -10,19 +10,20 @@ enum KeyValue: Sendable {
 
     init<Value: DatabaseValueConvertible>(_ key: Value) {
         let value = key.databaseValue
-        self = switch value.storage {
-        // The most frequent keys need no cast.
-        case .null, .int64, .double: .value(value)
-        case .string where Value.self == String.self: .value(value)
-        case .string, .blob:
-            // Optionals included.
-            switch key {
-            case let date as Date: .date(date)
-            case let data as Data: .data(data)
-            case let uuid as UUID: .uuid(uuid)
-            default: .value(value)
+        self =
+            switch value.storage {
+            // The most frequent keys need no cast.
+            case .null, .int64, .double: .value(value)
+            case .string where Value.self == String.self: .value(value)
+            case .string, .blob:
+                // Optionals included.
+                switch key {
+                case let date as Date: .date(date)
+                case let data as Data: .data(data)
+                case let uuid as UUID: .uuid(uuid)
+                default: .value(value)
+                }
             }
-        }
     }
 
     /// True if all records store the value in the same way.
@@ -41,12 +42,15 @@ enum KeyValue: Sendable {
     func stored(in column: String, by record: (any EncodableRecord.Type)?) throws -> DatabaseValue {
         switch self {
         case .value(let value): value
-        case .date(let date): record?.databaseDateEncodingStrategy(for: column).databaseValue(date)
-            ?? date.databaseValue
-        case .data(let data): try record?.databaseDataEncodingStrategy(for: column).databaseValue(data)
-            ?? data.databaseValue
-        case .uuid(let uuid): record?.databaseUUIDEncodingStrategy(for: column).databaseValue(uuid)
-            ?? uuid.databaseValue
+        case .date(let date):
+            record?.databaseDateEncodingStrategy(for: column).databaseValue(date)
+                ?? date.databaseValue
+        case .data(let data):
+            try record?.databaseDataEncodingStrategy(for: column).databaseValue(data)
+                ?? data.databaseValue
+        case .uuid(let uuid):
+            record?.databaseUUIDEncodingStrategy(for: column).databaseValue(uuid)
+                ?? uuid.databaseValue
         }
     }
 }

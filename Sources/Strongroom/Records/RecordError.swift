@@ -24,7 +24,8 @@ extension TableRecord {
         var stored: [String: DatabaseValue] = [:]
         for (column, value) in key {
             // A value that can't be stored is shown itself.
-            stored[column] = (try? value.map { KeyValue($0) }?.stored(in: column, by: record)) ?? value?.databaseValue
+            stored[column] =
+                (try? value.map { KeyValue($0) }?.stored(in: column, by: record)) ?? value?.databaseValue
                 ?? .null
         }
         return .recordNotFound(databaseTableName: databaseTableName, key: stored)

@@ -9,8 +9,8 @@ extension Row {
     /// - throws: ``RowDecodingError`` when there is no such scope, or when all its values are NULL; the record's own
     ///   errors.
     public func decode<Record: FetchableRecord>(
-        _ type: Record.Type = Record.self, forKey scope: String) throws -> Record
-    {
+        _ type: Record.Type = Record.self, forKey scope: String
+    ) throws -> Record {
         guard let row = scopesTree[scope] else {
             throw missing("scope", scope, "scopes", available: scopesTree.names)
         }
@@ -22,8 +22,8 @@ extension Row {
 
     /// Returns the record of a scope; nil if there is no such scope, or if all its values are NULL.
     public func decodeIfPresent<Record: FetchableRecord>(
-        _ type: Record.Type = Record.self, forKey scope: String) throws -> Record?
-    {
+        _ type: Record.Type = Record.self, forKey scope: String
+    ) throws -> Record? {
         guard let row = scopesTree[scope], row.containsNonNullValue else { return nil }
         return try Record(row: row)
     }
@@ -43,10 +43,8 @@ extension Row {
     /// Returns the records of the prefetched rows with this key.
     ///
     /// - throws: ``RowDecodingError`` if no such rows were prefetched; the errors of the records.
-    public func decode<Collection>(
-        _ type: Collection.Type = Collection.self, forKey key: String) throws -> Collection
-        where Collection: RangeReplaceableCollection, Collection.Element: FetchableRecord
-    {
+    public func decode<Collection>(_ type: Collection.Type = Collection.self, forKey key: String) throws -> Collection
+    where Collection: RangeReplaceableCollection, Collection.Element: FetchableRecord {
         let rows = try prefetchedRows(forKey: key)
         var records = Collection()
         records.reserveCapacity(rows.count)
@@ -58,15 +56,15 @@ extension Row {
     ///
     /// - throws: ``RowDecodingError`` if no such rows were prefetched; the errors of the records.
     public func decode<Record: FetchableRecord & Hashable>(
-        _ type: Set<Record>.Type = Set<Record>.self, forKey key: String) throws -> Set<Record>
-    {
+        _ type: Set<Record>.Type = Set<Record>.self, forKey key: String
+    ) throws -> Set<Record> {
         try Set(prefetchedRows(forKey: key).map { try Record(row: $0) })
     }
 
     /// The records of the prefetched rows with this key. It is a fatal error if no such rows were prefetched.
     public subscript<Records: RangeReplaceableCollection>(
-        _ key: String) -> Records where Records.Element: FetchableRecord
-    {
+        _ key: String
+    ) -> Records where Records.Element: FetchableRecord {
         orFatalError { try decode(Records.self, forKey: key) }
     }
 

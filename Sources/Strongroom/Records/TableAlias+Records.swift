@@ -6,15 +6,15 @@ extension TableAlias where RowDecoder: TableRecord {
 
     /// An expression of the record type's components, with the columns of this table.
     public subscript<T: SQLSpecificExpressible>(
-        dynamicMember keyPath: KeyPath<DatabaseComponents, T>) -> SQLExpression
-    {
+        dynamicMember keyPath: KeyPath<DatabaseComponents, T>
+    ) -> SQLExpression {
         self[RowDecoder.databaseComponents[keyPath: keyPath]]
     }
 
     /// A JSON expression of the record type's components, with the columns of this table.
     public subscript<T: SQLJSONExpressible>(
-        dynamicMember keyPath: KeyPath<DatabaseComponents, T>) -> AnySQLJSONExpressible
-    {
+        dynamicMember keyPath: KeyPath<DatabaseComponents, T>
+    ) -> AnySQLJSONExpressible {
         self[RowDecoder.databaseComponents[keyPath: keyPath]]
     }
 

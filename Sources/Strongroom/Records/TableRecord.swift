@@ -44,22 +44,6 @@ extension TableRecord where DatabaseComponents == Columns.Type {
     public static var databaseComponents: Columns.Type { Columns.self }
 }
 
-extension TableRecord {
-    /// Returns the number of columns in ``databaseSelection``.
-    public static func numberOfSelectedColumns(_ db: Database) throws -> Int {
-        let source = SQLSource(tableName: databaseTableName)
-        var count = 0
-        for selection in databaseSelection {
-            guard let columns = try selection.sqlSelection.columnCount(of: source, db) else {
-                // SQL text: only SQLite can tell.
-                return try all().makePreparedRequest(db).statement.columnCount
-            }
-            count += columns
-        }
-        return count
-    }
-}
-
 /// `SendableMetatype`, under its name for programs before Swift 6.2.
 public typealias GRDBSendableMetatype = SendableMetatype
 

@@ -12,8 +12,8 @@ public struct AllColumnsExcluding: SQLSelectable, Sendable {
 }
 
 extension AllColumnsExcluding: SQLColumnChoice {
-    func columns(of tableName: String, _ db: Database) throws -> [String]? {
-        let all = try db.columns(in: tableName).map(\.name)
+    func columns(of tableName: String, _ destination: any SQLDestination) throws -> [String]? {
+        let all = try destination.database.columns(in: tableName).map(\.name)
         let left = all.filter { !excludedColumns.contains($0.lowercased()) }
         return left.count == all.count ? nil : left
     }

@@ -25,8 +25,8 @@ extension Database {
 
     /// Runs `block` with another schema source of the connection, or with none for nil.
     public func withSchemaSource<T>(
-        _ schemaSource: (any DatabaseSchemaSource)?, execute block: () throws -> T) rethrows -> T
-    {
+        _ schemaSource: (any DatabaseSchemaSource)?, execute block: () throws -> T
+    ) rethrows -> T {
         let former = self.schemaSource
         self.schemaSource = schemaSource
         schemaCache.removeViewKeys()
@@ -67,9 +67,11 @@ extension Database {
         for index in cache.stamps.indices where try !isCurrent(stampAt: index) {
             return cache.removeAll()
         }
-        let isSettled = try transactionState() == .write && cache.stamps.allSatisfy {
-            try transactionState(of: $0.schemaID.name) != .none
-        }
+        let isSettled =
+            try transactionState() == .write
+            && cache.stamps.allSatisfy {
+                try transactionState(of: $0.schemaID.name) != .none
+            }
         cache.settledTransaction = isSettled ? transactions.endings : nil
     }
 
@@ -77,12 +79,12 @@ extension Database {
         let stamp = schemaCache.stamps[index]
         // Inside a transaction that has begun to read, its schema can't change. Before, the counter is outdated.
         if try transactionState(of: stamp.schemaID.name) != .none,
-           try dataVersion(of: stamp.schemaID.name) == stamp.dataVersion
+            try seenDataVersion(of: stamp.schemaID.name) == stamp.dataVersion
         {
             return true
         }
         guard try schemaVersion(of: stamp.schemaID) == stamp.schemaVersion else { return false }
-        schemaCache.stamps[index].dataVersion = try dataVersion(of: stamp.schemaID.name)
+        schemaCache.stamps[index].dataVersion = try seenDataVersion(of: stamp.schemaID.name)
         return true
     }
 
@@ -90,7 +92,7 @@ extension Database {
         try SchemaStamp(
             schemaID: schemaID,
             schemaVersion: schemaVersion(of: schemaID),
-            dataVersion: dataVersion(of: schemaID.name))
+            dataVersion: seenDataVersion(of: schemaID.name))
     }
 
     private func schemaVersion(of schemaID: DatabaseSchemaID) throws -> Int64 {

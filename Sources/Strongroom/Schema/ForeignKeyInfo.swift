@@ -41,8 +41,8 @@ extension Database {
     }
 
     private func readForeignKeys(
-        of table: Relation, where isWanted: (Int) -> Bool = { _ in true }) throws -> [ForeignKeyInfo]
-    {
+        of table: Relation, where isWanted: (Int) -> Bool = { _ in true }
+    ) throws -> [ForeignKeyInfo] {
         let rows = try schemaRows(pragma: "foreign_key_list", table.id.name, in: table.id.schemaID.name)
         return try Dictionary(grouping: rows) { $0["id"] as Int }
             .filter { isWanted($0.key) }
@@ -56,7 +56,8 @@ extension Database {
         let origins: [String] = rows.map { $0["from"] }
         let named: [String?] = rows.map { $0["to"] }
         // Without names, the primary key is meant. A foreign key always refers to its own schema.
-        let destinations = named.contains(nil)
+        let destinations =
+            named.contains(nil)
             ? try primaryKey(destinationTable, in: schemaID.name).columns
             : named.compactMap { $0 }
         return ForeignKeyInfo(

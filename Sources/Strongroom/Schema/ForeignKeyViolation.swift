@@ -49,7 +49,8 @@ extension ForeignKeyViolation: CustomStringConvertible {
     /// because errors are often logged.
     public func databaseError(_ db: Database) -> DatabaseError {
         // An error of the description does not replace that of the violation.
-        let message = db.configuration.publicStatementArguments
+        let message =
+            db.configuration.publicStatementArguments
             ? try? failureDescription(db)
             : try? message(db, row: nil)
         return DatabaseError(resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY, message: message ?? description)
@@ -79,8 +80,8 @@ extension ForeignKeyViolation: CustomStringConvertible {
 
     private func originRow(_ db: Database) throws -> Row? {
         guard let originRowID,
-              let table = try db.relation(originTable, in: nil),
-              let rowID = try db.rowIDName(of: table)
+            let table = try db.relation(originTable, in: nil),
+            let rowID = try db.rowIDName(of: table)
         else { return nil }
         return try Row.fetchOne(
             db.makeStatement(sql: "SELECT * FROM \(table.id.sql) WHERE \(rowID) = ?"),

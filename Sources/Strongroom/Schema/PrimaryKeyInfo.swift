@@ -59,7 +59,8 @@ extension Database {
         let columns = try columns(of: view)
         let key = names.map { name in
             guard let column = columns.first(where: { $0.name.foldedSQLName == name.foldedSQLName }) else {
-                fatalError("""
+                fatalError(
+                    """
                     The view \(view.id.name) has no column \(name), which the schema source returns as part of its \
                     primary key. Return columns of the view, or nil.
                     """)

@@ -13,7 +13,8 @@ private struct RowExistence: SQLExpressionWriting {
                 resultCode: .SQLITE_MISUSE, message: "unknown table alias: use it with aliased(_:) in the same request")
         }
         let db = writer.db
-        let columns = try db.knowsPrimaryKey(ofTable: table)
+        let columns =
+            try db.knowsPrimaryKey(ofTable: table)
             ? db.keyOfRows(inTable: table)
             : db.columns(in: table).map(\.name)
         let conditions = columns.map {

@@ -38,8 +38,8 @@ final class SchemaCache: ConnectionPart {
     /// Returns the object that is derived from the schemas for `type`. `make` creates it if necessary. It is kept until
     /// they change.
     func derived<Value: AnyObject>(
-        for type: Any.Type, where serves: (Value) -> Bool, make: () -> Value) -> Value
-    {
+        for type: Any.Type, where serves: (Value) -> Bool, make: () -> Value
+    ) -> Value {
         let id = ObjectIdentifier(type)
         if let latestDerived, latestDerived.type == id, let known = latestDerived.value as? Value, serves(known) {
             return known

@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 
 // Several processes that open one database, possibly at the same time, and before it exists.
@@ -7,8 +6,8 @@ extension DatabasePool {
     /// Opens a database that several processes share, for reading and writing. Creates the database and migrates it.
     ///
     /// One process at a time does so, while the others wait. The write-ahead log is kept for processes that only read:
-    /// see ``Configuration/persistentWAL``. A write waits for the lock of another process, for five seconds unless
-    /// ``Configuration/busyMode`` is set.
+    /// see ``Configuration/persistentWAL``. Opening and writes wait for the lock of another process, for five seconds
+    /// unless ``Configuration/busyMode`` is set.
     ///
     /// On Linux, a file whose name ends in `-lock` stays beside the database. On Apple's platforms a file coordinator
     /// replaces it.
@@ -18,17 +17,17 @@ extension DatabasePool {
     ///   - configuration: the configuration of the pool.
     ///   - migrator: the migrations of the schema. Default: none.
     ///   - setUp: further set-up, while other processes wait. Default: none.
-    /// - throws: ``SupersededDatabaseError`` if a later version of the program has migrated the database; the errors of
-    ///   opening, of a migration, and of `setUp`.
+    /// - throws: ``SupersededDatabaseError`` if a later version of the program has migrated the database; `SQLITE_BUSY`
+    ///   with the process that is opening it; the errors of opening, of a migration, and of `setUp`.
     public static func openShared(
         path: String, configuration: Configuration = Configuration(), migrator: DatabaseMigrator = DatabaseMigrator(),
-        setUp: (DatabasePool) throws -> Void = { _ in }) throws -> DatabasePool
-    {
+        setUp: (DatabasePool) throws -> Void = { _ in }
+    ) throws -> DatabasePool {
         var configuration = configuration
         configuration.readonly = false
         configuration.persistentWAL = true
         if case .immediateError = configuration.busyMode { configuration.busyMode = .timeout(5) }
-        return try OpeningLock.hold(for: .writing, at: path) {
+        return try OpeningLock.hold(for: .writing, at: path, configuration) {
             let pool = try DatabasePool(path: path, configuration: configuration)
             if !migrator.migrations.isEmpty {
                 // Checked before migrating, because this version must not change the schema of a later one.
@@ -49,17 +48,21 @@ extension DatabasePool {
     ///   - configuration: the configuration of the pool.
     ///   - migrator: the migrations that the database must have. Default: none.
     /// - returns: the pool. Nil if the database does not exist yet, or its migrations are not those of the migrator.
-    /// - throws: the errors of opening.
+    /// - throws: `SQLITE_BUSY` with the process that is opening it, after five seconds or as ``Configuration/busyMode``
+    ///   says; the errors of opening.
     public static func openSharedReadOnly(
         path: String, configuration: Configuration = Configuration(),
-        migrator: DatabaseMigrator = DatabaseMigrator()) throws
+        migrator: DatabaseMigrator = DatabaseMigrator()
+    ) throws
         -> DatabasePool?
     {
         var configuration = configuration
         configuration.readonly = true
-        return try OpeningLock.hold(for: .reading, at: path) {
+        var patient = configuration
+        if case .immediateError = patient.busyMode { patient.busyMode = .timeout(5) }
+        return try OpeningLock.hold(for: .reading, at: path, patient) {
             // A killed process may have left an empty file. The size is read without opening the file.
-            guard strongroom_size_of_file(path) > 0 else { return nil }
+            guard NamedFile.size(path) > 0 else { return nil }
             let pool = try DatabasePool(path: path, configuration: configuration)
             if migrator.migrations.isEmpty { return pool }
             let isExpected = try pool.read { db in

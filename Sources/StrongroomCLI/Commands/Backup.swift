@@ -16,8 +16,10 @@ struct Backup: Reporting {
 
     static let examples = [
         (line: "strongroom backup notes.db /srv/backup/notes.db", what: "copies a database in use"),
-        (line: "strongroom backup --progress json notes.db copy.db --passphrase-file key",
-         what: "reports its progress to programs"),
+        (
+            line: "strongroom backup --progress json notes.db copy.db --passphrase-file key",
+            what: "reports its progress to programs"
+        ),
     ]
 
     @Argument(help: "An encrypted database.", completion: .file())

@@ -11,8 +11,10 @@ struct Create: Reporting {
     static let examples = [
         (line: "strongroom create notes.db", what: "asks for a passphrase, twice"),
         (line: "strongroom create notes.db --slots", what: "with key slots, for several passphrases"),
-        (line: "strongroom keygen key && strongroom create notes.db --raw-key-file key",
-         what: "with a random key instead"),
+        (
+            line: "strongroom keygen key && strongroom create notes.db --raw-key-file key",
+            what: "with a random key instead"
+        ),
     ]
 
     @Argument(help: "The database to make.", completion: .file())
@@ -46,9 +48,12 @@ struct Create: Reporting {
         let out = try NewFile(file, replacing: force)
         let header = plaintextHeader ? try format.header() ?? PlaintextHeader() : nil
         var configuration = Configuration()
-        configuration.encryption = Encryption(key: try passphrase.new(for: file).key, settings: format.settings,
-                                              plaintextHeader: header)
-        if slots { configuration.encryption?.keySlots.creating = slot.slot(try passphrase.source) }
+        let secret = try passphrase.new(for: file)
+        configuration.encryption = Encryption(
+            key: try secret.key, settings: format.settings, plaintextHeader: header)
+        if slots {
+            configuration.encryption?.keySlots.creating = try slot.slot(passphrase.source, secret, of: file)
+        }
         try Interruption.deferred { interruption in
             try out.make { partial in
                 try attributing(to: file) {

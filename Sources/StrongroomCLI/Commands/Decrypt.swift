@@ -3,7 +3,7 @@ import Strongroom
 
 struct Decrypt: Reporting {
     static let configuration = CommandConfiguration(
-        abstract: "Make a clear copy of an encrypted database.",
+        abstract: "Make an unencrypted copy of an encrypted database.",
         discussion: help(
             """
             FILE is left as it is. Anyone who can read OUT can read its contents, and deleting OUT does not erase it \
@@ -12,15 +12,14 @@ struct Decrypt: Reporting {
             statuses: [.absent, .busy, .wrongKey, .damaged, .diskFull, .interrupted]))
 
     static let examples = [
-        (line: "strongroom decrypt notes.db plain.db",
-         what: "asks for the passphrase, and for a confirmation"),
+        (line: "strongroom decrypt notes.db plain.db", what: "asks for the passphrase, and for a confirmation"),
         (line: "strongroom decrypt --yes notes.db plain.db --passphrase-file key", what: "in a script"),
     ]
 
     @Argument(help: "An encrypted database.", completion: .file())
     var file: String
 
-    @Argument(help: ArgumentHelp("The clear database to make.", valueName: "out"), completion: .file())
+    @Argument(help: ArgumentHelp("The unencrypted database to make.", valueName: "out"), completion: .file())
     var destination: String
 
     @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
@@ -46,19 +45,22 @@ struct Decrypt: Reporting {
         try out.fill(from: target.place, "decrypting", progress, quiet: output.quiet, secret) { partial, progress in
             try DatabaseFile.decrypt(path: target.place.path, to: partial, encryption: encryption, progress: progress)
         }
-        try output.done(Self.self, destination, [("source", .text(file))],
-                        text: "\(destination): decrypted and checked. It is clear text.")
+        try output.done(
+            Self.self, destination, [("source", .text(file))],
+            text: "\(destination): decrypted and checked. It is clear text.")
     }
 
     private func confirm() throws {
         guard let terminal = Terminal() else {
-            throw Failure(.usage, file: destination,
-                          "it would be clear text, and there is no terminal to ask on; nothing was changed",
-                          remedy: "Give --yes if that is what you want")
+            throw Failure(
+                .usage, file: destination,
+                "it would be clear text, and there is no terminal to ask on; nothing was changed",
+                remedy: "Give --yes if that is what you want")
         }
         guard try terminal.confirms("Write clear text to \(destination)?") else {
-            throw Failure(.other, file: destination, "not confirmed; nothing was changed",
-                          remedy: "Type yes, or give --yes")
+            throw Failure(
+                .other, file: destination, "not confirmed; nothing was changed",
+                remedy: "Type yes, or give --yes")
         }
     }
 }

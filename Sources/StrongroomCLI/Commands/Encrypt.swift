@@ -3,22 +3,24 @@ import Strongroom
 
 struct Encrypt: Reporting {
     static let configuration = CommandConfiguration(
-        abstract: "Make an encrypted copy of a clear SQLite database.",
+        abstract: "Make an encrypted copy of an unencrypted SQLite database.",
         discussion: help(
             """
             PLAIN is only read. OUT appears when it is complete and was opened and compared, and is readable by its \
-            owner only. PLAIN stays clear: remove it when OUT is in use.
+            owner only. PLAIN stays unencrypted: remove it when OUT is in use.
             """,
             statuses: [.absent, .busy, .damaged, .diskFull, .interrupted]))
 
     static let examples = [
         (line: "strongroom encrypt plain.db notes.db", what: "asks for a passphrase, twice"),
-        (line: "strongroom encrypt --page-size 8192 plain.db notes.db --passphrase-file key",
-         what: "with larger pages"),
+        (
+            line: "strongroom encrypt --page-size 8192 plain.db notes.db --passphrase-file key",
+            what: "with larger pages"
+        ),
         (line: "strongroom encrypt --slots plain.db notes.db", what: "with key slots, for several passphrases"),
     ]
 
-    @Argument(help: ArgumentHelp("A clear SQLite database.", valueName: "plain"), completion: .file())
+    @Argument(help: ArgumentHelp("An unencrypted SQLite database.", valueName: "plain"), completion: .file())
     var source: String
 
     @Argument(help: ArgumentHelp("The encrypted database to make.", valueName: "out"), completion: .file())
@@ -53,14 +55,16 @@ struct Encrypt: Reporting {
         let target = try Target(source)
         try target.requireClear()
         let out = try NewFile(destination, replacing: force, sources: [target.place])
-        var encryption = Encryption(key: try passphrase.new(for: destination).key)
+        let secret = try passphrase.new(for: destination)
+        var encryption = Encryption(key: try secret.key)
         if let pageSize { encryption.settings.pageSize = pageSize }
         if plaintextHeader { encryption.plaintextHeader = PlaintextHeader() }
-        if slots { encryption.keySlots.creating = slot.slot(try passphrase.source) }
+        if slots { encryption.keySlots.creating = try slot.slot(passphrase.source, secret, of: destination) }
         try out.fill(from: target.place, "encrypting", progress, quiet: output.quiet) { partial, progress in
             try DatabaseFile.encrypt(path: target.place.path, to: partial, encryption: encryption, progress: progress)
         }
-        try output.done(Self.self, destination, [("source", .text(source))],
-                        text: "\(destination): encrypted and checked. \(source) is still clear text.")
+        try output.done(
+            Self.self, destination, [("source", .text(source))],
+            text: "\(destination): encrypted and checked. \(source) is still clear text.")
     }
 }

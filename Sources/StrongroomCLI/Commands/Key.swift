@@ -17,7 +17,7 @@ struct Key: Reporting {
             a new file, and restore puts one back. Until rotate --data-key, a secret that was removed opens older \
             copies of the key file, and with them the database.
 
-            After a failure, the secrets are those from before or those from after the command, as a whole.
+            After a failure, either every change was made or none was.
             """,
             statuses: [.absent, .busy, .wrongKey, .damaged, .diskFull]))
 
@@ -45,9 +45,10 @@ struct Key: Reporting {
     @Argument(help: "A database with key slots.", completion: .file())
     var file: String
 
-    @Argument(help: ArgumentHelp(
-        "The slot, for remove and passwd; the file that export and backup make, or that restore reads.",
-        valueName: "name"))
+    @Argument(
+        help: ArgumentHelp(
+            "The slot, for remove and passwd; the file that export and backup make, or that restore reads.",
+            valueName: "name"))
     var name: String?
 
     @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
@@ -138,9 +139,14 @@ extension Key {
         let slots = try slots(target)
         if recoveryCode {
             let code = try attributing(to: file) { try slots.addRecoveryCode(label: slot.recoveryLabel()) }
-            return try show(code, attributing(to: file) { try slots.slots.last! })
+            let added = try attributing(to: file) { try slots.slots.last! }
+            do {
+                return try show(code, added)
+            } catch {
+                throw withdrawing(added, slots, error)
+            }
         }
-        let secret = try newPassphrase.new(for: file), new = slot.slot(try newPassphrase.source)
+        let secret = try newPassphrase.new(for: file), new = try slot.slot(newPassphrase.source, secret, of: file)
         let added = try attributing(to: file) { try slots.add(secret.key, new) }
         try done([("slot", added.json)], "slot \(added.id) (\(added.label)) was added, and opened.")
     }
@@ -155,9 +161,23 @@ extension Key {
         try code.withText { try Console.write($0, to: STDOUT_FILENO) }
         try Console.write(output.json ? "\"}\n" : "\n", to: STDOUT_FILENO)
         guard !output.quiet, !output.json else { return }
-        Console.message("""
+        Console.message(
+            """
             \(file): slot \(slot.id) (\(slot.label)) was added. Write the code down: it is not shown again.
             """)
+    }
+
+    /// Removes the slot of a code that was not printed, and returns the failure.
+    private func withdrawing(_ slot: KeySlot, _ slots: KeySlots, _ error: any Error) -> Failure {
+        let status = (error as? Failure)?.status ?? .other
+        guard (try? slots.remove(slot.id)) != nil else {
+            return Failure(
+                status, file: file, "the code cannot be printed; its slot \(slot.id) is there",
+                remedy: "Remove it with: strongroom key remove")
+        }
+        return Failure(
+            status, file: file, "the code cannot be printed; its slot was removed again",
+            remedy: "Check standard output, then run this again")
     }
 
     private func remove(_ target: Target) throws {
@@ -165,14 +185,17 @@ extension Key {
         let removed = try attributing(to: file) {
             let removed = try slots.slot(named: name!)
             guard removed.id != slots.opened?.id else {
-                throw Failure(.other, file: file,
-                              "this passphrase is the one of slot \(removed.id); nothing was changed",
-                              remedy: "Give the secret of another slot")
+                throw Failure(
+                    .other, file: file,
+                    "this passphrase is the one of slot \(removed.id); nothing was changed",
+                    remedy: "Give the secret of another slot")
             }
             try slots.remove(removed.id)
             return removed
         }
-        try done([("slot", removed.json)], """
+        try done(
+            [("slot", removed.json)],
+            """
             slot \(removed.id) (\(removed.label)) was removed. Its secret opens older copies of the key file, and with \
             them the database, until: strongroom rotate --data-key
             """)
@@ -181,11 +204,12 @@ extension Key {
     private func change(_ target: Target) throws {
         let slots = try slots(target)
         guard let name = name ?? slots.opened?.id else {
-            throw Failure(.usage, file: file, "the data key was given, which is in no slot; nothing was changed",
-                          remedy: "Name the slot")
+            throw Failure(
+                .usage, file: file, "the data key was given, which is in no slot; nothing was changed",
+                remedy: "Name the slot")
         }
         let changed = try attributing(to: file) { try slots.slot(named: name) }
-        let secret = try newPassphrase.new(for: file), kind = try newPassphrase.source.slotKind
+        let secret = try newPassphrase.new(for: file), kind = try newPassphrase.source.slotKind(of: secret)
         let slot = try attributing(to: file) {
             try slots.change(changed.id, to: secret.key, kind: kind, derivation: self.slot.given)
         }
@@ -199,9 +223,13 @@ extension Key {
     private func export(_ target: Target) throws {
         let slots = try slots(target)
         let digits = try slots.withDataKeyAndSalt { Secret(digitsOf: $0) }
-        guard let name else { return try digits.show(Self.self, file, json: output.json) }
+        guard let name else {
+            return try digits.show(Self.self, file, [("action", .text(action.rawValue))], json: output.json)
+        }
         try digits.write(toNew: name)
-        try done([("key_file", .text(name))], """
+        try done(
+            [("key_file", .text(name))],
+            """
             \(name) has the data key. It opens the database without a slot, until: strongroom rotate --data-key
             """)
     }
@@ -210,7 +238,9 @@ extension Key {
         let slots = try slots(target)
         let text = try attributing(to: file) { try slots.backup() }
         try text.withUnsafeBytes { try Secret.write($0, toNew: name!) }
-        try done([("backup", .text(name!))], """
+        try done(
+            [("backup", .text(name!))],
+            """
             \(name!) has the key file. The secrets of its slots open the database with it.
             """)
     }
@@ -218,8 +248,9 @@ extension Key {
     private func restore(_ target: Target) throws {
         let backup = try Place(name!)
         guard force || !target.inspection.hasKeyFile else {
-            throw Failure(.other, file: file, "it has a key file already; nothing was changed",
-                          remedy: "Replace it with --force")
+            throw Failure(
+                .other, file: file, "it has a key file already; nothing was changed",
+                remedy: "Replace it with --force")
         }
         let slots = try passphrase.unlocking(file) { secret, _ in
             try attributing(to: file, opening: secret) {

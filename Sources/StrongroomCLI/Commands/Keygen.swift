@@ -25,14 +25,17 @@ struct Keygen: Reporting {
 
     func run() throws {
         if destination == "-" {
-            throw Failure(.usage, keyFile: "-", "a key file has another name; nothing was changed",
-                          remedy: "Without OUT, the key goes to standard output")
+            throw Failure(
+                .usage, keyFile: "-", "a key file has another name; nothing was changed",
+                remedy: "Without OUT, the key goes to standard output")
         }
         let digits = try DatabaseKey.random().withUnsafeBytes { Secret(digitsOf: $0) }
         guard let destination else { return try digits.show(Self.self, nil, json: output.json) }
         try digits.write(toNew: destination)
-        try output.done(Self.self, destination, text: """
-            \(destination): a new raw key. Keep it safe: the database opens with it, and only with it.
-            """)
+        try output.done(
+            Self.self, destination,
+            text: """
+                \(destination): a new raw key. Keep it safe: the database opens with it, and only with it.
+                """)
     }
 }

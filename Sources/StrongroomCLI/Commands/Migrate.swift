@@ -16,8 +16,10 @@ struct Migrate: Reporting {
 
     static let examples = [
         (line: "strongroom migrate old.db new.db", what: "from the format of SQLCipher 1, 2 or 3 into today's"),
-        (line: "strongroom migrate notes.db --plaintext-header on",
-         what: "in place, so that iOS recognizes a database"),
+        (
+            line: "strongroom migrate notes.db --plaintext-header on",
+            what: "in place, so that iOS recognizes a database"
+        ),
     ]
 
     enum Header: String, ExpressibleByArgument, CaseIterable { case on, off }
@@ -33,9 +35,10 @@ struct Migrate: Reporting {
     @OptionGroup(title: "Output options") var progress: ProgressOptions
     @OptionGroup(title: "Output options") var output: OutputOptions
 
-    @Option(help: ArgumentHelp(
-        "Leave the first 32 bytes readable, with the salt in a file beside the database, or encrypt them.",
-        valueName: "on|off"))
+    @Option(
+        help: ArgumentHelp(
+            "Leave the first 32 bytes readable, with the salt in a file beside the database, or encrypt them.",
+            valueName: "on|off"))
     var plaintextHeader: Header?
 
     @Option(help: ArgumentHelp("The page size of OUT in bytes.", valueName: "bytes"))
@@ -65,11 +68,13 @@ struct Migrate: Reporting {
         } else {
             let secret = try passphrase.secret(opening: target)
             try attributing(to: file, opening: secret) {
-                try DatabaseFile.setPlaintextHeader(header, path: target.place.path,
-                                                    encryption: target.encryption(secret.key))
+                try DatabaseFile.setPlaintextHeader(
+                    header, path: target.place.path,
+                    encryption: target.encryption(secret.key))
             }
-            try output.done(Self.self, file,
-                            text: "\(file): plaintext header \(plaintextHeader == .on ? "on" : "off"), checked.")
+            try output.done(
+                Self.self, file,
+                text: "\(file): plaintext header \(plaintextHeader == .on ? "on" : "off"), checked.")
         }
     }
 
@@ -78,12 +83,13 @@ struct Migrate: Reporting {
         let (original, secret) = try passphrase.unlocking(file) { secret, _ in (try target.recognized(secret), secret) }
         var settings = CipherSettings.sqlcipher4
         if let newPageSize { settings.pageSize = newPageSize }
-        let old = original.encryption(try secret.key), new = Encryption(key: old.key, settings: settings,
-            plaintextHeader: header)
+        let old = original.encryption(try secret.key),
+            new = Encryption(key: old.key, settings: settings, plaintextHeader: header)
         try out.fill(from: target.place, "migrating", progress, quiet: output.quiet, secret) { partial, progress in
             try DatabaseFile.migrate(path: target.place.path, to: partial, from: old, as: new, progress: progress)
         }
-        try output.done(Self.self, destination, [("source", .text(file))],
-                        text: "\(destination): migrated and checked. \(file) is as it was.")
+        try output.done(
+            Self.self, destination, [("source", .text(file))],
+            text: "\(destination): migrated and checked. \(file) is as it was.")
     }
 }

@@ -20,10 +20,14 @@ struct Query: Reporting {
 
     static let examples = [
         (line: "strongroom query notes.db 'SELECT count(*) FROM note'", what: "one number"),
-        (line: "strongroom query notes.db 'SELECT * FROM note WHERE id = :id' --bind id=7",
-         what: "with a value that is not part of the SQL"),
-        (line: "strongroom query notes.db --output csv < report.sql > report.csv",
-         what: "SQL from a file, rows for a spreadsheet"),
+        (
+            line: "strongroom query notes.db 'SELECT * FROM note WHERE id = :id' --bind id=7",
+            what: "with a value that is not part of the SQL"
+        ),
+        (
+            line: "strongroom query notes.db --output csv < report.sql > report.csv",
+            what: "SQL from a file, rows for a spreadsheet"
+        ),
         (line: "strongroom query notes.db --write 'DELETE FROM note WHERE id = 7'", what: "changes the database"),
     ]
 
@@ -37,15 +41,19 @@ struct Query: Reporting {
     @OptionGroup(title: "Format options") var format: FormatOptions
     @OptionGroup(title: "Output options") var output: OutputOptions
 
-    @Option(name: .customLong("output"),
-            help: ArgumentHelp("The form of the rows: table, csv, or jsonl, one object a line. --json means jsonl.",
-                               valueName: "form"))
+    @Option(
+        name: .customLong("output"),
+        help: ArgumentHelp(
+            "The form of the rows: table, csv, or jsonl, one object a line. --json means jsonl.",
+            valueName: "form"))
     var form = RowForm.table
 
-    @Option(help: ArgumentHelp("""
-        Bind a value to :name, @name or $name, or by number to ?. It is a number if it looks like one. Repeat the \
-        option for each parameter.
-        """, valueName: "name=value"))
+    @Option(
+        help: ArgumentHelp(
+            """
+            Bind a value to :name, @name or $name, or by number to ?. It is a number if it looks like one. Repeat the \
+            option for each parameter.
+            """, valueName: "name=value"))
     var bind: [String] = []
 
     @Flag(help: "Let the SQL change the database.")
@@ -96,8 +104,9 @@ struct Query: Reporting {
         do {
             try target.reading(secret) { db in try db.reading { try runner.run(sql, db, check: refuse) } }
         } catch let failure as Failure where failure.isOfWriting {
-            throw Failure(.other, file: file, "this SQL writes; nothing was changed",
-                          remedy: "Give --write if that is what you want")
+            throw Failure(
+                .other, file: file, "this SQL writes; nothing was changed",
+                remedy: "Give --write if that is what you want")
         }
     }
 
@@ -105,12 +114,14 @@ struct Query: Reporting {
     private func refuse(_ statement: Statement) throws {
         switch StatementKind(statement.sql) {
         case .transaction(let word):
-            throw Failure(.other, file: file,
-                          "\(word) is refused, because all statements are one transaction; nothing was changed",
-                          remedy: "Leave it out; SAVEPOINT is there for a part that may fail")
+            throw Failure(
+                .other, file: file,
+                "\(word) is refused, because all statements are one transaction; nothing was changed",
+                remedy: "Leave it out; SAVEPOINT is there for a part that may fail")
         case .alone(let word) where write:
-            throw Failure(.other, file: file, "\(word) can't be part of a transaction; nothing was changed",
-                          remedy: "Run it by itself")
+            throw Failure(
+                .other, file: file, "\(word) can't be part of a transaction; nothing was changed",
+                remedy: "Run it by itself")
         default: break
         }
     }
@@ -120,8 +131,9 @@ struct Query: Reporting {
         let statements = try db.allStatements(sql: sql)
         while try statements.next() != nil { count += 1 }
         guard count == 1 else {
-            throw Failure(.other, file: file, "\(word) can't be part of a transaction; nothing was changed",
-                          remedy: "Run it by itself")
+            throw Failure(
+                .other, file: file, "\(word) can't be part of a transaction; nothing was changed",
+                remedy: "Run it by itself")
         }
         try runner.run(sql, db)
     }

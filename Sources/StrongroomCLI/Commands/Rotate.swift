@@ -32,11 +32,15 @@ struct Rotate: Reporting {
 
     static let examples = [
         (line: "strongroom rotate notes.db", what: "asks for the old passphrase and, twice, for the new one"),
-        (line: "strongroom rotate --dry-run *.db --passphrase-file old --new-passphrase-file new",
-         what: "predicts what the next line will do"),
+        (
+            line: "strongroom rotate --dry-run *.db --passphrase-file old --new-passphrase-file new",
+            what: "predicts what the next line will do"
+        ),
         (line: "strongroom rotate --slots notes.db", what: "gives key slots to a database that has none"),
-        (line: "strongroom rotate --jobs 4 *.db --passphrase-file old --new-passphrase-file new",
-         what: "rotates them, four at a time"),
+        (
+            line: "strongroom rotate --jobs 4 *.db --passphrase-file old --new-passphrase-file new",
+            what: "rotates them, four at a time"
+        ),
     ]
 
     @Argument(help: ArgumentHelp("Encrypted databases with one passphrase.", valueName: "file"), completion: .file())
@@ -52,10 +56,12 @@ struct Rotate: Reporting {
     @Option(help: ArgumentHelp("Rotate this many files at the same time.", valueName: "n"))
     var jobs = 1
 
-    @Flag(help: ArgumentHelp("""
-        Check keys, pages, free space and other programs, and predict the outcome and the time. Change nothing. The \
-        exit status is that of the real run.
-        """))
+    @Flag(
+        help: ArgumentHelp(
+            """
+            Check keys, pages, free space and other programs, and predict the outcome and the time. Change nothing. \
+            The exit status is that of the real run.
+            """))
     var dryRun = false
 
     @Flag(help: "Wait for programs that still read pages of the old passphrase.")
@@ -64,8 +70,9 @@ struct Rotate: Reporting {
     @Flag(help: "Renew the data key of a database with key slots. The passphrase stays.")
     var dataKey = false
 
-    @Option(help: ArgumentHelp("With --data-key, also keep the slot whose secret is in this file.", valueName: "file"),
-            completion: .file())
+    @Option(
+        help: ArgumentHelp("With --data-key, also keep the slot whose secret is in this file.", valueName: "file"),
+        completion: .file())
     var keepFile: [String] = []
 
     @Flag(help: "With --data-key, drop the slots whose secrets were not given.")
@@ -84,11 +91,11 @@ struct Rotate: Reporting {
         guard dataKey || keepFile.isEmpty && !dropOtherSlots else {
             throw ValidationError("--keep-file and --drop-other-slots go with --data-key.")
         }
-        guard !dataKey || files.count == 1 && !newPassphrase.isGiven && !dryRun else {
-            throw ValidationError("--data-key goes with one database, without a new passphrase and without --dry-run.")
+        guard !dataKey || files.count == 1 && !newPassphrase.isGiven else {
+            throw ValidationError("--data-key goes with one database, without a new passphrase.")
         }
-        guard slots == nil || files.count == 1 && !dataKey && !dryRun else {
-            throw ValidationError("--slots and --no-slots go with one database, without --data-key and --dry-run.")
+        guard slots == nil || files.count == 1 && !dataKey else {
+            throw ValidationError("--slots and --no-slots go with one database, without --data-key.")
         }
         try slot.validate(besides: slots == true)
         guard (1...256).contains(jobs) else { throw ValidationError("--jobs is a number from 1 to 256.") }
@@ -101,27 +108,29 @@ struct Rotate: Reporting {
         if dataKey { return try renewDataKey() }
         if let slots { return try slots ? createSlots() : removeSlots() }
         var run = RotationRun(files, format, jobs: jobs)
-        guard run.hasFound else { return try end(run, nil, isReported: false) }
+        guard run.hasFound else { return try report(run, nil, isReported: false) }
         let current = try check(&run)
         var keys = try RotationKeys(old: current)
         // A wrong passphrase is reported before the new one is typed, unless the new one may already apply.
         let isNewAsked = run.hasUnopenedPending || newPassphrase.isKnown && (run.hasUnopened || run.hasChecked)
-        guard isNewAsked || run.hasChecked && !dryRun, run.status != .interrupted else { return try end(run, keys,
-            isReported: false) }
+        guard isNewAsked || run.hasChecked && !dryRun, run.status != .interrupted else {
+            return try report(run, keys, isReported: false)
+        }
         let secret = try newPassphrase.new(for: run.name)
         guard !secret.hasSameBytes(as: current) else {
-            throw Failure(.other, file: run.isSingle ? run.name : nil,
-                          "the new \(secret.shortNoun) is the one in use; nothing was changed",
-                          remedy: "Give another one")
+            throw Failure(
+                .other, file: run.isSingle ? run.name : nil,
+                "the new \(secret.shortNoun) is the one in use; nothing was changed",
+                remedy: "Give another one")
         }
         try keys.add(new: secret)
         if dryRun {
             try Interruption.deferred { run.predict(keys, waits: wait, $0) }
         } else {
             warn(run, keys)
-            try rotate(&run, keys)
+            try rotateAll(&run, keys)
         }
-        try end(run, keys, isReported: !dryRun)
+        try report(run, keys, isReported: !dryRun)
     }
 
     /// Asks for the key and checks the databases with it. A typed key that opens none may be typed again, unless the
@@ -138,15 +147,17 @@ struct Rotate: Reporting {
     }
 
     private func warn(_ run: RotationRun, _ keys: RotationKeys) {
-        for warning in run.steps.compactMap({ RotationReport(step: $0,
-            keys: keys).warning }) { Console.warning(warning) }
+        for warning in run.steps.compactMap({
+            RotationReport(step: $0, keys: keys).warning
+        }) { Console.warning(warning) }
     }
 
-    private func rotate(_ run: inout RotationRun, _ keys: RotationKeys) throws {
+    private func rotateAll(_ run: inout RotationRun, _ keys: RotationKeys) throws {
         let display = ProgressDisplay(
             run.isSingle ? "rotating" : "rotating \(run.name)",
-            files: run.steps.filter { $0.plan != nil }.map { ($0.file,
-                $0.target!.inspection.size) }, progress, quiet: output.quiet)
+            files: run.steps.filter { $0.plan != nil }.map {
+                ($0.file, $0.target!.inspection.size)
+            }, progress, quiet: output.quiet)
         let isReported = !run.isSingle && !output.json, isQuiet = output.quiet
         try Interruption.deferred { interruption in
             run.rotate(keys, waits: wait, interruption, display) { step in
@@ -165,25 +176,28 @@ struct Rotate: Reporting {
 
     /// Prints the outcomes, and ends the command with their status.
     ///
-    /// - parameter isTold: true if each of several files was reported when it was done.
-    private func end(_ run: RotationRun, _ keys: RotationKeys?, isReported: Bool) throws {
+    /// - parameter isReported: true if each of several files was reported when it was done.
+    private func report(_ run: RotationRun, _ keys: RotationKeys?, isReported: Bool) throws {
         // The estimate is optional in a dry run.
         let estimate = dryRun ? try? estimate(run) : nil
         let reports = run.steps.map { RotationReport(step: $0, keys: keys, estimate: estimate, isDry: dryRun) }
-        guard !run.isSingle else { return try end(reports[0]) }
+        guard !run.isSingle else { return try reportSingle(reports[0]) }
         if output.json {
-            try Console.output(JSON.object(OutputOptions.head(Self.self, nil, run.status) + [
-                ("files", .list(reports.map(\.json))),
-                ("done", .count(run.steps.count { $0.failure == nil })), ("failed",
-                    .count(run.steps.count { $0.failure != nil })),
-            ]).line)
+            try Console.output(
+                JSON.object(
+                    OutputOptions.head(Self.self, nil, run.status) + [
+                        ("files", .list(reports.map(\.json))),
+                        ("done", .count(run.steps.count { $0.failure == nil })),
+                        ("failed", .count(run.steps.count { $0.failure != nil })),
+                    ]
+                ).line)
         } else {
-            report(reports, keys, isReported: isReported)
+            list(reports, keys, isReported: isReported)
         }
         if run.status != .done { throw ReportedError(status: run.status) }
     }
 
-    private func end(_ report: RotationReport) throws {
+    private func reportSingle(_ report: RotationReport) throws {
         if let failure = report.step.failure { throw failure }
         let status = report.step.status
         try output.done(Self.self, report.step.file, report.members, status: status, text: report.text ?? "")
@@ -193,10 +207,13 @@ struct Rotate: Reporting {
     }
 
     /// Prints the outcomes that were not printed before, and the totals.
-    private func report(_ reports: [RotationReport], _ keys: RotationKeys?, isReported: Bool) {
+    private func list(_ reports: [RotationReport], _ keys: RotationKeys?, isReported: Bool) {
         for report in reports where !isReported {
-            if let failure = report.step.failure { Console.message("strongroom: \(failure)") }
-            else if let text = report.text, !output.quiet || report.step.status != .done { Console.message(text) }
+            if let failure = report.step.failure {
+                Console.message("strongroom: \(failure)")
+            } else if let text = report.text, !output.quiet || report.step.status != .done {
+                Console.message(text)
+            }
         }
         guard !output.quiet else { return }
         let seconds = reports.compactMap(\.seconds).reduce(0, +)

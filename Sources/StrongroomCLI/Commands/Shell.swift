@@ -18,10 +18,14 @@ struct Shell: Reporting {
 
     static let examples = [
         (line: "strongroom shell notes.db", what: "asks for the passphrase, then for SQL"),
-        (line: "echo .dump | strongroom shell notes.db --passphrase-file key > notes.sql",
-         what: "writes the whole database as SQL"),
-        (line: "printf '.import notes.csv note\\n' | strongroom shell --write notes.db --passphrase-file key",
-         what: "reads rows from a file"),
+        (
+            line: "echo .dump | strongroom shell notes.db --passphrase-file key > notes.sql",
+            what: "writes the whole database as SQL"
+        ),
+        (
+            line: "printf '.import notes.csv note\\n' | strongroom shell --write notes.db --passphrase-file key",
+            what: "reads rows from a file"
+        ),
     ]
 
     @Argument(help: "A database.", completion: .file())

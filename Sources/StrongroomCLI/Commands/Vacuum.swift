@@ -12,7 +12,7 @@ struct Vacuum: Reporting {
             statuses: [.absent, .busy, .wrongKey, .damaged, .diskFull, .interrupted]))
 
     static let examples = [
-        (line: "strongroom vacuum notes.db", what: "releases the space of deleted rows"),
+        (line: "strongroom vacuum notes.db", what: "releases the space of deleted rows")
     ]
 
     @Argument(help: "A database.", completion: .file())
@@ -34,7 +34,8 @@ struct Vacuum: Reporting {
             return pages
         }
         let after = try target.details(secret).pageCount
-        try output.done(Self.self, file, [("pagesBefore", .count(before)), ("pages", .count(after))],
-                        text: "\(file): vacuumed, from \(counted(before, "page")) to \(after).")
+        try output.done(
+            Self.self, file, [("pagesBefore", .count(before)), ("pages", .count(after))],
+            text: "\(file): vacuumed, from \(counted(before, "page")) to \(after).")
     }
 }

@@ -33,6 +33,6 @@ struct VerifyKey: Reporting {
             if !output.json, !output.quiet { Console.message("\(target.name): this \(secret!.shortNoun) opens it.") }
             return FileReport(file: target.name)
         }
-        try output.end(Self.self, reports) { "the key opens \($0), and \($1) not" }
+        try output.end(Self.self, reports) { "the key opens \($0) of \($0 + $1)" }
     }
 }

@@ -22,8 +22,10 @@ struct ManualPage {
     var fileName: String { name + ".1" }
 
     var text: String {
-        let parts = [head, synopsis, description, isRoot ? commands : options, isRoot ? environment : "", files,
-                     exitStatus, exampleLines, seeAlso]
+        let parts = [
+            head, synopsis, description, isRoot ? commands : options, isRoot ? environment : "", files,
+            exitStatus, exampleLines, seeAlso,
+        ]
         return parts.filter { !$0.isEmpty }.joined(separator: "\n") + "\n"
     }
 
@@ -46,8 +48,11 @@ struct ManualPage {
             let word = Self.escaped(argument.valueName ?? "") + (argument.isRepeating ? " ..." : "")
             return argument.isOptional ? ".Op Ar \(word)" : ".Ar \(word)"
         }
-        return ([".Sh SYNOPSIS", ".Nm strongroom \(tool.commandName)",
-                 ".Op Ar options"] + arguments).joined(separator: "\n")
+        return
+            ([
+                ".Sh SYNOPSIS", ".Nm strongroom \(tool.commandName)",
+                ".Op Ar options",
+            ] + arguments).joined(separator: "\n")
     }
 
     private var description: String {
@@ -84,7 +89,7 @@ struct ManualPage {
 
     private var environment: String {
         let variables = [
-            ("STRONGROOM_PASSPHRASE_FILE", "The file that holds the passphrase, where no option says otherwise."),
+            ("STRONGROOM_PASSPHRASE_FILE", "The file that holds the passphrase, unless an option gives it."),
             ("STRONGROOM_PASSPHRASE_COMMAND", "A line for the shell that writes the passphrase."),
             ("STRONGROOM_NEW_PASSPHRASE_FILE", "The file that holds the new passphrase of a rotation."),
             ("STRONGROOM_NEW_PASSPHRASE_COMMAND", "A line for the shell that writes it."),

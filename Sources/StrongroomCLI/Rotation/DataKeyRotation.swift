@@ -13,9 +13,18 @@ extension Rotate {
             try target.reading(secret) { try $0.keySlots().slots(notOpenedBy: kept) }
         }
         guard dropOtherSlots || dropped.isEmpty else { throw refusal(file, dropped) }
-        let outcome = try rotate(target, secret, .keeping(kept, droppingOthers: dropOtherSlots))
-        try end(target, outcome, [("droppedSlots", .list(dropped.map(\.json)))], """
-            every page has a new key, and was checked.\(words(dropped)) \(words(outcome, "Former key files do"))
+        let members: [(String, JSON)] = [("droppedSlots", .list(dropped.map(\.json)))]
+        guard !dryRun else {
+            let count = counted(dropped.count, "slot")
+            let ending = dropped.isEmpty ? "" : " \(count) would be dropped: \(names(dropped))."
+            return try predict(target, secret, members, ending)
+        }
+        let outcome = try renew(target, secret, .keeping(kept, droppingOthers: dropOtherSlots))
+        try report(
+            target, outcome, members,
+            """
+            every page has a new key, and was checked.\(droppedText(dropped)) \
+            \(ending(outcome, "Former key files do"))
             """)
     }
 
@@ -24,16 +33,25 @@ extension Rotate {
         let file = files[0], target = try Target(file, format)
         try target.requireEncrypted()
         guard !target.inspection.hasKeyFile else {
-            throw Failure(.other, file: file, "it has key slots already; nothing was changed",
-                          remedy: "Renew the data key with --data-key, or add a slot with: strongroom key add")
+            throw Failure(
+                .other, file: file, "it has key slots already; nothing was changed",
+                remedy: "Renew the data key with --data-key, or add a slot with: strongroom key add")
         }
         let secret = try passphrase.secret(opening: target), own = try secretOfChange(secret, file)
         let source = own === secret ? try passphrase.source : try newPassphrase.source
-        let outcome = try rotate(target, secret, .creating(slot.slot(source), secret: own.key))
+        let new = try slot.slot(source, own, of: file)
+        guard !dryRun else {
+            try attributing(to: file) { try new.validateForGivenSecret() }
+            let noun = own === secret ? "passphrase" : "new passphrase"
+            return try predict(target, secret, [], " The \(noun) would have a key slot.")
+        }
+        let outcome = try renew(target, secret, .creating(new, secret: own.key))
         let slots = try attributing(to: file) { try DatabaseFile.keySlots(path: target.place.path) }
-        try end(target, outcome, [("slots", .list(slots.map(\.json)))], """
+        try report(
+            target, outcome, [("slots", .list(slots.map(\.json)))],
+            """
             every page has a new key, and was checked. The \(own === secret ? "" : "new ")passphrase has a key slot. \
-            \(words(outcome, "The former key does"))
+            \(ending(outcome, "The former key does"))
             """)
     }
 
@@ -45,14 +63,21 @@ extension Rotate {
         let secret = try passphrase.secret(opening: target)
         let opened = try target.reading(secret) { try $0.keySlots().opened }
         guard opened?.kind != .recoveryCode || newPassphrase.isGiven else {
-            throw Failure(.other, file: file, "a recovery code was given, which is not kept; nothing was changed",
-                          remedy: "Give the new passphrase with --new-passphrase-file FILE")
+            throw Failure(
+                .other, file: file, "a recovery code was given, which is not kept; nothing was changed",
+                remedy: "Give the new passphrase with --new-passphrase-file FILE")
         }
         let own = try secretOfChange(secret, file)
-        let outcome = try rotate(target, secret, .removing(newKey: own.key))
-        try end(target, outcome, [], """
+        guard !dryRun else {
+            let noun = (own === secret ? "" : "new ") + own.shortNoun
+            return try predict(target, secret, [], " It would have no key slots, and the \(noun) would open it.")
+        }
+        let outcome = try renew(target, secret, .removing(newKey: own.key))
+        try report(
+            target, outcome, [],
+            """
             every page has a new key, and was checked. It has no key slots; the \(own === secret ? "" : "new ")\
-            \(own.shortNoun) opens it. \(words(outcome, "Former key files do"))
+            \(own.shortNoun) opens it. \(ending(outcome, "Former key files do"))
             """)
     }
 
@@ -61,18 +86,49 @@ extension Rotate {
         present.isUsedAsKey || newPassphrase.isGiven ? try newPassphrase.new(for: file) : present
     }
 
-    private func end(
-        _ target: Target, _ outcome: RotationOutcome, _ members: [(String, JSON)], _ text: String) throws
-    {
-        let status: Status = outcome == .complete ? .done : .formerKeyRemains
-        try output.done(Self.self, target.name, [
-            ("outcome", .text("rotated")), ("changed", .text("pages")), ("bytes", .integer(target.inspection.size)),
-        ] + members + [("formerKeyRemains", .bool(outcome != .complete))], status: status,
-                        text: "\(target.name): \(text)")
+    /// Looks for the obstacles that the change would meet, and predicts its outcome. Changes nothing.
+    private func predict(_ target: Target, _ secret: Secret, _ members: [(String, JSON)], _ ending: String) throws {
+        try Room(for: target).require(for: target.name)
+        let locks = FileLocks(path: target.place.path)
+        if target.inspection.isRotationPending, locks.isRead {
+            throw Failure(
+                .busy, file: target.name,
+                "programs still read pages from before an earlier rotation; nothing was changed",
+                remedy: "Let them finish, then run this again")
+        }
+        let plan = try Interruption.deferred {
+            try target.dryPlan(RotationKeys(old: secret), waits: false, OpenElsewhere(), $0)
+        }
+        let status: Status = plan.outcome == .complete ? .done : .formerKeyRemains
+        let readers = status == .done ? "" : " Another program reads it, and until it is done pages of it would remain."
+        try output.done(
+            Self.self, target.name,
+            [
+                ("outcome", .text("planned")), ("dryRun", .bool(true)), ("changes", .text("pages")),
+                ("bytes", .integer(target.inspection.size)), ("neededBytes", .integer(plan.room.needed)),
+                ("availableBytes", .integer(plan.room.available)),
+            ] + members + [("formerKeyRemains", .bool(status != .done))], status: status,
+            text: """
+                \(target.name): the \(secret.shortNoun) opens it; \(target.inspection.size) bytes would be encrypted \
+                again.\(ending)\(readers) Nothing was changed.
+                """)
         if status != .done { throw ReportedError(status: status) }
     }
 
-    private func rotate(_ target: Target, _ secret: Secret, _ change: KeySlotRotation) throws -> RotationOutcome {
+    private func report(
+        _ target: Target, _ outcome: RotationOutcome, _ members: [(String, JSON)], _ text: String
+    ) throws {
+        let status: Status = outcome == .complete ? .done : .formerKeyRemains
+        try output.done(
+            Self.self, target.name,
+            [
+                ("outcome", .text("rotated")), ("changed", .text("pages")), ("bytes", .integer(target.inspection.size)),
+            ] + members + [("formerKeyRemains", .bool(outcome != .complete))], status: status,
+            text: "\(target.name): \(text)")
+        if status != .done { throw ReportedError(status: status) }
+    }
+
+    private func renew(_ target: Target, _ secret: Secret, _ change: KeySlotRotation) throws -> RotationOutcome {
         try Room(for: target).require(for: target.name)
         let display = ProgressDisplay(
             "rotating", files: [(target.name, target.inspection.size)], progress, quiet: output.quiet)
@@ -88,27 +144,30 @@ extension Rotate {
     }
 
     private func refusal(_ file: String, _ dropped: [KeySlot]) -> Failure {
-        Failure(.other, file: file, "these slots would be dropped: \(names(dropped)); nothing was changed",
-                details: [("droppedSlots", .list(dropped.map(\.json)))],
-                remedy: "Give their secrets with --keep-file, or allow it with --drop-other-slots")
+        Failure(
+            .other, file: file, "these slots would be dropped: \(names(dropped)); nothing was changed",
+            details: [("droppedSlots", .list(dropped.map(\.json)))],
+            remedy: "Give their secrets with --keep-file, or allow it with --drop-other-slots")
     }
 
     /// - parameter former: what opens it no more, and "do" or "does".
-    private func words(_ outcome: RotationOutcome, _ former: String) -> String {
+    private func ending(_ outcome: RotationOutcome, _ former: String) -> String {
         switch outcome {
         case .complete: "\(former) not open it."
-        case .formerKeyRemains: """
+        case .formerKeyRemains:
+            """
             Another program still reads pages of the former key. The next opening after that program is done removes \
             them.
             """
-        case .unfinished: """
+        case .unfinished:
+            """
             What is left of the former key could not be removed, because a file could not be written. Make room and \
             check the permissions: the next opening removes it.
             """
         }
     }
 
-    private func words(_ dropped: [KeySlot]) -> String {
+    private func droppedText(_ dropped: [KeySlot]) -> String {
         dropped.isEmpty ? "" : " \(counted(dropped.count, "slot")) dropped: \(names(dropped))."
     }
 

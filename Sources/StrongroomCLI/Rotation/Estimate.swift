@@ -9,16 +9,18 @@ struct Estimate: Sendable {
 
     init(_ settings: CipherSettings) throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "strongroom-trial-\(UUID().uuidString)").path
-        defer { for ending in ["", "-wal", "-shm", "-journal", "-salt-new", "-salt-next"] { unlink(path + ending) } }
+            "strongroom-trial-\(UUID().uuidString)"
+        ).path
+        defer { for file in [path] + CompanionFile.withState.map({ $0.path(of: path) }) { unlink(file) } }
         bytesPerSecond = try attributing(to: path) {
             var configuration = Configuration()
             configuration.encryption = Encryption(key: try .random(), settings: settings)
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             try queue.write { db in
-                try db.execute(sql: """
-                    CREATE TABLE trial (content); INSERT INTO trial VALUES (zeroblob(\(Self.trialSize)))
-                    """)
+                try db.execute(
+                    sql: """
+                        CREATE TABLE trial (content); INSERT INTO trial VALUES (zeroblob(\(Self.trialSize)))
+                        """)
             }
             let began = DispatchTime.now().uptimeNanoseconds
             try queue.rotateKey(to: .random())

@@ -10,19 +10,22 @@ struct Room: Sendable {
         let pageSize = Int64(target.settings.pageSize)
         needed = target.inspection.size / pageSize * (pageSize + 32) + 4096
         var system = statvfs()
-        available = statvfs(target.place.path,
-                            &system) == 0 ? Int64(clamping: UInt64(system.f_bavail) * UInt64(system.f_frsize)) : .max
+        available =
+            statvfs(
+                target.place.path,
+                &system) == 0 ? Int64(clamping: UInt64(system.f_bavail) * UInt64(system.f_frsize)) : .max
     }
 
     func require(for file: String) throws {
         guard available > needed else {
-            throw Failure(.diskFull, file: file,
-                          """
-                          a rotation needs \(megabytes(needed)) of free space beside it, and \(megabytes(available)) \
-                          are free; nothing was changed
-                          """,
-                          details: [("neededBytes", .integer(needed)), ("availableBytes", .integer(available))],
-                          remedy: "Make room on its disk, then run this again")
+            throw Failure(
+                .diskFull, file: file,
+                """
+                a rotation needs \(megabytes(needed)) of free space beside it, and \(megabytes(available)) \
+                are free; nothing was changed
+                """,
+                details: [("neededBytes", .integer(needed)), ("availableBytes", .integer(available))],
+                remedy: "Make room on its disk, then run this again")
         }
     }
 }

@@ -17,15 +17,15 @@ struct RotationReport {
         switch step.state {
         case .rotated where hasSlots:
             "\(step.file): the slot of the old \(old) has the new \(new); no page was written."
-        case .rotated(let outcome): "\(step.file): \(undone)rotated and checked. \(words(outcome))"
+        case .rotated(let outcome): "\(step.file): \(undone)rotated and checked. \(ending(outcome))"
         case .finished where isDry:
             "\(step.file): \(interrupted); it would be finished, and checked.\(readers) Nothing was changed."
         case .finished(.complete):
-            "\(step.file): \(interrupted); it is finished now, and checked. \(words(.complete))"
+            "\(step.file): \(interrupted); it is finished now, and checked. \(ending(.complete))"
         case .finished(let outcome):
-            "\(step.file): an earlier rotation is not finished. \(words(outcome))"
+            "\(step.file): an earlier rotation is not finished. \(ending(outcome))"
         case .already: "\(step.file): the new \(new) opens it already; nothing was changed."
-        case .checked(let plan): "\(step.file): " + words(plan)
+        case .checked(let plan): "\(step.file): " + prediction(plan)
         case .found, .failed, .skipped: nil
         }
     }
@@ -36,14 +36,16 @@ struct RotationReport {
 
     private var interrupted: String { "an earlier rotation was interrupted when the new \(new) had taken over" }
 
-    private func words(_ outcome: RotationOutcome) -> String {
+    private func ending(_ outcome: RotationOutcome) -> String {
         switch outcome {
         case .complete: "Only the new \(new) opens it."
-        case .formerKeyRemains: """
+        case .formerKeyRemains:
+            """
             The new \(new) opens it; but another program still reads pages of the old one, and until they are removed \
             the old \(old) opens the file without its log. Run this again when that program is done, or with --wait.
             """
-        case .unfinished: """
+        case .unfinished:
+            """
             The new \(new) opens it; but what is left of the old one could not be removed, because a file could not be \
             written. Make room and check the permissions, then run this again.
             """
@@ -61,7 +63,7 @@ struct RotationReport {
         return "an earlier rotation was interrupted before the new \(new) had taken over, and was undone; now it is "
     }
 
-    private func words(_ plan: RotationPlan) -> String {
+    private func prediction(_ plan: RotationPlan) -> String {
         guard !hasSlots else {
             return "the \(old) opens it; its slot would be changed, and no page. Nothing was changed."
         }
@@ -93,8 +95,11 @@ struct RotationReport {
     /// After the file and the status.
     var members: [(String, JSON)] {
         switch step.state {
-        case .rotated: [("outcome", .text("rotated")), ("changed", change),
-                        ("bytes", .integer(bytes)), ("undoneBefore", .bool(step.wasPending)), remains]
+        case .rotated:
+            [
+                ("outcome", .text("rotated")), ("changed", change),
+                ("bytes", .integer(bytes)), ("undoneBefore", .bool(step.wasPending)), remains,
+            ]
         case .finished: [("outcome", .text("finished")), ("bytes", .integer(bytes)), remains] + dryness
         case .already: [("outcome", .text("already")), ("bytes", .integer(bytes))] + dryness
         case .checked(let plan): members(plan)
@@ -111,11 +116,15 @@ struct RotationReport {
         [
             ("outcome", .text("planned")), ("dryRun", .bool(true)), ("changes", change), ("bytes", .integer(bytes)),
             ("neededBytes", .integer(plan.room.needed)), ("availableBytes", .integer(plan.room.available)),
-            ("seconds", seconds(plan).map { .real(($0 * 10).rounded() / 10) } ?? .null),
+            ("seconds", seconds(plan).map { .real(($0 * 1000).rounded() / 1000) } ?? .null),
             ("isRotationPending", .bool(step.wasPending)), remains,
-            ("processes", .list(plan.processes.map {
-                .object([("process", .integer(Int64($0.identifier))), ("name", .text($0.name))])
-            })),
+            (
+                "processes",
+                .list(
+                    plan.processes.map {
+                        .object([("process", .integer(Int64($0.identifier))), ("name", .text($0.name))])
+                    })
+            ),
         ]
     }
 

@@ -34,7 +34,8 @@ struct RotationRun {
             guard case .found = step.state else { return step }
             var checked = step.continued(unless: interruption) { target in
                 .checked(
-                    try isDry ? target.dryPlan(keys, waits: waits, others, interruption)
+                    try isDry
+                        ? target.dryPlan(keys, waits: waits, others, interruption)
                         : target.plan(keys, keepingOpen: keepingOpen, others))
             }
             if case .failed(let failure) = checked.state {
@@ -47,13 +48,13 @@ struct RotationRun {
     /// Rotates the checked databases, and tries the new key on those that the old key does not open.
     mutating func rotate(
         _ keys: RotationKeys, waits: Bool, _ interruption: Interruption, _ display: ProgressDisplay,
-        _ tell: @escaping @Sendable (RotationStep) -> Void)
-    {
+        _ tell: @escaping @Sendable (RotationStep) -> Void
+    ) {
         steps = concurrently(steps, jobs: jobs) { step in
             var ended = Self.finished(step, keys, isDry: false, waits: waits, interruption)
             if case .checked(let plan) = step.state {
                 ended = step.continued(unless: interruption) {
-                    .rotated(try $0.rotate(plan, keys, waits: waits, interruption, display))
+                    .rotated(try $0.changeKey(plan, keys, waits: waits, interruption, display))
                 }
             }
             tell(ended)
@@ -68,8 +69,8 @@ struct RotationRun {
 
     private static func finished(
         _ step: RotationStep, _ keys: RotationKeys, isDry: Bool, waits: Bool,
-        _ interruption: Interruption) -> RotationStep
-    {
+        _ interruption: Interruption
+    ) -> RotationStep {
         guard step.failure?.status == .wrongKey else { return step }
         let tried = step.continued(unless: interruption) {
             try $0.finish(keys, isDry: isDry, waits: waits, interruption)
@@ -90,8 +91,8 @@ struct RotationRun {
 
 /// Runs `body` on each element, up to `jobs` at a time, and returns the results in order.
 func concurrently<Element: Sendable, Answer: Sendable>(
-    _ elements: [Element], jobs: Int, _ body: @escaping @Sendable (Element) -> Answer) -> [Answer]
-{
+    _ elements: [Element], jobs: Int, _ body: @escaping @Sendable (Element) -> Answer
+) -> [Answer] {
     let work = Worklist<Element, Answer>(elements)
     let group = DispatchGroup()
     for _ in 0..<max(1, min(jobs, elements.count)) {

@@ -112,26 +112,31 @@ extension Target {
 
     /// Looks for the same obstacles, and authenticates every page, without changing anything.
     func dryPlan(
-        _ keys: RotationKeys, waits: Bool, _ others: OpenElsewhere, _ interruption: Interruption) throws -> RotationPlan
-    {
+        _ keys: RotationKeys, waits: Bool, _ others: OpenElsewhere, _ interruption: Interruption
+    ) throws -> RotationPlan {
         let room = try requireRotatable(keys)
         let began = DispatchTime.now().uptimeNanoseconds
-        try attributing(to: name) { try DatabaseFile.reading(path: place.path,
-            encryption: encryption(keys.old)) { _ in } }
+        try attributing(to: name) {
+            try DatabaseFile.reading(path: place.path, encryption: encryption(keys.old)) { _ in }
+        }
         let opening = Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
         let locks = FileLocks(path: place.path)
         if locks.isWritten || locks.isRead && !locks.hasLog {
-            throw Failure(.busy, file: name, "another program is using it (it holds a lock)",
-                          remedy: "Stop that program or let it finish, then run this again. "
-                            + "The old \(keys.oldNoun) opens it")
+            throw Failure(
+                .busy, file: name, "another program is using it (it holds a lock)",
+                remedy: "Stop that program or let it finish, then run this again. "
+                    + "The old \(keys.oldNoun) opens it")
         }
         let report = try attributing(to: name) {
-            try DatabaseFile.check(path: place.path, encryption: encryption(keys.old),
-                                   pagesOnly: true) { _ in try interruption.check() }
+            try DatabaseFile.check(
+                path: place.path, encryption: encryption(keys.old),
+                pagesOnly: true
+            ) { _ in try interruption.check() }
         }
         guard report.isIntact else {
-            throw Failure(.damaged, file: name, "it is damaged (\(report.problems[0]))",
-                          remedy: "Keep a copy of it as it is, and restore from a backup")
+            throw Failure(
+                .damaged, file: name, "it is damaged (\(report.problems[0]))",
+                remedy: "Keep a copy of it as it is, and restore from a backup")
         }
         return RotationPlan(
             room: room, opening: opening, processes: others.processes(having: place.path),
@@ -145,20 +150,23 @@ extension Target {
 
     private func requireRotatable(_ keys: RotationKeys) throws -> Room {
         if let links = FileIdentity(place.path)?.linkCount, links > 1 {
-            throw Failure(.other, file: name,
-                          "it has \(links) names (hard links), and what stands beside it only one; nothing was changed",
-                          remedy: "Remove the other names, then run this again")
+            throw Failure(
+                .other, file: name,
+                "it has \(links) names (hard links), and what stands beside it only one; nothing was changed",
+                remedy: "Remove the other names, then run this again")
         }
         guard access(place.path, W_OK) == 0 else {
-            throw Failure(.other, file: name,
-                          "it cannot be written (\(String(cString: strerror(errno)))); nothing was changed",
-                          remedy: "Check the permissions of the file and of its folder")
+            throw Failure(
+                .other, file: name,
+                "it cannot be written (\(String(cString: strerror(errno)))); nothing was changed",
+                remedy: "Check the permissions of the file and of its folder")
         }
         // The new salt of a plaintext header is written there.
-        let salt = place.path + "-salt"
+        let salt = place.path(of: .salt)
         if inspection.kind == .plaintextHeader, access(salt, W_OK) != 0, errno == EACCES || errno == EROFS {
-            throw Failure(errno: errno, file: name, "its salt file \(salt) cannot be written",
-                          remedy: "Check the owner and mode of that file")
+            throw Failure(
+                errno: errno, file: name, "its salt file \(salt) cannot be written",
+                remedy: "Check the owner and mode of that file")
         }
         let room = Room(for: self)
         // The passphrase of a slot changes, and no page.
@@ -169,7 +177,7 @@ extension Target {
     /// Rotates the key. A failure says which key opens the database.
     ///
     /// - parameter waits: true to wait for readers of the old key's pages, until they end or an interruption arrives.
-    func rotate(
+    func changeKey(
         _ plan: RotationPlan, _ keys: RotationKeys, waits: Bool, _ interruption: Interruption,
         _ display: ProgressDisplay
     ) throws -> RotationOutcome {
@@ -199,16 +207,17 @@ extension Target {
     private func changeSlot(of queue: DatabaseQueue, _ keys: RotationKeys) throws {
         let slots = try queue.keySlots()
         guard let slot = slots.opened else {
-            throw Failure(.other, file: name, "the data key was given, which is in no slot; nothing was changed",
-                          remedy: "Give the passphrase of a slot, or renew the data key with --data-key")
+            throw Failure(
+                .other, file: name, "the data key was given, which is in no slot; nothing was changed",
+                remedy: "Give the passphrase of a slot, or renew the data key with --data-key")
         }
         try slots.change(slot.id, to: keys.new!)
     }
 
     /// Finishes an earlier run on a database that the old key does not open. Does nothing if that run has completed.
     func finish(
-        _ keys: RotationKeys, isDry: Bool, waits: Bool, _ interruption: Interruption) throws -> RotationStep.State
-    {
+        _ keys: RotationKeys, isDry: Bool, waits: Bool, _ interruption: Interruption
+    ) throws -> RotationStep.State {
         guard isDry else { return try finish(keys, waits: waits, interruption) }
         try attributing(to: name) {
             try DatabaseFile.reading(path: place.path, encryption: encryption(keys.new!)) { _ in }
@@ -223,8 +232,9 @@ extension Target {
             defer { try? queue.close() }
             guard inspection.isRotationPending else { return .already }
             guard try queue.checkIntegrity().isIntact else {
-                throw Failure(.damaged, file: name, "the new \(keys.newNoun) opens it, and it is damaged",
-                              remedy: "Keep a copy of it as it is, and restore from a backup")
+                throw Failure(
+                    .damaged, file: name, "the new \(keys.newNoun) opens it, and it is damaged",
+                    remedy: "Keep a copy of it as it is, and restore from a backup")
             }
             let outcome = try queue.finishKeyRotation()
             return .finished(try waits ? wait(queue, outcome, interruption) : outcome)
@@ -233,8 +243,8 @@ extension Target {
 
     /// Calls `finishKeyRotation` repeatedly. Each call waits as long as for a lock.
     private func wait(
-        _ queue: DatabaseQueue, _ outcome: RotationOutcome, _ interruption: Interruption) throws -> RotationOutcome
-    {
+        _ queue: DatabaseQueue, _ outcome: RotationOutcome, _ interruption: Interruption
+    ) throws -> RotationOutcome {
         var outcome = outcome
         while outcome == .formerKeyRemains, !interruption.isRequested { outcome = try queue.finishKeyRotation() }
         return outcome

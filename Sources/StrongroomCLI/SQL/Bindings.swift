@@ -9,8 +9,9 @@ struct Bindings {
         for option in options {
             let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, !parts[0].isEmpty else {
-                throw Failure(.usage, "--bind takes name=value, and \(option) is not; nothing was changed",
-                              remedy: "Write --bind name=value")
+                throw Failure(
+                    .usage, "--bind takes name=value, and \(option) is not; nothing was changed",
+                    remedy: "Write --bind name=value")
             }
             let name = [":", "@", "$", "?"].contains(parts[0].prefix(1)) ? parts[0].dropFirst() : parts[0]
             values[String(name)] = Self.value(String(parts[1]))
@@ -25,13 +26,15 @@ struct Bindings {
     }
 
     func arguments(of statement: Statement) throws -> StatementArguments {
-        StatementArguments(try statement.parameterNames.enumerated().map { index, name in
-            let name = name ?? "\(index + 1)"
-            guard let value = values[name] else {
-                throw Failure(.usage, "the parameter \(name) has no value; nothing was changed",
-                              remedy: "Give --bind \(name)=VALUE")
-            }
-            return value
-        })
+        StatementArguments(
+            try statement.parameterNames.enumerated().map { index, name in
+                let name = name ?? "\(index + 1)"
+                guard let value = values[name] else {
+                    throw Failure(
+                        .usage, "the parameter \(name) has no value; nothing was changed",
+                        remedy: "Give --bind \(name)=VALUE")
+                }
+                return value
+            })
     }
 }

@@ -8,12 +8,14 @@ struct SQLDump {
 
     /// - parameter table: the only table to dump, with its indexes and triggers; nil for all.
     func write(_ table: String?, to write: (String) throws -> Void) throws {
-        let entries = try Row.fetchAll(db, sql: """
-            SELECT type, name, sql, rootpage FROM sqlite_master
-            WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-            AND (?1 IS NULL OR lower(tbl_name) = lower(?1))
-            ORDER BY type <> 'table', rowid
-            """, arguments: [table])
+        let entries = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT type, name, sql, rootpage FROM sqlite_master
+                WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                AND (?1 IS NULL OR lower(tbl_name) = lower(?1))
+                ORDER BY type <> 'table', rowid
+                """, arguments: [table])
         let virtual = entries.filter { ($0["type"] as String) == "table" && ($0["rootpage"] as Int) == 0 }
         if !virtual.isEmpty {
             try write("-- It has virtual tables: in SQLite's shells, enter .dbconfig defensive off first.")
@@ -28,7 +30,8 @@ struct SQLDump {
         if !virtual.isEmpty { try write("PRAGMA writable_schema = ON;") }
         for entry in virtual {
             let name = literal(entry["name"]), sql = literal(entry["sql"])
-            try write("""
+            try write(
+                """
                 INSERT INTO sqlite_schema(type, name, tbl_name, rootpage, sql) \
                 VALUES ('table', \(name), \(name), 0, \(sql));
                 """)

@@ -48,8 +48,9 @@ extension ShellSession {
 
     private mutating func setForm(_ name: String) throws {
         guard let new = RowForm(rawValue: name) else {
-            throw Failure(.usage, "there is no form \(name); nothing was changed",
-                          remedy: "The forms are table, csv and jsonl")
+            throw Failure(
+                .usage, "there is no form \(name); nothing was changed",
+                remedy: "The forms are table, csv and jsonl")
         }
         form = new
     }
@@ -60,8 +61,9 @@ extension ShellSession {
             throw Failure(errno: errno, file: path, "it cannot be read", remedy: "Check its permissions")
         }
         guard let content = FileManager.default.contents(atPath: path) else {
-            throw Failure(.other, file: path, "it cannot be read; nothing was changed",
-                          remedy: "Give a file of comma-separated values")
+            throw Failure(
+                .other, file: path, "it cannot be read; nothing was changed",
+                remedy: "Give a file of comma-separated values")
         }
         var rows = CSV(content).rows[...]
         try db.inSavepoint {
@@ -74,8 +76,9 @@ extension ShellSession {
             for (index, row) in rows.enumerated() {
                 guard row.count == width else {
                     let widths = "\(counted(row.count, "value")) for \(counted(width, "column"))"
-                    throw Failure(.other, file: path, "row \(index + 1) has \(widths); nothing was changed",
-                                  remedy: "Make its rows as wide as the table")
+                    throw Failure(
+                        .other, file: path, "row \(index + 1) has \(widths); nothing was changed",
+                        remedy: "Make its rows as wide as the table")
                 }
                 try insertion.execute(arguments: StatementArguments(row))
             }

@@ -30,8 +30,9 @@ struct ShellSession {
         }
         if !statement.isEmpty { try reportingErrors { try $0.execute(statement, db) } }
         if db.isInsideTransaction {
-            throw Failure(.other, file: file, "the last transaction was not committed, and is undone",
-                          remedy: "End it with COMMIT")
+            throw Failure(
+                .other, file: file, "the last transaction was not committed, and is undone",
+                remedy: "End it with COMMIT")
         }
     }
 
@@ -55,9 +56,10 @@ struct ShellSession {
 
     private func refuseTransaction(_ statement: Statement) throws {
         guard case .transaction(let word) = StatementKind(statement.sql) else { return }
-        throw Failure(.other, file: file,
-                      "\(word) is refused without --write: each line sees the database as it is then",
-                      remedy: "Leave it out, or give --write")
+        throw Failure(
+            .other, file: file,
+            "\(word) is refused without --write: each line sees the database as it is then",
+            remedy: "Leave it out, or give --write")
     }
 
     /// Runs `body` on one state of the database: that of the open transaction, if any.
@@ -72,8 +74,9 @@ struct ShellSession {
         } catch {
             var failure = Failure(any: error, file: file)
             if failure.isOfWriting, !isWriting {
-                failure = Failure(.other, file: file, "this writes; nothing was changed",
-                                  remedy: "Give --write if that is what you want")
+                failure = Failure(
+                    .other, file: file, "this writes; nothing was changed",
+                    remedy: "Give --write if that is what you want")
             }
             guard !isInteractive || failure.status == .interrupted else {
                 return Console.message("strongroom: \(failure)")

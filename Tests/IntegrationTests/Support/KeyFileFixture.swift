@@ -1,9 +1,11 @@
 import CStrongroomFaults
 import Foundation
-@testable import Strongroom
+import TestSupport
 import Testing
 
-/// What a database may be to which key slots belong, in the words of the table.
+@testable import Strongroom
+
+/// The states of a database to which key slots belong, in the words of the table.
 enum SlotDatabaseState: String, CaseIterable, Sendable {
     case absent, withoutSlots = "without slots", withSlots = "with slots", renewalPending = "renewal pending"
 
@@ -22,7 +24,7 @@ private struct KeyFileModel: Sendable {
     let foreign: Data
 
     init(_ state: SlotDatabaseState) throws {
-        let away = try Scratch(), path = away.path("db.sqlite")
+        let away = try TemporaryFolder(), path = away.path("db.sqlite")
         try Self.create(away.path("foreign"), hasSlots: true)
         foreign = try away.bytes("foreign-keys")
         switch state {
@@ -60,7 +62,7 @@ private struct KeyFileModel: Sendable {
         try? reader.close()
     }
 
-    private mutating func copy(_ away: Scratch) throws {
+    private mutating func copy(_ away: TemporaryFolder) throws {
         for name in try away.names() where name.hasPrefix("db.sqlite") && !name.hasSuffix("-shm") {
             files[name] = try away.bytes(name)
         }
@@ -69,7 +71,7 @@ private struct KeyFileModel: Sendable {
 
 /// A database in one of its states, with a file of key slots in one of its own.
 struct KeyFileFixture {
-    let scratch: Scratch
+    let scratch: TemporaryFolder
     let role: KeyFiles.Role
     let sidecar: SidecarState
     let database: SlotDatabaseState
@@ -79,11 +81,11 @@ struct KeyFileFixture {
     var path: String { scratch.path("db.sqlite") }
     private var file: String { path + role.rawValue }
 
-    /// Root reads everything: what it may not read has to be another user's, and so has the one who tries.
+    /// Root reads everything: an unreadable file has to be another user's, and so has the process that tries.
     var isOfAnotherUser: Bool { sidecar == .unreadable && geteuid() == 0 }
 
     init(_ role: KeyFiles.Role, _ sidecar: SidecarState, _ database: SlotDatabaseState) throws {
-        scratch = try Scratch()
+        scratch = try TemporaryFolder()
         (self.role, self.sidecar, self.database) = (role, sidecar, database)
         let model = try SlotDatabaseState.models.get()[database]!
         for (name, bytes) in model.files { try scratch.write(bytes, to: name) }
@@ -117,8 +119,8 @@ struct KeyFileFixture {
     }
 
     static func open(
-        _ path: String, _ passphrase: String = Self.passphrase, creatingSlots: Bool = false) throws -> DatabaseQueue
-    {
+        _ path: String, _ passphrase: String = Self.passphrase, creatingSlots: Bool = false
+    ) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.encryption = Encryption(key: .passphrase(passphrase))
         configuration.allowsUnsafeTransactions = true

@@ -1,6 +1,7 @@
 import Foundation
+import TestSupport
 
-/// How a program ended and what it said.
+/// The exit status and the output of a program.
 struct Outcome {
     let status: Int32
     let output: String
@@ -77,9 +78,9 @@ struct Program {
     /// Runs to the end. Standard input is `input`, then its end; there is no terminal.
     func run(input: String = "") async throws -> Outcome {
         // From a file: writing to a program that has ended already would end the tests, too.
-        let scratch = try Scratch()
+        let scratch = try TemporaryFolder()
         try scratch.write(Data(input.utf8), to: "input")
-        let running = try RunningProgram(executable, arguments, input: try scratch.reading("input"))
+        let running = try RunningProgram(executable, arguments, input: scratch.reading("input"))
         return await running.outcome()
     }
 
@@ -96,7 +97,7 @@ struct Unavailable: Error, CustomStringConvertible {
 /// A process under way. Its output goes to files, which never fill up the way a pipe does.
 final class RunningProgram {
     let process = Process()
-    private let scratch: Scratch
+    private let scratch: TemporaryFolder
     private let inputPipe = Pipe()
     private let ended = AsyncStream<Void>.makeStream()
     private let watchdog: DispatchWorkItem
@@ -105,7 +106,7 @@ final class RunningProgram {
         _ executable: URL, _ arguments: [String], input: FileHandle? = nil, terminal: FileHandle? = nil,
         patience: TimeInterval = 120
     ) throws {
-        scratch = try Scratch()
+        scratch = try TemporaryFolder()
         process.executableURL = executable
         process.arguments = arguments
         let output = try terminal ?? scratch.newFile("output"), errors = try terminal ?? scratch.newFile("errors")
@@ -161,12 +162,13 @@ final class RunningProgram {
         try await wait { self.scratch.text("errors").contains(text) }
     }
 
+    /// Asks every millisecond: one that asked without a pause would take the processor from the program.
     func wait(until condition: () throws -> Bool) async throws {
         while try !condition() {
-            guard process.isRunning else {
+            guard try process.isRunning || condition() else {
                 throw Unavailable("the program ended too early: \(scratch.text("errors"))")
             }
-            await Task.yield()
+            try await Task.sleep(nanoseconds: 1_000_000)
         }
     }
 }

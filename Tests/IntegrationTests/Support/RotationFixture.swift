@@ -1,25 +1,26 @@
 import Foundation
+import TestSupport
 import Testing
 
-/// Databases with the passphrase "old", and the files with it and the new one that `strongroom rotate` reads.
+/// Databases with the raw key "old", and the files with it and the new one that `strongroom rotate` reads.
 struct RotationFixture {
-    let scratch: Scratch
+    let scratch: TemporaryFolder
     let databases: [String]
     let keys: [String]
 
     var database: String { databases[0] }
 
     init(_ names: [String] = ["encrypted.sqlite"]) async throws {
-        scratch = try Scratch()
+        scratch = try TemporaryFolder()
         var databases: [String] = []
-        for name in names { databases.append(try await scratch.encryptedDatabase(name, passphrase: "old")) }
+        for name in names { databases.append(try await scratch.encryptedDatabase(name, rawKey: "old")) }
         self.databases = databases
-        let old = try scratch.secret("old", in: "old.key"), new = try scratch.secret("new", in: "new.key")
-        keys = ["--passphrase-file", old, "--new-passphrase-file", new]
+        let old = try scratch.rawKey("old", in: "old.key"), new = try scratch.rawKey("new", in: "new.key")
+        keys = ["--raw-key-file", old, "--new-raw-key-file", new]
     }
 
-    func shell(_ passphrase: String = "old", _ database: String? = nil) -> StockShell {
-        StockShell(path: database ?? self.database, passphrase: passphrase)
+    func shell(_ key: RawKey = "old", _ database: String? = nil) -> StockShell {
+        StockShell(path: database ?? self.database, rawKey: key)
     }
 
     /// Makes a database so large that a rotation can be met in its middle.
@@ -47,11 +48,11 @@ struct RotationFixture {
         return running
     }
 
-    /// The one passphrase that opens the database.
+    /// The one key that opens the database.
     func survivor() async throws -> String {
         var survivors: [String] = []
         for name in ["old", "new"] {
-            let check = try await strongroom("verify-key", database, "--passphrase-file", scratch.path(name + ".key"))
+            let check = try await strongroom("verify-key", database, "--raw-key-file", scratch.path(name + ".key"))
             if check.status == 0 { survivors.append(name) }
         }
         try #require(survivors.count == 1, "\(survivors)")
@@ -62,13 +63,13 @@ struct RotationFixture {
         try await strongroom("info", database, "--json").object["isRotationPending"] as? Bool
     }
 
-    /// Each of the databases opens with the passphrase, with all its rows.
+    /// Each of the databases opens with the key, with all its rows.
     func expectRows(
-        _ passphrase: String, _ databases: [String]? = nil, sourceLocation: SourceLocation = #_sourceLocation
+        _ key: RawKey, _ databases: [String]? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         for database in databases ?? self.databases {
-            let answer = try await shell(passphrase, database).attempt(Scratch.sampleQuery)
-            #expect(answer.output == Scratch.sampleAnswer + "\n", "\(database)", sourceLocation: sourceLocation)
+            let answer = try await shell(key, database).attempt(TemporaryFolder.sampleQuery)
+            #expect(answer.output == TemporaryFolder.sampleAnswer + "\n", "\(database)", sourceLocation: sourceLocation)
         }
     }
 }

@@ -1,14 +1,16 @@
 import CStrongroomFaults
 import Foundation
-@testable import Strongroom
+import TestSupport
 import Testing
 
-/// What may stand beside a database, in the words of the table.
+@testable import Strongroom
+
+/// The files beside a database, in the words of the table.
 enum SidecarState: String, CaseIterable, Sendable {
     case absent, valid, stale, foreign, empty, unreadable, notAFile = "not a file"
 }
 
-/// What a database may be, in the words of the table.
+/// The states of a database, in the words of the table.
 enum DatabaseState: String, CaseIterable, Sendable {
     case absent, empty, encrypted, plaintextHeader = "plaintext header", rotationPending = "rotation pending"
 
@@ -17,7 +19,7 @@ enum DatabaseState: String, CaseIterable, Sendable {
 
 /// A database in one of its states, with a sidecar in one of its own.
 struct SidecarFixture {
-    let scratch: Scratch
+    let scratch: TemporaryFolder
     let role: SaltFile.Role
     let sidecar: SidecarState
     let database: DatabaseState
@@ -25,21 +27,21 @@ struct SidecarFixture {
     static let key = Data(repeating: 1, count: 32), newKey = Data(repeating: 2, count: 32)
     private static let formerKey = Data(repeating: 3, count: 32)
 
-    /// Whom files belong to that are to be unreadable for nobody but root.
+    /// The owner of files that only root can read.
     static let user: UInt32 = 65534
 
     var path: String { scratch.path("db.sqlite") }
     private var file: String { SaltFile.path(role, of: path) }
 
     init(_ role: SaltFile.Role, _ sidecar: SidecarState, _ database: DatabaseState) throws {
-        scratch = try Scratch()
+        scratch = try TemporaryFolder()
         (self.role, self.sidecar, self.database) = (role, sidecar, database)
         try makeDatabase()
         try makeSidecar()
         if isOfAnotherUser { try giveAway() }
     }
 
-    /// Root reads everything: what it may not read has to be another user's, and so has the one who tries.
+    /// Root reads everything: an unreadable file has to be another user's, and so has the process that tries.
     var isOfAnotherUser: Bool { sidecar == .unreadable && geteuid() == 0 }
 
     // MARK: - The database
@@ -60,7 +62,7 @@ struct SidecarFixture {
 
     /// As a process leaves it that is killed after the commit of a rotation: the new pages are in the log.
     private func makePendingRotation() throws {
-        let away = try Scratch(), path = away.path("db.sqlite")
+        let away = try TemporaryFolder(), path = away.path("db.sqlite")
         try Self.create(path, header: PlaintextHeader(), key: Self.formerKey)
         let queue = try Self.open(path, header: nil, key: Self.formerKey)
         let reader = try Self.open(path, header: nil, key: Self.formerKey)
@@ -109,7 +111,7 @@ struct SidecarFixture {
         }
     }
 
-    /// What those agreed on who created the database, or are about to.
+    /// The salt that connections have agreed on that created the database, or are about to.
     private var agreement: SaltFile {
         get throws { try SaltFile(salt: saltInUse ?? .random(), header: database == .encrypted ? 0 : 32) }
     }
@@ -118,7 +120,7 @@ struct SidecarFixture {
         get throws { try DatabaseFile.inspect(path: path).salt.map { try Salt($0) } }
     }
 
-    /// What was right before the latest rotation, or is done with.
+    /// The salt from before the latest rotation, or one that is no longer needed.
     private func stale(_ own: [SaltFile]) throws -> SaltFile {
         if role == .permanent, own.count > 1 { return own[1] }
         if role == .rotation, let salt = try saltInUse {
@@ -176,7 +178,7 @@ struct SidecarFixture {
         try fresh.close()
     }
 
-    /// What became of it in the words of the table. Whatever became of it, no salt of a database is lost.
+    /// The outcome in the words of the table. In no outcome is a salt of a database lost.
     private func outcome(_ success: String, _ body: () throws -> Void) throws -> String {
         let before = permanentSalts, bytes = Data.ofSidecar(file)
         if isOfAnotherUser { try #require(strongroom_faults_use_files_as(Self.user)) }

@@ -1,12 +1,15 @@
 import Foundation
-@testable import Strongroom
+import TestSupport
 import Testing
+
+@testable import Strongroom
 
 /// A row of the tables in the article on sidecars: the outcomes for a sidecar in one of its states, beside a database
 /// in one of its own.
 struct SidecarRow<Role, Database>: CustomTestStringConvertible, Sendable
-where Role: RawRepresentable<String> & CaseIterable & Sendable,
-      Database: RawRepresentable<String> & CaseIterable & Sendable
+where
+    Role: RawRepresentable<String> & CaseIterable & Sendable,
+    Database: RawRepresentable<String> & CaseIterable & Sendable
 {
     let role: Role
     let sidecar: SidecarState
@@ -21,7 +24,7 @@ where Role: RawRepresentable<String> & CaseIterable & Sendable,
     private init?(_ line: Substring, _ role: Role) {
         let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
         guard cells.count == 6, let sidecar = SidecarState(rawValue: cells[0]),
-              let database = Database(rawValue: cells[1])
+            let database = Database(rawValue: cells[1])
         else { return nil }
         (self.role, self.sidecar, self.database) = (role, sidecar, database)
         outcomes = Array(cells[2...4])
@@ -30,7 +33,8 @@ where Role: RawRepresentable<String> & CaseIterable & Sendable,
 
     /// The rows of the tables of these roles.
     static var all: [Self] {
-        let article = Program.packageFolder.appendingPathComponent("Sources/Strongroom/Strongroom.docc/Sidecars.md")
+        let article = Program.packageFolder.appendingPathComponent(
+            "Sources/Strongroom/Strongroom.docc/Maintainers/Sidecars.md")
         var role: Role?
         return ((try? String(contentsOf: article, encoding: .utf8)) ?? "").split(separator: "\n").compactMap { line in
             if line.hasPrefix("## ") { role = Role.allCases.first { line == "## The tables of `\($0.rawValue)`" } }
@@ -38,9 +42,14 @@ where Role: RawRepresentable<String> & CaseIterable & Sendable,
         }
     }
 
+    /// In the default form, one row for each file and outcome.
+    static func chosen<Outcome: Hashable>(_ subject: String, _ outcome: (Self) -> Outcome) -> [Self] {
+        Form.rows(subject, of: all) { [AnyHashable($0.role.rawValue), AnyHashable(outcome($0))] }
+    }
+
     /// Throws unless there is one row for each state of each sidecar beside each state of a database.
-    static func requireCompleteness(_ rows: [Self]) {
-        let names = rows.map(\.testDescription)
+    static func requireCompleteness() {
+        let names = all.map(\.testDescription)
         #expect(Set(names).count == names.count)
         #expect(names.count == Role.allCases.count * SidecarState.allCases.count * Database.allCases.count)
     }

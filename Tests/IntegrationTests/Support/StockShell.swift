@@ -1,19 +1,11 @@
 import Foundation
+import TestSupport
 
-/// The `sqlcipher` shell as its makers ship it: the judge of what we write, and the author of what we read.
-struct StockShell {
-    let path: String
-    /// Nil opens a clear database.
-    var passphrase: String?
-
-    private var keying: String {
-        guard let passphrase else { return "" }
-        let quoted = passphrase.replacingOccurrences(of: "'", with: "''")
-        return ".output /dev/null\nPRAGMA key = '\(quoted)';\n.output stdout\n"
-    }
-
+extension StockShell {
     private func program() throws -> Program {
-        try Program("sqlcipher", "-batch", "-bail", "-init", "/dev/null", path)
+        var program = try Program("sqlcipher", "-bail")
+        program.arguments += Self.arguments + [path]
+        return program
     }
 
     /// Runs `sql`, and returns the rows, columns separated by a bar.
@@ -39,16 +31,21 @@ struct StockShell {
     }
 }
 
-extension Scratch {
-    /// A clear database with a few rows, made by the stock shell. Returns its path.
+extension TemporaryFolder {
+    /// An unencrypted database with a few rows, made by the stock shell. Returns its path.
     func clearDatabase(_ name: String = "clear.sqlite") async throws -> String {
         try await StockShell(path: path(name)).run(Self.sampleSQL)
         return path(name)
     }
 
-    /// The same rows, encrypted by the stock shell.
+    /// Those rows, encrypted by the stock shell.
     func encryptedDatabase(_ name: String = "encrypted.sqlite", passphrase: String) async throws -> String {
-        try await StockShell(path: path(name), passphrase: passphrase).run(Self.sampleSQL)
+        try write(try await DerivedModels.shared.file(passphrase), to: name)
+        return path(name)
+    }
+
+    func encryptedDatabase(_ name: String = "encrypted.sqlite", rawKey: RawKey) async throws -> String {
+        try await StockShell(path: path(name), rawKey: rawKey).run(Self.sampleSQL)
         return path(name)
     }
 
@@ -60,8 +57,24 @@ extension Scratch {
             INSERT INTO book SELECT i, 1 + i % 2, 'Volume ' || i, zeroblob(100) FROM n;
         """
 
-    /// What identifies the sample rows.
+    /// The identification of the sample rows.
     static let sampleQuery =
         "SELECT (SELECT group_concat(name, '+') FROM author), (SELECT count(*) FROM book), (SELECT sum(id) FROM book);"
     static let sampleAnswer = "Ibn Battuta+Sei Shōnagon|300|45150"
+}
+
+/// The sample rows, encrypted by the stock shell once for each passphrase.
+private actor DerivedModels {
+    static let shared = DerivedModels()
+
+    private var files: [String: Data] = [:]
+
+    func file(_ passphrase: String) async throws -> Data {
+        if let file = files[passphrase] { return file }
+        let folder = try TemporaryFolder(), name = "model.sqlite"
+        try await StockShell(path: folder.path(name), passphrase: passphrase).run(TemporaryFolder.sampleSQL)
+        let file = try folder.bytes(name)
+        files[passphrase] = file
+        return file
+    }
 }

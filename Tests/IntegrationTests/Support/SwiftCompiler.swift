@@ -4,11 +4,12 @@ import Foundation
 enum SwiftCompiler {
     static let isAvailable = (try? Program("swiftc")) != nil
 
-    /// What it says in the Swift 6 language mode; nothing where all is well.
+    /// Returns its diagnostics in the Swift 6 language mode; an empty text where all is well.
     static func diagnostics(_ arguments: String...) async throws -> String {
         // The cache of modules knows them by one path only.
         let built = try Program.builtFolder().resolvingSymlinksInPath()
-        let maps = try FileManager.default.contentsOfDirectory(atPath: built.path)
+        let maps =
+            try FileManager.default.contentsOfDirectory(atPath: built.path)
             .map { "\(built.path)/\($0)/module.modulemap" }
             .filter { FileManager.default.fileExists(atPath: $0) }
             + ["\(Program.packageFolder.path)/Shim/CSQLCipher/module.modulemap"]

@@ -2,6 +2,7 @@ import CStrongroomFaults
 import Dispatch
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 /// A value that several threads write and read.
@@ -35,7 +36,7 @@ final class Gate: Sendable {
         semaphore.signal()
     }
 
-    /// Whether the gate opens within so many seconds.
+    /// Returns true if the gate opens within so many seconds.
     func opens(within seconds: TimeInterval) -> Bool {
         guard semaphore.wait(timeout: .now() + seconds) == .success else { return false }
         semaphore.signal()
@@ -54,7 +55,7 @@ struct LockWait {
 
     /// Blocks until a connection has begun to wait since this was made.
     func pass(sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(strongroom_faults_await_sleep(former), "nobody waits for a lock", sourceLocation: sourceLocation)
+        #expect(strongroom_faults_await_sleep(former), "no thread waits for a lock", sourceLocation: sourceLocation)
     }
 }
 
@@ -180,19 +181,22 @@ extension Database {
         try Int.fetchOne(self, sql: "SELECT COUNT(*) FROM wine")!
     }
 
-    /// Runs for as long as nobody stops it.
+    /// Runs until it is stopped.
     func runForever() throws {
-        _ = try Int.fetchOne(self, sql: """
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n
-            """)
+        _ = try Int.fetchOne(
+            self,
+            sql: """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n
+                """)
     }
 
-    /// Writes for as long as nobody stops it.
+    /// Writes until it is stopped.
     func writeForever() throws {
-        try execute(sql: """
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO wine (name) SELECT 'flood' \
-            FROM n
-            """)
+        try execute(
+            sql: """
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) INSERT INTO wine (name) SELECT 'flood' \
+                FROM n
+                """)
     }
 }
 

@@ -23,7 +23,7 @@ struct AccessMaintenanceTests {
         #expect(try await queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_master") } == 0)
     }
 
-    @Test("vacuum gives back what is unused", arguments: WriterKind.allCases)
+    @Test("vacuum frees unused pages", arguments: WriterKind.allCases)
     func vacuum(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
         try await writer.write { db in
@@ -133,13 +133,25 @@ struct AccessMaintenanceTests {
         let add: () -> Void, remove: () -> Void
         if kind == "pool" {
             let pool = try PoolFixture().pool
-            add = { pool.add(function: succ); pool.add(collation: backwards) }
-            remove = { pool.remove(function: succ); pool.remove(collation: backwards) }
+            add = {
+                pool.add(function: succ)
+                pool.add(collation: backwards)
+            }
+            remove = {
+                pool.remove(function: succ)
+                pool.remove(collation: backwards)
+            }
             writer = pool
         } else {
             let queue = try QueueFixture().queue
-            add = { queue.add(function: succ); queue.add(collation: backwards) }
-            remove = { queue.remove(function: succ); queue.remove(collation: backwards) }
+            add = {
+                queue.add(function: succ)
+                queue.add(collation: backwards)
+            }
+            remove = {
+                queue.remove(function: succ)
+                queue.remove(collation: backwards)
+            }
             writer = queue
         }
         func use(_ db: Database) throws -> [Int] {
@@ -185,8 +197,10 @@ struct AccessMaintenanceTests {
         #expect(try await reader.read { try $0.countWines() } == 1)
         #expect(try await reader.unsafeRead { try $0.countWines() } == 1)
         let counts = try await onThread {
-            [try reader.read { try $0.countWines() }, try reader.unsafeRead { try $0.countWines() },
-             try reader.unsafeReentrantRead { try $0.countWines() }]
+            [
+                try reader.read { try $0.countWines() }, try reader.unsafeRead { try $0.countWines() },
+                try reader.unsafeReentrantRead { try $0.countWines() },
+            ]
         }
         #expect(counts == [1, 1, 1])
         let asyncCounts = await withCheckedContinuation { continuation in

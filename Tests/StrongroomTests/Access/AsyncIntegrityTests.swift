@@ -1,5 +1,6 @@
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 @Suite("An integrity check that is awaited", .timeLimit(.minutes(1)))
@@ -56,7 +57,7 @@ struct AsyncIntegrityTests {
         #expect(try await queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM t") } == 100)
     }
 
-    @Test("throws what keeps its connection from opening")
+    @Test("throws the error of opening its connection")
     func failure() async throws {
         struct Refusal: Error {}
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")

@@ -1,7 +1,8 @@
 import Dispatch
 import Foundation
-@testable import Strongroom
 import Testing
+
+@testable import Strongroom
 
 @Suite("Asynchronous accesses", .timeLimit(.minutes(2)))
 struct AsyncTests {
@@ -27,7 +28,8 @@ struct AsyncTests {
         @TaskLocal static var value = "unbound"
     }
 
-    @Test("Asynchronous accesses are a part of their task, which they share local values and cancellation with",
+    @Test(
+        "Asynchronous accesses are a part of their task, which they share local values and cancellation with",
         arguments: WriterKind.allCases)
     func task(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
@@ -60,10 +62,12 @@ struct AsyncTests {
     func callerThread() async {
         let thread = Shared<pthread_t?>(nil), caller = pthread_self()
         do {
-            try await awaitAccess({ _ in }, schedule: { job in
-                thread.update { $0 = pthread_self() }
-                job.fail(DatabaseError.closed)
-            })
+            try await awaitAccess(
+                { _ in },
+                schedule: { job in
+                    thread.update { $0 = pthread_self() }
+                    job.fail(DatabaseError.closed)
+                })
             Issue.record("The access has no connection.")
         } catch {
             #expect((error as? DatabaseError)?.resultCode == DatabaseError.closed.resultCode)
@@ -71,7 +75,7 @@ struct AsyncTests {
         #expect(thread.value == caller)
     }
 
-    @Test("Asynchronous accesses throw what their functions throw, and roll back", arguments: WriterKind.allCases)
+    @Test("Asynchronous accesses throw the errors of their functions, and roll back", arguments: WriterKind.allCases)
     func errors(kind: WriterKind) async throws {
         struct Refusal: Error {}
         let (writer, folder) = try kind.make()
@@ -151,7 +155,12 @@ struct AsyncTests {
         // All of them are blocked now, and this task goes on, with others.
         #expect(try await eventually { entered.value == readers.count + writers.count })
         let sum = await withTaskGroup(of: Int.self) { group in
-            for number in 0..<100 { group.addTask { await Task.yield(); return number } }
+            for number in 0..<100 {
+                group.addTask {
+                    await Task.yield()
+                    return number
+                }
+            }
             return await group.reduce(0, +)
         }
         #expect(sum == 4950)
@@ -163,7 +172,7 @@ struct AsyncTests {
     func priorities() async throws {
         let fixture = try PoolFixture()
         for priority in [TaskPriority.high, .medium, .utility, .background] {
-            // Whoever awaits the task would raise its priority.
+            // Awaiting the task would raise its priority.
             let seen = Shared<[TaskPriority]>([])
             let isDone = Gate()
             Task(priority: priority) {
@@ -195,4 +204,48 @@ struct AsyncTests {
         }
         _ = try await (one, two)
     }
+
+    @Test("An awaited read runs on the task's thread if a reader is open and free, and never on an actor's")
+    func inPlace() async throws {
+        guard ProcessInfo.processInfo.activeProcessorCount > 1 else { return }
+        let pool = try PoolFixture().pool
+        _ = try await pool.read { try $0.countWines() }
+        #expect(try await eventuallyInPlace(pool))
+        let main = try await readOnMainActor(pool)
+        #expect(main == false)
+    }
+
+    /// Other tests may run a read in place at the same time: only one of the process does.
+    private func eventuallyInPlace(_ pool: DatabasePool) async throws -> Bool {
+        for _ in 0..<1000 {
+            let caller = thread()
+            if try await pool.read({ _ in thread() }) == caller { return true }
+        }
+        return false
+    }
+
+    @MainActor
+    private func readOnMainActor(_ pool: DatabasePool) async throws -> Bool {
+        for _ in 0..<100 where try await pool.read({ _ in thread() }) == thread() { return true }
+        return false
+    }
+
+    @Test("An awaited read that runs on the task's thread is cancelled as others are")
+    func cancelledInPlace() async throws {
+        let pool = try PoolFixture().pool
+        for _ in 0..<20 {
+            _ = try await pool.read { try $0.countWines() }
+            let task = Task {
+                try await pool.read { db in
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    try db.runForever()
+                }
+            }
+            await #expect(throws: CancellationError.self) { try await task.value }
+            #expect(try await pool.read { try $0.countWines() } == 0)
+        }
+    }
 }
+
+/// The number of the calling thread.
+private func thread() -> String { "\(pthread_self())" }

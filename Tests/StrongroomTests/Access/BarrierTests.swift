@@ -1,7 +1,8 @@
 import Dispatch
 import Foundation
-@testable import Strongroom
 import Testing
+
+@testable import Strongroom
 
 @Suite("A barrier belongs to its thread", .timeLimit(.minutes(2)))
 struct BarrierTests {
@@ -11,7 +12,7 @@ struct BarrierTests {
         return configuration
     }
 
-    @Test("which reads in it what is committed, as in any write")
+    @Test("in which reads see the committed state, as in any write")
     func readInside() throws {
         let pool = try PoolFixture().pool
         try pool.barrierWriteWithoutTransaction { db in
@@ -40,7 +41,10 @@ struct BarrierTests {
                 log.update { $0.append("read") }
                 isRead.open()
             }
-            let reading = start { _ = try! pool.read { try $0.countWines() }; log.update { $0.append("read") } }
+            let reading = start {
+                _ = try! pool.read { try $0.countWines() }
+                log.update { $0.append("read") }
+            }
             other.update { $0 = reading }
             while pool.readers.waiting.count < 2 { usleep(1000) }
             _ = try pool.read { try $0.countWines() }
@@ -132,12 +136,17 @@ struct BarrierTests {
     }
 
     @Test(
-        "a task that waits for a barrier is cancelled at once, and no access waits for it any longer",
+        "a task that waits for a barrier is cancelled immediately, and no access waits for it any longer",
         arguments: ["barrier", "erase", "rotation"])
     func cancelledWhileWaiting(for work: String) async throws {
         let pool = try PoolFixture().pool
         let isReading = Gate(), mayStop = Gate()
-        let first = start { try! pool.read { _ in isReading.open(); mayStop.pass() } }
+        let first = start {
+            try! pool.read { _ in
+                isReading.open()
+                mayStop.pass()
+            }
+        }
         try await onThread { isReading.pass() }
         let barrier = Task {
             switch work {

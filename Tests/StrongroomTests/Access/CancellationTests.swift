@@ -1,7 +1,8 @@
 import Dispatch
 import Foundation
-@testable import Strongroom
 import Testing
+
+@testable import Strongroom
 
 @Suite("The cancellation of an access", .timeLimit(.minutes(2)))
 struct CancellationTests {
@@ -25,7 +26,7 @@ struct CancellationTests {
         _ = folder
     }
 
-    @Test("A task that waits for its turn is cancelled at once", arguments: WriterKind.allCases)
+    @Test("A task that waits for its turn is cancelled immediately", arguments: WriterKind.allCases)
     func cancelledWhileWaiting(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
         let first = try await HeldAccess { hold in
@@ -42,7 +43,7 @@ struct CancellationTests {
         _ = folder
     }
 
-    @Test("Readers that wait for a connection are cancelled at once")
+    @Test("Readers that wait for a connection are cancelled immediately")
     func cancelledWhileWaitingForReader() async throws {
         var configuration = Configuration.encrypted()
         configuration.maximumReaderCount = 1
@@ -96,7 +97,8 @@ struct CancellationTests {
         _ = folder
     }
 
-    @Test("Cancellation between two statements rolls back, whatever the function makes of it",
+    @Test(
+        "Cancellation between two statements rolls back, even if the function ignores it",
         arguments: WriterKind.allCases)
     func cancelledBetweenStatements(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
@@ -220,14 +222,16 @@ struct CancellationTests {
         let isAsked = Gate(), hasGoneOn = Gate(), isChecked = Gate()
         let isAlive = Shared(false)
         let task = Task {
-            try await awaitAccess({ _ in }, schedule: { (job: AccessJob<Void>) in
-                let witness = Witness()
-                witness.job = job
-                isAsked.open()
-                hasGoneOn.pass()
-                isAlive.update { $0 = witness.job != nil }
-                isChecked.open()
-            })
+            try await awaitAccess(
+                { _ in },
+                schedule: { (job: AccessJob<Void>) in
+                    let witness = Witness()
+                    witness.job = job
+                    isAsked.open()
+                    hasGoneOn.pass()
+                    isAlive.update { $0 = witness.job != nil }
+                    isChecked.open()
+                })
         }
         try await onThread { isAsked.pass() }
         task.cancel()

@@ -1,7 +1,9 @@
 import Dispatch
 import Foundation
-@testable import Strongroom
+import TestSupport
 import Testing
+
+@testable import Strongroom
 
 @Suite("Closing")
 struct ClosingTests {
@@ -82,7 +84,7 @@ struct ClosingTests {
         withExtendedLifetime(statement) {}
     }
 
-    /// What goes with a connection asks for one of these.
+    /// An object that is released with a connection uses one of these.
     enum LastCall: String, CaseIterable, CustomTestStringConvertible {
         case read, write, barrier, erase, reentrantWrite, close, suspend, interrupt, releaseMemory, snapshot, asyncRead,
             asyncBarrier
@@ -106,11 +108,12 @@ struct ClosingTests {
             }
         }
 
-        /// Whether it needs a database that is open.
+        /// True if it needs a database that is open.
         var isRefused: Bool { [.read, .write, .barrier, .erase, .reentrantWrite].contains(self) }
     }
 
-    @Test("Objects that a connection releases can use the database, which is closed by then",
+    @Test(
+        "Objects that a connection releases can use the database, which is closed by then",
         arguments: LastCall.allCases, ["queue", "pool", "reader of a pool"])
     func farewells(call: LastCall, place: String) async throws {
         let (writer, folder) = try (place == "queue" ? WriterKind.queue : .pool).make()
@@ -150,9 +153,11 @@ struct ClosingTests {
         }
         let (writer, folder) = try kind.make()
         let box = Shared<(any DatabaseWriter)?>(writer), errors = Shared<[any Error]>([])
-        writer.add(transactionObserver: Observer(Farewell {
-            do { _ = try box.value?.read { try $0.countWines() } } catch { errors.update { $0.append(error) } }
-        }), extent: .databaseLifetime)
+        writer.add(
+            transactionObserver: Observer(
+                Farewell {
+                    do { _ = try box.value?.read { try $0.countWines() } } catch { errors.update { $0.append(error) } }
+                }), extent: .databaseLifetime)
         try await onThread { start { try! writer.close() }.pass() }
         #expect((errors.value.first as? DatabaseError)?.reason == .closed)
         box.update { $0 = nil }

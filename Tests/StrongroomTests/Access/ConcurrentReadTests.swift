@@ -77,7 +77,7 @@ struct ConcurrentReadTests {
         #expect(try future.wait() == 1)
     }
 
-    @Test("A concurrent read outside of a write, or inside a transaction, stops the program and says what to do")
+    @Test("A concurrent read outside of a write, or inside a transaction, stops the program with a remedy")
     func misplacedConcurrentReads() async throws {
         let outside = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try PoolFixture().pool.asyncConcurrentRead { _ in }

@@ -30,7 +30,12 @@ struct GuaranteeTests {
                     try await onThread {
                         for _ in 0..<25 {
                             try writer.write { db in
-                                if inside.update({ $0 += 1; return $0 }) > 1 { overlaps.update { $0 += 1 } }
+                                if inside.update({
+                                    $0 += 1
+                                    return $0
+                                }) > 1 {
+                                    overlaps.update { $0 += 1 }
+                                }
                                 try db.insertWine()
                                 inside.update { $0 -= 1 }
                             }
@@ -82,7 +87,7 @@ struct GuaranteeTests {
         #expect(try pool.read { try $0.countWines() } == 2)
     }
 
-    @Test("Isolated reads: a read sees one state, whatever others write meanwhile")
+    @Test("Isolated reads: a read sees one state while other connections write")
     func isolatedReads() throws {
         let fixture = try PoolFixture()
         let pool = fixture.pool
@@ -94,7 +99,7 @@ struct GuaranteeTests {
         #expect(try pool.read { try $0.countWines() } == 1)
     }
 
-    @Test("Isolated reads: a read sees one state, whatever another process writes meanwhile")
+    @Test("Isolated reads: a read sees one state while another process writes")
     func isolationFromProcesses() throws {
         let fixture = try PoolFixture()
         try fixture.pool.read { db in
@@ -105,7 +110,7 @@ struct GuaranteeTests {
         #expect(try fixture.pool.read { try $0.countWines() } == 1)
     }
 
-    @Test("Unsafe reads see what others write from one statement to the next; cursors don't")
+    @Test("Unsafe reads see changes between two statements; cursors don't")
     func unsafeReads() throws {
         let fixture = try PoolFixture()
         let pool = fixture.pool
@@ -158,7 +163,7 @@ struct GuaranteeTests {
         #expect(error?.resultCode == .SQLITE_READONLY)
     }
 
-    @Test("Non-reentrancy: an access inside an access stops the program, and says what to do")
+    @Test("Non-reentrancy: an access inside an access stops the program with a remedy")
     func nonReentrancy() async throws {
         let write = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let queue = try DatabaseQueue()
@@ -218,7 +223,9 @@ struct GuaranteeTests {
         }
     }
 
-    @Test("Explicit transactions and savepoints restore what unsafe writes lift", arguments: WriterKind.allCases)
+    @Test(
+        "Explicit transactions and savepoints restore the guarantees that unsafe writes lift",
+        arguments: WriterKind.allCases)
     func restoredTransactions(kind: WriterKind) throws {
         let (writer, folder) = try kind.make()
         try writer.writeWithoutTransaction { db in

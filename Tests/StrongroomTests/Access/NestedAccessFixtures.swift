@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+
 @testable import Strongroom
 
 /// Where a program may be inside of an access.
@@ -8,14 +9,14 @@ enum NestedPlace: String, CaseIterable, Codable, Sendable {
     case databaseDidCommit, databaseDidRollback, databaseWillCommit, databaseDidChange
     case function, trace, rotation, backup, prepareDatabase
 
-    /// Whether SQLite allows no use of the connection there.
+    /// True if SQLite allows no use of the connection there.
     var isBarred: Bool {
         [.databaseWillCommit, .databaseDidChange, .trace, .rotation, .backup].contains(self)
     }
 
     var isReader: Bool { [.read, .prepareDatabase].contains(self) }
 
-    /// Whether a transaction is open, as far as the program can tell.
+    /// True if a transaction is open, as far as the program can tell.
     var isInTransaction: Bool { [.write, .migration].contains(self) }
 
     /// Calls `body` once in that place.
@@ -23,7 +24,12 @@ enum NestedPlace: String, CaseIterable, Codable, Sendable {
         let writer = fixture.writer
         let hasRun = Shared(false)
         let once: @Sendable () throws -> Void = {
-            if hasRun.update({ former in defer { former = true }; return former }) { return }
+            if hasRun.update({ former in
+                defer { former = true }
+                return former
+            }) {
+                return
+            }
             try body()
         }
         switch self {
@@ -46,7 +52,11 @@ enum NestedPlace: String, CaseIterable, Codable, Sendable {
             }
         case .function:
             try writer.writeWithoutTransaction { db in
-                db.add(function: DatabaseFunction("nested", argumentCount: 0) { _ in try once(); return 1 })
+                db.add(
+                    function: DatabaseFunction("nested", argumentCount: 0) { _ in
+                        try once()
+                        return 1
+                    })
                 _ = try Int.fetchOne(db, sql: "SELECT nested()")
             }
         case .trace:
@@ -67,7 +77,7 @@ enum NestedPlace: String, CaseIterable, Codable, Sendable {
     }
 }
 
-/// What a program may do there.
+/// An operation of a program at that place.
 enum NestedCall: String, CaseIterable, Codable, Sendable {
     case read, unsafeRead, unsafeReentrantRead, write, unsafeReentrantWrite, barrier, close, releaseMemory, erase
     case concurrentRead, makeSnapshot, addFunction, checkpoint

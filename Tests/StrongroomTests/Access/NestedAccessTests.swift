@@ -1,7 +1,9 @@
 import Dispatch
 import Foundation
-@testable import Strongroom
+import TestSupport
 import Testing
+
+@testable import Strongroom
 
 /// Invariants 7 and 16: what would wait for itself is served, or stops with a message.
 @Suite("Accesses inside of others", .timeLimit(.minutes(5)))
@@ -50,7 +52,11 @@ struct NestedAccessTests {
         }
     }
 
-    @Test("stop the program with a message where they are a mistake", arguments: refusals)
+    private static let chosenRefusals = Form.pairwise("accesses inside of others that are refused", of: refusals) {
+        ["\($0.kind)", "\($0.place)", "\($0.call)"]
+    }
+
+    @Test("stop the program with a message where they are a mistake", arguments: chosenRefusals)
     func refused(_ kind: WriterKind, _ place: NestedPlace, _ call: NestedCall) async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [isQueue = (kind == .queue) as Bool, place = place as NestedPlace, call = call as NestedCall] in

@@ -7,7 +7,7 @@ import Testing
 /// `AsyncTests.cooperativePool`.
 @Suite("No parked threads", .timeLimit(.minutes(1)))
 struct NoParkedThreadsTests {
-    /// What a task may await while another thread holds the database.
+    /// The calls that a task may await while another thread holds the database.
     enum Wait: String, CaseIterable {
         case write, writeWithoutTransaction, barrierWrite, rotateKey, vacuum, erase, queueRead, unsafeRead
 
@@ -25,14 +25,24 @@ struct NoParkedThreadsTests {
         }
     }
 
-    @Test("while tasks wait for their turn, whatever they wait for", arguments: Wait.allCases)
+    @Test("while tasks wait for their turn", arguments: Wait.allCases)
     func waiting(for wait: Wait) async throws {
         let pool = try PoolFixture(), queue = try QueueFixture()
         let isHeld = Gate(), mayEnd = Gate()
-        let isPoolFree = start { pool.pool.writeWithoutTransaction { _ in isHeld.open(); mayEnd.pass() } }
+        let isPoolFree = start {
+            pool.pool.writeWithoutTransaction { _ in
+                isHeld.open()
+                mayEnd.pass()
+            }
+        }
         isHeld.pass()
         let isQueueHeld = Gate()
-        let isQueueFree = start { queue.queue.inDatabase { _ in isQueueHeld.open(); mayEnd.pass() } }
+        let isQueueFree = start {
+            queue.queue.inDatabase { _ in
+                isQueueHeld.open()
+                mayEnd.pass()
+            }
+        }
         isQueueHeld.pass()
 
         let begun = Shared(0)
@@ -47,7 +57,12 @@ struct NoParkedThreadsTests {
         // All tasks have begun, though none can go on: their threads are free for others, and for this one.
         #expect(try await eventually { begun.value == tasks.count })
         let sum = await withTaskGroup(of: Int.self) { group in
-            for number in 0..<100 { group.addTask { await Task.yield(); return number } }
+            for number in 0..<100 {
+                group.addTask {
+                    await Task.yield()
+                    return number
+                }
+            }
             return await group.reduce(0, +)
         }
         #expect(sum == 4950)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The connections of a pool", .timeLimit(.minutes(2)))
 struct PoolConnectionTests {
-    @Test("invalidateReadOnlyConnections replaces readers, and lets reads that run go on")
+    @Test("invalidateReadOnlyConnections replaces readers, and does not stop running reads")
     func invalidateReadOnlyConnections() throws {
         let fixture = try PoolFixture()
         let pool = fixture.pool
@@ -56,7 +56,7 @@ struct PoolConnectionTests {
         try QueueFixture().queue.releaseMemory()
     }
 
-    @Test("interrupt stops what all connections do at this moment", arguments: WriterKind.allCases)
+    @Test("interrupt stops the running statements of all connections", arguments: WriterKind.allCases)
     func interrupt(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
         let codes = Shared<[ResultCode]>([])
@@ -65,24 +65,26 @@ struct PoolConnectionTests {
                 codes.update { $0.append((error as! DatabaseError).resultCode) }
             }
         }
-        // What has not begun is not interrupted: once is not enough.
+        // Work that has not begun is not interrupted: once is not enough.
         while !reader.opens(within: 0.002) { writer.interrupt() }
         #expect(codes.value == [.SQLITE_INTERRUPT])
         try await writer.write { try $0.insertWine() }
         _ = folder
     }
 
-    @Test("close waits for the accesses that run, and refuses those that follow", arguments: WriterKind.allCases)
+    @Test("close waits for running accesses, and refuses later ones", arguments: WriterKind.allCases)
     func close(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
         let isReading = Gate(), mayStop = Gate()
         let count = Shared(-1)
         let reading = start {
-            count.update { $0 = try! writer.read { db in
-                isReading.open()
-                mayStop.pass()
-                return try db.countWines()
-            } }
+            count.update {
+                $0 = try! writer.read { db in
+                    isReading.open()
+                    mayStop.pass()
+                    return try db.countWines()
+                }
+            }
         }
         isReading.pass()
         let closing = start { try! writer.close() }
@@ -97,13 +99,15 @@ struct PoolConnectionTests {
         }
         expectClosed(await #expect(throws: (any Error).self) { try await writer.read { try $0.countWines() } })
         expectClosed(await #expect(throws: (any Error).self) { try await writer.write { try $0.insertWine() } })
-        expectClosed(await #expect(throws: (any Error)
-            .self) { try await writer.barrierWriteWithoutTransaction { try $0.insertWine() } })
+        expectClosed(
+            await #expect(throws: (any Error).self) {
+                try await writer.barrierWriteWithoutTransaction { try $0.insertWine() }
+            })
         try await onThread {
             expectClosed(#expect(throws: (any Error).self) { try writer.read { try $0.countWines() } })
             expectClosed(#expect(throws: (any Error).self) { try writer.write { try $0.insertWine() } })
-            expectClosed(#expect(throws: (any Error)
-                .self) { try writer.barrierWriteWithoutTransaction { try $0.insertWine() } })
+            expectClosed(
+                #expect(throws: (any Error).self) { try writer.barrierWriteWithoutTransaction { try $0.insertWine() } })
         }
         let result = await withCheckedContinuation { continuation in
             writer.asyncRead { db in continuation.resume(returning: db.map { _ in }) }

@@ -1,7 +1,9 @@
 import Dispatch
 import Foundation
-@testable import Strongroom
+import TestSupport
 import Testing
+
+@testable import Strongroom
 
 @Suite("The life of a pool's connections", .timeLimit(.minutes(2)))
 struct PoolLifeTests {
@@ -12,19 +14,20 @@ struct PoolLifeTests {
             start { try! pool.write { try $0.insertWine() } }.pass()
             return try db.countWines()
         }
-        let count = switch spelling {
-        case "read": try await onThread { try pool.read(block) }
-        case "await": try await pool.read(block)
-        default:
-            await withCheckedContinuation { continuation in
-                pool.asyncRead { db in continuation.resume(returning: try! block(db.get())) }
+        let count =
+            switch spelling {
+            case "read": try await onThread { try pool.read(block) }
+            case "await": try await pool.read(block)
+            default:
+                await withCheckedContinuation { continuation in
+                    pool.asyncRead { db in continuation.resume(returning: try! block(db.get())) }
+                }
             }
-        }
         #expect(count == 0)
         #expect(try await pool.unsafeRead(block) == 2)
     }
 
-    @Test("a read traces what it always did")
+    @Test("a read has its usual trace")
     func traceOfRead() throws {
         let log = Shared<[String]>([])
         var configuration = Configuration.encrypted()
@@ -34,9 +37,10 @@ struct PoolLifeTests {
             _ = try pool.read { _ in log.update { $0 = [] } }
             _ = try pool.read { try $0.countWines() }
         }
-        #expect(log.value.suffix(3) == [
-            "BEGIN DEFERRED TRANSACTION", "SELECT COUNT(*) FROM wine", "COMMIT TRANSACTION",
-        ])
+        #expect(
+            log.value.suffix(3) == [
+                "BEGIN DEFERRED TRANSACTION", "SELECT COUNT(*) FROM wine", "COMMIT TRANSACTION",
+            ])
         #expect(!log.value.contains { $0.contains("data_version") })
     }
 
@@ -120,8 +124,11 @@ struct PoolLifeTests {
             var configuration = Configuration.encrypted()
             configuration.readonly = true
             do {
-                if isQueue { _ = try DatabaseQueue(path: path + "/db.sqlite", configuration: configuration) }
-                else { _ = try DatabasePool(path: path + "/db.sqlite", configuration: configuration) }
+                if isQueue {
+                    _ = try DatabaseQueue(path: path + "/db.sqlite", configuration: configuration)
+                } else {
+                    _ = try DatabasePool(path: path + "/db.sqlite", configuration: configuration)
+                }
                 exit(3)
             } catch let error as DatabaseError {
                 guard error.reason == .missingLog, "\(error)".contains("Configuration.persistentWAL") else {

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 /// Of the current queue, for nil. Dispatch's Swift interface has no name for it.
@@ -21,7 +22,7 @@ struct PoolTests {
         }
     }
 
-    @Test("A pool reads on several connections at once, and never on more than the configuration allows")
+    @Test("A pool reads on several connections simultaneously, and never on more than the configuration allows")
     func maximumReaderCount() throws {
         var configuration = Configuration.encrypted()
         configuration.maximumReaderCount = 3

@@ -17,8 +17,7 @@ struct PublisherTests {
 
     /// Subscribes, and waits for the completion.
     private func result<P: Publisher>(of publisher: P) async -> (values: [P.Output], error: (any Error)?, onMain: Bool)
-    where P.Output: Sendable, P.Failure == any Error
-    {
+    where P.Output: Sendable, P.Failure == any Error {
         let values = Shared<[P.Output]>([])
         let subscription = Shared<AnyCancellable?>(nil)
         let mainQueue = Self.mainQueue
@@ -37,8 +36,9 @@ struct PublisherTests {
         return (values.value, error, onMain)
     }
 
-    @Test("access the database when they are subscribed, once for each subscription, and complete on the main queue",
-          arguments: WriterKind.allCases)
+    @Test(
+        "access the database when they are subscribed, once for each subscription, and complete on the main queue",
+        arguments: WriterKind.allCases)
     func readAndWrite(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
         let write = writer.writePublisher { db in
@@ -91,9 +91,9 @@ struct PublisherTests {
     @Test("deliver on the requested scheduler, and read the state after a write", arguments: WriterKind.allCases)
     func writeThenRead(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
-            let publisher = writer.writePublisher(receiveOn: DispatchQueue.global().ocombine) {
-                try $0.insertWine()
-            } thenRead: { db, _ in
+        let publisher = writer.writePublisher(receiveOn: DispatchQueue.global().ocombine) {
+            try $0.insertWine()
+        } thenRead: { db, _ in
             try db.countWines()
         }
         // Many times: a concurrent queue could hand over the completion before the value.

@@ -111,7 +111,7 @@ private final class SignalledProcess: Sendable {
     let isWriting = Gate()
     let isSuspended = SignalledProcess.gate(for: Database.suspendNotification)
     let isResumed = SignalledProcess.gate(for: Database.resumeNotification)
-    /// What the write threw.
+    /// The error of the write.
     let failure = Shared<(any Error)?>(nil)
 
     init() throws {
@@ -149,11 +149,14 @@ private final class SignalledProcess: Sendable {
             let found = fixture.folder.path("locks"), identifier = getpid()
             let watcher = Process()
             watcher.executableURL = URL(fileURLWithPath: "/bin/sh")
-            watcher.arguments = ["-c", """
+            watcher.arguments = [
+                "-c",
+                """
                 until grep -q '^State:.T' /proc/\(identifier)/status; do :; done
                 grep ' WRITE \(identifier) ' /proc/locks > '\(found)'
                 kill -CONT \(identifier)
-                """]
+                """,
+            ]
             try watcher.run()
             kill(getpid(), SIGTSTP)
             watcher.waitUntilExit()

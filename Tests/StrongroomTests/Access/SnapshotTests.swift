@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A snapshot", .timeLimit(.minutes(2)))
 struct SnapshotTests {
-    @Test("sees the state of its creation, whatever is written later")
+    @Test("sees the state of its creation after later writes")
     func unchangingContent() throws {
         let fixture = try PoolFixture()
         try fixture.pool.write { try $0.insertWine() }
@@ -14,7 +14,7 @@ struct SnapshotTests {
         #expect(try fixture.pool.makeSnapshot().read { try $0.countWines() } == 2)
     }
 
-    @Test("made inside a write sees what the last transaction has left")
+    @Test("made inside a write sees the state of the last transaction")
     func insideWrite() throws {
         let fixture = try PoolFixture()
         let pool = fixture.pool
@@ -31,7 +31,7 @@ struct SnapshotTests {
         #expect(try after.read { try $0.countWines() } == 1)
     }
 
-    @Test("made inside a transaction stops the program, and says what to do")
+    @Test("made inside a transaction stops the program with a remedy")
     func insideTransaction() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let fixture = try PoolFixture()
@@ -117,7 +117,7 @@ struct SnapshotTests {
         #expect(try await snapshot.read { try $0.countWines() } == 0)
     }
 
-    @Test("does not go on with another state once its transaction is gone")
+    @Test("does not continue with another state after the end of its transaction")
     func lostState() throws {
         let fixture = try PoolFixture()
         let snapshot = try fixture.pool.makeSnapshot()

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 @Suite("Under stress", .timeLimit(.minutes(5)), .serialized)
@@ -17,7 +18,7 @@ struct StressTests {
         }
     }
 
-    /// What the tasks have seen.
+    /// The observations of the tasks.
     struct Tally {
         var committed = Set<Int>()
         var unexpected: [String] = []
@@ -60,10 +61,17 @@ struct StressTests {
             for number in 0..<64 {
                 group.addTask {
                     var dice = Dice(state: UInt64(number))
-                    for _ in 0..<160 { await self.access(pool.value, ids.update { $0 += 1; return $0 }, tally, &dice) }
+                    for _ in 0..<160 {
+                        await self.access(
+                            pool.value,
+                            ids.update {
+                                $0 += 1
+                                return $0
+                            }, tally, &dice)
+                    }
                 }
             }
-            // Two who suspend, and one who closes and opens anew.
+            // Two tasks that suspend, and one that closes and opens again.
             for number in 0..<2 {
                 group.addTask {
                     var dice = Dice(state: UInt64(1000 + number))
@@ -124,7 +132,8 @@ struct StressTests {
             case .success:
                 if let id { tally.committed.insert(id) }
             case .failure(let error):
-                let expected = error is CancellationError
+                let expected =
+                    error is CancellationError
                     || (error as? DatabaseError)?.isInterruptionError == true
                     || (error as? DatabaseError)?.resultCode == .SQLITE_MISUSE
                 if !expected { tally.unexpected.append("\(error)") }

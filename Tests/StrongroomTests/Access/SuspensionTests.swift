@@ -19,7 +19,7 @@ struct SuspensionTests {
         #expect(messages.contains(error?.message ?? ""), sourceLocation: sourceLocation)
     }
 
-    @Test("refuses new writes, lets reads in WAL mode go on, and ends", arguments: WriterKind.allCases)
+    @Test("refuses new writes, does not stop reads in WAL mode, and ends", arguments: WriterKind.allCases)
     func refusals(kind: WriterKind) async throws {
         let (writer, folder) = try kind.make(Self.wal())
         try await writer.write { try $0.insertWine() }
@@ -27,19 +27,21 @@ struct SuspensionTests {
         expectSuspension(await #expect(throws: (any Error).self) { try await writer.write { try $0.insertWine() } })
         try await onThread {
             expectSuspension(#expect(throws: (any Error).self) { try writer.write { try $0.insertWine() } })
-            expectSuspension(#expect(throws: (any Error)
-                .self) { try writer.writeWithoutTransaction { try $0.insertWine() } })
-            expectSuspension(#expect(throws: (any Error).self) {
-                try writer.writeWithoutTransaction { db in
-                    try db.inTransaction(.deferred) {
-                        try db.insertWine()
-                        return .commit
+            expectSuspension(
+                #expect(throws: (any Error).self) { try writer.writeWithoutTransaction { try $0.insertWine() } })
+            expectSuspension(
+                #expect(throws: (any Error).self) {
+                    try writer.writeWithoutTransaction { db in
+                        try db.inTransaction(.deferred) {
+                            try db.insertWine()
+                            return .commit
+                        }
                     }
-                }
-            })
-            expectSuspension(#expect(throws: (any Error).self) {
-                try writer.writeWithoutTransaction { try $0.execute(sql: "CREATE TABLE t (a)") }
-            })
+                })
+            expectSuspension(
+                #expect(throws: (any Error).self) {
+                    try writer.writeWithoutTransaction { try $0.execute(sql: "CREATE TABLE t (a)") }
+                })
             #expect(try writer.read { try $0.countWines() } == 1)
             let count = try writer.writeWithoutTransaction { try $0.countWines() }
             #expect(count == 1)
@@ -125,9 +127,10 @@ struct SuspensionTests {
         }
         #expect(error.value.count == 3)
         for error in error.value { expectSuspension(error) }
-        #expect(error.value.map { ($0 as? DatabaseError)?.message } == [
-            "Database is suspended", "Transaction was aborted", "Transaction was aborted",
-        ])
+        #expect(
+            error.value.map { ($0 as? DatabaseError)?.message } == [
+                "Database is suspended", "Transaction was aborted", "Transaction was aborted",
+            ])
         writer.resume()
         #expect(try writer.read { try $0.countWines() } == 0)
     }
@@ -159,15 +162,15 @@ struct SuspensionTests {
         #expect(try pool.read { try $0.countWines() } == 1)
     }
 
-    @Test("also refuses what takes locks without being a statement")
+    @Test("also refuses functions that take locks")
     func otherLocks() throws {
         let source = try PoolFixture(), fixture = try PoolFixture()
         fixture.pool.suspend()
-        expectSuspension(#expect(throws: (any Error)
-            .self) { try fixture.pool.writeWithoutTransaction { _ = try $0.checkpoint() } })
+        expectSuspension(
+            #expect(throws: (any Error).self) { try fixture.pool.writeWithoutTransaction { _ = try $0.checkpoint() } })
         expectSuspension(#expect(throws: (any Error).self) { try source.pool.backup(to: fixture.pool) })
-        expectSuspension(#expect(throws: (any Error)
-            .self) { try fixture.pool.rotateKey(to: .passphrase("battery staple")) })
+        expectSuspension(
+            #expect(throws: (any Error).self) { try fixture.pool.rotateKey(to: .passphrase("battery staple")) })
         expectSuspension(#expect(throws: (any Error).self) { try fixture.pool.vacuum() })
         expectSuspension(#expect(throws: (any Error).self) { try fixture.pool.erase() })
         fixture.pool.resume()
@@ -178,9 +181,11 @@ struct SuspensionTests {
     func runningRead(kind: WriterKind) throws {
         let (writer, folder) = try kind.make(Self.wal())
         try writer.read { db in
-            let cursor = try Int.fetchCursor(db, sql: """
-                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT i FROM n
-                """)
+            let cursor = try Int.fetchCursor(
+                db,
+                sql: """
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT i FROM n
+                    """)
             #expect(try cursor.next() == 1)
             start { writer.suspend() }.pass()
             var last = 0
@@ -192,7 +197,7 @@ struct SuspensionTests {
         _ = folder
     }
 
-    @Test("rolls back what an access has left open")
+    @Test("rolls back a transaction that an access has left open")
     func unsafeTransaction() throws {
         var configuration = Configuration.encrypted()
         configuration.allowsUnsafeTransactions = true
@@ -275,7 +280,7 @@ struct SuspensionTests {
     @Test("ends a wait for a lock as an interruption, even when it is over before the wait is")
     func suspensionEndsBeforeTheWait() throws {
         let (fixture, pool) = try makePoolThatWaitsSuspended()
-        // Told when a run has failed, and before the library draws conclusions from that.
+        // Called when a run has failed, before the library reacts to the failure.
         fixture.pool.writeWithoutTransaction { db in
             db.trace(options: .profile) { _ in pool.value?.resume() }
         }
@@ -327,7 +332,7 @@ struct SuspensionTests {
         for writer in writers { try writer.write { try $0.insertWine() } }
     }
 
-    @Test("does not keep a database alive, nor meets one that is gone")
+    @Test("does not keep a database alive, and ignores released ones")
     func lifetime() throws {
         var configuration = Configuration.encrypted()
         configuration.observesSuspensionNotifications = true

@@ -1,7 +1,8 @@
 import Dispatch
 import Foundation
-@testable import Strongroom
 import Testing
+
+@testable import Strongroom
 
 @Suite("Target queues", .timeLimit(.minutes(2)))
 struct TargetQueueTests {
@@ -70,8 +71,7 @@ struct TargetQueueTests {
         _ = folder
     }
 
-    @Test(
-        "a thread on a serial queue that would wait for accesses to the same queue stops the program")
+    @Test("a thread on a serial queue that would wait for accesses to the same queue stops the program")
     func waitOnSerialQueue() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let target = DispatchQueue(label: "cellar.serial")

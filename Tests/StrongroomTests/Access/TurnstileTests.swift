@@ -1,6 +1,7 @@
 import Dispatch
-@testable import Strongroom
 import Testing
+
+@testable import Strongroom
 
 @Suite("A turnstile")
 struct TurnstileTests {
@@ -10,7 +11,7 @@ struct TurnstileTests {
 
         init(limit: Int) { turnstile = Turnstile(limit: limit) }
 
-        /// What becomes of those who wait, in order. Refused visitors have an exclamation mark.
+        /// The fate of waiting visitors, in order. Refused visitors have an exclamation mark.
         mutating func turns() -> [String] {
             var names: [String] = []
             while let admission = turnstile.next() {
@@ -116,7 +117,7 @@ struct TurnstileTests {
         #expect(lobby.turnstile.inside == 0)
     }
 
-    @Test("removes a visitor that withdraws, and admits those that waited only for it")
+    @Test("removes a visitor that withdraws, and admits visitors that waited only for it")
     func withdrawal() {
         var lobby = Lobby(limit: 2)
         #expect(lobby.turnstile.enter(.ordinary) == .admitted)

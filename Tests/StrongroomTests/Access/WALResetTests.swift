@@ -2,8 +2,10 @@ import CSQLCipher
 import CStrongroom
 import CStrongroomFaults
 import Foundation
-@testable import Strongroom
+import TestSupport
 import Testing
+
+@testable import Strongroom
 
 /// Invariant 15: no committed row is lost to SQLite's WAL-reset bug. <https://www.sqlite.org/wal.html#walresetbug>
 @Suite("The WAL-reset bug of SQLite")
@@ -15,15 +17,15 @@ struct WALResetTests {
     }
 
     @Test(
-        "loses nothing between two pools of a process, whichever checkpoint meets the write",
+        "loses nothing between two pools of a process, with each kind of checkpoint",
         arguments: Checkpoint.allCases, [true, false])
     func pools(_ checkpoint: Checkpoint, writerHasLock: Bool) throws {
         let meeting = try Interleaving()
         let outcome = try meeting.run(
             checkpoint, by: try meeting.pool(), writer: try meeting.pool(), writerHasLock: writerHasLock)
         #expect(meeting.momentCount == 1)
-        // A passive checkpoint leaves to a writer what it has, and reports no failure; the others wait, and say for
-        // whom.
+        // A passive checkpoint leaves to a writer what it has, and reports no failure; the others wait, and name
+        // the lock.
         let gaveUp = writerHasLock && [.full, .restart, .truncate].contains(checkpoint)
         #expect((outcome as? DatabaseError)?.resultCode == (gaveUp ? .SQLITE_BUSY : nil))
         try meeting.expectEveryRow()
@@ -41,7 +43,7 @@ struct WALResetTests {
     }
 
     @Test(
-        "loses nothing between two processes, whichever checkpoint meets the write", arguments: Checkpoint.allCases,
+        "loses nothing between two processes, with each kind of checkpoint", arguments: Checkpoint.allCases,
         [true, false])
     func processes(_ checkpoint: Checkpoint, writerHasLock: Bool) throws {
         let meeting = try Interleaving()
@@ -51,8 +53,9 @@ struct WALResetTests {
         try meeting.expectEveryRow()
     }
 
-    @Test("loses nothing where the URI of the database names the VFS",
-          arguments: ["?vfs=strongroom-faults", "?cache=private&v%66s=strongroom-faults#x"])
+    @Test(
+        "loses nothing where the URI of the database names the VFS",
+        arguments: ["?vfs=strongroom-faults", "?cache=private&v%66s=strongroom-faults#x"])
     func namedVFS(query: String) throws {
         let meeting = try Interleaving()
         let other = try meeting.pool(query), writer = try meeting.pool(query)
@@ -61,7 +64,8 @@ struct WALResetTests {
         try meeting.expectEveryRow()
     }
 
-    @Test("destroys the database by the same steps without the fence", .enabled(if: Database.libraryHasWALResetBug),
+    @Test(
+        "destroys the database by the same steps without the fence", .enabled(if: Database.libraryHasWALResetBug),
         arguments: [
             (Checkpoint.passive, false), (.passive, true), (.full, true), (.truncate, true), (.automatic, false),
         ], [true, false])
@@ -134,17 +138,20 @@ struct WALResetTests {
         try shell.execute("INSERT INTO t VALUES (4)")
     }
 
-    @Test("is where SQLite has it", arguments: [
+    @Test(
+        "is where SQLite has it",
+        arguments: [
             (3_006_023, nil, false), (3_007_000, nil, true), (3_036_000, "4.5.0 community", true),
             (3_044_005, nil, true), (3_044_006, nil, false),
             (3_044_999, nil, false), (3_045_000, nil, true), (3_046_001, "4.6.1 community", true),
             (3_050_006, "4.10.0 community", true),
-        (3_050_007, nil, false), (3_050_999, nil, false), (3_051_000, nil, true), (3_051_002, "4.13.0 community", true),
+            (3_050_007, nil, false), (3_050_999, nil, false), (3_051_000, nil, true),
+            (3_051_002, "4.13.0 community", true),
             (3_051_002, "4.14.0 community", false), (3_051_002, "4.19.0", false), (3_051_002, "5.0.0", false),
             (3_051_002, "4.140", false),
             (3_051_002, "", true), (3_051_002, "unknown", true), (3_051_003, "4.13.0 community", false),
             (3_052_000, nil, false), (4_000_000, nil, false),
-    ] as [(CInt, String?, Bool)])
+        ] as [(CInt, String?, Bool)])
     func versions(sqlite: CInt, sqlcipher: String?, hasBug: Bool) {
         #expect(strongroom_has_wal_reset_bug(sqlite, sqlcipher) == hasBug)
     }
@@ -225,7 +232,7 @@ private final class Interleaving {
     }
 
     func otherProcess() throws -> Side {
-        let shell = try StockShell(
+        let shell = try startShell(
             path, key: Self.spelledKey, setUp: "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;")
         func execute(_ sql: String) throws {
             if try shell.run(sql + ";").contains(where: { $0.lowercased().contains("error") }) { throw Busy() }

@@ -8,14 +8,17 @@ struct DocumentationTests {
         try SourceDocumentation(SourceDocumentation.packageFolder.appendingPathComponent("Sources"))
     }
 
+    private static let declarations = Result { try sources.get().publicDeclarations }
+
     /// The folders of the library, and the command line.
     private static let folders = SourceLayers.order + ["StrongroomCLI"]
 
+    /// Two folders have next to nothing that is public.
     @Test(
         "The documentation of the sources of each folder covers 95 % of its public declarations",
-        arguments: SourceLayers.order.filter { $0 != "Synchronization" })
+        arguments: SourceLayers.order.filter { !["Synchronization", "Shim"].contains($0) })
     func coverage(folder: String) throws {
-        let declarations = try Self.sources.get().publicDeclarations.filter { $0.folder == folder }
+        let declarations = try Self.declarations.get().filter { $0.folder == folder }
         let missing = declarations.filter { !$0.isDocumented }
         #expect(declarations.count >= 5)
         #expect(
@@ -25,7 +28,7 @@ struct DocumentationTests {
 
     @Test("The documentation of the sources is counted in all folders")
     func table() throws {
-        let counts = Dictionary(grouping: try Self.sources.get().publicDeclarations, by: \.folder)
+        let counts = Dictionary(grouping: try Self.declarations.get(), by: \.folder)
         #expect(Set(SourceLayers.order).subtracting(counts.keys) == ["Synchronization"], "that has nothing public")
         for (folder, declarations) in counts.sorted(by: { $0.key < $1.key }) {
             let count = declarations.count(where: \.isDocumented)
@@ -39,27 +42,31 @@ struct DocumentationTests {
     func openings(folder: String) throws {
         let lines = try Self.sources.get().lines(in: folder)
         #expect(lines.count > 50)
-        let opening = /^ *\/\/\/ (?:What|Whether|How|Who|Whoever|The same)\b/
-        let found = lines.filter { $0.text.firstMatch(of: opening) != nil }
+        let openings = ["What", "Whether", "How", "Who", "Whoever", "The same"].map { "/// \($0) " }
+        let found = lines.filter { line in
+            let text = line.text.drop { $0 == " " } + " "
+            return openings.contains { text.hasPrefix($0) }
+        }
         #expect(found.isEmpty, "\(found.map(\.description).joined(separator: "\n"))")
     }
 
     @Test("The documentation of the sources of the articles has lines of at most 120 columns, except in tables")
     func articleColumns() throws {
-        let folder = SourceDocumentation.packageFolder.appendingPathComponent("Sources/Strongroom/Strongroom.docc")
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
-        #expect(names.count > 25)
-        let long = try names.flatMap { name in
-            try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
-                .split(separator: "\n").filter { $0.count > 120 && !$0.hasPrefix("|") }.map { "\(name): \($0)" }
+        let files = try Articles.files()
+        #expect(files.count > 25)
+        let long = try files.flatMap { file in
+            try Articles.text(ofFile: file).split(separator: "\n").filter { $0.count > 120 && !$0.hasPrefix("|") }
+                .map { "\(file): \($0)" }
         }
         #expect(long.isEmpty, "\(long.joined(separator: "\n"))")
     }
 
-    @Test("The documentation of the sources would be found missing", arguments: [
-        ("public func a() {}", false), ("/// Does it.\n    @inlinable\n    public func a() {}", true),
-        ("/// Does it.\n\n    public let b = 1", false), ("open class C {}", false),
-    ])
+    @Test(
+        "The documentation of the sources would be found missing",
+        arguments: [
+            ("public func a() {}", false), ("/// Does it.\n    @inlinable\n    public func a() {}", true),
+            ("/// Does it.\n\n    public let b = 1", false), ("open class C {}", false),
+        ])
     func control(source: String, isDocumented: Bool) {
         let found = SourceDocumentation.publicDeclarations(in: source, file: "Core/File.swift")
         #expect(found.map(\.isDocumented) == [isDocumented])

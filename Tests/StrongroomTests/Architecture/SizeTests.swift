@@ -33,7 +33,9 @@ struct SizeTests {
     @Test("Members are counted in the type, in its extensions and by folder, and not inside functions and other types")
     func detection() {
         let sources = SourceSizes(files: [
-            ("A/Box.swift", """
+            (
+                "A/Box.swift",
+                """
                 /// A class Fake { in a comment
                 public final class Box: Sendable {
                     let a = 1, text = "func no()"
@@ -47,7 +49,8 @@ struct SizeTests {
                         func inner() {}
                     }
                 }
-                """),
+                """
+            ),
             ("A/Box+More.swift", "extension Box: CustomStringConvertible {\n    public static func make() {}\n}\n"),
             ("B/Box+Else.swift", "extension Box {\n    @inlinable\n    subscript(i: Int) -> Int { 0 }\n}\n"),
             ("B/Kind.swift", "extension Box.Kind {\n    var other: Int { 0 }\n}\n"),

@@ -8,6 +8,9 @@ struct SourceDocumentation {
         let text: String
 
         var description: String { "\(file):\(number): \(text)" }
+
+        /// True for a line that is nothing but a comment.
+        var isComment: Bool { text.drop { $0 == " " }.hasPrefix("//") }
     }
 
     struct Declaration: CustomStringConvertible {
@@ -43,13 +46,18 @@ struct SourceDocumentation {
     }
 
     static func publicDeclarations(in source: String, file: String) -> [Declaration] {
-        let declaration = #/
+        let declaration =
+            #/
             ^\x20*(?:@\w+(?:\([^)]*\))?\x20+)*(?:[a-z]+\x20+)*?(?:public|open)
             (?:\x20+[a-z]+(?:\([a-z]+\))?)*?\x20+
             (?:func|var|let|init|subscript|struct|class|enum|protocol|typealias|actor|associatedtype)\b
             /#
         let lines = lines(of: source, file: file)
-        return lines.indices.filter { lines[$0].text.firstMatch(of: declaration) != nil }.map { index in
+        // Searching is a hundred times as fast as matching.
+        let candidates = lines.indices.filter {
+            (lines[$0].text.contains("public ") || lines[$0].text.contains("open ")) && !lines[$0].isComment
+        }
+        return candidates.filter { lines[$0].text.firstMatch(of: declaration) != nil }.map { index in
             let before = lines[..<index].last { !$0.text.trimmingCharacters(in: .whitespaces).hasPrefix("@") }
             let isDocumented = before?.text.trimmingCharacters(in: .whitespaces).hasPrefix("///") ?? false
             return Declaration(line: lines[index], isDocumented: isDocumented)
@@ -75,24 +83,43 @@ struct SourceDocumentation {
 
     /// Addresses in angle brackets.
     var webLinks: [(file: String, target: String)] {
-        comments.flatMap { line in
+        comments.filter { $0.text.contains("<http") }.flatMap { line in
             line.text.matches(of: /<(https?:[^>\s]+)>/).map { (line.file, String($0.1)) }
         }
     }
 
     var symbolLinks: [(file: String, target: String)] {
-        comments.flatMap { line in line.text.matches(of: Self.symbolLink).map { (line.file, String($0.1)) } }
+        let link = Self.symbolLink
+        return comments.filter { $0.text.contains("``") }.flatMap { line in
+            line.text.matches(of: link).map { (line.file, String($0.1)) }
+        }
     }
 
     /// The module, all names that the sources declare, and those of cases.
     var names: Set<String> {
-        let declaration = /\b(?:func|var|let|struct|class|enum|protocol|typealias|actor|associatedtype|case) +`?(\w+)/
+        let keywords: Set = [
+            "func", "var", "let", "struct", "class", "enum", "protocol", "typealias", "actor", "associatedtype", "case",
+        ]
         return files.reduce(into: ["Strongroom", "init", "subscript"]) { names, file in
-            for match in file.text.matches(of: declaration) { names.insert(String(match.1)) }
-            // Further cases of a line.
-            for line in file.text.matches(of: /(?m)^ *(?:indirect )?case (\w+(?:, \w+)*)/) {
-                names.formUnion(line.1.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+            for line in file.text.split(separator: "\n") {
+                let words = line.utf8.split { !Self.isWord($0) }.map { Substring($0) }
+                for (keyword, name) in zip(words, words.dropFirst()) where keywords.contains(String(keyword)) {
+                    names.insert(String(name))
+                }
+                // Further cases of a line.
+                let code = line.drop { $0 == " " }
+                guard code.hasPrefix("case ") || code.hasPrefix("indirect case ") else { continue }
+                names.formUnion(
+                    code.split(separator: ",").compactMap { $0.split(separator: " ").first.map(String.init) })
             }
+        }
+    }
+
+    private static func isWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: false
         }
     }
 }

@@ -1,176 +1,223 @@
 import Foundation
 
 /// The sources of the library, by layer: what each folder declares, and what it refers to.
+///
+/// It reads names, and knows no types. A reference to a member is one to all declarations with its name, its argument
+/// labels and, if the type stands before it, its type. Subscripts, operators and `.init` are not followed.
 struct SourceLayers {
     /// From the bottom: a layer refers to itself, and to those before it.
     static let order = [
-        "Synchronization", "Errors", "Keys", "KeySlots", "Core", "Cipher", "Schema", "Records", "Query", "FullText",
-        "Access", "Observation", "Migrations", "Dump", "Platform", "Sharing",
+        "Synchronization", "Shim", "Errors", "Keys", "KeySlots", "Core", "Cipher", "Schema", "Records", "Query",
+        "FullText", "Access", "Observation", "Migrations", "Dump", "Salvage", "Platform",
+        "Sharing",
     ]
 
-    /// From the bottom: the folders of the core whose order is clear. Values are not among them: statements bind them,
-    /// and rows and expressions are made of them.
-    static let coreOrder: [Set] = [
-        ["Cursors"],
-        ["Connection", "Files", "Functions", "Regions", "Runs", "Statements", "Stops", "Tracing", "Transactions"],
-        ["Rows", "SQL"],
+    /// The folders of layers with an order of their own, from the bottom. Folders of one set may refer to each other.
+    static let inner: [String: [Set<String>]] = [
+        "Core": [
+            ["Cursors"], ["Files"], ["Text"], ["Regions"], ["Values", "SQL"], ["Functions"],
+            ["Connection", "Statements", "Runs", "Transactions", "Stops", "Tracing"], ["Building"], ["Rows"],
+            ["Fetching"],
+        ],
+        "Cipher": [
+            ["State"], ["Format"], ["Pages"], ["Recovery"], ["Opening"], ["Rotation"], ["Inspection"], ["Copies"],
+        ],
+    ]
+
+    /// The layers whose folders also refer to members of lower folders only.
+    static let closed: Set = ["Cipher"]
+
+    /// Members whose names Swift, Foundation or Dispatch have too, which layers below them use.
+    static let common: Set = [
+        "append", "compactMap", "contains", "count", "decode", "dropFirst", "dropLast", "endIndex", "error", "filter",
+        "first",
+        "flatMap", "forEach", "format", "formatted", "index", "inserted", "iso8601", "joined", "map", "max",
+        "millisecondsSince1970", "min", "none", "prefix", "reduce", "remove", "removeAll", "reversed",
+        "singleValueContainer", "startIndex", "stringValue", "suffix", "timeIntervalSince1970",
+        "timeIntervalSinceReferenceDate", "wait", "withUnsafeBytes", "Set",
     ]
 
     struct File {
         let path: String
         let layer: String
+        /// The folder inside of the layer. Empty for a file beside the folders.
+        let folder: String
+        let source: SourceMembers
 
-        /// The folder of the core that the file belongs to.
-        var coreFolder: String? {
-            let folders = path.split(separator: "/")
-            return folders[0] == "Core" ? String(folders[1]) : nil
+        init(path: String, source: SourceMembers) {
+            let folders = path.split(separator: "/").dropLast()
+            (self.path, self.source) = (path, source)
+            layer = String(folders.first ?? "")
+            folder = String(folders.dropFirst().first ?? "")
         }
 
-        /// Without comments, and without the text of literals.
-        let code: String
+        /// True if a reference from this file to `other` points up, to a type or to a member of one.
+        func isBelow(_ other: File, isMember: Bool = false) -> Bool {
+            if layer != other.layer { return SourceLayers.rank(layer) < SourceLayers.rank(other.layer) }
+            guard !isMember || SourceLayers.closed.contains(layer),
+                let own = innerRank, let others = other.innerRank
+            else { return false }
+            return own < others
+        }
+
+        private var innerRank: Int? { SourceLayers.inner[layer]?.firstIndex { $0.contains(folder) } }
     }
 
     struct Reference: CustomStringConvertible {
-        let file: String
+        let from: File
         let name: String
-        let from: String
-        let to: String
+        let to: File
+        var isMember = false
 
-        var description: String { "\(file) refers to \(name), which belongs to \(to)" }
+        var pointsUp: Bool { from.isBelow(to, isMember: isMember) }
+
+        var description: String { "\(from.path) refers to \(name), which belongs to \(to.path)" }
     }
 
     let files: [File]
+    private let words = SourceWords()
+    private let keywords: SourceKeywords
 
     init(_ folder: URL) throws {
         let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        let keywords = SourceKeywords(words), words = words
+        self.keywords = keywords
         files = try paths.sorted().map {
-            let text = try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8)
-            return File(path: $0, layer: String($0.prefix { $0 != "/" }), code: Self.code(in: text))
+            let code = SourceCode(try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8))
+            return File(path: $0, source: SourceMembers(code, words, keywords))
         }
     }
 
     static func rank(_ layer: String) -> Int { order.firstIndex(of: layer) ?? -1 }
 
-    /// A word of code: Unicode would join what a dot separates.
-    private static var word: Regex<Substring> { /\b[A-Za-z]\w+\b/.wordBoundaryKind(.simple) }
-
     // MARK: - Types
 
-    /// The layer of each type that stands at the top level of a file.
-    func types() -> [String: String] { types(\.layer) }
-
-    private func types(_ place: (File) -> String?) -> [String: String] {
-        let declaration = #/
-            (?m)^(?:@\w+(?:\([^)\n]*\))?\s+)*(?:(?:public|package|open|final|indirect)\x20+)*
-            (?:class|struct|enum|protocol|actor|typealias)\x20+(\w+)
-            /#
-        var types: [String: String] = [:]
-        for file in files {
-            for match in file.code.matches(of: declaration) {
-                types[String(match.1)] = types[String(match.1)] ?? place(file)
-            }
-        }
-        return types
-    }
-
-    /// Each mention of a type of another layer.
+    /// Each mention of a type that stands at the top level of another file.
     func typeReferences() -> [Reference] {
-        let types = types()
-        return files.flatMap { file in
-            file.code.matches(of: Self.word).compactMap { match in
-                guard let layer = types[String(match.0)], layer != file.layer else { return nil }
-                return Reference(file: file.path, name: String(match.0), from: file.layer, to: layer)
+        var types: [Int: Int] = [:]
+        for (index, file) in files.enumerated() {
+            for type in file.source.types where types[type] == nil { types[type] = index }
+        }
+        var references: [Reference] = []
+        for (index, file) in files.enumerated() {
+            for token in file.source.tokens where token.name >= 0 {
+                guard let target = types[token.name], target != index else { continue }
+                references.append(Reference(from: file, name: words.all[token.name], to: files[target]))
             }
         }
-    }
-
-    /// Each mention, in a folder of the core, of a type of a higher one.
-    func coreReferencesUpwards() -> [Reference] {
-        let types = types(\.coreFolder)
-        func rank(_ folder: String?) -> Int? { Self.coreOrder.firstIndex { $0.contains(folder ?? "") } }
-        return files.filter { rank($0.coreFolder) != nil }.flatMap { file in
-            file.code.matches(of: Self.word).compactMap { match in
-                guard let from = file.coreFolder, let to = types[String(match.0)], let rank = rank(to)
-                else { return nil }
-                guard rank > Self.coreOrder.firstIndex(where: { $0.contains(from) })! else { return nil }
-                return Reference(file: file.path, name: String(match.0), from: from, to: to)
-            }
-        }
+        return references
     }
 
     // MARK: - Members
 
-    /// What layers add to the connection in extensions, by name, with the lowest layer where anything has that name.
-    private func connectionMembers() -> [String: String] {
-        let `extension` = /(?ms)^(?:public |package )?extension Database(?:: [^{]*)? \{\n(.*?)^\}/
-        let member = #/
-            (?m)^\x20{4}(?:@\w+(?:\([^)\n]*\))?\s+)*(?:(?:public|package|static|fileprivate|private)\x20+)*
-            (?:func|var|let)\x20+(\w+)
-            /#
-        var members: Set<String> = []
-        for file in files {
-            for block in file.code.matches(of: `extension`) {
-                for match in block.1.matches(of: member) { members.insert(String(match.1)) }
+    private typealias Candidate = (file: Int, member: SourceMembers.Member)
+
+    /// Each mention of a member, with the lowest file that declares one with its name and its labels.
+    func memberReferences() -> [Reference] {
+        var candidates = [[Candidate]](repeating: [], count: words.all.count)
+        var isOwner = [Bool](repeating: false, count: words.all.count)
+        for (index, file) in files.enumerated() {
+            for member in file.source.members {
+                candidates[member.name].append((index, member))
+                if let owner = member.owner { isOwner[owner] = true }
             }
         }
-        // Declarations, labels and parameters, further cases, and the parameters of closures.
-        let name = #/(?m)(?:func|var|let|case) +(\w+)|(\w+) *:|, (\w+)(?=,|$)|[{(,] *(\w+)(?=,| in )/#
-        var lowest: [String: String] = [:]
-        for file in files {
-            for match in file.code.matches(of: name) {
-                let names = [match.1, match.2, match.3, match.4].compactMap { $0.map(String.init) }
-                for found in names where members.contains(found) {
-                    let isLower = lowest[found].map { Self.rank(file.layer) < Self.rank($0) } ?? true
-                    if isLower { lowest[found] = file.layer }
+        let constructors = words.find("init").map { candidates[$0] } ?? []
+        for keyword in keywords.kinds.keys { (candidates[keyword], isOwner[keyword]) = ([], false) }
+        // Modules, and what a pointer leads to: a structure of C.
+        let foreign = Set(["Foundation", "Swift", "pointee"].compactMap(words.find))
+        var references: [Reference] = []
+        for (index, file) in files.enumerated() {
+            for (place, token) in file.source.tokens.enumerated() where token.name >= 0 {
+                let name = token.name, isType = isOwner[name]
+                guard isType || !candidates[name].isEmpty, !file.source.isDeclaration[place] else { continue }
+                let mention = Mention(file.source, place)
+                guard !mention.isLabel else { continue }
+                var known: [Candidate]
+                if isType, mention.isCalled {
+                    known = constructors.filter { $0.member.owner == name }
+                } else {
+                    if let owner = mention.owner, foreign.contains(owner) { continue }
+                    // A bare name may be that of a local variable, or of a generic parameter.
+                    let isBare = !mention.isMember
+                    if isBare, words.isCapitalized(name) || file.source.locals.contains(name) { continue }
+                    known = candidates[name]
+                    if let owner = mention.owner, isOwner[owner] {
+                        let own = known.filter { $0.member.owner == owner }
+                        if !own.isEmpty { known = own }
+                    }
                 }
+                known = known.filter { !$0.member.isPrivate || $0.file == index }
+                guard let lowest = fitting(known, mention).min(by: { isLower($0.file, $1.file, than: file) }),
+                    lowest.file != index
+                else { continue }
+                references.append(Reference(from: file, name: words.all[name], to: files[lowest.file], isMember: true))
             }
         }
-        return lowest
+        return references
     }
 
-    /// Each mention of a member of `Database` that only higher layers declare. The layers below the core have no
-    /// connection, and declare none of its members.
-    func memberReferencesUpwards() -> [Reference] {
-        let members = connectionMembers()
-        return files.filter { Self.rank($0.layer) >= Self.rank("Core") }.flatMap { file in
-            file.code.matches(of: Self.word).compactMap { match in
-                guard let layer = members[String(match.0)], Self.rank(layer) > Self.rank(file.layer) else { return nil }
-                return Reference(file: file.path, name: String(match.0), from: file.layer, to: layer)
+    /// Returns the mentions of members that are certain inside of a layer: all of them in a closed layer, and otherwise
+    /// those of names that one folder alone declares.
+    func certainMembers(in layer: String) -> [Reference] {
+        let references = memberReferences().filter { !Self.common.contains($0.name) }
+        if Self.closed.contains(layer) { return references }
+        var folders: [String: Set<String>] = [:]
+        for file in files {
+            for member in file.source.members {
+                folders[words.all[member.name], default: []].insert("\(file.layer)/\(file.folder)")
             }
         }
+        return references.filter { folders[$0.name]?.count == 1 }
     }
 
-    // MARK: - Text
-
-    /// The source without comments, and with nothing of string literals but their interpolations.
-    static func code(in source: String) -> String {
-        var isBlock = false
-        return source.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            let marks = line.ranges(of: "\"\"\"").count
-            defer { if marks == 1 { isBlock.toggle() } }
-            if isBlock { return marks == 1 ? "" : interpolations(in: line) }
-            return withoutLiterals(line)
-        }.joined(separator: "\n")
+    /// The order in which declarations are preferred: those to which a reference doesn't point up come first.
+    private func isLower(_ left: Int, _ right: Int, than file: File) -> Bool {
+        let (left, right) = (files[left], files[right])
+        let (isUp, isOtherUp) = (file.isBelow(left, isMember: true), file.isBelow(right, isMember: true))
+        return isUp != isOtherUp ? !isUp : left.isBelow(right)
     }
 
-    private static func withoutLiterals(_ line: Substring) -> String {
-        var code = "", rest = line
-        while let character = rest.first {
-            if rest.hasPrefix("//") { break }
-            guard character == "\"" else {
-                code.append(character)
-                rest.removeFirst()
-                continue
-            }
-            let literal = rest.prefixMatch(of: /"(?:\\\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\\.|[^"\\])*"/)
-            guard let literal else { return code }
-            code += " " + interpolations(in: literal.0) + " "
-            rest = rest[literal.range.upperBound...]
+    /// Returns the members that a mention can mean by its form: a call, a value, or a function without its arguments.
+    private func fitting(_ candidates: [Candidate], _ mention: Mention) -> [Candidate] {
+        if mention.isCalled {
+            return candidates.filter { $0.member.accepts(mention.labels, hasClosure: mention.hasClosure) }
         }
-        return code
+        let values = candidates.filter { $0.member.kind != .function }
+        return values.isEmpty ? candidates : values
     }
 
-    private static func interpolations(in text: Substring) -> String {
-        text.matches(of: /\\\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)/).map { String($0.1) }.joined(separator: " ")
+    /// A place where a member may be mentioned.
+    private struct Mention {
+        /// True after a dot.
+        let isMember: Bool
+        /// The word before the dot.
+        let owner: Int?
+        /// True for a label of an argument.
+        let isLabel: Bool
+        var isCalled = false
+        var labels: [Int?] = []
+        var hasClosure = false
+
+        init(_ source: SourceMembers, _ place: Int) {
+            let tokens = source.tokens
+            func kind(_ place: Int) -> UInt8? { tokens.indices.contains(place) ? tokens[place].kind : nil }
+            isMember = kind(place - 1) == Ascii.dot && kind(place - 2) != Ascii.dot
+            owner = isMember && place > 1 && tokens[place - 2].name >= 0 ? tokens[place - 2].name : nil
+            isLabel =
+                kind(place + 1) == Ascii.colon && [Ascii.open, Ascii.comma].contains(kind(place - 1))
+            let next = place + 1
+            if kind(next) == Ascii.open, !tokens[next].startsLine {
+                isCalled = true
+                let end = source.end(of: next)
+                labels = source.items(from: next).map { item in
+                    let isLabeled = tokens[item.lowerBound].name >= 0 && kind(item.lowerBound + 1) == Ascii.colon
+                    return isLabeled ? tokens[item.lowerBound].name : nil
+                }
+                hasClosure = kind(end + 1) == Ascii.brace && !source.isCondition(end + 1)
+            } else if kind(next) == Ascii.brace, !source.isCondition(next) {
+                (isCalled, hasClosure) = (true, true)
+            }
+        }
     }
 }

@@ -22,9 +22,10 @@ struct SourceSizes {
 
     init(_ folder: URL) throws {
         let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
-        self.init(files: try paths.sorted().map {
-            ($0, try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8))
-        })
+        self.init(
+            files: try paths.sorted().map {
+                ($0, try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8))
+            })
     }
 
     // MARK: - Members
@@ -33,16 +34,17 @@ struct SourceSizes {
     func members() -> [Members] {
         var counts: [String: [String: Int]] = [:]
         var folders: [String: String] = [:]
+        let (typePattern, memberPattern) = (Self.type, Self.member)
         for file in files {
             let folder = String(file.path[..<(file.path.lastIndex(of: "/") ?? file.path.startIndex)])
             var type: String?
-            for line in SourceLayers.code(in: file.text).split(separator: "\n") {
-                // What is indented further stands inside of a member.
+            for line in SourceCode(file.text).text.split(separator: "\n") {
+                // A line that is indented further stands inside of a member.
                 if line.hasPrefix("     ") || line.hasPrefix("    }") || line.hasPrefix("}") { continue }
                 if line.hasPrefix(" ") {
-                    guard let type, line.prefixMatch(of: Self.member) != nil else { continue }
+                    guard let type, line.prefixMatch(of: memberPattern) != nil else { continue }
                     counts[type, default: [:]][folder, default: 0] += 1
-                } else if let match = line.prefixMatch(of: Self.type) {
+                } else if let match = line.prefixMatch(of: typePattern) {
                     type = String(match.2)
                     if match.1 != "extension" { folders[String(match.2)] = folders[String(match.2)] ?? folder }
                 }
@@ -77,9 +79,10 @@ struct SourceSizes {
         let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { path in
             [".swift", ".c", ".h"].contains { path.hasSuffix($0) } && !path.contains(".build/")
         }
-        return Dictionary(uniqueKeysWithValues: try paths.map { path in
-            let text = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
-            return (path, text.utf8.count { $0 == UInt8(ascii: "\n") })
-        })
+        return Dictionary(
+            uniqueKeysWithValues: try paths.map { path in
+                let text = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+                return (path, text.utf8.count { $0 == UInt8(ascii: "\n") })
+            })
     }
 }

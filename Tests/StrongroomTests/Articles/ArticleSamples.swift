@@ -19,23 +19,27 @@ struct ArticleSamples {
 
     private func withNotes(_ body: (DatabaseQueue) throws -> Void) throws {
         try withEncryptedQueue { queue in
-            try queue.write { try $0.execute(sql: """
-                CREATE TABLE note (
-                    id INTEGER PRIMARY KEY, text TEXT, done BOOLEAN NOT NULL DEFAULT 0, day TEXT,
-                    authorId INTEGER DEFAULT 1);
-                CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);
-                INSERT INTO author VALUES (1, 'Arthur');
-                """) }
+            try queue.write {
+                try $0.execute(
+                    sql: """
+                        CREATE TABLE note (
+                            id INTEGER PRIMARY KEY, text TEXT, done BOOLEAN NOT NULL DEFAULT 0, day TEXT,
+                            authorId INTEGER DEFAULT 1);
+                        CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);
+                        INSERT INTO author VALUES (1, 'Arthur');
+                        """)
+            }
             try body(queue)
         }
     }
 
     private func withPlayers(_ body: (Database) throws -> Void) throws {
         try withDatabase { db throws in
-            try db.execute(sql: """
-                CREATE TABLE player (
-                    id INTEGER PRIMARY KEY, name TEXT, score INTEGER, tags TEXT DEFAULT '[]', address TEXT)
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TABLE player (
+                        id INTEGER PRIMARY KEY, name TEXT, score INTEGER, tags TEXT DEFAULT '[]', address TEXT)
+                    """)
             try body(db)
         }
     }
@@ -99,9 +103,10 @@ struct ArticleSamples {
     func rowsAndValues() throws {
         try withNotes { queue in
             try queue.write { db throws in
-                try db.execute(sql: """
-                    INSERT INTO note (text, done, day) VALUES ('Buy milk', 1, '2026-01-01'), (NULL, 0, NULL)
-                    """)
+                try db.execute(
+                    sql: """
+                        INSERT INTO note (text, done, day) VALUES ('Buy milk', 1, '2026-01-01'), (NULL, 0, NULL)
+                        """)
                 var found: [String] = []
                 let rows = try Row.fetchCursor(db, sql: "SELECT id, text, done FROM note")
                 while let row = try rows.next() {
@@ -162,11 +167,13 @@ struct ArticleSamples {
     @Test("Requests: results, changes, SQL, JSON, regions")
     func requests() throws {
         try withPlayers { db in
-            try db.execute(sql: """
-                INSERT INTO player (name, score, address)
-                VALUES ('Arthur', 2000, '{"city":"Tours"}'), ('Barbara', -1, '{"city":"Nantes"}')
-                """)
-            let best = try Player
+            try db.execute(
+                sql: """
+                    INSERT INTO player (name, score, address)
+                    VALUES ('Arthur', 2000, '{"city":"Tours"}'), ('Barbara', -1, '{"city":"Nantes"}')
+                    """)
+            let best =
+                try Player
                 .filter(Columns.score >= 1000)
                 .order(Columns.score.desc, Columns.name)
                 .limit(10)
@@ -215,9 +222,10 @@ struct ArticleSamples {
                 t.column("shelf", .text).generatedAs(sql: "substr(title, 1, 1)", .virtual)
             }
             try db.create(index: "book_title", on: "book", columns: ["title"])
-            try db.execute(sql: """
-                INSERT INTO author VALUES (1, 'Sei'); INSERT INTO book (authorId, title) VALUES (1, 'Pillow')
-                """)
+            try db.execute(
+                sql: """
+                    INSERT INTO author VALUES (1, 'Sei'); INSERT INTO book (authorId, title) VALUES (1, 'Pillow')
+                    """)
             #expect(try String.fetchOne(db, sql: "SELECT shelf FROM book") == "P")
         }
     }

@@ -14,8 +14,7 @@ struct ArticleTextTests {
 
     /// The samples of an article.
     private static func samples(ofArticle name: String) throws -> [String] {
-        let file = packageFolder.appendingPathComponent("Sources/Strongroom/Strongroom.docc/\(name).md")
-        let parts = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "```")
+        let parts = try Articles.text(name).components(separatedBy: "```")
         return parts.enumerated().filter { $0.offset % 2 == 1 && $0.element.hasPrefix("swift\n") }
             .map { unindented($0.element.dropFirst(6)) }
     }
@@ -25,22 +24,18 @@ struct ArticleTextTests {
         let tests = packageFolder.appendingPathComponent("Tests")
         let articles = try FileManager.default.contentsOfDirectory(
             atPath: tests.appendingPathComponent("StrongroomTests/Articles").path)
-        let files = articles.filter { $0.hasSuffix("Samples.swift") }.map { "StrongroomTests/Articles/\($0)" }
+        let files =
+            articles.filter { $0.hasSuffix("Samples.swift") }.map { "StrongroomTests/Articles/\($0)" }
             + ["NotesApp/NotesDatabase.swift"]
         return try files.map { try unindented(String(contentsOf: tests.appendingPathComponent($0), encoding: .utf8)) }
-    }
-
-    private static func articles() throws -> [String] {
-        let folder = packageFolder.appendingPathComponent("Sources/Strongroom/Strongroom.docc")
-        return try FileManager.default.contentsOfDirectory(atPath: folder.path)
-            .filter { $0.hasSuffix(".md") }.map { String($0.dropLast(3)) }.sorted()
     }
 
     @Test("The articles have samples that stand in the tests, word for word")
     func samples() throws {
         let sources = try Self.sources()
         var count = 0
-        for article in try Self.articles() {
+        // The program of the first article is built and run from the page: `FirstProgramTests`.
+        for article in try Articles.names() where article != "GettingStarted" {
             // Blocks that are whole files name them; `MovingTests` builds these.
             for sample in try Self.samples(ofArticle: article) where !sample.hasPrefix("// ") {
                 count += 1
@@ -50,24 +45,21 @@ struct ArticleTextTests {
         #expect(count >= 57)
     }
 
-    @Test("The articles have files as samples that are built",
+    @Test(
+        "The articles have files as samples that are built",
         arguments: ["Package", "Sources/GRDB/GRDB", "Sources/GRDBSQLite/GRDBSQLite"])
     func files(name: String) throws {
-        let samples = try Self.articles().flatMap { try Self.samples(ofArticle: $0) }.filter { $0.hasPrefix("// ") }
+        let samples = try Articles.names().flatMap { try Self.samples(ofArticle: $0) }
+            .filter { $0.hasPrefix("// ") && !$0.hasPrefix("// swift-tools-version:") }
         #expect(samples.count == 3)
         #expect(samples.count { $0.hasPrefix("// \(name).swift\n") } == 1)
     }
 
     @Test("The articles explain each reason of an error, and no other")
     func reasons() throws {
-        func text(_ path: String) throws -> String {
-            try String(contentsOf: Self.packageFolder.appendingPathComponent("Sources/Strongroom/\(path)"),
-                encoding: .utf8)
-        }
-        let declared = try text("Errors/DatabaseError+Reason.swift").matches(of: /public static let (\w+) = Self/).map {
-            String($0.1)
-        }
-        let explained = try text("Strongroom.docc/Troubleshooting.md").matches(of: /(?m)^\| `(\w+)` \|/).map {
+        let source = try Articles.text(ofFile: "Sources/Strongroom/Errors/DatabaseError+Reason.swift")
+        let declared = source.matches(of: /public static let (\w+) = Self/).map { String($0.1) }
+        let explained = try Articles.text("Troubleshooting").matches(of: /(?m)^\| `(\w+)` \|/).map {
             String($0.1)
         }
         #expect(declared.count > 20)

@@ -1,5 +1,6 @@
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 // The samples of the articles on keys, rotation, concurrency and moving, and of the first page, as they stand there:
@@ -24,9 +25,7 @@ struct EncryptionArticleSamples {
         try earlier.close()
 
         var configuration = Configuration()
-        configuration.prepareDatabase { db in
-            try db.usePassphrase(passphrase)
-        }
+        configuration.encryption = Encryption(key: .passphrase(passphrase))
         let queue = try DatabaseQueue(path: path, configuration: configuration)
 
         try queue.write { db in
@@ -76,8 +75,9 @@ struct EncryptionArticleSamples {
 
     @Test("Rotation: progress, and the end that readers delay")
     func rotation() throws {
-        let pool = try DatabasePool(path: path, configuration: .encrypted()), newPassphrase = "a longer one", bar =
-            Bar()
+        let pool = try DatabasePool(path: path, configuration: .encrypted()), newPassphrase = "a longer one",
+            bar =
+                Bar()
         try pool.write { try $0.execute(sql: "CREATE TABLE t(a)") }
         do {
             let outcome = try pool.rotateKey(to: .passphrase(newPassphrase)) { progress in

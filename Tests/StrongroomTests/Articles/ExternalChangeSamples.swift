@@ -1,5 +1,6 @@
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 // The samples on changes by others of the articles on sharing and observation, as they stand there:
@@ -12,12 +13,12 @@ struct ExternalChangeSamples {
     }
 
     private let folder: TemporaryFolder
-    private let shell: StockShell
+    private let shell: RunningShell
     private var path: String { folder.path("db.sqlite") }
 
     init() throws {
         folder = try TemporaryFolder()
-        shell = try StockShell(folder.path("db.sqlite"))
+        shell = try startShell(folder.path("db.sqlite"))
         try shell.run("PRAGMA journal_mode = wal; CREATE TABLE player (name TEXT);")
     }
 
@@ -67,7 +68,8 @@ struct ExternalChangeSamples {
         let latest = Shared<Int?>(nil)
         configuration.observesExternalChanges = true
         let queue = try DatabaseQueue(path: path, configuration: configuration)
-        let cancellable = ValueObservation
+        let cancellable =
+            ValueObservation
             .tracking { db in try Player.fetchCount(db) }
             .removeDuplicates()
             .start(in: queue, scheduling: .async(onQueue: .global())) { error in

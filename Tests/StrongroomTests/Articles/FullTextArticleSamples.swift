@@ -13,8 +13,8 @@ final class StopWords: FTS5WrapperTokenizer {
 
     func accept(
         token: String, flags: FTS5TokenFlags, for tokenization: FTS5Tokenization,
-        tokenCallback: FTS5WrapperTokenCallback) throws
-    {
+        tokenCallback: FTS5WrapperTokenCallback
+    ) throws {
         if !["a", "the"].contains(token) { try tokenCallback(token, flags) }
     }
 }
@@ -58,9 +58,10 @@ struct FullTextArticleSamples {
     @Test("The text of another table")
     func synchronized() throws {
         try withDatabase { (db) throws in
-            try db.execute(sql: """
-                CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note VALUES (7, 'Buy milk')
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT); INSERT INTO note VALUES (7, 'Buy milk')
+                    """)
             try db.create(virtualTable: "noteIndex", using: FTS5()) { t in
                 t.synchronize(withTable: "note")
                 t.column("text")
@@ -77,10 +78,12 @@ struct FullTextArticleSamples {
             #expect(milk.map(\.id) == [7])
             #expect(try notes(matching: FTS5Pattern(matchingAllTokensIn: "?")).fetchAll(db).isEmpty)
             let pattern = FTS5Pattern(matchingAllPrefixesIn: "mil")
-            let best = try Note.fetchAll(db, sql: """
-                SELECT note.* FROM note JOIN noteIndex ON noteIndex.rowid = note.id
-                WHERE noteIndex MATCH ? ORDER BY noteIndex.rank
-                """, arguments: [pattern])
+            let best = try Note.fetchAll(
+                db,
+                sql: """
+                    SELECT note.* FROM note JOIN noteIndex ON noteIndex.rowid = note.id
+                    WHERE noteIndex MATCH ? ORDER BY noteIndex.rank
+                    """, arguments: [pattern])
             #expect(best.map(\.text) == ["Buy milk"])
         }
     }
@@ -98,17 +101,19 @@ struct FullTextArticleSamples {
     @Test("Rows that belong to others")
     func associations() throws {
         try withDatabase { (db) throws in
-            try db.execute(sql: """
-                CREATE TABLE writer (id INTEGER PRIMARY KEY, name TEXT);
-                CREATE TABLE novel (id INTEGER PRIMARY KEY, writerId INTEGER REFERENCES writer(id), title TEXT);
-                INSERT INTO writer VALUES (1, 'Melville'), (2, 'Nobody');
-                INSERT INTO novel VALUES (1, 1, 'Moby Dick'), (2, 1, 'Typee');
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TABLE writer (id INTEGER PRIMARY KEY, name TEXT);
+                    CREATE TABLE novel (id INTEGER PRIMARY KEY, writerId INTEGER REFERENCES writer(id), title TEXT);
+                    INSERT INTO writer VALUES (1, 'Melville'), (2, 'Nobody');
+                    INSERT INTO novel VALUES (1, 1, 'Moby Dick'), (2, 1, 'Typee');
+                    """)
             struct NovelInfo: Decodable, FetchableRecord {
                 var novel: Novel
                 var writer: Writer?
             }
-            let infos = try Novel
+            let infos =
+                try Novel
                 .including(optional: Novel.writer)
                 .asRequest(of: NovelInfo.self)
                 .fetchAll(db)
@@ -117,7 +122,8 @@ struct FullTextArticleSamples {
                 var writer: Writer
                 var novels: [Novel]
             }
-            let writers = try Writer
+            let writers =
+                try Writer
                 .including(all: Writer.novels.order(Column("title")))
                 .asRequest(of: WriterInfo.self)
                 .fetchAll(db)
@@ -132,10 +138,11 @@ struct FullTextArticleSamples {
     @Test("Queries with a name")
     func commonTable() throws {
         try withDatabase { (db) throws in
-            try db.execute(sql: """
-                CREATE TABLE novel (id INTEGER PRIMARY KEY, writerId INTEGER, title TEXT);
-                INSERT INTO novel VALUES (1, 1, 'Moby Dick'), (2, 1, 'Typee');
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TABLE novel (id INTEGER PRIMARY KEY, writerId INTEGER, title TEXT);
+                    INSERT INTO novel VALUES (1, 1, 'Moby Dick'), (2, 1, 'Typee');
+                    """)
             let longTitles = CommonTableExpression<Novel>(
                 named: "longTitles", sql: "SELECT * FROM novel WHERE LENGTH(title) > ?", arguments: [8])
             let novels = try longTitles.all().with(longTitles).fetchAll(db)

@@ -1,5 +1,6 @@
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 // The samples of "Key stores", as they stand there: `ArticleTextTests` compares.
@@ -16,6 +17,15 @@ struct KeyStoreSamples {
         try await pool.write { try $0.execute(sql: "CREATE TABLE t(a)") }
 
         try await pool.rotateKey(to: .managed(by: store))
+        let opened = try await pool.read { $0.storedKey }
+        if case .former(let key) = opened { print("a copy from before \(key.date)") }
+        #expect(try opened == .current && store.formerKeys()?.count == 1)
+
+        let oldestBackup = Date.now
+        for key in try store.formerKeys() ?? [] where key.date < oldestBackup {
+            try store.remove(key)
+        }
+        #expect(try store.formerKeys() == [])
         try pool.close()
         let text = try String(contentsOfFile: keyPath, encoding: .utf8).dropLast()
         #expect(try stockShell(path, key: String(text), setUp: "", "SELECT count(*) FROM t;") == ["0"])
@@ -53,13 +63,30 @@ struct KeyStoreSamples {
         }
 
         func delete(_ name: String) -> Bool { unlink(folder.path(name)) == 0 }
+
+        func names(startingWith prefix: String) -> [String]? {
+            try? FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix(prefix) }
+        }
     }
 
     struct VaultKeyStore: KeyStore {
         let vault: Vault
 
-        func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey {
-            switch vault.get("notes-\(entry)") {
+        func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey { try get("\(entry)") }
+        func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) { try create("\(entry)", key) }
+        func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) { try delete("\(entry)") }
+
+        func formerKeys() throws(KeyStoreError) -> [FormerKey]? {
+            guard let names = vault.names(startingWith: "notes-") else { throw .failed("the vault does not answer") }
+            return names.compactMap { FormerKey(name: String($0.dropFirst("notes-".count))) }
+        }
+
+        func load(_ key: FormerKey) throws(KeyStoreError) -> DatabaseKey { try get(key.name) }
+        func store(_ key: DatabaseKey, as former: FormerKey) throws(KeyStoreError) { try create(former.name, key) }
+        func remove(_ key: FormerKey) throws(KeyStoreError) { try delete(key.name) }
+
+        private func get(_ name: String) throws(KeyStoreError) -> DatabaseKey {
+            switch vault.get("notes-\(name)") {
             case .secret(let bytes):
                 guard let key = try? DatabaseKey.rawKey(bytes) else { throw .failed("the vault holds no key") }
                 return key
@@ -69,15 +96,15 @@ struct KeyStoreSamples {
             }
         }
 
-        func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) {
-            guard case .none = vault.get("notes-\(entry)") else { throw .exists }
-            let isStored = try? key.withUnsafeBytes { vault.create("notes-\(entry)", $0) }
+        private func create(_ name: String, _ key: DatabaseKey) throws(KeyStoreError) {
+            guard case .none = vault.get("notes-\(name)") else { throw .exists }
+            let isStored = try? key.withUnsafeBytes { vault.create("notes-\(name)", $0) }
             guard isStored == true else { throw .failed("the vault did not take the key") }
         }
 
-        func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) {
-            guard case .secret = vault.get("notes-\(entry)") else { throw .absent }
-            guard vault.delete("notes-\(entry)") else { throw .failed("the vault did not delete the key") }
+        private func delete(_ name: String) throws(KeyStoreError) {
+            guard case .secret = vault.get("notes-\(name)") else { throw .absent }
+            guard vault.delete("notes-\(name)") else { throw .failed("the vault did not delete the key") }
         }
     }
 
@@ -90,5 +117,6 @@ struct KeyStoreSamples {
         try queue.rotateKey(to: .managed(by: store))
         try queue.close()
         #expect(try addRow(path, .managed(by: store)) == 2)
+        #expect(try store.formerKeys()?.count == 1)
     }
 }

@@ -11,18 +11,15 @@ struct LinkTests {
     }
 
     private static let root = SourceDocumentation.packageFolder
-    private static let catalog = "Sources/Strongroom/Strongroom.docc"
 
     /// Markdown files, by their path in the package.
     private static func files() throws -> [String] {
-        let articles = try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent(catalog).path)
-        return articles.filter { $0.hasSuffix(".md") }.sorted().map { "\(catalog)/\($0)" }
-            + ["README.md", "CHANGELOG.md", ".github/SECURITY.md"]
+        let folder = root.appendingPathComponent(".github")
+        let forge = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
+        return try Articles.files() + ["README.md", "CHANGELOG.md"] + forge.sorted().map { ".github/\($0)" }
     }
 
-    private static func text(_ file: String) throws -> String {
-        try String(contentsOf: root.appendingPathComponent(file), encoding: .utf8)
-    }
+    private static func text(_ file: String) throws -> String { try Articles.text(ofFile: file) }
 
     /// Links of the forms `[text](target)`, `![text](target)` and `[name]: target`.
     private static func links() throws -> [Link] {
@@ -36,14 +33,12 @@ struct LinkTests {
 
     @Test("The links of the documentation to articles name articles")
     func articles() throws {
-        let files = try Self.files()
-        let articles = files.filter { $0.hasPrefix(Self.catalog) }
-        let names = Set(articles.compactMap { $0.split(separator: "/").last?.dropLast(3) })
+        let names = Set(try Articles.names())
         var count = 0
-        for file in files {
+        for file in try Self.files() {
             for match in try Self.text(file).matches(of: /<doc:([\w-]+)>/) {
                 count += 1
-                #expect(names.contains(match.1), "\(file): \(match.1)")
+                #expect(names.contains(String(match.1)), "\(file): \(match.1)")
             }
         }
         #expect(count > 60)
@@ -51,10 +46,24 @@ struct LinkTests {
 
     @Test("The links of the documentation lead from the first page to each article")
     func topics() throws {
-        let root = try Self.text("\(Self.catalog)/Strongroom.md")
-        for file in try Self.files() where file.hasPrefix(Self.catalog) && !file.hasSuffix("/Strongroom.md") {
-            let name = file.split(separator: "/").last!.dropLast(3)
-            #expect(root.contains("- <doc:\(name)>"), "\(name)")
+        var reached: Set = ["Strongroom"], next = ["Strongroom"]
+        while let article = next.popLast() {
+            let topics = try Articles.text(article).components(separatedBy: "\n## Topics\n").dropFirst().joined()
+            for match in topics.matches(of: /(?m)^- <doc:([\w-]+)>$/) where reached.insert(String(match.1)).inserted {
+                next.append(String(match.1))
+            }
+        }
+        #expect(Set(try Articles.names()).subtracting(reached) == [])
+    }
+
+    @Test("The links of the documentation lead to the articles for maintainers from one page")
+    func maintainers() throws {
+        let folder = "\(Articles.catalog)/Maintainers/"
+        let names = try Articles.files().filter { $0.hasPrefix(folder) }.map(Articles.name(ofFile:))
+        #expect(names.count > 10)
+        for file in try Articles.files() where !file.hasPrefix(folder) {
+            let topics = try Self.text(file).components(separatedBy: "\n## Topics\n").dropFirst().joined()
+            for name in names where name != "Maintaining" { #expect(!topics.contains("<doc:\(name)>"), "\(file)") }
         }
     }
 
@@ -65,7 +74,7 @@ struct LinkTests {
         for link in links {
             let folder = Self.root.appendingPathComponent(link.file).deletingLastPathComponent()
             let target = String(link.target.prefix { $0 != "#" })
-            let places = [folder, folder.appendingPathComponent("Resources")]
+            let places = [folder, Self.root.appendingPathComponent("\(Articles.catalog)/Resources")]
                 .map { $0.appendingPathComponent(target).path }
             #expect(places.contains { FileManager.default.fileExists(atPath: $0) }, "\(link)")
         }
@@ -101,9 +110,13 @@ struct LinkTests {
     func symbols() throws {
         let documentation = try SourceDocumentation(Self.root.appendingPathComponent("Sources"))
         let names = documentation.names
-        let links = documentation.symbolLinks + (try Self.files().flatMap { file in
-            try Self.text(file).matches(of: SourceDocumentation.symbolLink).map { (file: file, target: String($0.1)) }
-        })
+        let links =
+            documentation.symbolLinks
+            + (try Self.files().flatMap { file in
+                try Self.text(file).matches(of: SourceDocumentation.symbolLink).map {
+                    (file: file, target: String($0.1))
+                }
+            })
         #expect(links.count > 300)
         for link in links {
             for part in link.target.split(separator: "/") {

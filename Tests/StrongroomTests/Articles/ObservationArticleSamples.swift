@@ -1,5 +1,6 @@
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 // The samples of the articles on observation and sharing, as they stand there: `ArticleTextTests` compares.
@@ -17,7 +18,8 @@ struct ObservationArticleSamples {
         let writer = Task {
             for name in ["Arthur", "Barbara"] { try await pool.write { try Player(name: name).insert($0) } }
         }
-        let observation = ValueObservation
+        let observation =
+            ValueObservation
             .tracking { db in try Player.fetchCount(db) }
             .removeDuplicates()
         for try await count in observation.values(in: pool) {
@@ -138,10 +140,11 @@ struct ObservationArticleSamples {
 
     private func read(
         _ path: String, _ configuration: Configuration, _ migrator: DatabaseMigrator,
-        _ body: (Database) throws -> Void) throws
-    {
-        guard let reader = try DatabasePool.openSharedReadOnly(
-            path: path, configuration: configuration, migrator: migrator)
+        _ body: (Database) throws -> Void
+    ) throws {
+        guard
+            let reader = try DatabasePool.openSharedReadOnly(
+                path: path, configuration: configuration, migrator: migrator)
         else {
             // There is no database yet, or its schema is not the one that this program knows.
             return

@@ -14,8 +14,9 @@ struct PromiseTableTests {
             $0.hasSuffix("Tests.swift") || $0.hasSuffix("Samples.swift") || $0.contains("Tests+")
         }
         return try files.reduce(into: []) { names, file in
-            names.formUnion(Self.testNames(
-                inSource: try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)))
+            names.formUnion(
+                Self.testNames(
+                    inSource: try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)))
         }
     }
 
@@ -23,8 +24,9 @@ struct PromiseTableTests {
         var names: Set<String> = [], type = "", isTest = false
         for line in source.split(separator: "\n") {
             let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "@" && $0 != "_" }
-            if !line.hasPrefix(" "), let keyword =
-                words.firstIndex(where: { ["struct", "extension", "enum", "class"].contains($0) }),
+            if !line.hasPrefix(" "),
+                let keyword =
+                    words.firstIndex(where: { ["struct", "extension", "enum", "class"].contains($0) }),
                 keyword + 1 < words.count
             {
                 type = String(words[keyword + 1])
@@ -40,19 +42,20 @@ struct PromiseTableTests {
 
     /// The names in backquotes in the columns after the first, of the rows that follow a header with this first column.
     private static func namedTests(article: String, table: String) throws -> [String] {
-        let file = packageFolder.appendingPathComponent("Sources/Strongroom/Strongroom.docc/\(article).md")
         var names: [String] = [], type = "", isTable = false
-        for line in try String(contentsOf: file, encoding: .utf8)
-            .split(separator: "\n", omittingEmptySubsequences: false) {
+        for line in try Articles.text(article).split(separator: "\n", omittingEmptySubsequences: false) {
             if line.hasPrefix("| \(table) |") { isTable = true } else if !line.hasPrefix("|") { isTable = false }
             guard isTable else { continue }
             for cell in line.split(separator: "|").dropFirst() {
                 for (index, part) in cell.split(separator: "`", omittingEmptySubsequences: false)
-                    .enumerated() where index % 2 == 1 {
+                    .enumerated() where index % 2 == 1
+                {
                     // A name without type belongs to the type before it.
                     if let dot = part.firstIndex(of: ".") { type = String(part[..<dot]) }
-                    names.append(part.contains(".") || part.first?.isUppercase == true ? String(part)
-                        : "\(type).\(part)")
+                    names.append(
+                        part.contains(".") || part.first?.isUppercase == true
+                            ? String(part)
+                            : "\(type).\(part)")
                 }
             }
         }
@@ -61,7 +64,7 @@ struct PromiseTableTests {
 
     @Test(
         "The tables of promises name tests that exist",
-        arguments: [("Promises", "Sample or promise", 100), ("Concurrency", "Promise", 40)])
+        arguments: [("Promises", "Sample or promise", 100), ("Promises", "Promise", 40)])
     func names(article: String, table: String, atLeast: Int) throws {
         let tests = try Self.testNames()
         let suites = Set(tests.compactMap { $0.split(separator: ".").first.map(String.init) })
@@ -74,9 +77,7 @@ struct PromiseTableTests {
     @Test("The tables of promises of stops name a test in each cell")
     func stops() throws {
         let tests = try Self.testNames()
-        let file = Self.packageFolder.appendingPathComponent("Sources/Strongroom/Strongroom.docc/Stops.md")
-        let rows = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("| ") }
-            .dropFirst(2)
+        let rows = try Articles.text("Stops").split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst(2)
         #expect(rows.count == 11)
         for cell in rows.flatMap({ $0.split(separator: "|").dropFirst() }) where cell.contains(where: \.isLetter) {
             let named = cell.split(separator: "`").map(String.init).filter { $0.contains("Tests.") }
@@ -97,13 +98,14 @@ struct PromiseTableTests {
 
     @Test("The tables of promises are read as they are meant: a name that is no test would be found")
     func control() {
-        let names = Self.testNames(inSource: """
-            @Suite("A") struct OneTests {
-                @Test("b")
-                func two() {}
-                func helper() {}
-            }
-            """)
+        let names = Self.testNames(
+            inSource: """
+                @Suite("A") struct OneTests {
+                    @Test("b")
+                    func two() {}
+                    func helper() {}
+                }
+                """)
         #expect(names == ["OneTests.two"])
     }
 }

@@ -17,8 +17,8 @@ struct DumpContentTests {
 
     private func dump(
         _ tables: [String], tableHeader: DumpTableHeaderOptions = .automatic, stableOrder: Bool = false,
-        sql: String = sql) throws -> String
-    {
+        sql: String = sql
+    ) throws -> String {
         try withSchema(sql) { (db) throws in
             try printed { try db.dumpTables(tables, tableHeader: tableHeader, stableOrder: stableOrder, to: $0) }
         }
@@ -56,7 +56,7 @@ struct DumpContentTests {
         }
     }
 
-    @Test("A dump of tables fails at a missing table, after what was printed before")
+    @Test("A dump of tables fails at a missing table, after printing the tables before it")
     func missing() throws {
         try withSchema(Self.sql) { (db) throws in
             let printout = Printout()
@@ -92,7 +92,7 @@ struct DumpContentTests {
 
         """
 
-    @Test("A dump of tables shows the schema by table, without what is internal")
+    @Test("A dump of tables shows the schema by table, without internal tables")
     func schema() throws {
         try withSchema(Self.wholeSQL) { (db) throws in
             #expect(try printed { try db.dumpSchema(to: $0) } == wholeSchema)
@@ -103,19 +103,20 @@ struct DumpContentTests {
     func content() throws {
         try withSchema(Self.wholeSQL) { (db) throws in
             try db.execute(sql: "CREATE TEMP TABLE Alpha (other); INSERT INTO temp.Alpha VALUES (1)")
-            #expect(try printed { try db.dumpContent(format: .quote(), to: $0) } == wholeSchema + """
+            #expect(
+                try printed { try db.dumpContent(format: .quote(), to: $0) } == wholeSchema + """
 
-                Alpha
+                    Alpha
 
-                doc
-                'hello'
+                    doc
+                    'hello'
 
-                doc_mine
+                    doc_mine
 
-                player
-                1,'Arthur'
+                    player
+                    1,'Arthur'
 
-                """)
+                    """)
         }
     }
 
@@ -127,7 +128,7 @@ struct DumpContentTests {
         }
     }
 
-    @Test("A dump of tables shows the rows of a request, whatever its adapter makes of them")
+    @Test("A dump of tables shows the rows of a request, not of its adapter")
     func requests() throws {
         try withSchema(Self.sql) { (db) throws in
             let request: SQLRequest<Row> = "SELECT id, name FROM player WHERE id < \(2)"
@@ -139,7 +140,7 @@ struct DumpContentTests {
         }
     }
 
-    @Test("A dump of tables shows associated rows below those that they belong to, without the columns that tell so")
+    @Test("A dump of tables shows associated rows below their row, without the columns of the key")
     func associatedRows() throws {
         struct Team: TableRecord {
             static let databaseTableName = "team"
@@ -151,44 +152,49 @@ struct DumpContentTests {
             static let awards = hasMany(Award.self, using: ForeignKey(["playerId"]))
         }
         struct Award: TableRecord { static let databaseTableName = "award" }
-        try withSchema("""
+        try withSchema(
+            """
             CREATE TABLE team (id INTEGER PRIMARY KEY, name);
             CREATE TABLE player (id INTEGER PRIMARY KEY, teamId, name);
             CREATE TABLE award (id INTEGER PRIMARY KEY, playerId);
-            """) { (db) throws in
+            """
+        ) { (db) throws in
             let teams = Team.including(all: Team.players.including(all: Player.awards))
             #expect(try printed { try db.dumpRequest(teams, to: $0) } == "")
             try db.execute(sql: "INSERT INTO team VALUES (1, 'Reds'), (2, 'Blues')")
             #expect(try printed { try db.dumpRequest(teams, to: $0) } == "1|Reds\n2|Blues\n\nplayers\n")
-            try db.execute(sql: """
-                INSERT INTO player VALUES (10, 1, 'Ann'), (11, NULL, 'Bob'); \
-                INSERT INTO award VALUES (100, 10), (101, 11)
-                """)
-            #expect(try printed { try db.dumpRequest(teams, format: .list(header: true), to: $0) } == """
-                id|name
-                1|Reds
-                2|Blues
+            try db.execute(
+                sql: """
+                    INSERT INTO player VALUES (10, 1, 'Ann'), (11, NULL, 'Bob'); \
+                    INSERT INTO award VALUES (100, 10), (101, 11)
+                    """)
+            #expect(
+                try printed { try db.dumpRequest(teams, format: .list(header: true), to: $0) } == """
+                    id|name
+                    1|Reds
+                    2|Blues
 
-                players
-                id|teamId|name
-                10|1|Ann
+                    players
+                    id|teamId|name
+                    10|1|Ann
 
-                awards
-                id|playerId
-                100|10
+                    awards
+                    id|playerId
+                    100|10
 
-                """)
-            #expect(try printed {
-                try db.dumpRequest(
-                    Player.including(optional: Player.team.including(all: Team.players)), format: .json(), to: $0)
-            } == """
-                [{"id":10,"teamId":1,"name":"Ann","id":1,"name":"Reds"},
-                {"id":11,"teamId":null,"name":"Bob","id":null,"name":null}]
+                    """)
+            #expect(
+                try printed {
+                    try db.dumpRequest(
+                        Player.including(optional: Player.team.including(all: Team.players)), format: .json(), to: $0)
+                } == """
+                    [{"id":10,"teamId":1,"name":"Ann","id":1,"name":"Reds"},
+                    {"id":11,"teamId":null,"name":"Bob","id":null,"name":null}]
 
-                team.players
-                [{"id":10,"teamId":1,"name":"Ann"}]
+                    team.players
+                    [{"id":10,"teamId":1,"name":"Ann"}]
 
-                """)
+                    """)
         }
     }
 
@@ -202,8 +208,9 @@ struct DumpContentTests {
             #expect(try printed { try queue.dumpTables(["t"], tableHeader: .always, to: $0) } == "t\n1\n")
             #expect(try printed { try queue.dumpSQL("UPDATE t SET a = 1; SELECT changes()", to: $0) } == "1\n")
             #expect(try printed { try queue.dumpSchema(to: $0) } == "sqlite_master\nCREATE TABLE t (a);\n")
-            #expect(try printed { try queue.dumpContent(format: .json(), to: $0) }
-                == "sqlite_master\nCREATE TABLE t (a);\n\nt\n[{\"a\":1}]\n")
+            #expect(
+                try printed { try queue.dumpContent(format: .json(), to: $0) }
+                    == "sqlite_master\nCREATE TABLE t (a);\n\nt\n[{\"a\":1}]\n")
         }
     }
 }

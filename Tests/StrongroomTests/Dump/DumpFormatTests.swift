@@ -9,7 +9,7 @@ final class Printout: TextOutputStream {
     func write(_ string: String) { text += string }
 }
 
-/// What `dump` prints.
+/// The output of `dump`.
 func printed(_ dump: (Printout) throws -> Void) rethrows -> String {
     let printout = Printout()
     try dump(printout)
@@ -85,16 +85,17 @@ struct DumpFormatTests {
 
     @Test("A dump of rows is a paragraph for each row, in the line format")
     func paragraphs() throws {
-        #expect(try dump(Self.players, .line(nullValue: "-")) == """
-                  id = 1
-                name = Arthur
-            le score = 1.5
+        #expect(
+            try dump(Self.players, .line(nullValue: "-")) == """
+                      id = 1
+                    name = Arthur
+                le score = 1.5
 
-                  id = 2
-                name = O'Brien "x"|y
-            le score = -
+                      id = 2
+                    name = O'Brien "x"|y
+                le score = -
 
-            """)
+                """)
     }
 
     @Test("A dump of rows puts an empty line between the statements, in the line format")
@@ -109,12 +110,13 @@ struct DumpFormatTests {
     @Test("A dump of rows is made of SQL literals, in the quote format")
     func literals() throws {
         #expect(try dump(Self.players, .quote()) == "1,'Arthur',1.5\n2,'O''Brien \"x\"|y',NULL\n")
-        #expect(try dump(Self.players, .quote(header: true, separator: " | ")) == """
-            'id' | 'name' | 'le score'
-            1 | 'Arthur' | 1.5
-            2 | 'O''Brien "x"|y' | NULL
+        #expect(
+            try dump(Self.players, .quote(header: true, separator: " | ")) == """
+                'id' | 'name' | 'le score'
+                1 | 'Arthur' | 1.5
+                2 | 'O''Brien "x"|y' | NULL
 
-            """)
+                """)
         #expect(try dump(Self.blobs, .quote()) == "X''\nX'C3A927'\nX'FF12'\n")
     }
 
@@ -142,30 +144,32 @@ struct DumpFormatTests {
 
     @Test("A dump of rows is an array of objects with the columns in their order, in the JSON format")
     func objects() throws {
-        #expect(try dump(Self.players, .json()) == """
-            [{"id":1,"name":"Arthur","le score":1.5},
-            {"id":2,"name":"O'Brien \\"x\\"|y","le score":null}]
+        #expect(
+            try dump(Self.players, .json()) == """
+                [{"id":1,"name":"Arthur","le score":1.5},
+                {"id":2,"name":"O'Brien \\"x\\"|y","le score":null}]
 
-            """)
+                """)
     }
 
     @Test("A dump of rows spreads over lines with a pretty printing encoder")
     func prettyObjects() throws {
         let encoder = JSONDumpFormat.defaultEncoder
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-        #expect(try dump("SELECT 1 AS b, 'a/b' AS a UNION ALL SELECT 2, NULL", .json(encoder: encoder)) == """
-            [
-              {
-                "b":1,
-                "a":"a\\/b"
-              },
-              {
-                "b":2,
-                "a":null
-              }
-            ]
+        #expect(
+            try dump("SELECT 1 AS b, 'a/b' AS a UNION ALL SELECT 2, NULL", .json(encoder: encoder)) == """
+                [
+                  {
+                    "b":1,
+                    "a":"a\\/b"
+                  },
+                  {
+                    "b":2,
+                    "a":null
+                  }
+                ]
 
-            """)
+                """)
     }
 
     @Test("A dump of rows encodes blobs and infinities as the encoder says, in the JSON format")
@@ -182,7 +186,7 @@ struct DumpFormatTests {
         #expect(try dump(sql, .json(encoder: encoder)) == #"[{"b":2,"i":"+","t":"a\/b"}]"# + "\n")
     }
 
-    @Test("A dump of rows throws what the encoder throws")
+    @Test("A dump of rows throws the encoder's error")
     func encodingErrors() throws {
         #expect(throws: EncodingError.self) { try dump("SELECT 1e999", .json(encoder: JSONEncoder())) }
     }
@@ -216,7 +220,7 @@ struct DumpFormatTests {
         #expect(try dump("-- a comment", .json()) == "")
     }
 
-    @Test("A dump of rows keeps what was printed before an error")
+    @Test("A dump of rows keeps the output from before an error")
     func errors() throws {
         try withSchema("") { (db) throws in
             let printout = Printout()
@@ -258,13 +262,14 @@ struct DumpFormatTests {
 
     @Test("A dump of rows takes formats of one's own, with margins between what is printed and none at the end")
     func ownFormat() throws {
-        #expect(try dump("SELECT 1 AS a; SELECT 2 AS b WHERE 0", Airy()) == """
-            row
+        #expect(
+            try dump("SELECT 1 AS a; SELECT 2 AS b WHERE 0", Airy()) == """
+                row
 
-            end of ["a"]
+                end of ["a"]
 
-            end of ["b"]
+                end of ["b"]
 
-            """)
+                """)
     }
 }

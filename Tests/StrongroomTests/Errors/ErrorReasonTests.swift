@@ -1,5 +1,6 @@
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 /// Programs decide on the reason of an error, never on its sentences.
@@ -57,14 +58,15 @@ struct ErrorReasonTests {
     func pattern() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE t(a)") }
-        let isClear = switch opening(path, .encrypted())?.reason {
-        case .notEncrypted: true
-        default: false
-        }
+        let isClear =
+            switch opening(path, .encrypted())?.reason {
+            case .notEncrypted: true
+            default: false
+            }
         #expect(isClear)
     }
 
-    @Test("is followed by what happened and what to do in the description, while the message is SQLite's")
+    @Test("is followed by the event and the remedy in the description, while the message is SQLite's")
     func description() throws {
         let folder = try TemporaryFolder(), path = folder.path("db.sqlite")
         try DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE t(a)") }

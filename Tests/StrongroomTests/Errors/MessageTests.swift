@@ -1,5 +1,6 @@
-@testable import Strongroom
 import Testing
+
+@testable import Strongroom
 
 @Suite("The message of an error")
 struct MessageTests {

@@ -1,12 +1,13 @@
 import CStrongroomFaults
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 /// Invariant 10: every result code is checked, and every error tells its code, its message and its SQL.
 @Suite("Nothing is swallowed")
 struct NothingSwallowedTests {
-    /// What becomes of four transactions when the disk fails.
+    /// The outcome of four transactions when the disk fails.
     private struct Outcome {
         var acknowledged = 0
         var failure: (any Error)?
@@ -28,7 +29,7 @@ struct NothingSwallowedTests {
     }
 
     @Test(
-        "A write to the disk that fails, whichever it is, is an error, and what was acknowledged is there",
+        "Each failing write to the disk is an error, and each acknowledged row is there",
         arguments: [
             (STRONGROOM_FAULT_FULL, ResultCode.SQLITE_FULL), (STRONGROOM_FAULT_IO, .SQLITE_IOERR),
             (STRONGROOM_FAULT_TORN, .SQLITE_IOERR),
@@ -53,7 +54,7 @@ struct NothingSwallowedTests {
             let found = try DatabaseQueue(path: path, configuration: .encrypted()).read {
                 try Int.fetchAll($0, sql: "SELECT a FROM t ORDER BY a")
             }
-            // A commit whose end was not told may have come about: one, the next.
+            // A commit that did not return may have happened: one, the next.
             #expect(
                 found == Array(1...4).prefix(found.count).map { $0 }
                     && (outcome.acknowledged...outcome.acknowledged + 1).contains(found.count))
@@ -69,7 +70,7 @@ struct NothingSwallowedTests {
     // MARK: - In the source
 
     /// Calls whose result says nothing: it is void, a former value, always OK, or the failure that the step before has
-    /// told or the reset after will tell.
+    /// reported or the reset after will report.
     private static let silent: Set<String> = [
         "sqlite3_reset", "sqlite3_finalize", "sqlite3_clear_bindings", "sqlite3_free", "sqlite3_db_release_memory",
         "sqlite3_commit_hook",
@@ -80,18 +81,26 @@ struct NothingSwallowedTests {
         "sqlite3_str_appendf",
     ]
 
+    /// Functions that throw, and have the name of one that returns a result code.
+    private static let throwing = [
+        "_ = try next.publish(", "_ = try database.log.checkpoint(", "_ = try KeyFiles.sidecar.read(", "_ = try run(",
+    ]
+
     /// Calls that ask for no more than their effect.
     private static let effects: Set<String> = [
         // Fails on purpose or not: it makes the connection forget a message.
-        #"sqlite3_exec(sqliteConnection, "", nil, nil, nil)"#,
-        // After a failure that is thrown, which is told again.
-        "sqlite3_backup_finish(backup)",
-        "_ = strongroom_rekey_cancel(database.sqliteConnection, rollback)",
-        "defer { _ = strongroom_rekey_cancel(database.sqliteConnection, rollback) }",
+        #"_ = RawConnection(database.sqliteConnection).execute("")"#,
+        // After a failure that is thrown, and reported again.
+        "_ = destDb.stops.rollingBack { backup.finish() }",
+        "_ = database.raw.cancelRekey(rollback)",
+        "defer { _ = database.raw.cancelRekey(rollback) }",
         // Where SQLCipher's log can't be moved, there is no log to say so.
-        #"_ = strongroom_defaults_execute("PRAGMA cipher_log = \(sink.map { "'\($0)'" } ?? "off")")"#,
+        #"_ = CipherDefaults.execute("PRAGMA cipher_log = \(sink.map { "'\($0)'" } ?? "off")")"#,
         // A switch that every connection has, and that takes both values.
-        "_ = strongroom_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isEnabled ? 0 : 1, nil)",
+        "_ = RawConnection(connection).configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !isEnabled)",
+        // SQLite reports a file that it can't create.
+        "database.authorizer.willCopy = { filename in "
+            + "_ = StagedCopy.create(SQLiteURI.path(of: filename), of: source) }",
         // The reset and the finalization that follow tell what became of the step.
         "sqlite3_step(rollback);",
         "if (result == SQLITE_OK) sqlite3_step(statement);",
@@ -99,11 +108,28 @@ struct NothingSwallowedTests {
         #"sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);"#,
     ]
 
-    /// What the shim offers, and answers with a result code.
+    /// The functions of the shim that return a result code.
     private static func shimFunctions(inHeader header: String) -> Set<String> {
-        Set(header.split(separator: "\n").compactMap { line in
-            line.firstMatch(of: /^(?:static inline )?int (strongroom_\w+)\(/).map { String($0.1) }
-        })
+        Set(
+            header.split(separator: "\n").compactMap { line in
+                line.firstMatch(of: /^(?:static inline )?int (strongroom_\w+)\(/).map { String($0.1) }
+            })
+    }
+
+    /// The functions of the shim that return a result code to Swift. The compiler sees results that nothing takes.
+    private static func shimFunctions(inSwift source: String) -> Set<String> {
+        let function = /(@discardableResult\s[^{}]*?)?\bfunc `?(\w+)`?(?:<[^>{}]*>)?\([^{}]*?\) -> CInt \{/
+        return Set(source.matches(of: function).compactMap { $0.1 == nil ? String($0.2) : nil })
+    }
+
+    /// Lines that take a result code of the shim, and forget it.
+    private static func forgottenResults(inSource source: String, of functions: Set<String>) -> [String] {
+        statements(in: source).filter { line in
+            guard line.contains("_ = "), !effects.contains(line), !throwing.contains(where: line.contains) else {
+                return false
+            }
+            return line.matches(of: /_ = [^;]*?[.{ ](\w+)\(/).contains { functions.contains(String($0.1)) }
+        }
     }
 
     /// Lines, each with those that continue it: inside of parentheses, or after a comma.
@@ -152,7 +178,7 @@ struct NothingSwallowedTests {
         }
     }
 
-    @Test("No call of SQLite or of the shim drops its result, but for those that say nothing")
+    @Test("No result of SQLite or of the shim is dropped, except for results without information")
     func droppedResults() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -166,31 +192,57 @@ struct NothingSwallowedTests {
             $0.formUnion(Self.shimFunctions(inHeader: $1.text))
         }
         #expect(shim.isSuperset(of: ["strongroom_file_extend", "strongroom_database_read", "strongroom_hmac"]))
+        let swift = try texts(in: "Sources/Strongroom/Shim", ".swift").reduce(into: Set<String>()) {
+            $0.formUnion(Self.shimFunctions(inSwift: $1.text))
+        }
+        #expect(swift.isSuperset(of: ["extend", "readFile", "hmac", "cancelRekey", "configure"]))
         var callCount = 0
         for (file, text) in try texts(in: "Sources/Strongroom", ".swift") + texts(in: "Shim/CStrongroom", ".c") {
             callCount += text.components(separatedBy: "sqlite3_").count - 1
             #expect(Self.droppedResults(inSource: text, of: shim) == [], "\(file)")
+            #expect(Self.forgottenResults(inSource: text, of: swift) == [], "\(file)")
         }
         #expect(callCount > 200)
     }
 
     @Test("A result that is dropped would be seen")
     func control() {
-        let dropped = Self.droppedResults(inSource: """
-            func close() {
-                sqlite3_close(connection)
-                _ = sqlite3_busy_timeout(connection, 5)
-                try check(sqlite3_step(statement))
-                strongroom_enter(connection)
-            if (result == SQLITE_OK) sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);
-                _ = strongroom_file_remove(path)
-                guard strongroom_file_remove(path) == 0 else { return }
-            }
-            """, of: ["strongroom_file_remove"])
-        #expect(dropped == [
-            "sqlite3_close(connection)", "_ = sqlite3_busy_timeout(connection, 5)",
+        let functions = Self.shimFunctions(
+            inSwift: """
+                static func move(_ from: String, to path: String) -> CInt { 0 }
+                @discardableResult
+                func reset() -> CInt { 0 }
+                func read(
+                    _ path: String, at offset: Int
+                ) -> CInt {
+                func isThere() -> Bool { true }
+                """)
+        #expect(functions == ["move", "read"])
+        let forgotten = Self.forgottenResults(
+            inSource: """
+                _ = NamedFile.move(a, to: b)
+                _ = RawStatement(a).reset()
+                let error = NamedFile.move(a, to: b)
+                _ = stops.undoing { connection.read(path, at: 0) }
+                """, of: functions)
+        #expect(forgotten == ["_ = NamedFile.move(a, to: b)", "_ = stops.undoing { connection.read(path, at: 0) }"])
+        let dropped = Self.droppedResults(
+            inSource: """
+                func close() {
+                    sqlite3_close(connection)
+                    _ = sqlite3_busy_timeout(connection, 5)
+                    try check(sqlite3_step(statement))
+                    strongroom_enter(connection)
+                if (result == SQLITE_OK) sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);
+                    _ = strongroom_file_remove(path)
+                    guard strongroom_file_remove(path) == 0 else { return }
+                }
+                """, of: ["strongroom_file_remove"])
+        #expect(
+            dropped == [
+                "sqlite3_close(connection)", "_ = sqlite3_busy_timeout(connection, 5)",
                 "if (result == SQLITE_OK) sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);",
                 "_ = strongroom_file_remove(path)",
-        ])
+            ])
     }
 }

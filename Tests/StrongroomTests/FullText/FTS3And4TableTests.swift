@@ -18,8 +18,9 @@ struct FTS3And4TableTests {
                 t.column("title")
                 t.column("a \"body\"")
             }
-            #expect(try definition(db, "document")
-                == #"CREATE VIRTUAL TABLE "document" USING fts3(title, "a ""body""", tokenize=porter)"#)
+            #expect(
+                try definition(db, "document")
+                    == #"CREATE VIRTUAL TABLE "document" USING fts3(title, "a ""body""", tokenize=porter)"#)
             #expect(try db.columns(in: "document").map(\.name) == ["title", "a \"body\""])
             try db.execute(sql: "INSERT INTO document (title) VALUES ('Running')")
             #expect(try matches(db, "runs") == [1])
@@ -44,18 +45,21 @@ struct FTS3And4TableTests {
             t.matchinfo = "fts3"
             t.prefixes = [4, 2]
         }
-        #expect(sql == """
-            CREATE VIRTUAL TABLE "document" USING fts4(title, body, notindexed=body, languageid="lid", \
-            tokenize=unicode61 "remove_diacritics=0" "separators=X" "tokenchars=""'.", matchinfo="fts3", prefix="2,4")
-            """)
+        #expect(
+            sql == """
+                CREATE VIRTUAL TABLE "document" USING fts4(title, body, notindexed=body, languageid="lid", \
+                tokenize=unicode61 "remove_diacritics=0" "separators=X" "tokenchars=""'.", \
+                matchinfo="fts3", prefix="2,4")
+                """)
     }
 
     @Test("Text is packed and unpacked by the functions of the options")
     func compression() throws {
         try withDatabase { (db) throws in
-            db.add(function: DatabaseFunction("pack", argumentCount: 1, pure: true) { values in
-                String.fromDatabaseValue(values[0]).map { String($0.reversed()) }
-            })
+            db.add(
+                function: DatabaseFunction("pack", argumentCount: 1, pure: true) { values in
+                    String.fromDatabaseValue(values[0]).map { String($0.reversed()) }
+                })
             try db.create(virtualTable: "document", using: FTS4()) { t in
                 t.column("title")
                 t.compress = "pack"
@@ -108,13 +112,14 @@ struct FTS3And4TableTests {
         #expect(try FTS3.tokenize("") == [])
     }
 
-    @Test("A synchronized table follows inserts, updates and deletes, and begins with what is there")
+    @Test("A synchronized table begins with the present rows, and follows inserts, updates and deletes")
     func synchronized() throws {
         try withDatabase { (db) throws in
-            try db.execute(sql: """
-                CREATE TABLE text (id INTEGER PRIMARY KEY, title TEXT, body TEXT);
-                INSERT INTO text VALUES (10, 'Moby Dick', 'Call me Ishmael');
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TABLE text (id INTEGER PRIMARY KEY, title TEXT, body TEXT);
+                    INSERT INTO text VALUES (10, 'Moby Dick', 'Call me Ishmael');
+                    """)
             try db.create(virtualTable: "document", using: FTS4()) { t in
                 t.synchronize(withTable: "text")
                 t.column("title")

@@ -13,40 +13,53 @@ struct FTS5TableTests {
     @Test("All options of FTS5 go into the definition")
     func options() throws {
         let sql = try fts5 { t in
-            t.tokenizer = .porter(wrapping: .unicode61(
-                diacritics: .remove, categories: "L* N*", separators: ["X"], tokenCharacters: [".", "'", "\""]))
+            t.tokenizer = .porter(
+                wrapping: .unicode61(
+                    diacritics: .remove, categories: "L* N*", separators: ["X"], tokenCharacters: [".", "'", "\""]))
             t.column("title")
             t.column("body").notIndexed()
             t.prefixes = [4, 2]
             t.columnSize = 0
             t.detail = "column"
         }
-        #expect(sql == """
-            CREATE VIRTUAL TABLE "document" USING fts5(title, body UNINDEXED, \
-            tokenize='''porter'' ''unicode61'' ''remove_diacritics'' ''2'' ''categories'' ''L* N*'' \
-            ''separators'' ''X'' ''tokenchars'' ''"''''.''', \
-            prefix='2 4', columnSize=0, detail=column)
-            """)
+        #expect(
+            sql == """
+                CREATE VIRTUAL TABLE "document" USING fts5(title, body UNINDEXED, \
+                tokenize='''porter'' ''unicode61'' ''remove_diacritics'' ''2'' ''categories'' ''L* N*'' \
+                ''separators'' ''X'' ''tokenchars'' ''"''''.''', \
+                prefix='2 4', columnSize=0, detail=column)
+                """)
     }
 
-    @Test("Each tokenizer of SQLite can be had", arguments: [
-        (FTS5TokenizerDescriptor.ascii(), "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''ascii''')"),
-        (.ascii(separators: ["a"], tokenCharacters: ["-"]),
+    @Test(
+        "Each tokenizer of SQLite can be had",
+        arguments: [
+            (
+                FTS5TokenizerDescriptor.ascii(),
+                "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''ascii''')"
+            ),
+            (
+                .ascii(separators: ["a"], tokenCharacters: ["-"]),
                 """
                 CREATE VIRTUAL TABLE "document" USING fts5(title, \
                 tokenize='''ascii'' ''separators'' ''a'' ''tokenchars'' ''-''')
                 """
             ),
-        (.porter(), "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''porter''')"),
+            (.porter(), "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''porter''')"),
             (
                 .porter(wrapping: .ascii()),
                 "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''porter'' ''ascii''')"
             ),
-        (.unicode61(diacritics: .keep),
-         "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''unicode61'' ''remove_diacritics'' ''0''')"),
-        (FTS5TokenizerDescriptor(components: ["trigram"]),
-         "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''trigram''')"),
-    ])
+            (
+                .unicode61(diacritics: .keep),
+                "CREATE VIRTUAL TABLE \"document\" USING "
+                    + "fts5(title, tokenize='''unicode61'' ''remove_diacritics'' ''0''')"
+            ),
+            (
+                FTS5TokenizerDescriptor(components: ["trigram"]),
+                "CREATE VIRTUAL TABLE \"document\" USING fts5(title, tokenize='''trigram''')"
+            ),
+        ])
     func tokenizers(_ tokenizer: FTS5TokenizerDescriptor, _ expected: String) throws {
         let sql = try fts5 { t in
             t.tokenizer = tokenizer
@@ -80,17 +93,19 @@ struct FTS5TableTests {
     @Test("A table with its text elsewhere says where, and can be filled by hand")
     func externalContent() throws {
         try withDatabase { (db) throws in
-            try db.execute(sql: """
-                CREATE TABLE text (key INTEGER PRIMARY KEY, title TEXT);
-                INSERT INTO text VALUES (10, 'Moby Dick');
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TABLE text (key INTEGER PRIMARY KEY, title TEXT);
+                    INSERT INTO text VALUES (10, 'Moby Dick');
+                    """)
             try db.create(virtualTable: "document", using: FTS5()) { t in
                 t.column("title")
                 t.content = "text"
                 t.contentRowID = "key"
             }
-            #expect(try definition(db, "document")
-                == #"CREATE VIRTUAL TABLE "document" USING fts5(title, content='text', content_rowid='key')"#)
+            #expect(
+                try definition(db, "document")
+                    == #"CREATE VIRTUAL TABLE "document" USING fts5(title, content='text', content_rowid='key')"#)
             #expect(try matches(db, "moby") == [])
             try db.execute(sql: "INSERT INTO document(document) VALUES ('rebuild')")
             #expect(try matches(db, "moby") == [10])
@@ -110,13 +125,14 @@ struct FTS5TableTests {
         }
     }
 
-    @Test("A synchronized table follows inserts, updates and deletes, and begins with what is there")
+    @Test("A synchronized table begins with the present rows, and follows inserts, updates and deletes")
     func synchronized() throws {
         try withDatabase { (db) throws in
-            try db.execute(sql: """
-                CREATE TABLE "the text" ("the id" INTEGER PRIMARY KEY, title TEXT, body TEXT);
-                INSERT INTO "the text" VALUES (10, 'Moby Dick', 'Call me Ishmael');
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TABLE "the text" ("the id" INTEGER PRIMARY KEY, title TEXT, body TEXT);
+                    INSERT INTO "the text" VALUES (10, 'Moby Dick', 'Call me Ishmael');
+                    """)
             try db.create(virtualTable: "document", using: FTS5()) { t in
                 t.synchronize(withTable: "the text")
                 t.column("title")
@@ -216,7 +232,7 @@ struct FTS5TableTests {
         }
     }
 
-    @Test("FTS5 tables is a temporary one where that is wanted")
+    @Test("FTS5 tables can be temporary")
     func temporary() throws {
         try withDatabase { db throws in
             try db.create(virtualTable: "search", options: .temporary, using: FTS5()) { t in t.column("title") }

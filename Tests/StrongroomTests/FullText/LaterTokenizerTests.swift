@@ -1,6 +1,7 @@
 import CStrongroomFaults
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 @Suite("Full text through queues and pools")
@@ -66,7 +67,7 @@ struct LaterTokenizerTests {
         #expect(watch.sightings == 0, "seen in \(watch.lastPlace)")
     }
 
-    @Test("The watch sees the text of a clear database", arguments: ["fts4", "fts5"])
+    @Test("The watch sees the text of an unencrypted database", arguments: ["fts4", "fts5"])
     func control(module: String) throws {
         let watch = WriteWatch(module)
         try withEncryptedQueue(Configuration()) { try fill($0, module, watch.text) }

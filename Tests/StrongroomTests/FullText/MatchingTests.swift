@@ -87,14 +87,16 @@ struct MatchingTests {
         }
     }
 
-    @Test("A pattern that is nil, in SQL, matches nothing", arguments: [
-        "SELECT title FROM document WHERE document MATCH ? ORDER BY rowid",
-        "SELECT title FROM document WHERE title MATCH ?1",
-        "SELECT title FROM document WHERE \"document\"match:pattern LIMIT 3",
-        "SELECT d.title FROM document d WHERE (d.document MATCH @pattern) AND d.body <> 'MATCH ?'",
-        "SELECT title FROM document WHERE document MATCH /* what */ $pattern -- MATCH",
-        "SELECT title FROM document WHERE rowid IN (SELECT rowid FROM document WHERE document MATCH ?)",
-    ])
+    @Test(
+        "A pattern that is nil, in SQL, matches nothing",
+        arguments: [
+            "SELECT title FROM document WHERE document MATCH ? ORDER BY rowid",
+            "SELECT title FROM document WHERE title MATCH ?1",
+            "SELECT title FROM document WHERE \"document\"match:pattern LIMIT 3",
+            "SELECT d.title FROM document d WHERE (d.document MATCH @pattern) AND d.body <> 'MATCH ?'",
+            "SELECT title FROM document WHERE document MATCH /* what */ $pattern -- MATCH",
+            "SELECT title FROM document WHERE rowid IN (SELECT rowid FROM document WHERE document MATCH ?)",
+        ])
     func nilArgument(_ sql: String) throws {
         for module in ["fts3", "fts4", "fts5"] {
             try with(FTS4(), "CREATE VIRTUAL TABLE document USING \(module)(title, body)") { (db) throws in

@@ -5,10 +5,12 @@ import Testing
 struct PatternTests {
     static let texts = ["", "*", "\"", "Jack & Jill", "AND or NOT", "éclair Ö-ffnung", "it's \0 1984"]
 
-    @Test("Any text makes patterns of its words", arguments: [
+    @Test(
+        "Any text makes patterns of its words",
+        arguments: [
             ("Jack & Jill", "jack jill"), ("AND or NOT", "and or not"), ("éclair Ö-ffnung", "éclair Ö ffnung"),
             ("it's \0 1984", "it s 1984"),
-    ])
+        ])
     func words(_ text: String, _ words: String) {
         let any = words.split(separator: " ").joined(separator: " OR ")
         let prefixes = words.split(separator: " ").map { $0 + "*" }.joined(separator: " ")
@@ -86,7 +88,7 @@ struct PatternTests {
         }
     }
 
-    @Test("Patterns are values: what was stored comes back, if it is a pattern")
+    @Test("Patterns are values: a stored pattern is read back")
     func values() throws {
         #expect(FTS3Pattern.fromDatabaseValue("moby".databaseValue)?.rawPattern == "moby")
         #expect(FTS3Pattern.fromDatabaseValue("OR".databaseValue) == nil)

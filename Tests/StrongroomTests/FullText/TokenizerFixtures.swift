@@ -13,8 +13,8 @@ final class LetterTokenizer: FTS5CustomTokenizer {
 
     func tokenize(
         context: UnsafeMutableRawPointer?, tokenization: FTS5Tokenization, pText: UnsafePointer<CChar>?, nText: CInt,
-        tokenCallback: @escaping FTS5TokenCallback) -> CInt
-    {
+        tokenCallback: @escaping FTS5TokenCallback
+    ) -> CInt {
         for index in 0..<nText where pText![Int(index)] != 0x20 {
             let code = tokenCallback(context, 0, pText! + Int(index), 1, index, index + 1)
             if code != 0 { return code }
@@ -32,14 +32,14 @@ final class SynonymTokenizer: FTS5WrapperTokenizer {
 
     init(db: Database, arguments: [String]) throws {
         wrappedTokenizer = try db.makeTokenizer(.unicode61())
-        // The database is there for those who need it.
+        // The database is there for tokenizers that need it.
         stopWords = try Set(String.fetchAll(db, sql: "SELECT 'the' UNION SELECT 'to'"))
     }
 
     func accept(
         token: String, flags: FTS5TokenFlags, for tokenization: FTS5Tokenization,
-        tokenCallback: FTS5WrapperTokenCallback) throws
-    {
+        tokenCallback: FTS5WrapperTokenCallback
+    ) throws {
         if token == "bomb" { throw DatabaseError(resultCode: .SQLITE_CONSTRAINT, message: "no bombs here") }
         if token == "trap" { throw Trap() }
         if stopWords.contains(token) { return }
@@ -64,8 +64,8 @@ final class NestedTokenizer: FTS5WrapperTokenizer {
 
     func accept(
         token: String, flags: FTS5TokenFlags, for tokenization: FTS5Tokenization,
-        tokenCallback: FTS5WrapperTokenCallback) throws
-    {
+        tokenCallback: FTS5WrapperTokenCallback
+    ) throws {
         try tokenCallback(token.uppercased(), flags)
     }
 }
@@ -90,16 +90,16 @@ final class CountedTokenizer: FTS5WrapperTokenizer {
 
     func accept(
         token: String, flags: FTS5TokenFlags, for tokenization: FTS5Tokenization,
-        tokenCallback: FTS5WrapperTokenCallback) throws
-    {
+        tokenCallback: FTS5WrapperTokenCallback
+    ) throws {
         try tokenCallback(token, flags)
     }
 }
 
 /// A table `document` with a column `body`, and the tokenizer.
 func withTokenizer<Tokenizer: FTS5CustomTokenizer>(
-    _ tokenizer: Tokenizer.Type, _ body: (Database) throws -> Void) throws
-{
+    _ tokenizer: Tokenizer.Type, _ body: (Database) throws -> Void
+) throws {
     try withDatabase { (db) throws in
         db.add(tokenizer: SynonymTokenizer.self)
         db.add(tokenizer: tokenizer)

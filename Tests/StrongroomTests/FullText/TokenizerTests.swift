@@ -1,5 +1,6 @@
 import CSQLCipher
 import Strongroom
+import TestSupport
 import Testing
 
 @Suite("FTS5 tokenizers")

@@ -57,7 +57,7 @@ extension ConcurrencyPageSamples {
         let observation = ValueObservation.tracking { db in
             try Player.fetchCount(db)
         }
-        // The page leaves out what to do with an error, which nobody should.
+        // The page leaves out what to do with an error; a program should not.
         let cancellable = observation.start(in: dbQueue) { error in
             Issue.record(error)
         } onChange: { count in

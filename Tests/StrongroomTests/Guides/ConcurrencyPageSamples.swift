@@ -93,9 +93,6 @@ struct ConcurrencyPageSamples {
         #expect(try dbPool.read(Player.fetchCount) == 0)
     }
 
-
-
-
     @Test("Completion handlers")
     func completionHandlers() throws {
         let dbQueue = try SampleDatabase.queue()
@@ -115,17 +112,19 @@ struct ConcurrencyPageSamples {
         }
         hasRead.pass()
 
-        dbQueue.asyncWrite({ db in
-            try Player(name: "Bob").insert(db)
-        }, completion: { result in
-            switch result {
-            case .success:
-                print("Player inserted")
-            case .failure(let error):
-                print("Error: \(error)")
-            }
-            hasWritten.open()
-        })
+        dbQueue.asyncWrite(
+            { db in
+                try Player(name: "Bob").insert(db)
+            },
+            completion: { result in
+                switch result {
+                case .success:
+                    print("Player inserted")
+                case .failure(let error):
+                    print("Error: \(error)")
+                }
+                hasWritten.open()
+            })
         hasWritten.pass()
         #expect(printed.value == ["Players: 0", "Player inserted"])
     }

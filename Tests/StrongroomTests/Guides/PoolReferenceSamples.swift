@@ -184,7 +184,7 @@ extension PoolReferenceSamples {
         }
         dbPool.add(function: fn)
         let two = try dbPool.read { db in
-            try Int.fetchOne(db, sql: "SELECT succ(1)") // 2
+            try Int.fetchOne(db, sql: "SELECT succ(1)")  // 2
         }
         #expect(two == 2)
         dbPool.remove(function: fn)

@@ -36,7 +36,7 @@ struct PromiseTests {
         }
     }
 
-    @Test("A write sees what others committed before it, whichever connection they used")
+    @Test("A write sees earlier commits of all connections")
     func latestState() throws {
         let path = try SampleDatabase.path()
         let pool = try DatabasePool(path: path, configuration: .encrypted())

@@ -1,8 +1,9 @@
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
-/// What the samples of the guides take for granted: an encrypted database with a few tables.
+/// The database that the samples of the guides assume: encrypted, with a few tables.
 enum SampleDatabase {
     static let schema = """
         CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT '', score INTEGER NOT NULL DEFAULT 0);

@@ -1,6 +1,7 @@
 import CSQLCipher
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 // The samples of the guide on sharing a database. File coordinators and application delegates are Apple's: the
@@ -139,7 +140,7 @@ struct SharingGuideSamples {
         #expect(try reader.read(Player.fetchCount) == 1)
     }
 
-    @Test("Limiting SQLITE_BUSY, and catching what is left of it")
+    @Test("Limiting SQLITE_BUSY, and catching the rest")
     func busy() throws {
         let path = try SampleDatabase.path()
 
@@ -217,7 +218,7 @@ struct SharingGuideSamples {
 // MARK: - Suspension
 
 extension SharingGuideSamples {
-    /// What the guide's application delegate does; UIKit calls it on Apple's platforms.
+    /// The work of the guide's application delegate; UIKit calls it on Apple's platforms.
     private final class AppDelegate {
         func applicationDidEnterBackground() {
             // Suspend databases
@@ -237,7 +238,7 @@ extension SharingGuideSamples {
         }
     }
 
-    @Test("Suspending, catching what is refused, resuming")
+    @Test("Suspending, catching refusals, resuming")
     func suspension() throws {
         let path = try SampleDatabase.path()
         var configuration = Configuration.encrypted()

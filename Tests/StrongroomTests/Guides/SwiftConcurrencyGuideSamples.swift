@@ -150,7 +150,7 @@ extension SwiftConcurrencyGuideSamples {
     }
 }
 
-extension SwiftConcurrencyGuideSamples.Player: FetchableRecord, PersistableRecord { }
+extension SwiftConcurrencyGuideSamples.Player: FetchableRecord, PersistableRecord {}
 
 extension SwiftConcurrencyGuideSamples.SelectingPlayer: FetchableRecord, MutablePersistableRecord {
     static var databaseSelection: [any SQLSelectable] {

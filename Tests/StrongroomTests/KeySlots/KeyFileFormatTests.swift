@@ -1,7 +1,9 @@
 import CStrongroom
 import Foundation
-@testable import Strongroom
+import TestSupport
 import Testing
+
+@testable import Strongroom
 
 @Suite("A key file")
 struct KeyFileFormatTests {
@@ -10,7 +12,7 @@ struct KeyFileFormatTests {
 
     init() throws {
         dataKey = try SecretBytes(randomCount: 32)
-        var draft = try KeyFileDraft(salt: .random(), dataKey: dataKey, deriver: KeySlotDeriver())
+        var draft = try KeyFileDraft(salt: .random(), dataKey: dataKey, deriver: KeySlotDeriver(), epoch: 0)
         draft = try draft.adding(NewKeySlot(label: "Zoë’s laptop", derivation: .cheap), SecretBytes(copying: [1]))
         let paper = NewKeySlot(label: "paper", kind: .recoveryCode, derivation: .hkdf)
         draft = try draft.adding(paper, RecoveryCode().secret)
@@ -59,8 +61,8 @@ struct KeyFileFormatTests {
         do {
             let key = try derive()
             #expect(
-            key.withBytes { hexadecimal($0) }
-                == "09316115d5cf24ed5a15a31a3ba326e5cf32edc24702987c02b6566f61913cf7")
+                key.withBytes { hexadecimal($0) }
+                    == "09316115d5cf24ed5a15a31a3ba326e5cf32edc24702987c02b6566f61913cf7")
         } catch let error as DatabaseError {
             #expect(error.reason == .unsupportedDerivation)
             #expect(error.failureReason?.contains("argon2id") == true)
@@ -91,20 +93,22 @@ struct KeyFileFormatTests {
         #expect(Set(refused.keys).isSuperset(of: expected), "\(refused)")
     }
 
-    @Test("keeps its limits", arguments: [
-        ("scrypt 14 8 1", "scrypt 13 8 1", DatabaseError.Reason.weakKeyCost),
-        ("scrypt 14 8 1", "scrypt 14 1 1", .weakKeyCost), ("scrypt 14 8 1", "scrypt 23 8 16", .excessiveKeyCost),
-        ("scrypt 14 8 1", "scrypt 9000000000000000000 8 1", .excessiveKeyCost),
-        ("scrypt 14 8 1", "scrypt -1 8 1", .weakKeyCost), ("scrypt 14 8 1", "scrypt 014 8 1", .damagedKeyFile),
-        ("scrypt 14 8 1", "argon2id 1048577 1 1", .excessiveKeyCost),
-        ("scrypt 14 8 1", "argon2id 1024 1 1", .weakKeyCost),
-        ("scrypt 14 8 1", "pbkdf2-sha512 1", .weakKeyCost), ("scrypt 14 8 1", "hkdf-sha256", .damagedKeyFile),
-        ("scrypt 14 8 1", "md5", .damagedKeyFile), ("keys 1", "keys 2", .newerKeyFile),
-        ("epoch 1", "epoch 0", .damagedKeyFile),
-        ("epoch 1", "epoch +1", .damagedKeyFile), ("epoch 1", "epoch 99999999999999999999", .damagedKeyFile),
-        ("kind passphrase", "kind Passphrase", .damagedKeyFile), ("label Zoë’s laptop", "label ", .damagedKeyFile),
-        ("created 2", "created  2", .damagedKeyFile), ("\nslot ", "\r\nslot ", .damagedKeyFile),
-    ])
+    @Test(
+        "keeps its limits",
+        arguments: [
+            ("scrypt 14 8 1", "scrypt 13 8 1", DatabaseError.Reason.weakKeyCost),
+            ("scrypt 14 8 1", "scrypt 14 1 1", .weakKeyCost), ("scrypt 14 8 1", "scrypt 23 8 16", .excessiveKeyCost),
+            ("scrypt 14 8 1", "scrypt 9000000000000000000 8 1", .excessiveKeyCost),
+            ("scrypt 14 8 1", "scrypt -1 8 1", .weakKeyCost), ("scrypt 14 8 1", "scrypt 014 8 1", .damagedKeyFile),
+            ("scrypt 14 8 1", "argon2id 1048577 1 1", .excessiveKeyCost),
+            ("scrypt 14 8 1", "argon2id 1024 1 1", .weakKeyCost),
+            ("scrypt 14 8 1", "pbkdf2-sha512 1", .weakKeyCost), ("scrypt 14 8 1", "hkdf-sha256", .damagedKeyFile),
+            ("scrypt 14 8 1", "md5", .damagedKeyFile), ("keys 1", "keys 2", .newerKeyFile),
+            ("epoch 1", "epoch 0", .damagedKeyFile),
+            ("epoch 1", "epoch +1", .damagedKeyFile), ("epoch 1", "epoch 99999999999999999999", .damagedKeyFile),
+            ("kind passphrase", "kind Passphrase", .damagedKeyFile), ("label Zoë’s laptop", "label ", .damagedKeyFile),
+            ("created 2", "created  2", .damagedKeyFile), ("\nslot ", "\r\nslot ", .damagedKeyFile),
+        ])
     func limits(_ text: String, _ other: String, _ reason: DatabaseError.Reason) throws {
         let whole = String(decoding: file.text, as: UTF8.self)
         let changed = whole.replacingOccurrences(of: text, with: other)
@@ -113,7 +117,7 @@ struct KeyFileFormatTests {
         #expect(error?.reason == reason)
     }
 
-    @Test("of a later format is called so, whatever its size")
+    @Test("of a later format is reported as such, at any size")
     func laterFormat() throws {
         let text = Array("Strongroom keys 2\n".utf8) + Array(repeating: 255, count: KeyFile.largestSize)
         let error = #expect(throws: DatabaseError.self) { try KeyFile(text: text) }

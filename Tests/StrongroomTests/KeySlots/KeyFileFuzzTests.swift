@@ -1,8 +1,10 @@
 import Foundation
-@testable import Strongroom
+import TestSupport
 import Testing
 
-/// `STRONGROOM_FUZZ_CASES` says how many; `scripts/key-slot-campaign` does it at length.
+@testable import Strongroom
+
+/// `STRONGROOM_FUZZ_CASES` says how many; `scripts/campaign key-slots` does it at length.
 @Suite("Key files that were changed at random")
 struct KeyFileFuzzTests {
     private static let count = ProcessInfo.processInfo.environment["STRONGROOM_FUZZ_CASES"].flatMap { Int($0) } ?? 200

@@ -1,7 +1,9 @@
 import CStrongroomFaults
 import Foundation
-@testable import Strongroom
+import TestSupport
 import Testing
+
+@testable import Strongroom
 
 /// The next content of a key file grows under the name `-keys-new`, which anybody may have taken.
 @Suite("The replacement of a key file")
@@ -53,7 +55,7 @@ struct KeyFileReplacementTests {
         #expect(try String(contentsOfFile: other, encoding: .utf8) == "precious")
     }
 
-    @Test("is open to those who may write the database, so that they wait for it")
+    @Test("is open to users who may write the database, so that they wait for it")
     func mode() throws {
         #expect(chmod(path, 0o660) == 0)
         try files.changing { _ in #expect(permissions(of: path + "-keys-new") == 0o660) }

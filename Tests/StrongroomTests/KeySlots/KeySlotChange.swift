@@ -1,6 +1,7 @@
 import Foundation
-@testable import Strongroom
 import Testing
+
+@testable import Strongroom
 
 /// A change of the key slots of a database `db` in a folder, to be killed or to fail at any of its changes of files.
 enum KeySlotChange: String, CaseIterable, Sendable {

@@ -1,10 +1,12 @@
 import CStrongroom
 import CStrongroomFaults
 import Foundation
-@testable import Strongroom
+import TestSupport
 import Testing
 
-/// `STRONGROOM_MEASURE` has the sizes in megabytes; `scripts/key-slot-campaign` gives them.
+@testable import Strongroom
+
+/// `STRONGROOM_MEASURE` has the sizes in megabytes; `scripts/campaign key-slots` gives them.
 @Suite("The cost of key slots")
 struct KeySlotCostTests {
     private static let sizes = (ProcessInfo.processInfo.environment["STRONGROOM_MEASURE"] ?? "")
@@ -18,8 +20,9 @@ struct KeySlotCostTests {
         path = folder.path("db.sqlite")
     }
 
-    @Test("is one derivation and 2 ms at opening, and two derivations for a change of passphrase, whatever the size",
-          .enabled(if: !sizes.isEmpty && derivations.count >= 0), .timeLimit(.minutes(30)), arguments: sizes)
+    @Test(
+        "is one derivation and 2 ms at opening, and two derivations for a change of passphrase, at any size",
+        .enabled(if: !sizes.isEmpty && derivations.count >= 0), .timeLimit(.minutes(30)), arguments: sizes)
     func cost(megabytes: Int) throws {
         let dataKey = try fill(megabytes), first = Encryption(key: .passphrase("secret"))
         var rounds: [[Double]] = []
@@ -36,8 +39,10 @@ struct KeySlotCostTests {
             "opening with the data key", "derivation", "opening with a slot, less the derivation",
             "change of passphrase", "less two derivations",
         ]
-        print("\(megabytes) MB: " + zip(names, figures).map { "\($0) \(String(format: "%.1f", $1)) ms" }
-            .joined(separator: ", "))
+        print(
+            "\(megabytes) MB: "
+                + zip(names, figures).map { "\($0) \(String(format: "%.1f", $1)) ms" }
+                .joined(separator: ", "))
         #expect(figures[2] - figures[0] < 2)
         // Two syncs, which a busy disk makes wait.
         #expect(figures[4] < 200)
@@ -45,8 +50,8 @@ struct KeySlotCostTests {
 
     /// Returns the seconds that `body` takes, and those of its derivations.
     private func measure(
-        derivations expected: Int64, _ body: () throws -> Void) rethrows -> (all: Double, deriving: Double)
-    {
+        derivations expected: Int64, _ body: () throws -> Void
+    ) rethrows -> (all: Double, deriving: Double) {
         let before = Self.derivations, began = ContinuousClock.now
         try body()
         let all = (ContinuousClock.now - began) / .seconds(1), after = Self.derivations

@@ -1,10 +1,11 @@
 import CStrongroomFaults
 import Foundation
-@testable import Strongroom
+import TestSupport
 import Testing
 
-/// Each change of a file that a change of slots makes, and what is left where it comes to an end there. Without
-/// `STRONGROOM_CAMPAIGN`, which `scripts/key-slot-campaign` sets, some of them are left out.
+@testable import Strongroom
+
+/// Each change of a file that a change of slots makes, and what is left where it comes to an end there.
 @Suite("A change of key slots", .enabled(if: strongroom_faults_operations() >= 0))
 struct KeySlotKillTests {
     private let folder: TemporaryFolder
@@ -16,14 +17,16 @@ struct KeySlotKillTests {
         try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: false)
     }
 
-    @Test("that is killed leaves the secrets of before, or those of after, and every row", .timeLimit(.minutes(10)),
-          arguments: KeySlotChange.allCases)
+    @Test(
+        "that is killed keeps all secrets or has all new ones, and keeps every row", .timeLimit(.minutes(10)),
+        arguments: KeySlotChange.allCases)
     func kill(_ change: KeySlotChange) async throws {
         try change.prepare(model)
-        let count = try operations(change)
+        let count = try countOperations(change)
         #expect(count > 3)
         var seen: Set<Set<String>> = []
-        for operation in Self.sample(count) {
+        let operations = Self.sample(count)
+        for operation in operations {
             let copy = folder.path("\(operation)")
             try FileManager.default.copyItem(atPath: model, toPath: copy)
             await #expect(processExitsWith: .signal(SIGKILL), "\(change) before operation \(operation)") {
@@ -35,43 +38,40 @@ struct KeySlotKillTests {
             try FileManager.default.removeItem(atPath: copy)
         }
         #expect(seen == [change.outcomes.before, change.outcomes.after], "\(change): \(seen)")
-        report("\(change): killed \(count) times")
+        print("\(change): killed before each of \(operations.count) of \(count) changes of files")
     }
 
-    private static let isCampaign = ProcessInfo.processInfo.environment["STRONGROOM_CAMPAIGN"] != nil
-
-    /// All of a short change, and the beginning, the end and every third of a long one.
+    /// The moments of a change.
     static func sample(_ count: Int64) -> [Int64] {
-        (0..<count).filter { isCampaign || count < 20 || $0 < 3 || $0 + 3 >= count || $0 % 3 == 0 }
+        Form.every(10, of: 0..<count, "changes of files in a change of key slots, the last one")
     }
 
-    @Test("in which a file fails leaves the secrets of before, or those of after, and every row",
-          .timeLimit(.minutes(10)), arguments: KeySlotChange.allCases, [false, true])
+    @Test(
+        "in which a file fails keeps all secrets or has all new ones, and keeps every row",
+        .timeLimit(.minutes(10)), arguments: KeySlotChange.allCases, [false, true])
     func fault(_ change: KeySlotChange, isLasting: Bool) async throws {
         try change.prepare(model)
-        let count = try operations(change)
+        let count = try countOperations(change)
         // In a process of its own: all of its files fail.
         await #expect(processExitsWith: .success) {
-            [folder = folder.path as String, name = change.rawValue as String, count = count as Int64,
-             isLasting = isLasting as Bool] in
+            [
+                folder = folder.path as String, name = change.rawValue as String, count = count as Int64,
+                isLasting = isLasting as Bool
+            ] in
             try KeySlotFaults(change: KeySlotChange(rawValue: name)!, folder: folder, isLasting: isLasting).run(count)
         }
         let tally = (try? String(contentsOfFile: folder.path("tally"), encoding: .utf8)) ?? "nothing was run"
         #expect(tally.hasPrefix("done"), "\(change): \(tally)")
-        report("\(change)\(isLasting ? ", lasting" : ""): \(tally)")
+        print("\(change)\(isLasting ? ", lasting" : ""): \(tally)")
     }
 
     /// Returns how many changes of files a change takes.
-    private func operations(_ change: KeySlotChange) throws -> Int64 {
+    private func countOperations(_ change: KeySlotChange) throws -> Int64 {
         let copy = folder.path("counted")
         try FileManager.default.copyItem(atPath: model, toPath: copy)
         strongroom_faults_kill_after(-1)
         try change.run(copy)
         return strongroom_faults_operations()
-    }
-
-    private func report(_ text: String) {
-        if Self.isCampaign { print(text) }
     }
 }
 

@@ -1,8 +1,10 @@
 import CStrongroom
 import CStrongroomFaults
 import Foundation
-@testable import Strongroom
+import TestSupport
 import Testing
+
+@testable import Strongroom
 
 @Suite("A database with key slots")
 struct KeySlotTests {
@@ -47,7 +49,7 @@ struct KeySlotTests {
         #expect(try again.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
     }
 
-    @Test("that is created by several at once has one data key")
+    @Test("that is created by several simultaneously has one data key")
     func race() async throws {
         let path = path
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -66,7 +68,7 @@ struct KeySlotTests {
         #expect(try queue.keySlots().slots.count == 1)
     }
 
-    @Test("costs one derivation for a pool, its readers and its snapshots; with a preferred slot wherever it stands")
+    @Test("costs one derivation for a pool, its readers and its snapshots; with a preferred slot at any place")
     func derivations() throws {
         let pool = try makeSlots(path, "first")
         try pool.keySlots().add(.passphrase("second"), NewKeySlot(label: "second", derivation: .cheap))
@@ -86,13 +88,13 @@ struct KeySlotTests {
     @Test("changes a passphrase while it is in use, and only the new one opens it")
     func change() throws {
         let pool = try makeSlots(path, "first"), slots = try pool.keySlots()
-        let before = try slots.slots[0]
+        let before = try slots.slots[0], epoch = try slots.epoch
         let after = try slots.change("first", to: .passphrase("second"))
         #expect(after.id == before.id && after.label == before.label && after.derivation == before.derivation)
         #expect(try pool.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
         #expect(try value(path, "second") == 1)
         #expect(reason { _ = try value(path, "first") } == .wrongKey)
-        #expect(try slots.epoch == 2)
+        #expect(try slots.epoch == epoch + 1)
     }
 
     @Test("knows the slot that opened it, on each connection and after a renewal of the data key")
@@ -107,7 +109,7 @@ struct KeySlotTests {
         #expect(try DatabaseQueue(path: path, configuration: configuration).keySlots().opened == nil)
     }
 
-    @Test("writes as many bytes for a change of passphrase, whatever its size", arguments: [10, 200])
+    @Test("writes as many bytes for a change of passphrase at any size", arguments: [10, 200])
     func independentOfSize(megabytes: Int) throws {
         strongroom_faults_install()
         let queue = try DatabaseQueue(path: path, configuration: .slots("first", creating: true))
@@ -119,7 +121,7 @@ struct KeySlotTests {
         #expect(size > Int64(megabytes) * 900_000)
         try queue.keySlots().change("first", to: .passphrase("second"))
         #expect(strongroom_faults_bytes_written() == before)
-        #expect(strongroom_size_of_file(path + "-keys") == 393)
+        #expect(strongroom_size_of_file(path + "-keys") == 408)
     }
 
     @Test("takes a change of passphrase of two derivations, the opening included")
@@ -139,9 +141,9 @@ struct KeySlotTests {
     @Test("adds slots up to 32, and loses all but the last")
     func addAndRemove() throws {
         let pool = try makeSlots(path, "first"), slots = try pool.keySlots()
-        for number in 2...32 {
-            try slots.add(.passphrase("\(number)"), NewKeySlot(label: "\(number)", derivation: .cheap))
-        }
+        // A new passphrase is tried on the slots of the others.
+        for number in 2...31 { _ = try slots.addRecoveryCode(label: "\(number)") }
+        try slots.add(.passphrase("32"), NewKeySlot(label: "32", derivation: .cheap))
         let next = NewKeySlot(label: "33", derivation: .cheap)
         #expect(reason { try slots.add(.passphrase("33"), next) } == .unfitKeySlot)
         #expect(reason { try slots.remove("none") } == .missingKeySlot)
@@ -157,13 +159,22 @@ struct KeySlotTests {
         let text = try pool.keySlots().addRecoveryCode().withText { String(decoding: $0, as: UTF8.self) }
         #expect(text.count == 41 && text.split(separator: "-").count == 7)
         let asPeopleType = text.replacing("-", with: " ").replacing("0", with: "o")
-        for typed in [text, text.lowercased(), text.replacing("-", with: ""), asPeopleType] {
+        let dashed = text.replacing("-", with: "\u{2013}").replacing("V", with: "u")
+        let asProgramsType = "\u{FEFF}\t" + dashed + "\u{A0}\n"
+        for typed in [text, text.lowercased(), text.replacing("-", with: ""), asPeopleType, asProgramsType] {
             #expect(try value(path, typed) == 1)
         }
         var slip = Array(text)
         slip[3] = slip[3] == "A" ? "B" : "A"
         let error = #expect(throws: DatabaseError.self) { try value(path, String(slip)) }
         #expect(error?.reason == .mistypedRecoveryCode && error?.isWrongKeyError == true)
+        for mistyped in [text + "A", String(text.dropLast()), text + "!", text.replacing("-", with: "\u{2212}") + "0"] {
+            #expect(reason { _ = try value(path, mistyped) } == .mistypedRecoveryCode, "\(mistyped)")
+        }
+        // Its check fits: it is another code.
+        let other = try RecoveryCode().withText { String(decoding: $0, as: UTF8.self) }
+        #expect(reason { _ = try value(path, other) } == .wrongKey)
+        #expect(reason { _ = try value(path, "correct horse battery") } == .wrongKey)
         let passphrase = "AAAAA-BBBBB-CCCCC-DDDDD-EEEEE-FFFFF-GGGGG"
         try pool.keySlots().add(.passphrase(passphrase), NewKeySlot(label: "like a code", derivation: .cheap))
         #expect(try value(path, passphrase) == 1)
@@ -204,7 +215,7 @@ struct KeySlotTests {
         #expect(try slots.slots.count == 1)
     }
 
-    @Test("takes no secret that is given for a recovery code, whichever way")
+    @Test("takes no given secret for a recovery code")
     func givenCode() throws {
         let code = NewKeySlot(label: "code", kind: .recoveryCode, derivation: .hkdf)
         var configuration = Configuration.slots("a")
@@ -213,9 +224,10 @@ struct KeySlotTests {
         #expect(!FileManager.default.fileExists(atPath: path + "-keys"))
         let pool = try makeSlots(path, "first"), slots = try pool.keySlots()
         #expect(reason { try slots.add(.passphrase("a"), code) } == .unfitKeySlot)
-        #expect(reason {
-            try slots.change("first", to: .passphrase("a"), kind: .recoveryCode, derivation: .hkdf)
-        } == .unfitKeySlot)
+        #expect(
+            reason {
+                try slots.change("first", to: .passphrase("a"), kind: .recoveryCode, derivation: .hkdf)
+            } == .unfitKeySlot)
         try pool.rotateKey(.removing(newKey: .passphrase("plain")))
         #expect(reason { try pool.rotateKey(.creating(code, secret: .passphrase("a"))) } == .unfitKeySlot)
     }
@@ -235,7 +247,7 @@ func makeSlots(_ path: String, _ passphrase: String) throws -> DatabasePool {
     return pool
 }
 
-/// What is in that table, opened by `passphrase`.
+/// The contents of that table, opened by `passphrase`.
 func value(_ path: String, _ passphrase: String) throws -> Int? {
     let queue = try DatabaseQueue(path: path, configuration: .slots(passphrase))
     defer { try? queue.close() }

@@ -1,7 +1,9 @@
 import CStrongroomFaults
 import Foundation
-@testable import Strongroom
+import TestSupport
 import Testing
+
+@testable import Strongroom
 
 /// A copy with key slots has two names to get: that of its key file, and its own.
 @Suite("A copy with key slots that was killed before it had its name")
@@ -25,8 +27,9 @@ struct KilledKeyFileCopyTests {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     }
 
-    @Test("leaves a key file that is gone with the next copy to the same name, or to another one",
-          .enabled(if: strongroom_faults_refused_names() >= 0), arguments: ["copy", "another"])
+    @Test(
+        "leaves a key file that is gone with the next copy to the same name, or to another one",
+        .enabled(if: strongroom_faults_refused_names() >= 0), arguments: ["copy", "another"])
     func betweenNames(next: String) async throws {
         let before = try names()
         await #expect(processExitsWith: .signal(SIGKILL)) { [folder = folder.path as String] in
@@ -44,18 +47,19 @@ struct KilledKeyFileCopyTests {
         let left = folder.path(".strongroom-partial-00c0ffee"), keys = try KeyFiles(database: source).read(.current)
         try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
         try Data("copy".utf8).write(to: URL(fileURLWithPath: left + "/copy"))
-        let own = try #require(keys), names = ["orphan", "named", "moved"].map { folder.path($0) }
-        for path in [left + "/copy", names[0], names[1]] {
+        let own = try #require(keys), names = ["orphan", "named", "other"].map { folder.path($0) }
+        for path in [left + "/copy"] + names {
             try KeyFiles(database: path).changing { try $0.write(own, as: .current, like: source) }
         }
-        // The key file of a database that was moved away, and what a killed copy began to write.
-        try makeSlots(names[2], "second").close()
-        try FileManager.default.removeItem(atPath: names[2])
         try Data("database".utf8).write(to: URL(fileURLWithPath: names[1]))
+        // The record of the killed copy names one of them.
+        try Data("orphan".utf8).write(to: URL(fileURLWithPath: left + "/copy-destination"))
+        try Data("Strong".utf8).write(to: URL(fileURLWithPath: folder.path("orphan-keys-new")))
         try Data("Strong".utf8).write(to: URL(fileURLWithPath: folder.path("begun-keys-new")))
         try Self.copy(source, to: folder.path("copy"))
-        #expect(try self.names() == [
-            "copy", "copy-keys", "moved-keys", "named", "named-keys", "source", "source-keys",
-        ])
+        #expect(
+            try self.names() == [
+                "begun-keys-new", "copy", "copy-keys", "named", "named-keys", "other-keys", "source", "source-keys",
+            ])
     }
 }

@@ -1,16 +1,19 @@
 import CSQLCipher
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
-/// What surrounds migrations: their names, the schema source, the set-up of connections.
+/// The surroundings of migrations: their names, the schema source, the set-up of connections.
 @Suite("The setting of migrations")
 struct MigrationSettingTests {
     private struct ViewKeys: DatabaseSchemaSource {
         func columnsForPrimaryKey(_ db: Database, inView view: DatabaseObjectID) throws -> [String]? { ["id"] }
     }
 
-    @Test("A migration may merge one of its own name, which stays the name of what has run", arguments: [true, false])
+    @Test(
+        "A migration may merge one of its own name, which stays the identifier of the applied migration",
+        arguments: [true, false])
     func mergingItself(hasRun: Bool) throws {
         try withEncryptedQueue { queue throws in
             if hasRun {
@@ -34,7 +37,7 @@ struct MigrationSettingTests {
         }
     }
 
-    @Test("A schema source is left aside while migrations run: it describes what they are to bring about")
+    @Test("A schema source is ignored while migrations run: it describes their result")
     func schemaSource() throws {
         var configuration = Configuration.encrypted()
         configuration.schemaSource = ViewKeys()
@@ -56,10 +59,12 @@ struct MigrationSettingTests {
         }
     }
 
-    @Test("A schema is compared in a file, where set-up can do what it does everywhere, and nothing of the file stays")
+    @Test("A schema is compared in a file, because set-up may need one, and the file is removed")
     func comparison() throws {
-        let folders = { try FileManager.default.contentsOfDirectory(atPath: FileManager.default.temporaryDirectory.path)
-            .filter { $0.hasPrefix("Strongroom-") }.count }
+        let folders = {
+            try FileManager.default.contentsOfDirectory(atPath: FileManager.default.temporaryDirectory.path)
+                .filter { $0.hasPrefix("Strongroom-") }.count
+        }
         var configuration = Configuration.encrypted()
         configuration.prepareDatabase { db in
             var keepsLog: CInt = 1

@@ -1,6 +1,7 @@
 import CSQLCipher
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 @Suite("A migrator's temporary database")
@@ -20,7 +21,8 @@ struct MigratorSetUpTests {
             guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
             try paths.note(String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'"))
         }
-        let writer: any DatabaseWriter = isPool
+        let writer: any DatabaseWriter =
+            isPool
             ? try DatabasePool(path: folder.path("db.sqlite"), configuration: configuration)
             : try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration)
         var migrator = DatabaseMigrator()

@@ -1,5 +1,6 @@
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 /// A migrator whose migrations each create a table of their name.
@@ -12,9 +13,10 @@ private func creating(_ names: String...) -> DatabaseMigrator {
 }
 
 private func breakForeignKey(_ db: Database) throws {
-    try db.execute(sql: """
-        CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id)); INSERT INTO c VALUES (4)
-        """)
+    try db.execute(
+        sql: """
+            CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id)); INSERT INTO c VALUES (4)
+            """)
 }
 
 private func tables(_ db: Database) throws -> Set<String> {
@@ -119,10 +121,11 @@ struct MigratorTests {
     func grdbHistory() throws {
         try withEncryptedQueue { (queue) throws in
             try queue.write { (db) throws in
-                try db.execute(sql: """
-                    CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
-                    INSERT INTO grdb_migrations VALUES ('a'); CREATE TABLE a(x)
-                    """)
+                try db.execute(
+                    sql: """
+                        CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+                        INSERT INTO grdb_migrations VALUES ('a'); CREATE TABLE a(x)
+                        """)
             }
             try creating("a", "b").migrate(queue)
             #expect(try queue.read(tables) == ["a", "b", "grdb_migrations"])
@@ -151,16 +154,18 @@ struct MigratorTests {
         try withEncryptedQueue { (queue) throws in
             var migrator = DatabaseMigrator()
             migrator.registerMigration("a") { (db) throws in
-                try db.execute(sql: """
-                    CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id) ON DELETE CASCADE);
-                    INSERT INTO p VALUES (1); INSERT INTO c VALUES (1)
-                    """)
+                try db.execute(
+                    sql: """
+                        CREATE TABLE p(id INTEGER PRIMARY KEY); CREATE TABLE c(p REFERENCES p(id) ON DELETE CASCADE);
+                        INSERT INTO p VALUES (1); INSERT INTO c VALUES (1)
+                        """)
             }
             migrator.registerMigration("b") { (db) throws in
-                try db.execute(sql: """
-                    CREATE TABLE n(id INTEGER PRIMARY KEY, x); INSERT INTO n(id) SELECT id FROM p;
-                    DROP TABLE p; ALTER TABLE n RENAME TO p
-                    """)
+                try db.execute(
+                    sql: """
+                        CREATE TABLE n(id INTEGER PRIMARY KEY, x); INSERT INTO n(id) SELECT id FROM p;
+                        DROP TABLE p; ALTER TABLE n RENAME TO p
+                        """)
             }
             try migrator.migrate(queue)
             #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM c") } == 1)
@@ -196,9 +201,11 @@ struct MigratorTests {
 
     // MARK: - Merging
 
-    @Test("A merged migration learns which of the former ones ran, and takes their place", arguments: [
-        ["v1"], ["v1", "v2"], ["v1", "v2", "v3"], ["v1", "v2", "v3", "v4"],
-    ])
+    @Test(
+        "A merged migration learns which of the former ones ran, and takes their place",
+        arguments: [
+            ["v1"], ["v1", "v2"], ["v1", "v2", "v3"], ["v1", "v2", "v3", "v4"],
+        ])
     func merging(former: [String]) throws {
         try withEncryptedQueue { (queue) throws in
             var old = DatabaseMigrator()
@@ -222,7 +229,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("What a migration merges is forgotten, even when the migration ran under that name before")
+    @Test("Merged migrations are forgotten, even if the migration ran under that name before")
     func mergingIntoFormer() throws {
         try withEncryptedQueue { (queue) throws in
             var old = DatabaseMigrator()

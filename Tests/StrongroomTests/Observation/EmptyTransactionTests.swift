@@ -12,9 +12,11 @@ private func withTables(_ body: (Database, TransactionRecorder) throws -> Void) 
 
 @Suite("Transactions without changes")
 struct EmptyTransactionTests {
-    @Test("are notified to observers where writes are allowed", arguments: [
-        "BEGIN; COMMIT", "BEGIN; SELECT * FROM wine; COMMIT", "BEGIN IMMEDIATE; COMMIT", "SAVEPOINT s; RELEASE s",
-    ])
+    @Test(
+        "are notified to observers where writes are allowed",
+        arguments: [
+            "BEGIN; COMMIT", "BEGIN; SELECT * FROM wine; COMMIT", "BEGIN IMMEDIATE; COMMIT", "SAVEPOINT s; RELEASE s",
+        ])
     func emptyTransactions(_ sql: String) throws {
         try withTables { db, recorder in
             try db.execute(sql: sql)
@@ -25,9 +27,11 @@ struct EmptyTransactionTests {
         }
     }
 
-    @Test("can be refused, and are rolled back then", arguments: [
-        "BEGIN; COMMIT", "BEGIN; SELECT * FROM wine; COMMIT", "BEGIN IMMEDIATE; COMMIT", "SAVEPOINT s; RELEASE s",
-    ])
+    @Test(
+        "can be refused, and are rolled back then",
+        arguments: [
+            "BEGIN; COMMIT", "BEGIN; SELECT * FROM wine; COMMIT", "BEGIN IMMEDIATE; COMMIT", "SAVEPOINT s; RELEASE s",
+        ])
     func refusal(_ sql: String) throws {
         struct Refusal: Error {}
         try withTables { db, recorder in

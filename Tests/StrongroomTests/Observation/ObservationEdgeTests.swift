@@ -2,6 +2,14 @@ import Dispatch
 import Strongroom
 import Testing
 
+/// Notifies the first value immediately on each thread.
+private struct Immediately: ValueObservationScheduler {
+    private let queue = DispatchQueue(label: "later")
+
+    func immediateInitialValue() -> Bool { true }
+    func schedule(_ action: @escaping @Sendable () -> Void) { queue.async(execute: action) }
+}
+
 @Suite("Observations at the edges")
 struct ObservationEdgeTests {
     @Test("The number of rows that one key finds is observed in that row only")
@@ -37,6 +45,67 @@ struct ObservationEdgeTests {
         #expect(cancellations.value == 1)
     }
 
+    // MARK: - Open transactions
+
+    private func openTransactions(_ kind: WriterKind) throws -> any DatabaseWriter {
+        var configuration = Configuration.encrypted()
+        configuration.allowsUnsafeTransactions = true
+        return try kind.make(configuration).0
+    }
+
+    @Test(
+        "An observation that starts while a transaction is open ends with the committed value",
+        arguments: WriterKind.allCases,
+        [
+            ("COMMIT", 1), ("ROLLBACK", 0), ("ROLLBACK TO inner; COMMIT", 0),
+            ("RELEASE inner; COMMIT", 1), ("RELEASE inner; ROLLBACK", 0),
+        ])
+    func startInOpenTransaction(_ kind: WriterKind, end: (sql: String, count: Int)) async throws {
+        let writer = try openTransactions(kind)
+        try writer.unsafeReentrantWrite { db in
+            try db.execute(sql: "BEGIN; SAVEPOINT inner")
+            try db.insertWine()
+        }
+        let notified = Notified<Int>(), changes = Shared(0)
+        let cancellable = trackingWineCount().notify(notified, in: writer)
+        let region = try DatabaseRegionObservation(tracking: Table("wine")).start(in: writer) { _ in
+            changes.update { $0 += 1 }
+        }
+        try await notified.reaches(kind == .queue ? 1 : 0)
+        try writer.unsafeReentrantWrite { try $0.execute(sql: end.sql) }
+        try await notified.reaches(end.count)
+        #expect(changes.value == (end.sql.contains("COMMIT") ? 1 : 0))
+        try await writer.writeWithoutTransaction { try $0.insertWine() }
+        try await notified.reaches(end.count + 1)
+        cancellable.cancel()
+        region.cancel()
+    }
+
+    @Test("An immediate value of a write that is rolled back is corrected", arguments: WriterKind.allCases)
+    func immediateInFailingWrite(_ kind: WriterKind) async throws {
+        let (writer, _) = try kind.make()
+        let notified = Notified<Int>(), cancellable = Shared<AnyDatabaseCancellable?>(nil)
+        let start = {
+            trackingWineCount().start(
+                in: writer, scheduling: Immediately(), onError: notified.onError,
+                onChange: notified.onChange)
+        }
+        #expect(throws: CancellationError.self) {
+            try writer.unsafeReentrantWrite { db in
+                try db.inTransaction { () throws in
+                    try db.insertWine()
+                    cancellable.update { $0 = start() }
+                    #expect(notified.values == [kind == .queue ? 1 : 0])
+                    throw CancellationError()
+                }
+            }
+        }
+        try await notified.reaches(0)
+        try await writer.writeWithoutTransaction { try $0.insertWine() }
+        try await notified.reaches(1)
+        cancellable.value?.cancel()
+    }
+
     @Test("A change of everything does not include SQLite's own tables")
     func internalTables() throws {
         try withDatabase { db throws in
@@ -67,7 +136,7 @@ struct ObservationEdgeTests {
         }
     }
 
-    @Test("Tables of SQLite are no part of what is tracked")
+    @Test("Tables of SQLite are not tracked")
     func schemaTable() async throws {
         let fixture = try QueueFixture()
         let regions = Shared<[String]>([])
@@ -78,14 +147,14 @@ struct ObservationEdgeTests {
         }
         let cancellable = tracking.handleEvents(willTrackRegion: { region in regions.update { $0.append("\(region)") } }
         )
-            .notify(notified, in: fixture.queue)
+        .notify(notified, in: fixture.queue)
         try await notified.reaches(0)
         cancellable.cancel()
         #expect(regions.value.count == 1)
         #expect(regions.value.allSatisfy { !$0.contains("sqlite") })
     }
 
-    @Test("Changes of columns are seen whatever the case of their letters, and of those of the table")
+    @Test("Changes of columns are seen in upper and lower case of columns and tables")
     func letters() throws {
         try withDatabase { db throws in
             try db.execute(sql: "CREATE TABLE Wine (Id INTEGER PRIMARY KEY, Name TEXT, Score INTEGER)")

@@ -1,12 +1,14 @@
 import Dispatch
 import Foundation
-@testable import Strongroom
 import Testing
+
+@testable import Strongroom
 
 @Suite("Many observations, and their ends", .timeLimit(.minutes(2)))
 struct ObservationEndTests {
     @MainActor
-    @Test("An immediate observation without duplicates ends with the latest value, whatever is written while it starts",
+    @Test(
+        "An immediate observation without duplicates ends with the latest value, with writes during its start",
         arguments: ["queue", "pool that needs write access"])
     func immediateWithoutDuplicates(_ kind: String) async throws {
         let (writer, folder) = try (kind == "queue" ? WriterKind.queue : .pool).make()
@@ -66,7 +68,7 @@ struct ObservationEndTests {
         }
     }
 
-    @Test("An observation that ends is forgotten at once, whatever ends it", arguments: WriterKind.allCases)
+    @Test("An observation that ends is released immediately", arguments: WriterKind.allCases)
     func purge(_ kind: WriterKind) async throws {
         let (writer, folder) = try kind.make()
         func isObserved() -> Bool { writer.unsafeReentrantWrite { $0.observers.isActive } }
@@ -108,7 +110,10 @@ struct ObservationEndTests {
         let hasWritten = Shared(false)
         let cancellable = ValueObservation.tracking { db in
             // The state is held already: what is written now is not in it.
-            if !hasWritten.update({ former in defer { former = true }; return former }) {
+            if !hasWritten.update({ former in
+                defer { former = true }
+                return former
+            }) {
                 start { try! fixture.pool.write { try $0.insertWine() } }.pass()
             }
             return try db.countWines()

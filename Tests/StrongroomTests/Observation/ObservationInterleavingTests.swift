@@ -15,7 +15,12 @@ struct ObservationInterleavingTests {
 
         /// Waits in the fetch of that number.
         func wait(inFetch number: Int) {
-            guard count.update({ $0 += 1; return $0 }) == number else { return }
+            guard
+                count.update({
+                    $0 += 1
+                    return $0
+                }) == number
+            else { return }
             hasRead.open()
             mayReturn.pass()
         }
@@ -64,8 +69,7 @@ struct ObservationInterleavingTests {
         cancellable.cancel()
     }
 
-    @Test(
-        "A write to what the fetch reads for the first time is not missed, though it comes before the region is known")
+    @Test("A write to a table that the first fetch reads is not missed before the region is known")
     func writeBeforeRegionIsKnown() async throws {
         let fixture = try PoolFixture()
         try await fixture.pool.write { try $0.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY)") }

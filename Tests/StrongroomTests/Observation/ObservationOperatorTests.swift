@@ -1,5 +1,6 @@
-@testable import Strongroom
 import Testing
+
+@testable import Strongroom
 
 @Suite("The operators of observations")
 struct ObservationOperatorTests {

@@ -22,7 +22,7 @@ private struct CountingScheduler: ValueObservationScheduler {
     func pass() { #expect(isOver.wait(timeout: .now() + 20) == .success, "nothing is notified") }
 }
 
-/// Asks for values one by one, is slow to take the value 1, and notices when it is given two things at once.
+/// Asks for values one by one, is slow to take the value 1, and notices when it is given two things together.
 private final class SlowSubscriber: Subscriber, @unchecked Sendable {
     typealias Input = Int
     typealias Failure = any Error
@@ -56,7 +56,12 @@ private final class SlowSubscriber: Subscriber, @unchecked Sendable {
     func receive(completion: Subscribers.Completion<any Error>) { take("completion") {} }
 
     private func take<T>(_ thing: String, _ body: () -> T) -> T {
-        if isBusy.update({ isBusy in defer { isBusy = true }; return isBusy }) { overlaps.update { $0 += 1 } }
+        if isBusy.update({ isBusy in
+            defer { isBusy = true }
+            return isBusy
+        }) {
+            overlaps.update { $0 += 1 }
+        }
         received.update { $0.append(thing) }
         defer { isBusy.update { $0 = false } }
         return body()
@@ -65,9 +70,9 @@ private final class SlowSubscriber: Subscriber, @unchecked Sendable {
 
 @Suite("Publishers of observations")
 struct ObservationPublisherTests {
-        @Test(
-            "A value publisher publishes the first value and each change, until it is cancelled",
-            arguments: WriterKind.allCases)
+    @Test(
+        "A value publisher publishes the first value and each change, until it is cancelled",
+        arguments: WriterKind.allCases)
     func values(_ kind: WriterKind) async throws {
         let (writer, _) = try kind.make()
         let notified = Notified<Int>()
@@ -98,8 +103,8 @@ struct ObservationPublisherTests {
 
     /// Has the subscriber take 0, and then 1 on a thread of its own, while `change` is notified.
     private func receiveSlowly(
-        _ subscriber: SlowSubscriber, demand: Subscribers.Demand, during change: (DatabaseQueue) throws -> Void) throws
-    {
+        _ subscriber: SlowSubscriber, demand: Subscribers.Demand, during change: (DatabaseQueue) throws -> Void
+    ) throws {
         let queue = try QueueFixture().queue
         let scheduler = CountingScheduler()
         trackingWineCount().publisher(in: queue, scheduling: scheduler).receive(subscriber: subscriber)
@@ -118,7 +123,7 @@ struct ObservationPublisherTests {
         #expect(subscriber.overlaps.value == 0)
     }
 
-    @Test("A value that comes while the one before is being taken comes after it, and is not lost", arguments: [1, 2])
+    @Test("A value that arrives during the delivery of another follows it, and is not lost", arguments: [1, 2])
     func oneValueAtATime(demand: Int) throws {
         let subscriber = SlowSubscriber(demandAfterOne: demand == 1 ? .max(1) : .none)
         try receiveSlowly(subscriber, demand: .max(demand)) { queue in try queue.write { try $0.insertWine() } }
@@ -128,9 +133,9 @@ struct ObservationPublisherTests {
     @Test("A failure that comes while a value is being taken comes after it")
     func failureAfterValue() throws {
         let subscriber = SlowSubscriber(demandAfterOne: .none)
-            try receiveSlowly(subscriber, demand: .max(1)) { queue in
-                try queue.write { try $0.execute(sql: "DROP TABLE wine") }
-            }
+        try receiveSlowly(subscriber, demand: .max(1)) { queue in
+            try queue.write { try $0.execute(sql: "DROP TABLE wine") }
+        }
         #expect(subscriber.received.value == ["0", "1", "completion"])
     }
 
@@ -158,9 +163,11 @@ struct ObservationPublisherTests {
         let counts = Shared<[Int]>([])
         let cancellable = DatabaseRegionObservation(tracking: DatabaseRegion.fullDatabase)
             .publisher(in: fixture.queue)
-            .sink(receiveCompletion: { _ in }, receiveValue: { db in
-                counts.update { $0.append((try? db.countWines()) ?? -1) }
-            })
+            .sink(
+                receiveCompletion: { _ in },
+                receiveValue: { db in
+                    counts.update { $0.append((try? db.countWines()) ?? -1) }
+                })
         for _ in 1...2 { try fixture.queue.write { try $0.insertWine() } }
         #expect(counts.value == [1, 2])
         cancellable.cancel()

@@ -14,7 +14,9 @@ struct ObservationStopTests {
         let changes = Shared(0)
         let regions = DatabaseRegionObservation(tracking: Table("wine")).start(in: queue) { error in
             Issue.record(error)
-        } onChange: { _ in changes.update { $0 += 1 } }
+        } onChange: { _ in
+            changes.update { $0 += 1 }
+        }
         try await onThread { queue.inDatabase { _ in } }
         #expect(notified.values.isEmpty)
         queue.resume()
@@ -33,7 +35,13 @@ struct ObservationStopTests {
         let (writer, folder) = try writerKind.make()
         let held = HeldStatement(), holds = Shared(true)
         let hold = DatabaseFunction("hold", argumentCount: 0) { _ in
-            guard holds.update({ let holds = $0; $0 = false; return holds }) else { return 1 }
+            guard
+                holds.update({
+                    let holds = $0
+                    $0 = false
+                    return holds
+                })
+            else { return 1 }
             held.isRunning.open()
             held.mayEnd.pass()
             return 1
@@ -100,15 +108,17 @@ struct ObservationStopTests {
         _ = folder
     }
 
-    /// Starts an observation that notifies its first value at once, and interrupts that many of its fetches.
+    /// Starts an observation that notifies its first value immediately, and interrupts that many of its fetches.
     @MainActor
-    private func startInterrupted(
-        _ count: Int, in writer: any DatabaseWriter, _ notified: Notified<Int>)
+    private func startInterrupted(_ count: Int, in writer: any DatabaseWriter, _ notified: Notified<Int>)
         -> (observation: AnyDatabaseCancellable, fetches: Shared<Int>)
     {
         let fetches = Shared(0)
         let observation = ValueObservation.tracking { db in
-            if fetches.update({ $0 += 1; return $0 }) <= count {
+            if fetches.update({
+                $0 += 1
+                return $0
+            }) <= count {
                 let cursor = try Int.fetchCursor(db, sql: "VALUES (1), (2)")
                 _ = try cursor.next()
                 writer.interrupt()
@@ -119,7 +129,7 @@ struct ObservationStopTests {
         return (observation, fetches)
     }
 
-    @Test("a suspension while an observer is asked what it observes, and the whole write is refused")
+    @Test("a suspension while observers name their events, and the whole write is refused")
     func suspendedDuringAnnouncement() throws {
         final class Observer: TransactionObserver {
             let queue: DatabaseQueue
@@ -171,9 +181,19 @@ struct ObservationStopTests {
         }
         // A write that has failed often gets more time: a busy machine needs it.
         let failures = Shared<UInt32>(0)
-        let interrupter = start { while !isOver.value { writer.interrupt(); usleep(50 + failures.value) } }
+        let interrupter = start {
+            while !isOver.value {
+                writer.interrupt()
+                usleep(50 + failures.value)
+            }
+        }
         let suspender = start {
-            while !isOver.value { writer.suspend(); usleep(100); writer.resume(); usleep(200 + failures.value) }
+            while !isOver.value {
+                writer.suspend()
+                usleep(100)
+                writer.resume()
+                usleep(200 + failures.value)
+            }
         }
         try await onThread {
             var count = 0

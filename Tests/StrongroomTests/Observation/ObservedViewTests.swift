@@ -1,5 +1,6 @@
-@testable import Strongroom
 import Testing
+
+@testable import Strongroom
 
 @Suite("An observed view")
 struct ObservedViewTests {
@@ -16,7 +17,9 @@ struct ObservedViewTests {
         }
     }
 
-    @Test("counts as what it reads, views in views included", arguments: ["one", "two", "(SELECT name FROM one)"])
+    @Test(
+        "counts as the tables that it reads, through views in views",
+        arguments: ["one", "two", "(SELECT name FROM one)"])
     func tables(source: String) throws {
         let schema = """
             CREATE TABLE wine(id INTEGER PRIMARY KEY, name TEXT);

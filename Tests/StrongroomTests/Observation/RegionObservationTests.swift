@@ -1,6 +1,7 @@
 import Foundation
-@testable import Strongroom
 import Testing
+
+@testable import Strongroom
 
 private struct Wines: DatabaseRegionConvertible {
     func databaseRegion(_ db: Database) throws -> DatabaseRegion {
@@ -15,10 +16,9 @@ private struct NoRegion: DatabaseRegionConvertible {
 
 @Suite("Region observations")
 struct RegionObservationTests {
-    private func observe(
+    func observe(
         _ regions: any DatabaseRegionConvertible..., in writer: any DatabaseWriter
-    ) -> (Shared<Int>, AnyDatabaseCancellable)
-    {
+    ) -> (Shared<Int>, AnyDatabaseCancellable) {
         let changes = Shared(0)
         let cancellable = DatabaseRegionObservation(tracking: regions).start(in: writer) { error in
             Issue.record(error)
@@ -64,7 +64,7 @@ struct RegionObservationTests {
         #expect(try writer.read { try $0.countWines() } == 1)
     }
 
-    @Test("What was rolled back is not notified with the next commit", arguments: WriterKind.allCases)
+    @Test("Rolled back changes are not notified with the next commit", arguments: WriterKind.allCases)
     func rollback(_ kind: WriterKind) throws {
         let (writer, _) = try kind.make()
         try writer.write { try $0.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY)") }
@@ -155,13 +155,14 @@ struct RegionObservationTests {
     func unreported(_ sql: String) throws {
         let fixture = try QueueFixture()
         try fixture.queue.write { db in
-            try db.execute(sql: """
-                CREATE UNIQUE INDEX names ON wine (name);
-                INSERT INTO wine (id, name) VALUES (1, 'Chinon');
-                CREATE TABLE plain (id INTEGER PRIMARY KEY) WITHOUT ROWID;
-                CREATE TABLE replacing (id INTEGER PRIMARY KEY, name UNIQUE ON CONFLICT REPLACE);
-                INSERT INTO replacing VALUES (1, 'Chinon');
-                """)
+            try db.execute(
+                sql: """
+                    CREATE UNIQUE INDEX names ON wine (name);
+                    INSERT INTO wine (id, name) VALUES (1, 'Chinon');
+                    CREATE TABLE plain (id INTEGER PRIMARY KEY) WITHOUT ROWID;
+                    CREATE TABLE replacing (id INTEGER PRIMARY KEY, name UNIQUE ON CONFLICT REPLACE);
+                    INSERT INTO replacing VALUES (1, 'Chinon');
+                    """)
         }
         let (changes, cancellable) = observe(
             Wines(), SQLRequest<Row>(sql: "SELECT * FROM plain"), SQLRequest<Row>(sql: "SELECT * FROM replacing"),
@@ -175,21 +176,22 @@ struct RegionObservationTests {
     private func observingFirstRows(_ body: (DatabaseQueue, Shared<Int>) throws -> Void) throws {
         let fixture = try QueueFixture()
         try fixture.queue.write { db in
-            try db.execute(sql: """
-                CREATE UNIQUE INDEX names ON wine (name);
-                INSERT INTO wine (id, name) VALUES (1, 'Chinon'), (2, 'Bandol');
-                CREATE TABLE replacing (id INTEGER PRIMARY KEY, name UNIQUE ON CONFLICT REPLACE);
-                INSERT INTO replacing VALUES (1, 'Chinon'), (2, 'Bandol');
-                CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT DEFAULT 'replace me');
-                CREATE TABLE cause (id INTEGER PRIMARY KEY);
-                CREATE TRIGGER effect AFTER INSERT ON cause BEGIN
-                    INSERT OR REPLACE INTO wine (id, name) VALUES (7, 'Chinon');
-                END;
-                CREATE VIEW cellar AS SELECT * FROM wine;
-                CREATE TRIGGER storage INSTEAD OF INSERT ON cellar BEGIN
-                    REPLACE INTO wine VALUES (NEW.id, NEW.name);
-                END;
-                """)
+            try db.execute(
+                sql: """
+                    CREATE UNIQUE INDEX names ON wine (name);
+                    INSERT INTO wine (id, name) VALUES (1, 'Chinon'), (2, 'Bandol');
+                    CREATE TABLE replacing (id INTEGER PRIMARY KEY, name UNIQUE ON CONFLICT REPLACE);
+                    INSERT INTO replacing VALUES (1, 'Chinon'), (2, 'Bandol');
+                    CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT DEFAULT 'replace me');
+                    CREATE TABLE cause (id INTEGER PRIMARY KEY);
+                    CREATE TRIGGER effect AFTER INSERT ON cause BEGIN
+                        INSERT OR REPLACE INTO wine (id, name) VALUES (7, 'Chinon');
+                    END;
+                    CREATE VIEW cellar AS SELECT * FROM wine;
+                    CREATE TRIGGER storage INSTEAD OF INSERT ON cellar BEGIN
+                        REPLACE INTO wine VALUES (NEW.id, NEW.name);
+                    END;
+                    """)
         }
         let regions = ["wine", "replacing", "note"].map { table in
             AnyDatabaseRegionConvertible { try Table(table).filter(key: 1).databaseRegion($0) }
@@ -199,17 +201,19 @@ struct RegionObservationTests {
         cancellable.cancel()
     }
 
-    @Test("A row that another one replaces counts as a change", arguments: [
-        "REPLACE INTO wine (id, name) VALUES (5, 'Chinon')",
-        "INSERT OR/**/REPLACE INTO wine (name) VALUES ('Chinon')",
-        "UPDATE OR REPLACE wine SET name = 'Chinon' WHERE id = 2",
-        "INSERT INTO replacing VALUES (3, 'Chinon')",
-        "INSERT INTO replacing (name) SELECT name FROM wine",
-        "UPDATE replacing SET name = 'Chinon' WHERE id = 2",
-        "INSERT INTO cause DEFAULT VALUES",
-        "INSERT INTO cellar VALUES (5, 'Chinon')",
-        "UPDATE wine SET id = 9 WHERE id = 1",
-    ])
+    @Test(
+        "A row that another one replaces counts as a change",
+        arguments: [
+            "REPLACE INTO wine (id, name) VALUES (5, 'Chinon')",
+            "INSERT OR/**/REPLACE INTO wine (name) VALUES ('Chinon')",
+            "UPDATE OR REPLACE wine SET name = 'Chinon' WHERE id = 2",
+            "INSERT INTO replacing VALUES (3, 'Chinon')",
+            "INSERT INTO replacing (name) SELECT name FROM wine",
+            "UPDATE replacing SET name = 'Chinon' WHERE id = 2",
+            "INSERT INTO cause DEFAULT VALUES",
+            "INSERT INTO cellar VALUES (5, 'Chinon')",
+            "UPDATE wine SET id = 9 WHERE id = 1",
+        ])
     func replacements(_ sql: String) throws {
         try observingFirstRows { queue, changes in
             try queue.write { db in
@@ -224,18 +228,20 @@ struct RegionObservationTests {
         }
     }
 
-    @Test("A statement that replaces no row of a table doesn't count, whatever words it has", arguments: [
-        "UPDATE wine SET name = replace(name, 'a', 'b') WHERE id = 2",
-        "INSERT INTO wine (name) VALUES ('replace')",
-        "INSERT INTO wine (name) VALUES ('Chinon') ON CONFLICT (name) DO NOTHING",
-        "INSERT OR IGNORE INTO wine (name) VALUES ('Chinon')",
-        "INSERT INTO note (id) VALUES (2)",
-        "DELETE FROM wine WHERE id = 2",
+    @Test(
+        "A statement that replaces no row of a table doesn't count, even with the word REPLACE",
+        arguments: [
+            "UPDATE wine SET name = replace(name, 'a', 'b') WHERE id = 2",
+            "INSERT INTO wine (name) VALUES ('replace')",
+            "INSERT INTO wine (name) VALUES ('Chinon') ON CONFLICT (name) DO NOTHING",
+            "INSERT OR IGNORE INTO wine (name) VALUES ('Chinon')",
+            "INSERT INTO note (id) VALUES (2)",
+            "DELETE FROM wine WHERE id = 2",
             """
             WITH RECURSIVE n(i) AS (VALUES (2) UNION ALL SELECT i + 1 FROM n WHERE i < 5) INSERT INTO note (id) \
             SELECT i FROM n
             """,
-    ])
+        ])
     func harmlessStatements(_ sql: String) throws {
         try observingFirstRows { queue, changes in
             try queue.write { try $0.execute(sql: sql) }
@@ -310,7 +316,7 @@ struct RegionObservationTests {
         cancellable.cancel()
     }
 
-    @Test("A cancellable cancels once, whatever stands for it")
+    @Test("A cancellable cancels once, also through its wrappers")
     func cancelOnce() {
         let cancellations = Shared(0)
         let first = AnyDatabaseCancellable { cancellations.update { $0 += 1 } }

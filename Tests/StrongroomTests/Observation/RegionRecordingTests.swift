@@ -1,6 +1,7 @@
 import Foundation
-@testable import Strongroom
 import Testing
+
+@testable import Strongroom
 
 @Suite("The region that a fetch reads")
 struct RegionRecordingTests {
@@ -23,11 +24,13 @@ struct RegionRecordingTests {
         }.min()!
     }
 
-    @Test("is recorded in a time that grows with what is read, not with its square", arguments: [
-        { (number: Int) in DatabaseRegion(table: "table\(number)") },
-        { (number: Int) in DatabaseRegion(table: "wine", columns: nil, rowIDs: [Int64(number)]) },
-        { (number: Int) in DatabaseRegion(table: "wine", columns: ["column\(number)"]) },
-    ] as [@Sendable (Int) -> DatabaseRegion])
+    @Test(
+        "is recorded in a time that is linear in the rows that are read",
+        arguments: [
+            { (number: Int) in DatabaseRegion(table: "table\(number)") },
+            { (number: Int) in DatabaseRegion(table: "wine", columns: nil, rowIDs: [Int64(number)]) },
+            { (number: Int) in DatabaseRegion(table: "wine", columns: ["column\(number)"]) },
+        ] as [@Sendable (Int) -> DatabaseRegion])
     func linearTime(region: @Sendable (Int) -> DatabaseRegion) throws {
         try withDatabase { db in
             let few = try duration(2000, db, of: region), many = try duration(20_000, db, of: region)
@@ -59,7 +62,7 @@ struct RegionRecordingTests {
         }
     }
 
-    @Test("is the union of its parts, whichever of them has all columns or all rows")
+    @Test("is the union of its parts, if any of them has all columns or all rows")
     func unions() {
         let one = DatabaseRegion(table: "wine", columns: ["name"], rowIDs: [1])
         let other = DatabaseRegion(table: "Wine", columns: ["SCORE"], rowIDs: [2])

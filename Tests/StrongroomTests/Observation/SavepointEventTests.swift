@@ -34,7 +34,7 @@ struct SavepointEventTests {
         #expect(events == [[], [], [], [], ["insert main.wine 1"], ["insert main.wine 2"], ["rollback"]])
     }
 
-    @Test("The latest of two savepoints of one name is meant, whatever the case of its letters")
+    @Test("A name means the latest of two savepoints, in upper and lower case")
     func namesakes() throws {
         let events = try events([
             "BEGIN", "SAVEPOINT a", "INSERT INTO wine VALUES (1)", "SAVEPOINT A", "INSERT INTO wine VALUES (2)",

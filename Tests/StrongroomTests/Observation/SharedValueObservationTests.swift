@@ -5,8 +5,7 @@ import Testing
 
 @Suite("Shared value observations")
 struct SharedValueObservationTests {
-    private func share(
-        in reader: any DatabaseReader, extent: SharedValueObservationExtent, starts: Shared<Int>)
+    private func share(in reader: any DatabaseReader, extent: SharedValueObservationExtent, starts: Shared<Int>)
         -> SharedValueObservation<Int>
     {
         trackingWineCount()
@@ -45,10 +44,11 @@ struct SharedValueObservationTests {
         let observe = { (farewell: Farewell) in
             shared.start(onError: first.onError) { count in withExtendedLifetime(farewell) { first.onChange(count) } }
         }
-        let cancellable = observe(Farewell {
-            let next = shared.start(onError: second.onError, onChange: second.onChange)
-            later.update { $0 = next }
-        })
+        let cancellable = observe(
+            Farewell {
+                let next = shared.start(onError: second.onError, onChange: second.onChange)
+                later.update { $0 = next }
+            })
         try await first.reaches(0)
         let cancellation = start { cancellable.cancel() }
         try await onThread { cancellation.pass() }
@@ -142,7 +142,7 @@ struct SharedValueObservationTests {
     }
 
     @MainActor
-    @Test("Immediately: a new subscriber has the latest value at once")
+    @Test("Immediately: a new subscriber has the latest value immediately")
     func immediate() throws {
         let fixture = try PoolFixture()
         let shared = trackingWineCount().shared(in: fixture.pool, scheduling: .immediate)

@@ -16,9 +16,10 @@ struct TransactionObserverTests {
                 try db.execute(sql: "DELETE FROM wine WHERE id = 7")
                 return .commit
             }
-            #expect(recorder.take() == [
-                "insert main.wine 7", "update main.wine 7", "delete main.wine 7", "will commit", "commit",
-            ])
+            #expect(
+                recorder.take() == [
+                    "insert main.wine 7", "update main.wine 7", "delete main.wine 7", "will commit", "commit",
+                ])
         }
     }
 
@@ -30,7 +31,7 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("A rollback is notified, whatever causes it")
+    @Test("A rollback is notified, from each cause")
     func rollback() throws {
         try withRecordedTables { db, recorder in
             try db.inTransaction {
@@ -141,13 +142,14 @@ struct TransactionObserverTests {
         }
     }
 
-    @Test("What a trigger and a foreign key change is notified to its observers, and nothing else of the statement")
+    @Test("Changes by a trigger and a foreign key are notified to their observers, and nothing else of the statement")
     func indirectChanges() throws {
         try withRecordedTables { db, recorder in
-            try db.execute(sql: """
-                CREATE TRIGGER noted AFTER INSERT ON wine BEGIN INSERT INTO note (id, wineId) \
-                VALUES (new.id * 10, new.id); END
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TRIGGER noted AFTER INSERT ON wine BEGIN INSERT INTO note (id, wineId) \
+                    VALUES (new.id * 10, new.id); END
+                    """)
             _ = recorder.take()
             recorder.observes = { $0.tableName == "note" }
             try db.execute(sql: "INSERT INTO wine (id) VALUES (1)")
@@ -196,10 +198,11 @@ struct TransactionObserverTests {
     func nestedStatements() throws {
         try withRecordedTables { db, recorder in
             nonisolated(unsafe) let connection = db
-            db.add(function: DatabaseFunction("annotate", argumentCount: 1) { values in
-                try connection.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [values[0]])
-                return values[0]
-            })
+            db.add(
+                function: DatabaseFunction("annotate", argumentCount: 1) { values in
+                    try connection.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [values[0]])
+                    return values[0]
+                })
             recorder.observes = { $0.tableName == "wine" }
             try db.execute(sql: "INSERT INTO wine (id, score) SELECT annotate(5), 1 UNION ALL SELECT annotate(6), 2")
             #expect(recorder.take().filter { $0.hasPrefix("insert") } == ["insert main.wine 5", "insert main.wine 6"])
@@ -248,21 +251,23 @@ struct TransactionObserverTests {
     @Test("Savepoints by SQL count like others, by the latest of a name, and a commit releases them all")
     func savepointsBySQL() throws {
         try withRecordedTables { db, recorder in
-            try db.execute(sql: """
-                SAVEPOINT a;
-                INSERT INTO wine (id) VALUES (1);
-                SAVEPOINT "A";
-                INSERT INTO wine (id) VALUES (2);
-                ROLLBACK TO a;
-                INSERT INTO wine (id) VALUES (3);
-                SAVEPOINT b;
-                INSERT INTO wine (id) VALUES (4);
-                """)
+            try db.execute(
+                sql: """
+                    SAVEPOINT a;
+                    INSERT INTO wine (id) VALUES (1);
+                    SAVEPOINT "A";
+                    INSERT INTO wine (id) VALUES (2);
+                    ROLLBACK TO a;
+                    INSERT INTO wine (id) VALUES (3);
+                    SAVEPOINT b;
+                    INSERT INTO wine (id) VALUES (4);
+                    """)
             #expect(recorder.take() == [])
             try db.execute(sql: "COMMIT")
-            #expect(recorder.take() == [
-                "insert main.wine 1", "insert main.wine 3", "insert main.wine 4", "will commit", "commit",
-            ])
+            #expect(
+                recorder.take() == [
+                    "insert main.wine 1", "insert main.wine 3", "insert main.wine 4", "will commit", "commit",
+                ])
             try db.execute(sql: "SAVEPOINT a; INSERT INTO wine (id) VALUES (5); ROLLBACK TO a; RELEASE a")
             #expect(!recorder.take().contains("insert main.wine 5"))
             try db.execute(sql: "BEGIN; SAVEPOINT a; INSERT INTO wine (id) VALUES (6); ROLLBACK")
@@ -279,9 +284,10 @@ struct TransactionObserverTests {
             for _ in 1...2 {
                 try db.execute(sql: "INSERT OR IGNORE INTO wine (id) VALUES (1), (2)")
                 try db.execute(sql: "DELETE FROM wine")
-                #expect(recorder.take() == [
-                    "insert main.wine 1", "will commit", "commit", "delete main.wine 1", "will commit", "commit",
-                ])
+                #expect(
+                    recorder.take() == [
+                        "insert main.wine 1", "will commit", "commit", "delete main.wine 1", "will commit", "commit",
+                    ])
             }
         }
     }
@@ -350,7 +356,7 @@ struct TransactionObserverTests {
         #expect(counter.count.value == 1)
     }
 
-    @Test("afterNextTransaction and observers are notified of the same commit, whatever an observer does with it")
+    @Test("afterNextTransaction and observers are notified of the same commit, even if an observer writes")
     func completions() throws {
         final class Reader: TransactionObserver {
             func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }

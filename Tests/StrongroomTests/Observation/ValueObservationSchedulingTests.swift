@@ -92,12 +92,13 @@ struct ValueObservationSchedulingTests {
         #expect(counts == [0, 1, 2, 3, 4, 5])
     }
 
-    @Test("An asynchronous sequence throws what ends the observation")
+    @Test("An asynchronous sequence throws the error that ends the observation")
     func sequenceFailure() async throws {
         let fixture = try QueueFixture()
         await #expect(throws: DatabaseError.self) {
             for try await _ in ValueObservation.tracking({ try Int.fetchOne($0, sql: "SELECT x FROM nothing") })
-                .values(in: fixture.queue) {}
+                .values(in: fixture.queue)
+            {}
         }
     }
 
@@ -135,7 +136,7 @@ struct ValueObservationSchedulingTests {
         func write(_ string: String) { written.update { $0.append(string) } }
     }
 
-    @Test("A queue's first value is made before the next access begins, even when no thread is free to notify it")
+    @Test("A queue's first value is made before the next access begins, even when Dispatch has no free thread")
     func firstValueComesFirst() throws {
         let queue = try QueueFixture().queue
         let log = Log(), mayGoOn = Gate(), isNotified = Gate()
@@ -145,11 +146,14 @@ struct ValueObservationSchedulingTests {
         defer { mayGoOn.open() }
         let observation = ValueObservation.tracking(region: Table("wine")) { try $0.countWines() }
             .print(to: log)
-            .start(in: queue, scheduling: scheduler, onError: { Issue.record($0) }, onChange: {
-                if $0 == 1 { isNotified.open() }
-            })
+            .start(
+                in: queue, scheduling: scheduler, onError: { Issue.record($0) },
+                onChange: {
+                    if $0 == 1 { isNotified.open() }
+                })
         try queue.write { try $0.insertWine() }
-        #expect(log.lines == ["start", "fetch", "tracked region: wine(*)", "value: 0", "database did change", "fetch"])
+        let first = ["start", "fetch", "tracked region: wine(*)", "value: 0", "database did change", "fetch"]
+        #expect(Array(log.lines.prefix(first.count)) == first)
         mayGoOn.open()
         isNotified.pass()
         #expect(log.lines.last == "value: 1")

@@ -3,7 +3,7 @@ import Foundation
 import Strongroom
 import Testing
 
-/// What an observation notifies, and a way to wait for it.
+/// The values of an observation, and a way to wait for them.
 final class Notified<Value: Sendable & Equatable>: Sendable {
     private let storage = Shared<[Value]>([])
     private let failures = Shared<[any Error]>([])
@@ -34,8 +34,8 @@ final class Notified<Value: Sendable & Equatable>: Sendable {
 extension ValueObservation where Reducer.Value: Equatable {
     func notify(
         _ notified: Notified<Reducer.Value>, in reader: any DatabaseReader,
-        on queue: DispatchQueue = DispatchQueue(label: "test")) -> AnyDatabaseCancellable
-    {
+        on queue: DispatchQueue = DispatchQueue(label: "test")
+    ) -> AnyDatabaseCancellable {
         start(in: reader, scheduling: .async(onQueue: queue), onError: notified.onError, onChange: notified.onChange)
     }
 }
@@ -77,10 +77,11 @@ struct ValueObservationTests {
             }
         }
         let isGone = Gate()
-        let cancellable = observe(Farewell {
-            try! writer.write { try $0.insertWine() }
-            isGone.open()
-        })
+        let cancellable = observe(
+            Farewell {
+                try! writer.write { try $0.insertWine() }
+                isGone.open()
+            })
         try await notified.reaches(0)
         let cancellation = start { cancellable.cancel() }
         try await onThread {
@@ -144,7 +145,7 @@ struct ValueObservationTests {
         cancellable.cancel()
     }
 
-    @Test("A given region is observed, whatever the function reads", arguments: WriterKind.allCases)
+    @Test("A given region is observed, not the tables that the function reads", arguments: WriterKind.allCases)
     func givenRegion(_ kind: WriterKind) async throws {
         let (writer, _) = try kind.make()
         try await writer.write {
@@ -155,7 +156,13 @@ struct ValueObservationTests {
         let notified = Notified<Int>()
         let cancellable = ValueObservation.tracking(
             region: SQLRequest<Row>(sql: "SELECT * FROM note"), SQLRequest<Row>(sql: "SELECT * FROM other"),
-            fetch: { _ in fetches.update { $0 += 1; return $0 } }).notify(notified, in: writer)
+            fetch: { _ in
+                fetches.update {
+                    $0 += 1
+                    return $0
+                }
+            }
+        ).notify(notified, in: writer)
         try await notified.reaches(1)
         try settle(writer)
         try await writer.write { try $0.insertWine() }
@@ -173,7 +180,10 @@ struct ValueObservationTests {
         let fetches = Shared(0)
         let cancellable = ValueObservation.tracking { db in
             try db.registerAccess(to: SQLRequest<Row>(sql: "SELECT name FROM wine"))
-            return fetches.update { $0 += 1; return $0 }
+            return fetches.update {
+                $0 += 1
+                return $0
+            }
         }.notify(notified, in: writer)
         try await notified.reaches(1)
         try await writer.write { try $0.insertWine() }
@@ -182,10 +192,11 @@ struct ValueObservationTests {
         try await notified.reaches(3)
         cancellable.cancel()
         try await writer.read { db in
-            try db.registerAccess(to: { () -> DatabaseRegion in
-                Issue.record("nobody observes")
-                return .fullDatabase
-            }())
+            try db.registerAccess(
+                to: { () -> DatabaseRegion in
+                    Issue.record("there is no observer")
+                    return .fullDatabase
+                }())
         }
     }
 
@@ -209,7 +220,7 @@ struct ValueObservationTests {
         cancellable.cancel()
     }
 
-    @Test("Duplicates can be whatever a function says")
+    @Test("Duplicates can be defined by a function")
     func removeDuplicatesBy() async throws {
         let fixture = try QueueFixture()
         let notified = Notified<Int>()
@@ -272,7 +283,7 @@ struct ValueObservationTests {
         refusedCancellable.cancel()
     }
 
-    @Test("What can't change has one value")
+    @Test("An observation of a constant has one value")
     func constantReaders() async throws {
         let fixture = try PoolFixture()
         try await fixture.pool.write { try $0.insertWine() }
@@ -312,18 +323,21 @@ struct ValueObservationTests {
                 databaseDidChange: { events.update { $0.append("change") } },
                 didReceiveValue: { value in events.update { $0.append("value \(value)") } },
                 didFail: { error in events.update { $0.append("failure") } },
-                didCancel: { events.update { $0.append("cancel") } })
+                didCancel: { events.update { $0.append("cancel") } }
+            )
             .notify(notified, in: fixture.queue)
         try await notified.reaches(0)
         try await fixture.queue.write { try $0.insertWine() }
         try await notified.reaches(1)
         cancellable.cancel()
-        #expect(events.value == [
-            "start", "fetch", "region wine(*)", "value 0", "change", "fetch", "value 1", "cancel",
-        ])
-        #expect(lines.all.value == [
-            "wines: start", "wines: fetch", "wines: tracked region: wine(*)", "wines: value: 0",
-            "wines: database did change", "wines: fetch", "wines: value: 1", "wines: cancel",
-        ])
+        #expect(
+            events.value == [
+                "start", "fetch", "region wine(*)", "value 0", "change", "fetch", "value 1", "cancel",
+            ])
+        #expect(
+            lines.all.value == [
+                "wines: start", "wines: fetch", "wines: tracked region: wine(*)", "wines: value: 0",
+                "wines: database did change", "wines: fetch", "wines: value: 1", "wines: cancel",
+            ])
     }
 }

@@ -1,4 +1,5 @@
 import Testing
+
 @testable import Strongroom
 
 /// The decisions of an observation that do not depend on threads.

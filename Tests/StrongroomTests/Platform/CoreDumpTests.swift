@@ -1,10 +1,11 @@
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 @Suite("Core dumps")
 struct CoreDumpTests {
-    /// Whether this machine writes them beside the program that ends.
+    /// True if this machine writes them beside the program that ends.
     private static var areFiles: Bool {
         let pattern = (try? String(contentsOfFile: "/proc/sys/kernel/core_pattern", encoding: .utf8))?
             .trimmingCharacters(in: .whitespacesAndNewlines)

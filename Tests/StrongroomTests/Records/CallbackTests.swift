@@ -65,8 +65,9 @@ struct CallbackTests {
         try withRecords { db throws in
             var witness = Witness(diary: Diary())
             try witness.insert(db)
-            #expect(witness.diary.entries
-                == ["willSave", "aroundSave"] + inserting + ["end of aroundSave", "didSave true"])
+            #expect(
+                witness.diary.entries
+                    == ["willSave", "aroundSave"] + inserting + ["end of aroundSave", "didSave true"])
             #expect(witness.id == 1)
         }
     }
@@ -78,10 +79,12 @@ struct CallbackTests {
             try witness.insert(db)
             witness.diary.entries = []
             try witness.update(db, columns: ["name"])
-            #expect(witness.diary.entries == [
-                "willSave", "aroundSave", "willUpdate [\"name\"]", "aroundUpdate", "end of aroundUpdate", "didUpdate",
-                "end of aroundSave", "didSave true",
-            ])
+            #expect(
+                witness.diary.entries == [
+                    "willSave", "aroundSave", "willUpdate [\"name\"]", "aroundUpdate", "end of aroundUpdate",
+                    "didUpdate",
+                    "end of aroundSave", "didSave true",
+                ])
         }
     }
 
@@ -90,9 +93,10 @@ struct CallbackTests {
         try withRecords { db throws in
             var witness = Witness(id: 1, diary: Diary())
             try witness.save(db)
-            #expect(witness.diary.entries == [
-                "willSave", "aroundSave", "willUpdate [\"id\", \"name\"]", "aroundUpdate",
-            ] + inserting + ["end of aroundSave", "didSave true"])
+            #expect(
+                witness.diary.entries == [
+                    "willSave", "aroundSave", "willUpdate [\"id\", \"name\"]", "aroundUpdate",
+                ] + inserting + ["end of aroundSave", "didSave true"])
         }
     }
 
@@ -101,8 +105,7 @@ struct CallbackTests {
         try withRecords { db throws in
             let witness = Witness(id: 1, diary: Diary())
             try witness.delete(db)
-            #expect(witness.diary.entries
-                == ["willDelete", "aroundDelete", "end of aroundDelete", "didDelete false"])
+            #expect(witness.diary.entries == ["willDelete", "aroundDelete", "end of aroundDelete", "didDelete false"])
         }
     }
 
@@ -121,15 +124,14 @@ struct CallbackTests {
         }
     }
 
-    @Test(
-        "Callbacks of records that skip what they are around, or keep its error for themselves, are refused",
-        arguments: [true, false])
+    @Test("Callbacks of records that skip their action, or swallow its error, are refused", arguments: [true, false])
     func skipping(isCalled: Bool) throws {
         try withRecords { db throws in
-            try db.execute(sql: """
-                INSERT INTO player VALUES (1, 'Arthur', NULL);
-                CREATE TRIGGER guardian BEFORE DELETE ON player BEGIN SELECT RAISE(ABORT, 'no'); END;
-                """)
+            try db.execute(
+                sql: """
+                    INSERT INTO player VALUES (1, 'Arthur', NULL);
+                    CREATE TRIGGER guardian BEFORE DELETE ON player BEGIN SELECT RAISE(ABORT, 'no'); END;
+                    """)
             for callback in ["aroundSave", "aroundInsert", "aroundUpdate", "aroundDelete"] {
                 // The name is taken: to insert and to update fail, too.
                 let record = Careless(id: callback == "aroundInsert" ? 1 : 2, callback: callback, isCalled: isCalled)

@@ -21,12 +21,15 @@ struct CodableKeyTests {
                 let even = try decoder.container(keyedBy: Even.self)
                 id = try even.decode(Int.self, forKey: .id)
                 let odd = try decoder.container(keyedBy: Odd.self)
-                side = try id % 2 == 0
+                side =
+                    try id % 2 == 0
                     ? even.decode(String.self, forKey: .left) : odd.decode(String.self, forKey: .right)
                 #expect(try odd.decode(Int.self, forKey: .id) == id)
             }
         }
-        let parts = try fetch(Part.self, """
+        let parts = try fetch(
+            Part.self,
+            """
             WITH RECURSIVE part (id) AS (SELECT 0 UNION ALL SELECT id + 1 FROM part WHERE id < 5)
             SELECT id, 'l' || id AS "left", 'r' || id AS "right" FROM part
             """)
@@ -49,7 +52,9 @@ struct CodableKeyTests {
                 }
             }
         }
-        let parts = try fetch(Part.self, """
+        let parts = try fetch(
+            Part.self,
+            """
             WITH RECURSIVE part (id) AS (SELECT 0 UNION ALL SELECT id + 1 FROM part WHERE id < 7)
             SELECT id, 'e' || id AS early, 'l' || id AS late FROM part
             """)
@@ -100,8 +105,15 @@ struct CodableKeyTests {
 
     @Test("without a column are nil in each row, and an error if the property is no optional")
     func missing() throws {
-        struct Lax: Decodable, FetchableRecord { var id: Int; var note: String?; var count: Int? }
-        struct Strict: Decodable, FetchableRecord { var id: Int; var note: String }
+        struct Lax: Decodable, FetchableRecord {
+            var id: Int
+            var note: String?
+            var count: Int?
+        }
+        struct Strict: Decodable, FetchableRecord {
+            var id: Int
+            var note: String
+        }
         let sql = "SELECT 1 AS id, 5 AS count UNION ALL SELECT 2, NULL UNION ALL SELECT 3, 7"
         let all = try fetch(Lax.self, sql)
         #expect(all.map(\.id) == [1, 2, 3])
@@ -112,7 +124,10 @@ struct CodableKeyTests {
 
     @Test("lead to NULL, to values that do not fit, and through adapters as in the first row")
     func values() throws {
-        struct Value: Decodable, FetchableRecord { var id: Int; var value: Int }
+        struct Value: Decodable, FetchableRecord {
+            var id: Int
+            var value: Int
+        }
         #expect(throws: RowDecodingError.self) {
             try fetch(Value.self, "SELECT 1 AS id, 5 AS value UNION ALL SELECT 2, 6 UNION ALL SELECT 3, NULL")
         }
@@ -142,7 +157,9 @@ struct CodableKeyTests {
                 right = try Part.$prefix.withValue("r_") { try Part(from: decoder) }
             }
         }
-        let pairs = try fetch(Pair.self, """
+        let pairs = try fetch(
+            Pair.self,
+            """
             WITH RECURSIVE part (id) AS (SELECT 0 UNION ALL SELECT id + 1 FROM part WHERE id < 4)
             SELECT id AS l_id, 'l' || id AS l_name, -id AS r_id, 'r' || id AS r_name FROM part
             """)

@@ -62,7 +62,7 @@ struct CodableRecordTests {
             other.tagsOrNot = [1]
             try Everything.example.insert(db)
             try other.insert(db)
-            #expect(try Everything.fetchAll(db) == [.example, other, ])
+            #expect(try Everything.fetchAll(db) == [.example, other])
             #expect(try Everything.fetchOne(db, sql: "SELECT * FROM everything WHERE tagsOrNot IS NOT NULL") == other)
         }
     }
@@ -80,7 +80,7 @@ struct CodableRecordTests {
         }
     }
 
-    @Test("Codable records find their columns in any order, whatever their case")
+    @Test("Codable records find their columns in any order, in upper and lower case")
     func columnOrder() throws {
         try withRecords { db throws in
             let players = try Player.fetchAll(
@@ -110,8 +110,15 @@ struct CodableRecordTests {
 
     @Test("Codable records decode other records from scopes, and from the same row")
     func scopes() throws {
-        struct Team: Codable, Equatable, FetchableRecord { var id: Int; var name: String }
-        struct Info: Decodable, FetchableRecord { var player: Player; var team: Team?; var rank: Int? }
+        struct Team: Codable, Equatable, FetchableRecord {
+            var id: Int
+            var name: String
+        }
+        struct Info: Decodable, FetchableRecord {
+            var player: Player
+            var team: Team?
+            var rank: Int?
+        }
         try withRecords { db throws in
             let adapter = ScopeAdapter(["team": RangeRowAdapter(2..<4)])
             let infos = try Info.fetchAll(

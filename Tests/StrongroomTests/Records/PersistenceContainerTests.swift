@@ -33,11 +33,12 @@ struct PersistenceContainerTests {
             container["nothing"] = nil
             container["unwrapped"] = unwrapped
         }.stored
-        #expect(stored == [
+        #expect(
+            stored == [
                 "integer": 1.databaseValue, "double": 1.5.databaseValue, "text": "t".databaseValue,
                 "side": "left".databaseValue,
-            "set": 2.databaseValue, "unset": .null, "nothing": .null, "unwrapped": "i".databaseValue,
-        ])
+                "set": 2.databaseValue, "unset": .null, "nothing": .null, "unwrapped": "i".databaseValue,
+            ])
     }
 
     @Test("The columns of a record accept values whose type is only known at run time")
@@ -54,10 +55,11 @@ struct PersistenceContainerTests {
             container["mixed"] = set == nil ? 1 : "x"
             container[Column("column")] = perhaps
         }.stored
-        #expect(stored == [
-            "one": 1.databaseValue, "perhaps": "p".databaseValue, "never": .null, "some": 7.databaseValue,
-            "mixed": "x".databaseValue, "column": "p".databaseValue,
-        ])
+        #expect(
+            stored == [
+                "one": 1.databaseValue, "perhaps": "p".databaseValue, "never": .null, "some": 7.databaseValue,
+                "mixed": "x".databaseValue, "column": "p".databaseValue,
+            ])
     }
 
     @Test("The columns of a record take values by columns")
@@ -72,7 +74,7 @@ struct PersistenceContainerTests {
         #expect(stored == ["a": 3.databaseValue, "b": 2.databaseValue, "c": .null, "d": .null])
     }
 
-    @Test("The columns of a record are read as what is stored, or nil where nothing was set")
+    @Test("The columns of a record are read as stored, or nil if they were not set")
     func reading() throws {
         let stored = try Encoded { container in
             container["a"] = 1

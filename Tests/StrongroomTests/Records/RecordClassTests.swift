@@ -31,7 +31,7 @@ private final class Person: Record {
 
 @Suite("Record classes")
 struct RecordClassTests {
-    @Test("Record classes know what changed since they were fetched or saved")
+    @Test("Record classes know the changes since they were fetched or saved")
     func changes() throws {
         try withRecords { db throws in
             let arthur = Person(name: "Arthur")

@@ -128,7 +128,7 @@ struct RecordEdgeTests {
         }
     }
 
-    @Test("The columns of an update are found whatever the case of their letters, here and in the table")
+    @Test("The columns of an update are found in upper and lower case, here and in the table")
     func columnCase() throws {
         struct Memo: Encodable, PersistableRecord {
             var id: Int
@@ -165,7 +165,7 @@ struct RecordEdgeTests {
         }
     }
 
-    @Test("The keys of a row are its columns, its scopes and what was prefetched")
+    @Test("The keys of a row are its columns, its scopes and prefetched rows")
     func allKeys() throws {
         struct Keys: Decodable, FetchableRecord {
             struct Key: CodingKey {

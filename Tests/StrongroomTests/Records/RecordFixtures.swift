@@ -34,11 +34,12 @@ struct Note: Codable, Hashable, FetchableRecord, PersistableRecord {
 /// A connection to a new encrypted database with the tables of these records.
 func withRecords<T>(_ body: (Database) throws -> T) throws -> T {
     try withDatabase { db throws in
-        try db.execute(sql: """
-            CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, score INTEGER);
-            CREATE TABLE place (country TEXT, code INTEGER, name TEXT, PRIMARY KEY (country, code)) WITHOUT ROWID;
-            CREATE TABLE note (text TEXT);
-            """)
+        try db.execute(
+            sql: """
+                CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, score INTEGER);
+                CREATE TABLE place (country TEXT, code INTEGER, name TEXT, PRIMARY KEY (country, code)) WITHOUT ROWID;
+                CREATE TABLE note (text TEXT);
+                """)
         return try body(db)
     }
 }

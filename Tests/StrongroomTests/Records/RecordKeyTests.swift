@@ -5,10 +5,11 @@ import Testing
 struct RecordKeyTests {
     private func withPlayers<T>(_ body: (Database) throws -> T) throws -> T {
         try withRecords { db throws in
-            try db.execute(sql: """
-                INSERT INTO player VALUES (1, 'Arthur', 10), (2, 'Barbara', 20), (3, 'Craig', NULL);
-                INSERT INTO place VALUES ('FR', 75, 'Paris'), ('DE', 10, 'Berlin');
-                """)
+            try db.execute(
+                sql: """
+                    INSERT INTO player VALUES (1, 'Arthur', 10), (2, 'Barbara', 20), (3, 'Craig', NULL);
+                    INSERT INTO place VALUES ('FR', 75, 'Paris'), ('DE', 10, 'Berlin');
+                    """)
             return try body(db)
         }
     }
@@ -57,7 +58,7 @@ struct RecordKeyTests {
         }
     }
 
-    @Test("Finding what is not there throws its table and key")
+    @Test("Finding a missing row throws its table and key")
     func find() throws {
         try withPlayers { db throws in
             #expect(try Player.find(db, key: 1).name == "Arthur")

@@ -6,8 +6,8 @@ import Testing
 @Suite("Codable records that are saved one after the other")
 struct RepeatedEncodingTests {
     private func rows(
-        _ columns: String, _ save: (Database) throws -> Void) throws -> [[DatabaseValue]]
-    {
+        _ columns: String, _ save: (Database) throws -> Void
+    ) throws -> [[DatabaseValue]] {
         try QueueFixture().queue.write { db in
             try db.execute(sql: "CREATE TABLE part (\(columns))")
             try save(db)
@@ -30,9 +30,11 @@ struct RepeatedEncodingTests {
             [.a], [.a, .c], [.b], [.a, .b, .c], [.a, .b, .b, .c], [.c, .c], [.a, .b, .c], [.a, .b, .c],
         ]
         let saved = try rows("a, b, c") { db in for order in orders { try Part(order: order).insert(db) } }
-        #expect(saved == orders.map { order in
-            [Part.CodingKeys.a, .b, .c].map { order.contains($0) ? "\($0)".databaseValue : .null }
-        })
+        #expect(
+            saved
+                == orders.map { order in
+                    [Part.CodingKeys.a, .b, .c].map { order.contains($0) ? "\($0)".databaseValue : .null }
+                })
     }
 
     @Test("may set columns beside those of their keys")
@@ -51,9 +53,14 @@ struct RepeatedEncodingTests {
             struct Properties: Encodable, EncodableRecord { var a: Int, b: Int }
         }
         let saved = try rows("a, b, c, d") { db in for n in 0..<12 { try Part(a: n, b: n + 100).insert(db) } }
-        #expect(saved == (0..<12).map { n in
-            [n.databaseValue, (n + 100).databaseValue, n % 3 == 0 ? n.databaseValue : .null, (n + 100).databaseValue]
-        })
+        #expect(
+            saved
+                == (0..<12).map { n in
+                    [
+                        n.databaseValue, (n + 100).databaseValue, n % 3 == 0 ? n.databaseValue : .null,
+                        (n + 100).databaseValue,
+                    ]
+                })
     }
 
     @Test("may have keys of another type, and be records of another type, in between")
@@ -158,10 +165,12 @@ struct RepeatedEncodingTests {
                 try Part.$language.withValue(language) { try Part(id: id, title: "t\(id)").insert(db) }
             }
         }
-        #expect(saved == languages.enumerated().map { id, language in
-            let title = "t\(id)".databaseValue
-            return [id.databaseValue, language == "_en" ? title : .null, language == "_de" ? title : .null]
-        })
+        #expect(
+            saved
+                == languages.enumerated().map { id, language in
+                    let title = "t\(id)".databaseValue
+                    return [id.databaseValue, language == "_en" ? title : .null, language == "_de" ? title : .null]
+                })
     }
 
     @Test("leave no encoder behind")

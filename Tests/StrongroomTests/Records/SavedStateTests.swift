@@ -25,7 +25,7 @@ struct SavedStateTests {
         func didSave(_ saved: PersistenceSuccess) { seen.append("\(saved.persistenceContainer.map { "\($0) \($1)" })") }
     }
 
-    @Test("What was inserted has the id that SQLite chose")
+    @Test("An inserted record has the id that SQLite chose")
     func insertedID() throws {
         try withRecords { (db) throws in
             try db.execute(sql: "INSERT INTO player (id, name) VALUES (6, 'Bob')")
@@ -59,7 +59,10 @@ struct SavedStateTests {
     @Test("A key that is NULL in part is no row's")
     func partialKey() throws {
         struct Loose: Codable, PersistableRecord {
-            static let databaseTableName = "loose"; var a: Int?; var b: Int?; var text: String
+            static let databaseTableName = "loose"
+            var a: Int?
+            var b: Int?
+            var text: String
         }
         try withRecords { (db) throws in
             try db.execute(
@@ -89,8 +92,14 @@ struct SavedStateTests {
         var name: String?
         var seen: [Bool] = []
         override class var databaseTableName: String { "player" }
-        init(name: String) { self.name = name; super.init() }
-        required init(row: Row) throws { name = row["name"]; try super.init(row: row) }
+        init(name: String) {
+            self.name = name
+            super.init()
+        }
+        required init(row: Row) throws {
+            name = row["name"]
+            try super.init(row: row)
+        }
         override func encode(to container: inout PersistenceContainer) { container["name"] = name }
         override func didInsert(_ inserted: InsertionSuccess) { seen.append(hasDatabaseChanges) }
         override func didDelete(deleted: Bool) { seen.append(hasDatabaseChanges) }
@@ -121,7 +130,10 @@ struct SavedStateTests {
         var URLString = 1, theURLOfThing = 2, ABC = 3, userID = 4
     }
 
-    private struct Place: Codable, FetchableRecord { struct Point: Codable { var x: Int }; var point: Point }
+    private struct Place: Codable, FetchableRecord {
+        struct Point: Codable { var x: Int }
+        var point: Point
+    }
 
     private struct Traced: Encodable, EncodableRecord {
         struct Inner: Encodable {

@@ -57,7 +57,7 @@ struct SavingTests {
         }
     }
 
-    @Test("Returns what was inserted")
+    @Test("Returns the inserted row")
     func insertAndFetch() throws {
         try withRecords { db throws in
             try db.execute(sql: "CREATE TRIGGER initial AFTER INSERT ON note BEGIN SELECT 1; END")
@@ -101,7 +101,7 @@ struct SavingTests {
         }
     }
 
-    @Test("Updates the columns that are named, whatever their case")
+    @Test("Updates the named columns, in upper and lower case")
     func updateColumns() throws {
         try withRecords { db throws in
             let arthur = try Player(id: nil, name: "Arthur", score: 10).inserted(db)
@@ -145,7 +145,7 @@ struct SavingTests {
         }
     }
 
-    @Test("Returns what was updated")
+    @Test("Returns the updated row")
     func updateAndFetch() throws {
         try withRecords { db throws in
             let arthur = try Player(id: nil, name: "Arthur", score: 10).inserted(db)
@@ -161,7 +161,7 @@ struct SavingTests {
         }
     }
 
-    @Test("Updates only what changed")
+    @Test("Updates only the changed columns")
     func updateChanges() throws {
         try withRecords { db throws in
             var arthur = try Player(id: nil, name: "Arthur", score: 10).inserted(db)
@@ -249,10 +249,11 @@ struct SavingTests {
             try Partial(columns: [("name", "b")]).insert(db)
             try Partial(columns: [("score", 3), ("name", "c")]).insert(db)
             try Partial(columns: [("id", 9), ("score", 4), ("NAME", "x"), ("name", "d")]).insert(db)
-            #expect(try Player.fetchAll(db) == [
-                Player(id: 1, name: "a", score: 1), Player(id: 2, name: "b", score: nil),
-                Player(id: 3, name: "c", score: 3), Player(id: 9, name: "d", score: 4),
-            ])
+            #expect(
+                try Player.fetchAll(db) == [
+                    Player(id: 1, name: "a", score: 1), Player(id: 2, name: "b", score: nil),
+                    Player(id: 3, name: "c", score: 3), Player(id: 9, name: "d", score: 4),
+                ])
         }
     }
 
@@ -289,13 +290,14 @@ struct UpsertTests {
         try withRecords { db throws in
             var arthur = Player(id: 1, name: "Arthur", score: 10)
             let sql = try statements(db) { try arthur.upsert(db) }
-            #expect(sql == [
-                #"INSERT INTO "player" ("id", "name", "score") VALUES (?,?,?) "#
+            #expect(
+                sql == [
+                    #"INSERT INTO "player" ("id", "name", "score") VALUES (?,?,?) "#
                         + #"""
-                            ON CONFLICT DO UPDATE SET "name" = "excluded"."name", "score" = "excluded"."score" \#
-                            RETURNING "rowid"
-                            """#
-            ])
+                        ON CONFLICT DO UPDATE SET "name" = "excluded"."name", "score" = "excluded"."score" \#
+                        RETURNING "rowid"
+                        """#
+                ])
             arthur.score = 20
             try arthur.upsert(db)
             #expect(try Player.fetchAll(db) == [arthur])
@@ -319,15 +321,19 @@ struct UpsertTests {
             try db.execute(sql: "INSERT INTO player VALUES (7, 'Arthur', 1)")
             var arthur = Player(id: 9, name: "Arthur", score: 3)
             let sql = try statements(db) {
-                let upserted = try arthur.upsertAndFetch(db, onConflict: ["name"], doUpdate: { excluded in
-                    [Player.Columns.score += excluded.score]
-                })
+                let upserted = try arthur.upsertAndFetch(
+                    db, onConflict: ["name"],
+                    doUpdate: { excluded in
+                        [Player.Columns.score += excluded.score]
+                    })
                 #expect(upserted == Player(id: 7, name: "Arthur", score: 4))
             }
-            #expect(sql == [
-                #"INSERT INTO "player" ("id", "name", "score") VALUES (?,?,?) "#
-                    + #"ON CONFLICT("name") DO UPDATE SET "score" = "score" + "excluded"."score" RETURNING *, "rowid""#,
-            ])
+            #expect(
+                sql == [
+                    #"INSERT INTO "player" ("id", "name", "score") VALUES (?,?,?) "#
+                        + #"ON CONFLICT("name") DO UPDATE SET "score" = "score" + "excluded"."score" "#
+                        + #"RETURNING *, "rowid""#
+                ])
         }
     }
 
@@ -336,14 +342,16 @@ struct UpsertTests {
         try withRecords { db throws in
             try db.execute(sql: "INSERT INTO player VALUES (7, 'Arthur', 1)")
             var arthur = Player(id: 7, name: "King", score: 3)
-            #expect(try arthur.upsertAndFetch(db, updating: .noColumnUnlessSpecified)
-                == Player(id: 7, name: "Arthur", score: 1))
-            #expect(try arthur.upsertAndFetch(db, doUpdate: { _ in [Player.Columns.name.noOverwrite] })
-                == Player(id: 7, name: "Arthur", score: 3))
+            #expect(
+                try arthur.upsertAndFetch(db, updating: .noColumnUnlessSpecified)
+                    == Player(id: 7, name: "Arthur", score: 1))
+            #expect(
+                try arthur.upsertAndFetch(db, doUpdate: { _ in [Player.Columns.name.noOverwrite] })
+                    == Player(id: 7, name: "Arthur", score: 3))
         }
     }
 
-    @Test("Works without rowids, whatever the conflict policy")
+    @Test("Works without rowids, with each conflict policy")
     func withoutRowID() throws {
         try withRecords { db throws in
             let paris = Place(country: "FR", code: 75, name: "Lutetia")

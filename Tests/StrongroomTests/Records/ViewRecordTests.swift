@@ -16,16 +16,17 @@ private struct ScorerKeys: DatabaseSchemaSource {
 struct ViewRecordTests {
     private func withScorers(_ body: (Database) throws -> Void) throws {
         try withRecords { db throws in
-            try db.execute(sql: """
-                CREATE VIEW scorer AS SELECT id, name, score FROM player WHERE score IS NOT NULL;
-                CREATE TRIGGER scorer_insert INSTEAD OF INSERT ON scorer
-                    BEGIN INSERT INTO player VALUES (NEW.id, NEW.name, NEW.score); END;
-                CREATE TRIGGER scorer_update INSTEAD OF UPDATE ON scorer
-                    BEGIN UPDATE player SET name = NEW.name, score = NEW.score WHERE id = OLD.id; END;
-                CREATE TRIGGER scorer_delete INSTEAD OF DELETE ON scorer
-                    BEGIN DELETE FROM player WHERE id = OLD.id; END;
-                INSERT INTO player VALUES (1, 'Arthur', 10), (2, 'Barbara', 20), (3, 'Craig', NULL);
-                """)
+            try db.execute(
+                sql: """
+                    CREATE VIEW scorer AS SELECT id, name, score FROM player WHERE score IS NOT NULL;
+                    CREATE TRIGGER scorer_insert INSTEAD OF INSERT ON scorer
+                        BEGIN INSERT INTO player VALUES (NEW.id, NEW.name, NEW.score); END;
+                    CREATE TRIGGER scorer_update INSTEAD OF UPDATE ON scorer
+                        BEGIN UPDATE player SET name = NEW.name, score = NEW.score WHERE id = OLD.id; END;
+                    CREATE TRIGGER scorer_delete INSTEAD OF DELETE ON scorer
+                        BEGIN DELETE FROM player WHERE id = OLD.id; END;
+                    INSERT INTO player VALUES (1, 'Arthur', 10), (2, 'Barbara', 20), (3, 'Craig', NULL);
+                    """)
             try db.withSchemaSource(ScorerKeys()) { try body(db) }
         }
     }

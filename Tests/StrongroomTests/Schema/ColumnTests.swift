@@ -14,10 +14,11 @@ struct ColumnTests {
                 "le score" INTEGER DEFAULT (1 + 1), name VARCHAR(10) NOT NULL DEFAULT 'it''s', free, n DEFAULT NULL,
                 at DATETIME DEFAULT CURRENT_TIMESTAMP, "çol ""q"" é" TEXT, PRIMARY KEY (name, "le score"))
             """
-        #expect(try summaries(sql, of: "t") == [
-            "le score INTEGER = 1 + 1 pk2", "name VARCHAR(10) not null = 'it''s' pk1", "free -", "n - = NULL",
-            "at DATETIME = CURRENT_TIMESTAMP", "çol \"q\" é TEXT",
-        ])
+        #expect(
+            try summaries(sql, of: "t") == [
+                "le score INTEGER = 1 + 1 pk2", "name VARCHAR(10) not null = 'it''s' pk1", "free -", "n - = NULL",
+                "at DATETIME = CURRENT_TIMESTAMP", "çol \"q\" é TEXT",
+            ])
     }
 
     @Test("of a table without rowid are not null where they are the key")
@@ -54,7 +55,7 @@ struct ColumnTests {
         }
     }
 
-    @Test("of what is no table are an error that names it")
+    @Test("of a missing table are an error that names it")
     func missing() throws {
         try withSchema("CREATE TABLE t (a); CREATE INDEX i ON t(a)") { (db) throws in
             try expectError("no such table: missing") { try db.columns(in: "missing") }
@@ -63,7 +64,7 @@ struct ColumnTests {
         }
     }
 
-    @Test("of a view on a table that is gone are SQLite's error")
+    @Test("of a view on a missing table are SQLite's error")
     func brokenView() throws {
         try withSchema("CREATE VIEW v AS SELECT * FROM nowhere") { (db) throws in
             try expectError("no such table: main.nowhere") { try db.columns(in: "v") }

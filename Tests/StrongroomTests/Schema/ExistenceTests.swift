@@ -27,7 +27,7 @@ struct ExistenceTests {
         }
     }
 
-    @Test("include virtual tables and what they store")
+    @Test("include virtual tables and their storage")
     func virtualTables() throws {
         try withSchema(Self.sql) { (db) throws in
             #expect(try db.tableExists("doc"))
@@ -58,11 +58,12 @@ struct ExistenceTests {
     @Test("are looked for in temp first, then in main, then in the attached databases")
     func searchOrder() throws {
         try withSchema("CREATE TABLE a (main); CREATE TABLE b (main)") { (db) throws in
-            try db.execute(sql: """
-                CREATE TEMP TABLE a (temp);
-                ATTACH ':memory:' AS "Other ""db"" é" KEY '';
-                CREATE TABLE "Other ""db"" é".b (other); CREATE TABLE "Other ""db"" é".c (other);
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TEMP TABLE a (temp);
+                    ATTACH ':memory:' AS "Other ""db"" é" KEY '';
+                    CREATE TABLE "Other ""db"" é".b (other); CREATE TABLE "Other ""db"" é".c (other);
+                    """)
             #expect(try db.columns(in: "a").map(\.name) == ["temp"])
             #expect(try db.columns(in: "a", in: "main").map(\.name) == ["main"])
             #expect(try db.columns(in: "b").map(\.name) == ["main"])

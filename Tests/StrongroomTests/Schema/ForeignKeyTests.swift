@@ -14,9 +14,10 @@ struct ForeignKeyTests {
     @Test("map columns to columns, to those of the primary key where none are named")
     func mapping() throws {
         try withSchema(Self.sql) { (db) throws in
-            #expect(try db.foreignKeys(on: "CHILD").map(\.summary) == [
-                "0: (w \"1\" x,w2) -> Pair(b,a)", "1: (x,y) -> parent(a,b)", "2: (p) -> parent(id)",
-            ])
+            #expect(
+                try db.foreignKeys(on: "CHILD").map(\.summary) == [
+                    "0: (w \"1\" x,w2) -> Pair(b,a)", "1: (x,y) -> parent(a,b)", "2: (p) -> parent(id)",
+                ])
             let mapping = try db.foreignKeys(on: "child")[1].mapping
             #expect(mapping.map(\.origin) == ["x", "y"])
             #expect(mapping.map(\.destination) == ["a", "b"])
@@ -79,11 +80,12 @@ struct ForeignKeyViolationTests {
     @Test("of an attached table are found in its schema")
     func attached() throws {
         try withSchema(Self.sql) { (db) throws in
-            try db.execute(sql: """
-                ATTACH ':memory:' AS other KEY '';
-                CREATE TABLE other.player (id INTEGER PRIMARY KEY, up REFERENCES player);
-                INSERT INTO other.player VALUES (5, 6);
-                """)
+            try db.execute(
+                sql: """
+                    ATTACH ':memory:' AS other KEY '';
+                    CREATE TABLE other.player (id INTEGER PRIMARY KEY, up REFERENCES player);
+                    INSERT INTO other.player VALUES (5, 6);
+                    """)
             #expect(try Array(db.foreignKeyViolations(in: "player", in: "other")).map(\.originRowID) == [5])
             #expect(try Array(db.foreignKeyViolations(in: "player")).map(\.originRowID) == [2])
         }
@@ -111,8 +113,9 @@ struct ForeignKeyViolationTests {
             let violation = try #require(try db.foreignKeyViolations(in: "coach").next())
             #expect(violation.originRowID == nil)
             #expect(violation.description == "FOREIGN KEY constraint violation - from coach to team")
-            #expect(try violation.failureDescription(db)
-                == "FOREIGN KEY constraint violation - from coach(teamId) to team(id)")
+            #expect(
+                try violation.failureDescription(db)
+                    == "FOREIGN KEY constraint violation - from coach(teamId) to team(id)")
         }
     }
 

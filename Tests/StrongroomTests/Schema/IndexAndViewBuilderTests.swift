@@ -6,28 +6,30 @@ import Testing
 struct IndexAndViewBuilderTests {
     @Test("Indexes on columns, with conditions written out")
     func indexes() throws {
-        #expect(try createdSchema { (db) throws in
-            try db.create(table: "team") { t in
-                t.column("id")
-                t.column("name")
-            }
-            try db.create(index: "i1", on: "team", columns: ["name", "id"])
-            try db.create(
-                index: "i2", on: "team", columns: ["name"], options: .unique,
-                condition: Column("name") != "x'y" && Column("id") > 3)
-            try db.create(index: "i3", on: "team", columns: ["name"], unique: true, ifNotExists: true)
-            try db.create(index: "i4", on: "team", expressions: [Column("name").collating(.nocase), "id + \(2)" as SQL])
-            try db.create(indexOn: "team", columns: ["id", "name"])
-        }.dropFirst() == [
-            #"CREATE INDEX "i1" ON "team"("name", "id")"#,
-            #"CREATE UNIQUE INDEX "i2" ON "team"("name") WHERE ("name" <> 'x''y') AND ("id" > 3)"#,
-            #"CREATE UNIQUE INDEX "i3" ON "team"("name")"#,
-            #"CREATE INDEX "i4" ON "team"("name" COLLATE NOCASE, id + 2)"#,
-            #"CREATE INDEX "index_team_on_id_name" ON "team"("id", "name")"#,
-        ])
+        #expect(
+            try createdSchema { (db) throws in
+                try db.create(table: "team") { t in
+                    t.column("id")
+                    t.column("name")
+                }
+                try db.create(index: "i1", on: "team", columns: ["name", "id"])
+                try db.create(
+                    index: "i2", on: "team", columns: ["name"], options: .unique,
+                    condition: Column("name") != "x'y" && Column("id") > 3)
+                try db.create(index: "i3", on: "team", columns: ["name"], unique: true, ifNotExists: true)
+                try db.create(
+                    index: "i4", on: "team", expressions: [Column("name").collating(.nocase), "id + \(2)" as SQL])
+                try db.create(indexOn: "team", columns: ["id", "name"])
+            }.dropFirst() == [
+                #"CREATE INDEX "i1" ON "team"("name", "id")"#,
+                #"CREATE UNIQUE INDEX "i2" ON "team"("name") WHERE ("name" <> 'x''y') AND ("id" > 3)"#,
+                #"CREATE UNIQUE INDEX "i3" ON "team"("name")"#,
+                #"CREATE INDEX "i4" ON "team"("name" COLLATE NOCASE, id + 2)"#,
+                #"CREATE INDEX "index_team_on_id_name" ON "team"("id", "name")"#,
+            ])
     }
 
-    @Test("drop(indexOn:) removes the only index on its columns, whatever its name")
+    @Test("drop(indexOn:) removes the only index on its columns, with any name")
     func dropIndexOn() throws {
         try withDatabase { (db) throws in
             try db.create(table: "t") { t in
@@ -47,7 +49,8 @@ struct IndexAndViewBuilderTests {
     func views() throws {
         try withDatabase { (db) throws in
             try db.execute(sql: "CREATE TABLE team(id, name); INSERT INTO team VALUES (1, 'it''s'), (2, 'b')")
-            try db.create(view: "v1",
+            try db.create(
+                view: "v1",
                 as: SQLRequest<Row>(sql: "SELECT id FROM team WHERE name = ?", arguments: ["it's"]))
             try db.create(
                 view: "v2", options: [.temporary, .ifNotExists], columns: ["n"],
@@ -62,10 +65,12 @@ struct IndexAndViewBuilderTests {
     @Test("Named arguments of a view are written out, strings that look like parameters are not")
     func namedArguments() throws {
         try withDatabase { (db) throws in
-            try db.create(
-                view: "v", as: SQLRequest<Row>(sql: "SELECT ':n', :n -- :n ?\n", arguments: ["n": "x"]))
-            #expect(try Row.fetchOne(db, sql: "SELECT * FROM v")?.databaseValues.map(String.fromDatabaseValue) == [":n",
-                "x"])
+            try db.create(view: "v", as: SQLRequest<Row>(sql: "SELECT ':n', :n -- :n ?\n", arguments: ["n": "x"]))
+            #expect(
+                try Row.fetchOne(db, sql: "SELECT * FROM v")?.databaseValues.map(String.fromDatabaseValue) == [
+                    ":n",
+                    "x",
+                ])
         }
     }
 
@@ -107,7 +112,7 @@ struct IndexAndViewBuilderTests {
         }
     }
 
-    @Test("A view that is there is left as it is where that is wanted")
+    @Test("An existing view is kept with ifNotExists")
     func viewThatExists() throws {
         try withDatabase { (db) throws in
             try db.create(view: "v", asLiteral: "SELECT 1 AS a")

@@ -18,11 +18,12 @@ struct IndexTests {
     func all() throws {
         try withSchema(Self.sql) { (db) throws in
             let indexes = try db.indexes(on: "T").map(\.summary)
-            #expect(indexes.sorted() == [
+            #expect(
+                indexes.sorted() == [
                     "partial(a) c", "plain(c) c", "sqlite_autoindex_t_1(id) pk unique",
                     "sqlite_autoindex_t_2(a,b) u unique",
-                "uniquePartial(b) c unique", "w \"é\" x(b,c) c",
-            ])
+                    "uniquePartial(b) c unique", "w \"é\" x(b,c) c",
+                ])
         }
     }
 
@@ -81,10 +82,12 @@ struct IndexTests {
 
     @Test("are not needed where the rowid is a key")
     func rowIDKeys() throws {
-        try withSchema("""
+        try withSchema(
+            """
             CREATE TABLE t (a); CREATE TABLE hides (rowid TEXT, a); CREATE TABLE p (id INTEGER PRIMARY KEY, a);
             CREATE TABLE w (a PRIMARY KEY) WITHOUT ROWID; CREATE VIEW v AS SELECT a FROM t;
-            """) { (db) throws in
+            """
+        ) { (db) throws in
             #expect(try db.table("t", hasUniqueKey: ["rowid"]))
             #expect(try db.table("t", hasUniqueKey: ["OID"]))
             #expect(try db.table("p", hasUniqueKey: ["id"]))

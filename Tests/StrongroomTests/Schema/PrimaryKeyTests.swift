@@ -81,9 +81,10 @@ struct SchemaSourceTests {
                 #expect(try db.primaryKey("V").summary == "x,id false -")
                 #expect(try db.primaryKey("passing").summary == "id false -")
             }
-            #expect(source.asked == [
-                DatabaseObjectID(name: "v", schemaID: .main), DatabaseObjectID(name: "passing", schemaID: .temp),
-            ])
+            #expect(
+                source.asked == [
+                    DatabaseObjectID(name: "v", schemaID: .main), DatabaseObjectID(name: "passing", schemaID: .temp),
+                ])
         }
     }
 

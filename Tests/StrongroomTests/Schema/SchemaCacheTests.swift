@@ -1,6 +1,7 @@
 import CSQLCipher
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 private final class RunStatements {
@@ -10,8 +11,7 @@ private final class RunStatements {
 private func noteStatement(
     _ event: UInt32, _ context: UnsafeMutableRawPointer?, _ statement: UnsafeMutableRawPointer?,
     _ text: UnsafeMutableRawPointer?
-) -> CInt
-{
+) -> CInt {
     let statements = Unmanaged<RunStatements>.fromOpaque(context!).takeUnretainedValue()
     statements.sql.append(String(cString: sqlite3_sql(OpaquePointer(statement!))))
     return 0
@@ -121,7 +121,7 @@ struct SchemaCacheTests {
         }
     }
 
-    @Test("forgets what a transaction took back")
+    @Test("forgets changes that a transaction rolled back")
     func rollback() throws {
         try withSchema("CREATE TABLE t (a)") { (db) throws in
             try db.inTransaction {
@@ -133,7 +133,7 @@ struct SchemaCacheTests {
         }
     }
 
-    @Test("forgets what a savepoint took back")
+    @Test("forgets changes that a savepoint rolled back")
     func savepoint() throws {
         try withSchema("CREATE TABLE t (a)") { (db) throws in
             try db.inTransaction {
@@ -149,7 +149,7 @@ struct SchemaCacheTests {
         }
     }
 
-    @Test("forgets what a failure took back")
+    @Test("forgets changes that a failure rolled back")
     func failure() throws {
         try withSchema("CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)") { (db) throws in
             try db.beginTransaction()
@@ -170,7 +170,7 @@ struct SchemaCacheTests {
                     #expect(try names(db) == ["a", "mine"])
                     return .rollback
                 }
-                // The same schema version as the one that was rolled back.
+                // The schema version of the change that was rolled back.
                 try second.write { try $0.execute(sql: "ALTER TABLE t ADD COLUMN theirs") }
                 #expect(try names(db) == ["a", "theirs"])
             }
@@ -191,7 +191,7 @@ struct SchemaCacheTests {
         }
     }
 
-    @Test("stays as it is inside a transaction, whatever others do")
+    @Test("does not change inside a transaction")
     func isolation() throws {
         try withTwoQueues { first, second in
             try first.read { (db) throws in

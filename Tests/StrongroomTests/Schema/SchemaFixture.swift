@@ -16,8 +16,8 @@ func withSchema<T>(_ sql: String, _ body: (Database) throws -> T) throws -> T {
 
 /// Expects an `SQLITE_ERROR` with that message.
 func expectError(
-    _ message: String, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> some Any) throws
-{
+    _ message: String, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> some Any
+) throws {
     let error = #expect(throws: DatabaseError.self, sourceLocation: sourceLocation) { try body() }
     #expect(error?.message == message, sourceLocation: sourceLocation)
     #expect(error?.resultCode == .SQLITE_ERROR, sourceLocation: sourceLocation)
@@ -50,12 +50,15 @@ func createdSchema(_ build: (Database) throws -> Void) throws -> [String] {
     try withDatabase { (db) throws in
         let former = try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").count
         try build(db)
-        return Array(try String.fetchAll(
-            db, sql: """
-                SELECT sql FROM (SELECT rowid AS n, sql FROM sqlite_master UNION ALL SELECT rowid, sql \
-                FROM sqlite_temp_master) \
-                WHERE sql IS NOT NULL ORDER BY n
-                """).dropFirst(former))
+        return Array(
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT sql FROM (SELECT rowid AS n, sql FROM sqlite_master UNION ALL SELECT rowid, sql \
+                    FROM sqlite_temp_master) \
+                    WHERE sql IS NOT NULL ORDER BY n
+                    """
+            ).dropFirst(former))
     }
 }
 
@@ -79,8 +82,9 @@ func createDestinations(_ db: Database) throws {
 
 /// The statements of one table that refers to the others.
 func createdSchema(referring name: String, _ body: (TableDefinition) throws -> Void) throws -> [String] {
-    Array(try createdSchema { (db) throws in
-        try createDestinations(db)
-        try db.create(table: name, body: body)
-    }.dropFirst(5))
+    Array(
+        try createdSchema { (db) throws in
+            try createDestinations(db)
+            try db.create(table: name, body: body)
+        }.dropFirst(5))
 }

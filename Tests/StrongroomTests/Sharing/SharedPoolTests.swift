@@ -1,6 +1,7 @@
 import CSQLCipher
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
 
 private let migrator: DatabaseMigrator = {
@@ -59,7 +60,7 @@ struct SharedPoolTests {
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT 1") } == 1)
     }
 
-    @Test("A reader opens what a writer has closed")
+    @Test("A reader opens a database that a writer has closed")
     func readerAfterWriter() throws {
         let folder = try TemporaryFolder()
         let path = folder.path("db.sqlite")

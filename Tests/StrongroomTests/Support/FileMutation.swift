@@ -1,13 +1,16 @@
 import Foundation
-@testable import Strongroom
+import TestSupport
 import Testing
+
+@testable import Strongroom
 
 /// The files of a database, by what their names end with.
 typealias DatabaseFiles = [String: Data]
 
-/// Changes to files that a disk, a crash, another program or somebody with an editor could make.
+/// Changes to files that a disk, a crash, another program or a person with an editor could make.
 struct FileMutation {
-    private static let names = ["", "-wal", "-journal", "-shm"] + SaltFile.Role.allCases.map(\.rawValue)
+    private static let names =
+        ["", "-wal", "-journal", "-shm"] + SaltFile.Role.allCases.map(\.rawValue)
         + KeyFiles.Role.allCases.map(\.rawValue)
 
     /// Changes one to four things. `others` are the files of other databases, which may be mistaken for these.
@@ -48,8 +51,9 @@ struct FileMutation {
     /// Random bytes, or lines as a salt file has them.
     private static func noise(using random: inout SeededGenerator) -> Data {
         if Bool.random(using: &random) {
-            return Data((0..<Int.random(in: 0...64, using: &random))
-                .map { _ in UInt8.random(in: 0...255, using: &random) })
+            return Data(
+                (0..<Int.random(in: 0...64, using: &random))
+                    .map { _ in UInt8.random(in: 0...255, using: &random) })
         }
         let lines = [
             "Strongroom salt 1", "salt 00112233445566778899aabbccddeeff", "header 32", "header -1",

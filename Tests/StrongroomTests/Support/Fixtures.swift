@@ -1,22 +1,7 @@
 import Foundation
 import Strongroom
+import TestSupport
 import Testing
-
-/// A folder of its own for one test, removed with it.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.appendingPathComponent("strongroom-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
-    }
-
-    func path(_ name: String) -> String { path + "/" + name }
-}
 
 extension Configuration {
     /// Encrypted, with a key derivation that costs nothing: where the derivation is not the subject.
@@ -32,8 +17,8 @@ extension Configuration {
 
 /// An encrypted database in a folder of its own.
 func withEncryptedQueue<T>(
-    _ configuration: Configuration = .encrypted(), _ body: (DatabaseQueue) throws -> T) throws -> T
-{
+    _ configuration: Configuration = .encrypted(), _ body: (DatabaseQueue) throws -> T
+) throws -> T {
     let folder = try TemporaryFolder()
     let queue = try DatabaseQueue(path: folder.path("db.sqlite"), configuration: configuration)
     let result = try body(queue)
@@ -49,8 +34,22 @@ func inFolder(_ path: String, _ body: () throws -> Void) throws {
     try body()
 }
 
-/// Who may do what with a file; nil without one.
+/// The owner and mode of a file; nil without one.
 func permissions(of path: String) -> mode_t? {
     var status = stat()
     return lstat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+}
+
+/// Runs statements in a stock shell of their own.
+func stockShell(
+    _ path: String, key: String? = "correct horse", setUp: String = "PRAGMA kdf_iter = 1000;", _ sql: String
+) throws -> [String] {
+    try startShell(path, key: key, setUp: setUp).run(sql)
+}
+
+/// A stock shell that keeps its connection. Set-up comes before the first read.
+func startShell(
+    _ path: String, key: String? = "correct horse", setUp: String = "PRAGMA kdf_iter = 1000;"
+) throws -> RunningShell {
+    try StockShell(path: path, passphrase: key, setUp: key == nil ? "" : setUp).start()
 }

@@ -1,5 +1,7 @@
 import CStrongroomFaults
 import Foundation
+import TestSupport
+
 @testable import Strongroom
 
 extension KeyDerivation {
@@ -41,8 +43,7 @@ extension [UInt8] {
 
     private mutating func swapLines(using random: inout SeededGenerator) {
         var lines = split(separator: 10, omittingEmptySubsequences: false)
-        lines.swapAt(
-            Int.random(in: 0..<lines.count, using: &random), Int.random(in: 0..<lines.count, using: &random))
+        lines.swapAt(Int.random(in: 0..<lines.count, using: &random), Int.random(in: 0..<lines.count, using: &random))
         self = Array(lines.joined(separator: [10]))
     }
 

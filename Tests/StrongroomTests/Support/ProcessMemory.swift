@@ -9,7 +9,7 @@ struct MaskedBytes {
         MaskedBytes(masked: (0..<count).map { _ in UInt8.random(in: 0...255) }, mask: 0x55)
     }
 
-    /// One after the other, kept by nobody.
+    /// One after the other, kept by no object.
     var bytes: some Collection<UInt8> { masked.lazy.map { [mask] in $0 ^ mask } }
 
     func suffix(_ count: Int) -> MaskedBytes { MaskedBytes(masked: masked.suffix(count), mask: mask) }
@@ -20,11 +20,12 @@ struct MaskedBytes {
     /// Their hexadecimal digits, masked as well.
     func digits(isUppercase: Bool) -> MaskedBytes {
         let letters = UInt8(ascii: isUppercase ? "A" : "a")
-        return MaskedBytes(masked: masked.flatMap { byte in
+        return MaskedBytes(
+            masked: masked.flatMap { byte in
                 [(byte ^ mask) >> 4, (byte ^ mask) & 15].map {
                     ($0 < 10 ? UInt8(ascii: "0") + $0 : letters + $0 - 10) ^ mask
                 }
-        }, mask: mask)
+            }, mask: mask)
     }
 }
 
@@ -44,20 +45,20 @@ enum ProcessMemory {
             var start = range.lowerBound
             while start < range.upperBound {
                 let length = min(chunk.count, Int(range.upperBound - start))
-                // What is found in the chunk itself is a trace of the search.
+                // A match in the chunk itself is a trace of the search.
                 let own = UInt64(UInt(bitPattern: chunk.baseAddress!))
                 if !(start..<start + UInt64(length)).overlaps(own..<own + UInt64(chunk.count)) {
                     let count = pread(memory.fileDescriptor, chunk.baseAddress!, length, off_t(start))
                     if count > 0, find(needle, in: UnsafeRawBufferPointer(rebasing: chunk[..<count])) { return true }
                 }
-                // What stands across the border of two chunks is found, too.
+                // A match across the border of two chunks is found, too.
                 start += UInt64(length == chunk.count ? length - needle.masked.count : length)
             }
         }
         return false
     }
 
-    /// Whether this process may lock a megabyte.
+    /// True if this process may lock a megabyte.
     static var canBeLocked: Bool {
         let limits = (try? String(contentsOfFile: "/proc/self/limits", encoding: .utf8)) ?? ""
         let line = limits.split(separator: "\n").first { $0.hasPrefix("Max locked memory") }

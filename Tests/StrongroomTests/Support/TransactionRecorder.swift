@@ -1,6 +1,6 @@
 import Strongroom
 
-/// Notes down all it is told.
+/// Records all events.
 final class TransactionRecorder: TransactionObserver {
     var log: [String] = []
     var observes: (DatabaseEventKind) -> Bool = { _ in true }
@@ -24,7 +24,7 @@ final class TransactionRecorder: TransactionObserver {
     func databaseDidCommit(_ db: Database) { log.append("commit") }
     func databaseDidRollback(_ db: Database) { log.append("rollback") }
 
-    /// What was told since the last time.
+    /// The events since the last call.
     func take() -> [String] {
         defer { log = [] }
         return log
@@ -34,10 +34,11 @@ final class TransactionRecorder: TransactionObserver {
 /// Runs `body` on a connection whose transactions are recorded.
 func withRecordedTables(_ body: (Database, TransactionRecorder) throws -> Void) throws {
     try withDatabase { db in
-        try db.execute(sql: """
-            CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER);
-            CREATE TABLE note (id INTEGER PRIMARY KEY, wineId INTEGER REFERENCES wine ON DELETE CASCADE);
-            """)
+        try db.execute(
+            sql: """
+                CREATE TABLE wine (id INTEGER PRIMARY KEY, name TEXT UNIQUE, score INTEGER);
+                CREATE TABLE note (id INTEGER PRIMARY KEY, wineId INTEGER REFERENCES wine ON DELETE CASCADE);
+                """)
         let recorder = TransactionRecorder()
         db.add(transactionObserver: recorder)
         try body(db, recorder)

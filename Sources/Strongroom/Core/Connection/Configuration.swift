@@ -36,6 +36,13 @@ public struct Configuration: Sendable {
     /// The encryption of the database. Nil, the default, for clear text, and if ``prepareDatabase(_:)`` sets the key.
     public var encryption: Encryption?
 
+    /// The permissions of the file of a new encrypted database, whatever the process's `umask`. Its log, its journal
+    /// and its sidecars have the same. Default: `0o600`, for its owner only. It has no effect on files that exist, and
+    /// none on databases in clear text, whose permissions follow the `umask`.
+    ///
+    /// Source: <https://www.sqlite.org/tempfiles.html> names the files; their modes are those of the database.
+    public var posixPermissions: UInt16 = 0o600
+
     /// The derived keys that the connections of one queue or pool share. Nil if each connection has its own.
     private(set) var keyring: Keyring?
 
@@ -49,6 +56,9 @@ public struct Configuration: Sendable {
 
     /// The way in which a read leaves the files unchanged. Nil for connections without this restriction.
     var trace: ReadingTrace?
+
+    /// True for a snapshot: it reads one state of a write-ahead log, which a suspension allows.
+    var isSnapshot = false
 
     private(set) var setups: [@Sendable (Database) throws -> Void] = []
 

@@ -1,5 +1,3 @@
-import CStrongroom
-
 /// A part of a connection: the state of a layer above the core, and its work around statements and transactions.
 ///
 /// The core only uses parts through this protocol. A part is created at its first use. A part that needs another one
@@ -156,7 +154,7 @@ extension Database {
     func contentWasReplaced() throws {
         guard parts.concerns.contains(.transactions) else {
             // For observations that are about to start.
-            return strongroom_count_commit(connection)
+            return connection.countCommit()
         }
         for part in parts.all { try part.contentWasReplaced(in: self) }
     }

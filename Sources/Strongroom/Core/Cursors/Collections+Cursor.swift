@@ -1,4 +1,4 @@
-// Standard collections that are filled from cursors. // The rows of a cursor are one object: copy them before they are
+// Standard collections that are filled from cursors. The rows of a cursor are one object: copy them before they are
 // added to a collection, or use `Row.fetchAll`.
 
 extension RangeReplaceableCollection {
@@ -72,19 +72,15 @@ extension Dictionary {
     /// Creates a dictionary that groups the elements of the cursor by their keys, in their order.
     @inlinable
     public init<C: Cursor>(
-        grouping cursor: C, by keyForValue: (C.Element) throws -> Key) throws where Value == [C.Element]
-    {
+        grouping cursor: C, by keyForValue: (C.Element) throws -> Key
+    ) throws where Value == [C.Element] {
         try self.init(minimumCapacity: 0, grouping: cursor, by: keyForValue)
     }
 
     /// Creates a dictionary that groups the elements of the cursor by their keys, with a minimum capacity.
     @inlinable
-    public init<C: Cursor>(
-        minimumCapacity: Int,
-        grouping cursor: C,
-        by keyForValue: (C.Element) throws -> Key) throws
-        where Value == [C.Element]
-    {
+    public init<C: Cursor>(minimumCapacity: Int, grouping cursor: C, by keyForValue: (C.Element) throws -> Key) throws
+    where Value == [C.Element] {
         self.init(minimumCapacity: minimumCapacity)
         try cursor.forEach { self[try keyForValue($0), default: []].append($0) }
     }
@@ -106,10 +102,10 @@ extension Dictionary {
         try keysAndValues.forEach { key, value in
             precondition(
                 updateValue(value, forKey: key) == nil,
-                    """
-                    the keys of the cursor are not unique. \
-                    Group the elements with Dictionary(grouping:by:), or make the keys unique.
-                    """)
+                """
+                the keys of the cursor are not unique. \
+                Group the elements with Dictionary(grouping:by:), or make the keys unique.
+                """)
         }
     }
 }

@@ -32,8 +32,8 @@ extension Cursor {
     @inlinable
     public func reduce<Result>(
         _ initialResult: Result,
-        _ nextPartialResult: (Result, Element) throws -> Result) throws -> Result
-    {
+        _ nextPartialResult: (Result, Element) throws -> Result
+    ) throws -> Result {
         var result = initialResult
         while let element = try next() { result = try nextPartialResult(result, element) }
         return result
@@ -43,8 +43,8 @@ extension Cursor {
     @inlinable
     public func reduce<Result>(
         into initialResult: Result,
-        _ updateAccumulatingResult: (inout Result, Element) throws -> Void) throws -> Result
-    {
+        _ updateAccumulatingResult: (inout Result, Element) throws -> Void
+    ) throws -> Result {
         var result = initialResult
         while let element = try next() { try updateAccumulatingResult(&result, element) }
         return result

@@ -44,8 +44,7 @@ extension Cursor {
 
     /// Returns a cursor over the results of `transform` that are not nil.
     @inlinable
-    public func compactMap<ElementOfResult>(
-        _ transform: @escaping (Element) throws -> ElementOfResult?)
+    public func compactMap<ElementOfResult>(_ transform: @escaping (Element) throws -> ElementOfResult?)
         -> MapCursor<FilterCursor<MapCursor<Self, ElementOfResult?>>, ElementOfResult>
     {
         map(transform).filter { $0 != nil }.map { $0.unsafelyUnwrapped }
@@ -53,8 +52,7 @@ extension Cursor {
 
     /// Returns a cursor over the elements of the sequences that `transform` returns, one sequence after the other.
     @inlinable
-    public func flatMap<SegmentOfResult: Sequence>(
-        _ transform: @escaping (Element) throws -> SegmentOfResult)
+    public func flatMap<SegmentOfResult: Sequence>(_ transform: @escaping (Element) throws -> SegmentOfResult)
         -> FlattenCursor<MapCursor<Self, AnyCursor<SegmentOfResult.Element>>>
     {
         FlattenCursor(map { try AnyCursor(transform($0)) })
@@ -62,8 +60,7 @@ extension Cursor {
 
     /// Returns a cursor over the elements of the cursors that `transform` returns, one cursor after the other.
     @inlinable
-    public func flatMap<SegmentOfResult: Cursor>(
-        _ transform: @escaping (Element) throws -> SegmentOfResult)
+    public func flatMap<SegmentOfResult: Cursor>(_ transform: @escaping (Element) throws -> SegmentOfResult)
         -> FlattenCursor<MapCursor<Self, SegmentOfResult>>
     {
         FlattenCursor(map(transform))
@@ -108,8 +105,7 @@ extension Sequence {
     /// Returns a cursor over the elements of the cursors that `transform` returns, one cursor after the other. Each is
     /// created when it is reached.
     @inlinable
-    public func flatMap<SegmentOfResult: Cursor>(
-        _ transform: @escaping (Iterator.Element) throws -> SegmentOfResult)
+    public func flatMap<SegmentOfResult: Cursor>(_ transform: @escaping (Iterator.Element) throws -> SegmentOfResult)
         -> FlattenCursor<MapCursor<AnyCursor<Iterator.Element>, SegmentOfResult>>
     {
         AnyCursor(self).flatMap(transform)

@@ -60,7 +60,7 @@ struct SQLiteURI {
         var bytes: [UInt8] = [], rest = Array(text)[...]
         while let byte = rest.popFirst() {
             guard byte == UInt8(ascii: "%"), let high = rest.first.flatMap({ nibble(hexDigit: $0) }),
-                  let low = rest.dropFirst().first.flatMap({ nibble(hexDigit: $0) })
+                let low = rest.dropFirst().first.flatMap({ nibble(hexDigit: $0) })
             else {
                 bytes.append(byte)
                 continue

@@ -33,14 +33,15 @@ public final class DatabaseCollation: Identifiable, Sendable {
 
     func install(on connection: SQLiteConnection) -> CInt {
         let context = Unmanaged.passRetained(self).toOpaque()
-        let code = sqlite3_create_collation_v2(connection, name, SQLITE_UTF8, context, compareText, releaseCollation)
+        let code = RawConnection(connection).addCollation(
+            name, context, compare: compareText, release: releaseCollation)
         // SQLite does not release a refused collation, unlike a function.
         if code != SQLITE_OK { releaseCollation(context) }
         return code
     }
 
-    fileprivate func uninstall(from connection: SQLiteConnection) -> CInt {
-        sqlite3_create_collation_v2(connection, name, SQLITE_UTF8, nil, nil, nil)
+    func uninstall(from connection: SQLiteConnection) -> CInt {
+        RawConnection(connection).removeCollation(name)
     }
 
     fileprivate func compare(_ left: String, _ right: String) -> CInt {
@@ -52,59 +53,13 @@ public final class DatabaseCollation: Identifiable, Sendable {
     }
 }
 
-extension Database {
-    /// The name of a collation.
-    public struct CollationName: RawRepresentable, Hashable, Sendable {
-        /// The name in SQL.
-        public let rawValue: String
-
-        /// Creates a name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
-        /// Compares byte by byte: the default.
-        public static let binary = CollationName(rawValue: "BINARY")
-
-        /// Ignores the case of ASCII letters.
-        public static let nocase = CollationName(rawValue: "NOCASE")
-
-        /// Ignores trailing spaces.
-        public static let rtrim = CollationName(rawValue: "RTRIM")
-    }
-
-    /// Adds a collation, or replaces the collation with that name.
-    ///
-    /// It is a fatal error while a statement runs.
-    public func add(collation: DatabaseCollation) {
-        register("The collation \(collation.name) can't be added") { collation.install(on: $0) }
-    }
-
-    /// Removes a collation.
-    ///
-    /// It is a fatal error while a statement runs.
-    public func remove(collation: DatabaseCollation) {
-        register("The collation \(collation.name) can't be removed") { collation.uninstall(from: $0) }
-    }
-
-    /// Rebuilds all indexes that use the collation. <https://www.sqlite.org/lang_reindex.html>
-    public func reindex(collation: CollationName) throws {
-        try execute(sql: "REINDEX \(collation.rawValue.collationName)")
-    }
-
-    /// Rebuilds all indexes that use the collation. <https://www.sqlite.org/lang_reindex.html>
-    public func reindex(collation: DatabaseCollation) throws {
-        try reindex(collation: CollationName(rawValue: collation.name))
-    }
-}
-
 // MARK: - Called by SQLite
 
 private func compareText(
     _ context: UnsafeMutableRawPointer?,
     _ leftLength: CInt, _ left: UnsafeRawPointer?,
-    _ rightLength: CInt, _ right: UnsafeRawPointer?) -> CInt
-{
+    _ rightLength: CInt, _ right: UnsafeRawPointer?
+) -> CInt {
     let collation = Unmanaged<DatabaseCollation>.fromOpaque(context!).takeUnretainedValue()
     return collation.compare(text(left, leftLength), text(right, rightLength))
 }

@@ -1,6 +1,3 @@
-import CSQLCipher
-import CStrongroom
-
 /// An SQL function or aggregate that is written in Swift.
 ///
 /// ```swift
@@ -55,15 +52,15 @@ public final class DatabaseFunction: Identifiable, Sendable {
     ///   - function: the function, which gets the arguments and returns the result. Nil is NULL.
     public convenience init(
         _ name: String, argumentCount: Int? = nil, pure: Bool = false,
-        function: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?)
-    {
+        function: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
+    ) {
         self.init(name, argumentCount: argumentCount, pure: pure, body: .function(function))
     }
 
     /// Creates an aggregate. SQLite creates one `Aggregate` for each group of rows.
     public convenience init<Aggregate: DatabaseAggregate>(
-        _ name: String, argumentCount: Int? = nil, pure: Bool = false, aggregate: Aggregate.Type)
-    {
+        _ name: String, argumentCount: Int? = nil, pure: Bool = false, aggregate: Aggregate.Type
+    ) {
         self.init(name, argumentCount: argumentCount, pure: pure, body: .aggregate { Aggregate() })
     }
 
@@ -72,20 +69,19 @@ public final class DatabaseFunction: Identifiable, Sendable {
     /// Registers the function. SQLite holds it until it is replaced or removed, or the connection is closed.
     func install(on connection: SQLiteConnection) -> CInt {
         let context = Unmanaged.passRetained(self).toOpaque()
-        let flags = SQLITE_UTF8 | (isPure ? SQLITE_DETERMINISTIC : 0)
         switch body {
         case .function:
-            return sqlite3_create_function_v2(
-                connection, name, id.argumentCount, flags, context, callFunction, nil, nil, releaseFunction)
+            return RawConnection(connection).addFunction(
+                name, id.argumentCount, isPure: isPure, context, call: callFunction, release: releaseFunction)
         case .aggregate:
-            return sqlite3_create_function_v2(
-                connection, name, id.argumentCount, flags, context, nil, stepAggregate, finalizeAggregate,
-                releaseFunction)
+            return RawConnection(connection).addFunction(
+                name, id.argumentCount, isPure: isPure, context, step: stepAggregate, finalize: finalizeAggregate,
+                release: releaseFunction)
         }
     }
 
-    fileprivate func uninstall(from connection: SQLiteConnection) -> CInt {
-        sqlite3_create_function_v2(connection, name, id.argumentCount, SQLITE_UTF8, nil, nil, nil, nil, nil)
+    func uninstall(from connection: SQLiteConnection) -> CInt {
+        RawConnection(connection).removeFunction(name, id.argumentCount)
     }
 
     fileprivate func call(_ arguments: [DatabaseValue]) throws -> DatabaseValue {
@@ -111,36 +107,6 @@ public protocol DatabaseAggregate: SendableMetatype {
     func finalize() throws -> (any DatabaseValueConvertible)?
 }
 
-extension Database {
-    /// Adds a function, or replaces the function with that name and number of arguments.
-    ///
-    /// It is a fatal error while a statement runs, and if the name or the number of arguments exceeds SQLite's limits.
-    public func add(function: DatabaseFunction) {
-        register(
-            "The function \(function.name) can't be added",
-            limits: "Names have at most 255 bytes, functions at most 127 arguments") {
-            function.install(on: $0)
-        }
-    }
-
-    /// Removes a function.
-    ///
-    /// It is a fatal error while a statement runs.
-    public func remove(function: DatabaseFunction) {
-        register("The function \(function.name) can't be removed") { function.uninstall(from: $0) }
-    }
-
-    /// Registers or removes a function or collation. If SQLite refuses, it is a fatal error that begins with `problem`.
-    func register(_ problem: @autoclosure () -> String, limits: String? = nil, _ change: (SQLiteConnection) -> CInt) {
-        requireAccess()
-        guard let sqliteConnection else { return }
-        let code = change(sqliteConnection)
-        guard code != SQLITE_OK else { return }
-        let rules = (limits.map { $0 + ", and no" } ?? "No") + " statement may run meanwhile."
-        fatalError("\(problem()): \(DatabaseError(code, on: sqliteConnection)). \(rules)")
-    }
-}
-
 /// The state of one group of rows.
 private final class Aggregation {
     var aggregate: any DatabaseAggregate
@@ -154,20 +120,20 @@ private final class Aggregation {
 // MARK: - Called by SQLite
 
 private func callFunction(
-    _ context: OpaquePointer?, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?)
-{
+    _ context: OpaquePointer?, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?
+) {
     do {
-        try function(of: context).call(arguments(count, values)).setResult(of: context!)
+        try function(of: context).call(arguments(count, values)).setResult(of: FunctionContext(context))
     } catch {
         setError(error, of: context)
     }
 }
 
 private func stepAggregate(
-    _ context: OpaquePointer?, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?)
-{
+    _ context: OpaquePointer?, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?
+) {
     guard let slot = aggregationSlot(of: context, size: MemoryLayout<UnsafeRawPointer?>.size) else {
-        return sqlite3_result_error_nomem(context)
+        return FunctionContext(context).failWithoutMemory()
     }
     let aggregation: Aggregation
     if let pointer = slot.pointee {
@@ -189,12 +155,13 @@ private func stepAggregate(
 private func finalizeAggregate(_ context: OpaquePointer?) {
     // Without a slot there were no rows.
     let slot = aggregationSlot(of: context, size: 0)
-    let aggregation = slot?.pointee.map { Unmanaged<Aggregation>.fromOpaque($0).takeRetainedValue() }
+    let aggregation =
+        slot?.pointee.map { Unmanaged<Aggregation>.fromOpaque($0).takeRetainedValue() }
         ?? function(of: context).makeAggregation()
     slot?.pointee = nil
     guard !aggregation.hasFailed else { return }
     do {
-        try (aggregation.aggregate.finalize()?.databaseValue ?? .null).setResult(of: context!)
+        try (aggregation.aggregate.finalize()?.databaseValue ?? .null).setResult(of: FunctionContext(context))
     } catch {
         setError(error, of: context)
     }
@@ -205,21 +172,20 @@ private func releaseFunction(_ context: UnsafeMutableRawPointer?) {
 }
 
 private func function(of context: OpaquePointer?) -> DatabaseFunction {
-    Unmanaged<DatabaseFunction>.fromOpaque(sqlite3_user_data(context)).takeUnretainedValue()
+    Unmanaged<DatabaseFunction>.fromOpaque(FunctionContext(context).registration!).takeUnretainedValue()
 }
 
 /// Returns memory that SQLite keeps for a group of rows. Nil if there is none, or no memory is available.
 private func aggregationSlot(of context: OpaquePointer?, size: Int) -> UnsafeMutablePointer<UnsafeMutableRawPointer?>? {
-    sqlite3_aggregate_context(context, CInt(size))?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+    FunctionContext(context).groupMemory(size: size)?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
 }
 
 private func arguments(_ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?) -> [DatabaseValue] {
-    UnsafeBufferPointer(start: values, count: Int(count)).map { DatabaseValue(sqliteValue: $0!) }
+    UnsafeBufferPointer(start: values, count: Int(count)).map { DatabaseValue(SQLiteArgument($0!)) }
 }
 
 private func setError(_ error: any Error, of context: OpaquePointer?) {
     let databaseError = error as? DatabaseError
-    sqlite3_result_error(context, databaseError.map { $0.message ?? "" } ?? "\(error)", -1)
-    // After the message, which sets a code, too.
-    if let databaseError { sqlite3_result_error_code(context, databaseError.extendedResultCode.rawValue) }
+    FunctionContext(context).fail(
+        databaseError.map { $0.message ?? "" } ?? "\(error)", code: databaseError?.extendedResultCode.rawValue)
 }

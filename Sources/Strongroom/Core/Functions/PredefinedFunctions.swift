@@ -31,8 +31,8 @@ extension DatabaseFunction {
 
     /// Creates a function of one string. NULL for values that are not text.
     private convenience init(
-        _ name: String, pure: Bool = true, transform: @escaping @Sendable (String) -> String)
-    {
+        _ name: String, pure: Bool = true, transform: @escaping @Sendable (String) -> String
+    ) {
         self.init(name, argumentCount: 1, pure: pure) { values in
             String.fromDatabaseValue(values[0]).map(transform)
         }

@@ -61,8 +61,8 @@ public struct DatabaseEvent {
     /// Creates an event that is valid during the change.
     init(
         kind: Kind, rowID: Int64, lentDatabaseName database: UnsafePointer<CChar>,
-        lentTableName table: UnsafePointer<CChar>)
-    {
+        lentTableName table: UnsafePointer<CChar>
+    ) {
         self.kind = kind
         self.rowID = rowID
         names = .lent(database: database, table: table)

@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 
 /// A row of the database: values in the order of the statement's columns, accessed by position or by name.
@@ -18,7 +17,7 @@ public final class Row {
 
     /// Pointers to memory that `statement`, `columns` and `layout` own: reading a value must not count references.
     @usableFromInline let sqliteStatement: SQLiteStatement?
-    @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>?
+    @usableFromInline let connection: ConnectionHandle?
     @usableFromInline @exclusivity(unchecked) var names: UnsafePointer<String>
 
     /// The position of each column in the statement or in `values`. Nil if all positions are the same.
@@ -53,8 +52,8 @@ public final class Row {
         columns: RowColumns,
         statement: Statement? = nil,
         values: [DatabaseValue] = [],
-        layout: RowLayout? = nil)
-    {
+        layout: RowLayout? = nil
+    ) {
         self.columns = columns
         self.count = columns.names.count
         self.statement = statement
@@ -155,12 +154,14 @@ public final class Row {
     }
 
     private func adopt(_ spelling: String, at index: Int) {
-        let spellings = self.spellings ?? {
-            let copy = UnsafeMutablePointer<String>.allocate(capacity: count)
-            copy.initialize(from: names, count: count)
-            names = UnsafePointer(copy)
-            return copy
-        }()
+        let spellings =
+            self.spellings
+            ?? {
+                let copy = UnsafeMutablePointer<String>.allocate(capacity: count)
+                copy.initialize(from: names, count: count)
+                names = UnsafePointer(copy)
+                return copy
+            }()
         self.spellings = spellings
         spellings[index] = spelling
     }

@@ -1,12 +1,10 @@
-import CStrongroom
-
 // Around each run: the checks before it, and what it changes in the state of the connection.
 
 extension Database {
     /// Refuses a statement that the connection may not run now.
     @inline(__always)
     func willRun(_ statement: Statement) throws {
-        if strongroom_stops(connection) != 0 { try stops.refuse(statement) }
+        if !connection.stops.isEmpty { try stops.refuse(statement) }
         if transactions.blockDepth > 0 || statement.hasEffects { try checkRun(of: statement) }
     }
 
@@ -22,13 +20,13 @@ extension Database {
         if statement.makesDatabases || parts.concerns.contains(statement.hasEffects ? .effects : .reads) {
             try notifyParts(ofRun: statement)
         }
-        connection.pointee.tripped = false
+        connection.forgetTrip()
         if let transaction = statement.compilation.transaction { try stops.begin(statement, transaction) }
-        if statement.compilation.attaches { strongroom_set_opening(connection) }
+        if statement.compilation.attaches { ConnectionHandle.setOpening(connection) }
     }
 
-    /// Calls the parts. A query of a part may meet a stop, which rolls back. The statement must not commit by itself
-    /// then.
+    /// Calls the parts. A part's query may be stopped, which rolls back the transaction. The statement must not
+    /// commit by itself then.
     private func notifyParts(ofRun statement: Statement) throws {
         let wasAutocommit = isAutocommit
         let concerned = statement.makesDatabases ? parts.all : parts.concernedByRuns
@@ -52,7 +50,7 @@ extension Database {
             let undone = updateState(after: statement, isDone: failure == nil)
             if failure == nil, let refusal = undone ?? transactions.takeRefusal() { throw refusal }
         }
-        if strongroom_stops(connection) != 0 || failure != nil && connection.pointee.wait_was_stopped {
+        if !connection.stops.isEmpty || failure != nil && connection.waitWasStopped {
             try stops.conclude(statement, failure)
         }
         if let failure { throw transactions.takeRefusal() ?? failure }
@@ -66,10 +64,10 @@ extension Database {
 
     /// Updates the state of the connection. Returns the error by which a part has undone what the statement did.
     private func updateState(after statement: Statement, isDone: Bool) -> (any Error)? {
-        strongroom_commit_ends(connection)
+        connection.commitEnds()
         if statement.compilation.transaction != nil { stops.end() }
-        if statement.compilation.attaches { strongroom_set_opening(nil) }
-        connection.pointee.tripped = false
+        if statement.compilation.attaches { ConnectionHandle.setOpening(nil) }
+        connection.forgetTrip()
         if statement.compilation.changesSchema { statements.removeAll() }
         var refusal: (any Error)?
         for part in parts.all {

@@ -1,5 +1,4 @@
 import CSQLCipher
-import CStrongroom
 
 // Each run of a statement begins with `begin()`, and ends with `end(_:)` or `abandon()`.
 
@@ -26,12 +25,12 @@ extension Statement {
     func firstRow<T>(arguments: StatementArguments?, _ read: (SQLiteStatement) throws -> T?) throws -> T? {
         try prepare(arguments)
         let code = try begin()
-        guard code == StatementStep.row else {
+        guard code == StepCode.row else {
             try end(code)
             return nil
         }
         if !hasEffects {
-            defer { StatementStep.reset(sqliteStatement) }
+            defer { RawStatement(sqliteStatement).reset() }
             return try read(sqliteStatement)
         }
         let value = Result { try read(sqliteStatement) }
@@ -63,14 +62,14 @@ extension Statement {
     @usableFromInline
     func begin() throws -> CInt {
         try database.willRun(self)
-        return StatementStep.take(sqliteStatement)
+        return RawStatement(sqliteStatement).step()
     }
 
     /// Steps as long as there are rows, and returns the result code of the last step.
     @usableFromInline
     func stepToEnd(from code: CInt) -> CInt {
         var code = code
-        while code == StatementStep.row { code = StatementStep.take(sqliteStatement) }
+        while code == StepCode.row { code = RawStatement(sqliteStatement).step() }
         return code
     }
 
@@ -80,8 +79,8 @@ extension Statement {
     @usableFromInline
     func end(_ code: CInt) throws {
         // Before the reset, which discards the message.
-        let failure = code == StatementStep.done ? nil : error(code)
-        StatementStep.reset(sqliteStatement)
+        let failure = code == StepCode.done ? nil : error(code)
+        RawStatement(sqliteStatement).reset()
         try database.didRun(self, failure: failure)
     }
 
@@ -89,21 +88,7 @@ extension Statement {
     ///
     /// Errors are discarded. Fetch functions that end a run use ``StatementRun/complete()``.
     func abandon() {
-        let code = StatementStep.reset(sqliteStatement)
+        let code = RawStatement(sqliteStatement).reset()
         if hasEffects { try? database.didRun(self, failure: code == SQLITE_OK ? nil : error(code)) }
     }
-}
-
-/// The steps of a raw statement, by SQLite's result codes. <https://www.sqlite.org/c3ref/step.html>
-@usableFromInline
-enum StatementStep {
-    @inlinable @inline(__always) static var row: CInt { SQLITE_ROW }
-    @inlinable @inline(__always) static var done: CInt { SQLITE_DONE }
-
-    @inlinable @inline(__always)
-    static func take(_ statement: SQLiteStatement) -> CInt { sqlite3_step(statement) }
-
-    /// Returns the failure of the last step again, or `SQLITE_OK`.
-    @inlinable @inline(__always) @discardableResult
-    static func reset(_ statement: SQLiteStatement) -> CInt { sqlite3_reset(statement) }
 }

@@ -1,5 +1,3 @@
-import CStrongroom
-
 /// One run of a statement, row by row. All cursors use it.
 ///
 /// The statement is reset when the run ends: after its last row, when its cursor is released, when the statement runs
@@ -8,7 +6,7 @@ import CStrongroom
 public final class StatementRun {
     @usableFromInline let statement: Statement
     @usableFromInline let sqliteStatement: SQLiteStatement
-    @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>
+    @usableFromInline let connection: ConnectionHandle
 
     // Unchecked exclusivity: see <doc:Layers>.
     @usableFromInline @exclusivity(unchecked) var phase: Phase
@@ -60,16 +58,16 @@ public final class StatementRun {
     @inlinable
     func step() throws -> Bool {
         guard phase == .stepping else { return try firstStep() }
-        if !strongroom_has_access(connection) { noAccess() }
-        let code = StatementStep.take(sqliteStatement)
-        if code == StatementStep.row { return true }
+        if !connection.hasAccess { noAccess() }
+        let code = RawStatement(sqliteStatement).step()
+        if code == StepCode.row { return true }
         return try lastStep(code)
     }
 
     @usableFromInline
     func firstStep() throws -> Bool {
         // A run that ended with its access has not reached the end of its rows.
-        if !strongroom_has_access(connection) { noAccess() }
+        if !connection.hasAccess { noAccess() }
         guard phase == .ready else {
             if let failure { throw failure }
             return false
@@ -82,7 +80,7 @@ public final class StatementRun {
             fail(error)
             throw error
         }
-        guard code == StatementStep.row else { return try lastStep(code) }
+        guard code == StepCode.row else { return try lastStep(code) }
         statement.forgetColumnsIfRecompiled()
         phase = .stepping
         return true
@@ -104,13 +102,14 @@ public final class StatementRun {
     func invalidate() {
         finish()
         statement.cursorRun = nil
-        fail(DatabaseError(
-            resultCode: .SQLITE_MISUSE,
-            message: """
-                the statement of this cursor was run again, or got other arguments: \
-                use a statement for each cursor
-                """,
-            sql: statement.showableSQL))
+        fail(
+            DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: """
+                    the statement of this cursor was run again, or got other arguments: \
+                    use a statement for each cursor
+                    """,
+                sql: statement.showableSQL))
     }
 
     /// Ends the run of an interrupted cursor. Its next step throws.

@@ -3,11 +3,13 @@
 extension SQLExpression {
     static func aggregate(
         _ name: String, _ arguments: [any SQLExpressible],
-        ordering: (any SQLOrderingTerm)? = nil, filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression
-    {
-        SQLExpression(node: .function(FunctionCall(
-            name: name, arguments: arguments.map(\.sqlExpression), isAggregate: true,
-            ordering: ordering?.sqlOrdering, filter: filter?.sqlExpression)))
+        ordering: (any SQLOrderingTerm)? = nil, filter: (any SQLSpecificExpressible)? = nil
+    ) -> SQLExpression {
+        SQLExpression(
+            node: .function(
+                FunctionCall(
+                    name: name, arguments: arguments.map(\.sqlExpression), isAggregate: true,
+                    ordering: ordering?.sqlOrdering, filter: filter?.sqlExpression)))
     }
 }
 
@@ -31,17 +33,12 @@ public func coalesce(_ values: some Collection<any SQLSpecificExpressible>) -> S
     }
 }
 
-/// `CAST(expression AS storageClass)`. <https://www.sqlite.org/lang_expr.html#castexpr>
-public func cast(_ expression: some SQLSpecificExpressible, as storageClass: Database.StorageClass) -> SQLExpression {
-    SQLExpression(node: .cast(expression.sqlExpression, storageClass.rawValue))
-}
-
 // MARK: - Aggregates
 
 /// `AVG(value)`
 public func average(
-    _ value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression
-{
+    _ value: some SQLSpecificExpressible, filter: (any SQLSpecificExpressible)? = nil
+) -> SQLExpression {
     .aggregate("AVG", [value], filter: filter)
 }
 
@@ -52,8 +49,10 @@ public func count(_ counted: some SQLSpecificExpressible) -> SQLExpression {
 
 /// `COUNT(DISTINCT value)`
 public func count(distinct value: some SQLSpecificExpressible) -> SQLExpression {
-    SQLExpression(node: .function(.init(
-        name: "COUNT", arguments: [value.sqlExpression], isAggregate: true, isDistinct: true)))
+    SQLExpression(
+        node: .function(
+            .init(
+                name: "COUNT", arguments: [value.sqlExpression], isAggregate: true, isDistinct: true)))
 }
 
 /// `MAX(value)`: the greatest value of all rows.
@@ -64,8 +63,8 @@ public func max(_ value: some SQLSpecificExpressible, filter: (any SQLSpecificEx
 /// `MAX(…)`: the greatest of several values in one row.
 public func max(
     _ value1: any SQLSpecificExpressible, _ value2: any SQLExpressible,
-    _ values: any SQLExpressible...) -> SQLExpression
-{
+    _ values: any SQLExpressible...
+) -> SQLExpression {
     .function("MAX", [value1, value2] + values)
 }
 
@@ -77,8 +76,8 @@ public func min(_ value: some SQLSpecificExpressible, filter: (any SQLSpecificEx
 /// `MIN(…)`: the least of several values in one row.
 public func min(
     _ value1: any SQLSpecificExpressible, _ value2: any SQLExpressible,
-    _ values: any SQLExpressible...) -> SQLExpression
-{
+    _ values: any SQLExpressible...
+) -> SQLExpression {
     .function("MIN", [value1, value2] + values)
 }
 
@@ -86,8 +85,8 @@ public func min(
 public func sum(
     _ value: some SQLSpecificExpressible,
     orderBy ordering: (any SQLOrderingTerm)? = nil,
-    filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression
-{
+    filter: (any SQLSpecificExpressible)? = nil
+) -> SQLExpression {
     .aggregate("SUM", [value], ordering: ordering, filter: filter)
 }
 
@@ -95,8 +94,8 @@ public func sum(
 public func total(
     _ value: some SQLSpecificExpressible,
     orderBy ordering: (any SQLOrderingTerm)? = nil,
-    filter: (any SQLSpecificExpressible)? = nil) -> SQLExpression
-{
+    filter: (any SQLSpecificExpressible)? = nil
+) -> SQLExpression {
     .aggregate("TOTAL", [value], ordering: ordering, filter: filter)
 }
 
@@ -157,19 +156,9 @@ extension SQLSpecificExpressible {
     /// `LIKE`, with an optional escape character.
     /// <https://www.sqlite.org/lang_expr.html#the_like_glob_regexp_match_and_extract_operators>
     public func like(_ pattern: some SQLExpressible, escape: (any SQLExpressible)? = nil) -> SQLExpression {
-        SQLExpression(node: .like(
-            sqlExpression, pattern.sqlExpression, escape: escape?.sqlExpression, isNegated: false))
-    }
-
-    /// Returns the expression with a collation, for comparisons and orderings.
-    /// <https://www.sqlite.org/datatype3.html#collation>
-    public func collating(_ collation: Database.CollationName) -> SQLExpression {
-        sqlExpression.collating(collation.rawValue)
-    }
-
-    /// Returns the expression with a collation, which the connection must have.
-    public func collating(_ collation: DatabaseCollation) -> SQLExpression {
-        sqlExpression.collating(collation.name)
+        SQLExpression(
+            node: .like(
+                sqlExpression, pattern.sqlExpression, escape: escape?.sqlExpression, isNegated: false))
     }
 
     /// Swift's `capitalized`.
@@ -210,12 +199,5 @@ extension SQLSpecificExpressible {
     /// Returns a selection of the expression under the name of a coding key.
     public func forKey(_ key: some CodingKey) -> SQLSelection {
         forKey(key.stringValue)
-    }
-}
-
-extension DatabaseFunction {
-    /// Returns a call of the function, as an expression.
-    public func callAsFunction(_ arguments: any SQLExpressible...) -> SQLExpression {
-        isAggregate ? .aggregate(name, arguments) : .function(name, arguments)
     }
 }

@@ -80,9 +80,11 @@ extension SQLExpression {
     }
 
     /// The functions that always return JSON. Others return the value at a path, or a property of the JSON.
-    private static let jsonMakers: Set<String> = Set([
-        "", "_ARRAY", "_OBJECT", "_INSERT", "_REPLACE", "_SET", "_REMOVE", "_PATCH",
-        "_GROUP_ARRAY", "_GROUP_OBJECT", "_QUOTE"].flatMap { ["JSON" + $0, "JSONB" + $0] })
+    private static let jsonMakers: Set<String> = Set(
+        [
+            "", "_ARRAY", "_OBJECT", "_INSERT", "_REPLACE", "_SET", "_REMOVE", "_PATCH",
+            "_GROUP_ARRAY", "_GROUP_OBJECT", "_QUOTE",
+        ].flatMap { ["JSON" + $0, "JSONB" + $0] })
 
     /// The expression as a part of other JSON. SQLite takes text as a string there, unless a function marks it as JSON.
     /// <https://www.sqlite.org/json1.html#value_arguments>
@@ -95,5 +97,5 @@ extension SQLExpression {
     }
 
     /// The name of the function. The binary format is faster, if SQLite has it.
-    private static let jsonFunction = Database.sqliteLibVersionNumber >= 3_045_000 ? "JSONB" : "JSON"
+    private static let jsonFunction = SQLite.versionNumber >= 3_045_000 ? "JSONB" : "JSON"
 }

@@ -64,13 +64,6 @@ public struct SQL: Sendable {
         lhs.append(literal: rhs)
     }
 
-    /// Returns the text and the arguments for a connection.
-    public func build(_ db: Database) throws -> (sql: String, arguments: StatementArguments) {
-        var writer = SQLWriter(db)
-        try write(to: &writer)
-        return (writer.sql, writer.arguments)
-    }
-
     func write(to writer: inout SQLWriter) throws {
         for element in elements {
             switch element {

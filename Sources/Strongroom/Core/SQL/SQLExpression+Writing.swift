@@ -17,9 +17,10 @@ extension SQLExpression {
             try operand.writeOperand(to: &writer)
         case .binary(let lhs, let op, let rhs): try Self.write(lhs, op.rawValue, rhs, to: &writer)
         case .comparison(let lhs, let comparison, let rhs): try Self.write(lhs, comparison.rawValue, rhs, to: &writer)
-        case .associative(let op, let operands): try writer.append(operands, separator: " \(op.sql) ") {
-            try $0.writeOperand(to: &$1)
-        }
+        case .associative(let op, let operands):
+            try writer.append(operands, separator: " \(op.sql) ") {
+                try $0.writeOperand(to: &$1)
+            }
         case .between, .like, .listed, .contained, .exists, .isZero: try writeCondition(to: &writer)
         case .row(let values):
             writer.append("(")
@@ -76,8 +77,8 @@ extension SQLExpression {
     }
 
     private static func write(
-        _ lhs: SQLExpression, _ op: String, _ rhs: SQLExpression, to writer: inout SQLWriter) throws
-    {
+        _ lhs: SQLExpression, _ op: String, _ rhs: SQLExpression, to writer: inout SQLWriter
+    ) throws {
         try lhs.writeOperand(to: &writer)
         writer.append(" \(op) ")
         try rhs.writeOperand(to: &writer)
@@ -115,15 +116,5 @@ extension SQLExpression.FunctionCall {
             try filter.write(to: &writer)
             writer.append(")")
         }
-    }
-}
-
-extension String {
-    /// The name of a collation in SQL, quoted unless it is a plain word.
-    var sqlCollationName: String {
-        let isWord = !isEmpty && utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_")
-        }
-        return isWord ? self : quotedDatabaseIdentifier
     }
 }

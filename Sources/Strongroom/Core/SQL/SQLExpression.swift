@@ -272,7 +272,7 @@ public struct SQLExpression: SQLSpecificExpressible, Sendable {
         switch node {
         case .function(let call): call.isAggregate
         case .prefixed(_, let base), .collated(let base, _), .qualified(let base, _), .json(let base),
-             .isZero(let base, _):
+            .isZero(let base, _):
             base.isAggregate
         case .binary(let lhs, _, let rhs), .comparison(let lhs, _, let rhs): lhs.isAggregate || rhs.isAggregate
         case .associative(_, let operands): operands.contains(where: \.isAggregate)

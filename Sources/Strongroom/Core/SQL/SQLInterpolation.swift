@@ -42,16 +42,6 @@ public struct SQLInterpolation: StringInterpolationProtocol {
         elements.append(.expression(expressible?.sqlExpression ?? .value(.null)))
     }
 
-    /// Appends the name of a collation, quoted if necessary: `ORDER BY name COLLATE \(.nocase)`.
-    public mutating func appendInterpolation(_ collation: Database.CollationName) {
-        appendLiteral(collation.rawValue.sqlCollationName)
-    }
-
-    /// Appends the name of a collation, quoted if necessary.
-    public mutating func appendInterpolation(_ collation: DatabaseCollation) {
-        appendLiteral(collation.name.sqlCollationName)
-    }
-
     /// Appends a selection. Nil selects NULL.
     @_disfavoredOverload
     public mutating func appendInterpolation(_ selection: (any SQLSelectable)?) {
@@ -92,8 +82,8 @@ public struct SQLInterpolation: StringInterpolationProtocol {
 
     /// Appends the column of a coding key that is an expression, too.
     public mutating func appendInterpolation(
-        _ key: some SQLExpressible & SQLSelectable & SQLOrderingTerm & CodingKey)
-    {
+        _ key: some SQLExpressible & SQLSelectable & SQLOrderingTerm & CodingKey
+    ) {
         elements.append(.expression(key.sqlExpression))
     }
 
@@ -119,8 +109,8 @@ public struct SQLInterpolation: StringInterpolationProtocol {
 
     /// Appends a value that is also a sequence, such as `Data`, as a value.
     public mutating func appendInterpolation<S: SQLExpressible & Sequence>(
-        _ expressible: S) where S.Element: SQLExpressible
-    {
+        _ expressible: S
+    ) where S.Element: SQLExpressible {
         elements.append(.expression(expressible.sqlExpression))
     }
 

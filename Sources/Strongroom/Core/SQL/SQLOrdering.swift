@@ -38,7 +38,8 @@ public struct SQLOrdering: SQLOrderingTerm, Sendable {
         case .term(let expression, let direction): SQLOrdering(node: .term(expression, direction.reversed))
         case .qualified(let ordering, let alias): SQLOrdering(node: .qualified(ordering.reversed, alias))
         case .literal:
-            fatalError("""
+            fatalError(
+                """
                 An order that is SQL text can't be reversed. Order by an expression instead: \
                 order(SQL("score + bonus").sqlExpression).
                 """)

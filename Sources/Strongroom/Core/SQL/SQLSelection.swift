@@ -35,7 +35,7 @@ public struct SQLSelection: SQLSelectable, Sendable {
                 resultCode: .SQLITE_MISUSE,
                 message: "allColumns(excluding:) selects from a table, and there is none here")
         }
-        return try choice.columns(of: table, writer.db)
+        return try choice.columns(of: table, writer.destination)
     }
 
     /// The expression of the selection, without its name. Nil for other selections.
@@ -61,7 +61,7 @@ public struct SQLSelection: SQLSelectable, Sendable {
 /// A type that selects some columns of a table. Layers above the core implement it.
 protocol SQLColumnChoice: Sendable {
     /// Returns the names, in the order of the table. Nil for all columns.
-    func columns(of tableName: String, _ db: Database) throws -> [String]?
+    func columns(of tableName: String, _ destination: any SQLDestination) throws -> [String]?
 }
 
 /// All columns of a table: `*`.

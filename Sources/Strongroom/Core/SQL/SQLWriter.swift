@@ -1,7 +1,13 @@
+/// The connection that SQL is written for, as far as values and expressions need it. `Database` alone adopts it.
+protocol SQLDestination: AnyObject {
+    /// The maximum number of arguments of a statement.
+    var maximumStatementArgumentCount: Int { get }
+}
+
 /// A writer of the text and the arguments of a statement.
 struct SQLWriter {
     /// The connection of the SQL. Names and keys depend on its schema.
-    let db: Database
+    let destination: any SQLDestination
 
     private(set) var sql = ""
     private(set) var arguments = StatementArguments()
@@ -40,8 +46,8 @@ struct SQLWriter {
         var visibleName: String { (name ?? source.tableName).foldedSQLName }
     }
 
-    init(_ db: Database) {
-        self.db = db
+    init(destination: any SQLDestination) {
+        self.destination = destination
     }
 
     mutating func append(_ text: String) {
@@ -90,8 +96,8 @@ struct SQLWriter {
     }
 
     mutating func append<Element>(
-        _ elements: [Element], separator: String, _ write: (Element, inout SQLWriter) throws -> Void) rethrows
-    {
+        _ elements: [Element], separator: String, _ write: (Element, inout SQLWriter) throws -> Void
+    ) rethrows {
         for (index, element) in elements.enumerated() {
             if index > 0 { sql += separator }
             try write(element, &self)
@@ -160,10 +166,10 @@ struct SQLWriter {
             guard let name = alias.name else {
                 throw DatabaseError(
                     resultCode: .SQLITE_MISUSE,
-                message: """
-                    unknown table alias: use it with aliased(_:) in the same request, \
-                    or name it: TableAlias(name: …)
-                    """)
+                    message: """
+                        unknown table alias: use it with aliased(_:) in the same request, \
+                        or name it: TableAlias(name: …)
+                        """)
             }
             let source = alias.tableName.map { SQLSource(tableName: $0) } ?? current?.source
             return Scope(source ?? SQLSource(tableName: name), name: name, depth: depth)

@@ -58,7 +58,7 @@ extension TableAliasBase: Hashable {
 /// ```swift
 /// let alias = TableAlias<Player>(name: "p")
 /// let request = Player.all().aliased(alias).filter(alias.score > 1000)
-/// SELECT "p".* FROM "player" "p" WHERE "p"."score" > 1000
+/// // SELECT "p".* FROM "player" "p" WHERE "p"."score" > 1000
 /// ```
 @dynamicMemberLookup
 public final class TableAlias<RowDecoder>: TableAliasBase, @unchecked Sendable {

@@ -5,7 +5,7 @@ import Foundation
 extension SQLWriter {
     /// Returns true if the arguments leave half of the statement's maximum to its other parts.
     private func hasRoom(for count: Int) -> Bool {
-        arguments.values.count + count <= db.maximumStatementArgumentCount / 2
+        arguments.values.count + count <= destination.maximumStatementArgumentCount / 2
     }
 
     /// Writes the elements of a list without its parentheses, or a query for them if there are too many.

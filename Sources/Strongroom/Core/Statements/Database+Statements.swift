@@ -1,6 +1,3 @@
-import CSQLCipher
-import CStrongroom
-
 // Compiling and running SQL.
 
 extension Database {

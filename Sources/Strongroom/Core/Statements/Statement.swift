@@ -1,11 +1,4 @@
 import CSQLCipher
-import CStrongroom
-
-/// A raw connection pointer of SQLite.
-public typealias SQLiteConnection = OpaquePointer
-
-/// A raw statement pointer of SQLite.
-public typealias SQLiteStatement = OpaquePointer
 
 /// A prepared statement.
 ///
@@ -17,11 +10,13 @@ public final class Statement {
     /// The raw statement. Don't finalize it.
     public let sqliteStatement: SQLiteStatement
 
+    private var raw: RawStatement { RawStatement(sqliteStatement) }
+
     /// The SQL of this statement, without surrounding text.
     public let sql: String
 
     @usableFromInline let database: Database
-    @usableFromInline let connection: UnsafeMutablePointer<strongroom_connection>
+    @usableFromInline let connection: ConnectionHandle
     let compilation: StatementCompilation
 
     /// A Boolean value that indicates whether the statement does not write to the database file, by
@@ -70,27 +65,28 @@ public final class Statement {
     @exclusivity(unchecked) private var hasLargeArguments = false
 
     init(sqliteStatement: SQLiteStatement, database: Database, compilation: StatementCompilation) {
+        let raw = RawStatement(sqliteStatement)
         self.sqliteStatement = sqliteStatement
         self.database = database
         self.connection = database.connection
         self.compilation = compilation
-        self.sql = String(cString: sqlite3_sql(sqliteStatement)).trimmingSQL()
-        self.isReadonly = sqlite3_stmt_readonly(sqliteStatement) != 0
-        self.mayWrite = (compilation.writesUnseen || !isReadonly && !compilation.onlyQueries)
-            && sqlite3_stmt_isexplain(sqliteStatement) == 0
+        self.sql = (raw.sql ?? "").trimmingSQL()
+        self.isReadonly = raw.isReadonly
+        self.mayWrite =
+            (compilation.writesUnseen || !isReadonly && !compilation.onlyQueries)
+            && !raw.isExplanation
         self.hasEffects = mayWrite || compilation.transaction != nil || compilation.changesSchema
         self.makesDatabases = hasEffects && (compilation.attaches || compilation.vacuumedSchema != nil)
-        self.changesRowsOnly = !isReadonly && !compilation.writesUnseen && !compilation.changesSchema
+        self.changesRowsOnly =
+            !isReadonly && !compilation.writesUnseen && !compilation.changesSchema
             && compilation.transaction == nil
-        self.parameterNames = (0..<sqlite3_bind_parameter_count(sqliteStatement)).map {
-            sqlite3_bind_parameter_name(sqliteStatement, $0 + 1).map { String(cString: $0 + 1) }
-        }
+        self.parameterNames = raw.parameterNames
         self.patternParameters = compilation.matches ? PatternParameters(in: sql, names: parameterNames).positions : []
         self.lacksArguments = !parameterNames.isEmpty
     }
 
     deinit {
-        strongroom_statement_release(connection, sqliteStatement)
+        connection.release(sqliteStatement)
     }
 
     /// The region of the database that the statement reads. Changes outside of it don't change its rows.
@@ -110,11 +106,11 @@ public final class Statement {
     var observation: AnyObject?
 
     /// The number of times that SQLite has compiled the statement again.
-    var recompilationCount: CInt { sqlite3_stmt_status(sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0) }
+    var recompilationCount: CInt { raw.recompilationCount }
 
     /// The compilation after a change of the schema: SQLite recompiles statements, which may then read other columns.
     private var upToDateCompilation: StatementCompilation {
-        let count = sqlite3_stmt_status(sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0)
+        let count = recompilationCount
         if count != observedReprepareCount, let renewed = database.compiler.compilation(of: sql) {
             observedReprepareCount = count
             renewedCompilation = renewed
@@ -125,7 +121,7 @@ public final class Statement {
     // MARK: - Columns
 
     /// The number of columns. Zero for a statement that returns no rows.
-    public var columnCount: Int { Int(sqlite3_column_count(sqliteStatement)) }
+    public var columnCount: Int { Int(raw.columnCount) }
 
     /// The names of the columns, as the statement returns them.
     public lazy var columnNames: [String] = columns.names
@@ -138,16 +134,14 @@ public final class Statement {
     /// Names and positions of the columns, looked up once.
     var columns: RowColumns {
         if let columnsIfRead { return columnsIfRead }
-        let columns = RowColumns(names: (0..<sqlite3_column_count(sqliteStatement)).map {
-            String(cString: sqlite3_column_name(sqliteStatement, $0))
-        })
+        let columns = RowColumns(names: raw.columnNames)
         columnsIfRead = columns
         return columns
     }
 
     /// Discards the columns if SQLite has recompiled the statement for a changed schema.
     func forgetColumnsIfRecompiled() {
-        let count = sqlite3_stmt_status(sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0)
+        let count = recompilationCount
         guard count != reprepareCount else { return }
         reprepareCount = count
         columnsIfRead = nil
@@ -255,7 +249,7 @@ public final class Statement {
         if let currentRun { return currentRun.invalidate() }
         // All runs of the library end with a reset. `bind` detects a program that steps the raw statement; without
         // parameters, this reset replaces it.
-        if parameterNames.isEmpty { sqlite3_reset(sqliteStatement) }
+        if parameterNames.isEmpty { raw.reset() }
     }
 
     private func bind(_ values: [DatabaseValue]) throws {
@@ -267,7 +261,7 @@ public final class Statement {
                 if code == SQLITE_MISUSE {
                     // The program has stepped the raw statement. A reset returns the result of the last step, which is
                     // the program's.
-                    sqlite3_reset(sqliteStatement)
+                    raw.reset()
                     code = bind(bound[index], at: position)
                 }
                 if code != SQLITE_OK { throw bindingError(code, values) }
@@ -316,7 +310,7 @@ public final class Statement {
     }
 
     private func forgetArguments() {
-        sqlite3_clear_bindings(sqliteStatement)
+        raw.clearBindings()
         boundArguments = StatementArguments()
         lacksArguments = !parameterNames.isEmpty
     }
@@ -331,8 +325,7 @@ public final class Statement {
 
     /// Returns the error for `code`, with the statement's SQL and arguments.
     func error(_ code: CInt) -> DatabaseError {
-        let connection = sqlite3_db_handle(sqliteStatement)
-        return error(database.parts.explanation(of: code, in: database) ?? DatabaseError(code, on: connection))
+        error(database.parts.explanation(of: code, in: database) ?? DatabaseError(code, on: raw.connection))
     }
 
     /// Returns an error as that of this statement.
@@ -356,7 +349,7 @@ public final class Statement {
     /// Stops a program that uses the statement outside of its database access.
     @inlinable
     func requireAccess() {
-        if !strongroom_has_access(connection) { noAccess() }
+        if !connection.hasAccess { noAccess() }
     }
 
     @usableFromInline

@@ -32,7 +32,7 @@ final class StatementAuthorizer {
     var writesNowhere = false
 
     func install(on connection: SQLiteConnection) -> CInt {
-        sqlite3_set_authorizer(connection, authorize, Unmanaged.passUnretained(self).toOpaque())
+        RawConnection(connection).setAuthorizer(authorize, Unmanaged.passUnretained(self).toOpaque())
     }
 
     /// Makes all deletions in a table happen row by row from now on.
@@ -67,8 +67,8 @@ final class StatementAuthorizer {
 
     fileprivate func observe(
         _ action: CInt, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
-        schema: UnsafePointer<CChar>?, by source: UnsafePointer<CChar>?) -> CInt
-    {
+        schema: UnsafePointer<CChar>?, by source: UnsafePointer<CChar>?
+    ) -> CInt {
         defer { formerAction = action }
         switch action {
         case SQLITE_READ:
@@ -82,9 +82,11 @@ final class StatementAuthorizer {
         case SQLITE_SAVEPOINT:
             observeSavepoint(first.map(String.init(cString:)) ?? "", second.map(String.init(cString:)) ?? "")
         case SQLITE_PRAGMA:
-            return observe(Pragma(
-                name: first.map { String(cString: $0).lowercased() } ?? "", value: second.map(String.init(cString:)),
-                schema: schema.map { String(cString: $0).lowercased() }))
+            return observe(
+                Pragma(
+                    name: first.map { String(cString: $0).lowercased() } ?? "",
+                    value: second.map(String.init(cString:)),
+                    schema: schema.map { String(cString: $0).lowercased() }))
         case SQLITE_ATTACH, SQLITE_DETACH:
             compilation.attaches = action == SQLITE_ATTACH
             compilation.changesSchema = true
@@ -99,8 +101,8 @@ final class StatementAuthorizer {
     }
 
     private func observeRead(
-        of table: String, _ column: UnsafePointer<CChar>?, by source: UnsafePointer<CChar>?)
-    {
+        of table: String, _ column: UnsafePointer<CChar>?, by source: UnsafePointer<CChar>?
+    ) {
         if let source { compilation.views.insert(String(cString: source)) }
         compilation.reads[table, default: []].insert(column.map(String.init(cString:)) ?? "")
     }
@@ -116,7 +118,7 @@ final class StatementAuthorizer {
             // To ignore a deletion means to do it without SQLite's short cut, which calls no hook; to ignore a DROP
             // TABLE, not to do it. <https://www.sqlite.org/c3ref/set_authorizer.html>
             if !watchedDeletions.isEmpty, !Self.dropActions.contains(formerAction),
-               watchedDeletions.contains(table.lowercased())
+                watchedDeletions.contains(table.lowercased())
             {
                 return SQLITE_IGNORE
             }
@@ -126,14 +128,14 @@ final class StatementAuthorizer {
 
     private func observeFunction(_ name: UnsafePointer<CChar>) -> CInt {
         // It runs INSERT statements itself.
-        if sqlite3_stricmp(name, "sqlcipher_export") == 0 { compilation.writesUnseen = true }
-        if sqlite3_stricmp(name, "match") == 0 { compilation.matches = true }
+        if SQLite.isSame(name, "sqlcipher_export") { compilation.writesUnseen = true }
+        if SQLite.isSame(name, "match") { compilation.matches = true }
         guard writesNowhere, isCompiling else { return SQLITE_OK }
         return WritingSQL.functions.contains(String(cString: name).lowercased()) ? refuse(.readOnly) : SQLITE_OK
     }
 
     private static func isOwn(_ schema: UnsafePointer<CChar>) -> Bool {
-        sqlite3_stricmp(schema, "main") == 0 || sqlite3_stricmp(schema, "temp") == 0
+        SQLite.isSame(schema, "main") || SQLite.isSame(schema, "temp")
     }
 
     private func observeTransaction(_ operation: String) {
@@ -198,7 +200,8 @@ private func authorize(
     _ first: UnsafePointer<CChar>?,
     _ second: UnsafePointer<CChar>?,
     _ schema: UnsafePointer<CChar>?,
-    _ trigger: UnsafePointer<CChar>?)
+    _ trigger: UnsafePointer<CChar>?
+)
     -> CInt
 {
     let observer = Unmanaged<StatementAuthorizer>.fromOpaque(context!).takeUnretainedValue()

@@ -1,5 +1,3 @@
-import CSQLCipher
-
 /// SQLite's compilation of a statement: what it reads and changes, and whether it affects the schema or the
 /// transaction.
 ///
@@ -47,7 +45,7 @@ struct StatementCompilation {
 
     /// Records a change of rows in a schema.
     mutating func noteChange(in schema: UnsafePointer<CChar>?) {
-        let isTemporary = schema.map { sqlite3_stricmp($0, "temp") == 0 } ?? false
+        let isTemporary = schema.map { SQLite.isSame($0, "temp") } ?? false
         if isTemporary { changesTemporaryRows = true } else { changesOtherRows = true }
     }
 

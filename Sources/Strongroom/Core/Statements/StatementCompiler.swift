@@ -1,5 +1,4 @@
 import CSQLCipher
-import CStrongroom
 
 /// The compiler of one connection's statements.
 struct StatementCompiler {
@@ -41,21 +40,21 @@ struct StatementCompiler {
     }
 
     private func compile(
-        _ sql: UnsafeBufferPointer<CChar>, _ text: SQLText, consumed: inout Int) throws -> Statement?
-    {
-        let connection = try database.openConnection
+        _ sql: UnsafeBufferPointer<CChar>, _ text: SQLText, consumed: inout Int
+    ) throws -> Statement? {
+        let connection = try RawConnection(database.openConnection)
         try checkText(sql)
         var pointer: SQLiteStatement?
         var tail: UnsafePointer<CChar>?
         var code = SQLITE_OK
-        func prepare() { code = sqlite3_prepare_v3(connection, sql.baseAddress, CInt(sql.count), 0, &pointer, &tail) }
+        func prepare() { code = connection.prepare(sql, &pointer, rest: &tail) }
         var compilation = stops.compiling { database.authorizer.observing(prepare) }
         if code == SQLITE_INTERRUPT {
             // The compiler is interrupted too while an interrupted cursor is alive. A statement that undoes must
             // compile.
             compilation = stops.undoing { database.authorizer.observing(prepare) }
             guard stops.passes(compilation.transaction) else {
-                sqlite3_finalize(pointer)
+                RawStatement.finalize(pointer)
                 throw DatabaseError(resultCode: .SQLITE_INTERRUPT, message: "interrupted", sql: SQLText.showable(sql))
             }
         }
@@ -70,23 +69,18 @@ struct StatementCompiler {
 
     /// Returns the compiler's current result for a statement. Nil if it doesn't compile any more.
     func compilation(of sql: String) -> StatementCompilation? {
-        var sql = sql
         var pointer: SQLiteStatement?
         var code = SQLITE_OK
         let compilation = database.authorizer.observing {
-            code = sql.withUTF8 { bytes in
-                bytes.withMemoryRebound(to: CChar.self) {
-                    sqlite3_prepare_v3(database.sqliteConnection, $0.baseAddress, CInt($0.count), 0, &pointer, nil)
-                }
-            }
+            code = RawConnection(database.sqliteConnection).prepare(sql, &pointer)
         }
-        sqlite3_finalize(pointer)
+        RawStatement.finalize(pointer)
         return code == SQLITE_OK ? compilation : nil
     }
 
     /// Refuses text that SQLite would truncate, and text that it would refuse after copying it.
     private func checkText(_ sql: UnsafeBufferPointer<CChar>) throws {
-        if sql.count > Int(sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_SQL_LENGTH, -1)) {
+        if sql.count > RawConnection(database.sqliteConnection).limit(SQLITE_LIMIT_SQL_LENGTH) {
             let start = String(decoding: sql.prefix(200).map { UInt8(bitPattern: $0) }, as: UTF8.self)
             throw DatabaseError(
                 resultCode: .SQLITE_TOOBIG, message: "statement too long", sql: SQLText.showable(start) + "…")
@@ -99,12 +93,12 @@ struct StatementCompiler {
     }
 
     private func error(
-        _ code: CInt, _ sql: UnsafeBufferPointer<CChar>, _ compilation: StatementCompilation) -> DatabaseError
-    {
+        _ code: CInt, _ sql: UnsafeBufferPointer<CChar>, _ compilation: StatementCompilation
+    ) -> DatabaseError {
         let shown = SQLText.showable(sql)
         if compilation.carriesKey {
             // The message quotes the SQL near the error: the connection must forget it, too.
-            sqlite3_exec(database.sqliteConnection, "", nil, nil, nil)
+            _ = RawConnection(database.sqliteConnection).execute("")
         }
         if let refusal = database.authorizer.refusal {
             return refusal.executing(shown)

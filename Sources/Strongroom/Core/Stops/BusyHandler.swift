@@ -1,11 +1,9 @@
-import CSQLCipher
-import CStrongroom
 import Foundation
 
 extension Database {
     /// The reaction of a connection to a lock that another one holds.
     public enum BusyMode: Sendable {
-        /// Throws `SQLITE_BUSY` at once. In a pool, the writer waits for a tenth of a second, for locks of its own
+        /// Throws `SQLITE_BUSY` immediately. In a pool, the writer waits for a tenth of a second, for locks of its own
         /// readers.
         case immediateError
 
@@ -13,7 +11,7 @@ extension Database {
         case timeout(TimeInterval)
 
         /// Tries again for as long as the function, which gets the number of tries, returns true.
-        /// Sets or removes the busy handler. <https://www.sqlite.org/c3ref/busy_handler.html>
+        /// <https://www.sqlite.org/c3ref/busy_handler.html>
         case callback(BusyCallback)
     }
 
@@ -23,7 +21,7 @@ extension Database {
 
 /// The wait of one connection for the locks of others.
 final class BusyHandler {
-    /// The milliseconds to wait where the configuration asks for an error at once.
+    /// The milliseconds to wait where the configuration asks for an error immediately.
     var minimumTimeout: CInt = 0
 
     /// The busy function, which is held for as long as SQLite may call it.
@@ -34,27 +32,27 @@ final class BusyHandler {
         let connection = try database.openConnection
         switch database.configuration.busyMode {
         case .immediateError:
-            try database.check(strongroom_connection_busy_timeout(database.connection, minimumTimeout))
+            try database.check(database.connection.setBusyTimeout(milliseconds: minimumTimeout))
         case .timeout(let seconds):
             let milliseconds = CInt(min(max((seconds * 1000).rounded(.up), 0), Double(CInt.max)))
-            try database.check(strongroom_connection_busy_timeout(database.connection, milliseconds))
+            try database.check(database.connection.setBusyTimeout(milliseconds: milliseconds))
         case .callback(let callback):
             self.callback = callback
             let context = Unmanaged.passUnretained(database).toOpaque()
-            try database.check(sqlite3_busy_handler(connection, callBusyCallback, context))
+            try database.check(RawConnection(connection).setBusyHandler(callBusyCallback, context))
         }
     }
 
-    /// Makes each lock of another connection an error at once.
+    /// Makes each lock of another connection an error immediately.
     func remove(from database: Database) throws {
-        try database.check(sqlite3_busy_handler(database.openConnection, nil, nil))
+        try database.check(RawConnection(database.openConnection).setBusyHandler(nil, nil))
     }
 }
 
 /// SQLite's busy handler. It runs on the thread that has access.
 private func callBusyCallback(_ context: UnsafeMutableRawPointer?, _ tries: CInt) -> CInt {
     let database = Unmanaged<Database>.fromOpaque(context!).takeUnretainedValue()
-    if strongroom_connection_stops_wait(database.connection, tries) { return 0 }
+    if database.connection.stopsWait(tries: tries) { return 0 }
     // https://www.sqlite.org/c3ref/busy_handler.html: it must not use the connection.
     return database.barred(in: "the busy callback") { database.busy.callback?(Int(tries)) == true } ? 1 : 0
 }

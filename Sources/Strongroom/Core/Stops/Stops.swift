@@ -1,5 +1,3 @@
-import CStrongroom
-
 /// The stops of a connection, and the end of the work that they stop: of statements, compiling, waits for locks,
 /// checkpoints, backups, copies and rotations.
 ///
@@ -8,31 +6,36 @@ import CStrongroom
 struct Stops {
     let database: Database
 
-    private var connection: UnsafeMutablePointer<strongroom_connection> { database.connection }
+    private var connection: ConnectionHandle { database.connection }
 
-    private func contains(_ stop: Int) -> Bool {
-        strongroom_stops(connection) & UInt32(stop) != 0
-    }
+    private func contains(_ stop: ConnectionHandle.StopSet) -> Bool { !connection.stops.isDisjoint(with: stop) }
 
     // MARK: - Reach
 
     /// Runs `body` while stops only end its waits for locks: it runs completely or not at all.
     @inline(__always)
     func compiling<T>(_ body: () throws -> T) rethrows -> T {
-        try narrowing(STRONGROOM_REACH_WAITS, body)
+        try narrowing(.waits, body)
     }
 
     /// Runs callbacks at the end of a transaction, which only a suspension stops.
     func notifying<T>(_ body: () throws -> T) rethrows -> T {
-        try narrowing(STRONGROOM_REACH_NOTIFIED) {
+        try narrowing(.notified) {
             forgetInterruption()
             return try body()
         }
     }
 
+    /// Runs `body`, which an interruption ends, also inside of callbacks that it doesn't reach. It goes no further.
+    func interruptible<T>(_ body: () throws -> T) rethrows -> T {
+        let former = connection.widenToInterruptions()
+        defer { connection.restore(former, forgettingInterruption: former.isOutOfInterruptions) }
+        return try body()
+    }
+
     /// Runs `body`, which undoes changes, or is the library's own work.
     func undoing<T>(_ body: () throws -> T) rethrows -> T {
-        try narrowing(STRONGROOM_REACH_NOTHING) {
+        try narrowing(.nothing) {
             forgetInterruption()
             return try body()
         }
@@ -40,27 +43,27 @@ struct Stops {
 
     /// Runs `body`, which ends a transaction without a statement.
     func rollingBack<T>(_ body: () -> T) -> T {
-        connection.pointee.rolls_back = true
-        defer { connection.pointee.rolls_back = false }
+        connection.isRollingBack = true
+        defer { connection.isRollingBack = false }
         return undoing(body)
     }
 
     /// Runs `body`, which closes. A suspended database does not move its log.
     func closing<T>(_ body: () throws -> T) rethrows -> T {
-        try narrowing(STRONGROOM_REACH_CLOSING, body)
+        try narrowing(.closing, body)
     }
 
-    private func narrowing<T>(_ reach: Int, _ body: () throws -> T) rethrows -> T {
-        let former = strongroom_narrow(connection, UInt32(reach))
-        defer { strongroom_restore_reach(connection, former) }
+    private func narrowing<T>(_ reach: ConnectionHandle.Reach, _ body: () throws -> T) rethrows -> T {
+        let former = connection.narrow(to: reach)
+        defer { connection.restore(former) }
         return try body()
     }
 
     /// Ends an interruption: SQLite interrupts all statements as long as one that it interrupted is alive.
     private func forgetInterruption() {
-        if strongroom_connection_settle(connection) { return }
+        if connection.settle() { return }
         database.interruptRuns()
-        _ = strongroom_connection_settle(connection)
+        connection.settle()
     }
 
     // MARK: - Around each statement
@@ -70,11 +73,11 @@ struct Stops {
     /// The statement does not begin if SQLite would interrupt it anyway, because an interrupted cursor is alive: a
     /// full-text table that is stopped while it writes its index keeps a handle that prevents each `ROLLBACK`.
     func begin(_ statement: Statement, _ transaction: StatementCompilation.Transaction) throws {
-        let reach = transaction.undoes ? STRONGROOM_REACH_NOTHING : STRONGROOM_REACH_WAITS
-        connection.pointee.outer_reach = strongroom_narrow(connection, UInt32(reach))
-        connection.pointee.rolls_back = transaction == .rollback
+        let reach: ConnectionHandle.Reach = transaction.undoes ? .nothing : .waits
+        connection.outerReach = connection.narrow(to: reach)
+        connection.isRollingBack = transaction == .rollback
         if passes(transaction) { return forgetInterruption() }
-        guard strongroom_connection_settle(connection) else {
+        guard connection.settle() else {
             end()
             throw marked(statement.error(.interrupted))
         }
@@ -82,13 +85,13 @@ struct Stops {
 
     /// Returns true if the statement runs despite stops: a suspension needs it to release its lock.
     func passes(_ transaction: StatementCompilation.Transaction?) -> Bool {
-        let isOnlySuspended = contains(STRONGROOM_SUSPENDED) && !contains(STRONGROOM_CANCELLED | STRONGROOM_INTERRUPTED)
+        let isOnlySuspended = contains(.suspended) && !contains([.cancelled, .interrupted])
         return transaction?.undoes == true || isOnlySuspended && transaction?.ends == true
     }
 
     func end() {
-        connection.pointee.rolls_back = false
-        strongroom_restore_reach(connection, connection.pointee.outer_reach)
+        connection.isRollingBack = false
+        connection.restore(connection.outerReach)
     }
 
     /// Refuses a statement of an access that was stopped, or one that a suspended database may not run.
@@ -96,13 +99,13 @@ struct Stops {
     /// Statements that undo are not refused. While the database is suspended, neither are those that end a transaction,
     /// because they release locks.
     func refuse(_ statement: Statement) throws {
-        let stops = strongroom_connection_begin(connection)
+        let stops = connection.beginStatement()
         let transaction = statement.compilation.transaction
         if transaction?.undoes == true { return acknowledgeUndoing() }
-        if stops & UInt32(STRONGROOM_UNDONE) != 0 { throw marked(statement.error(.aborted)) }
-        let isCancelled = strongroom_reaching_stops(connection) & UInt32(STRONGROOM_CANCELLED) != 0
+        if stops.contains(.undone) { throw marked(statement.error(.aborted)) }
+        let isCancelled = connection.reachingStops.contains(.cancelled)
         if isCancelled { throw marked(CancellationError()) }
-        if stops & UInt32(STRONGROOM_SUSPENDED) != 0, transaction?.ends != true { try refuseLocks(statement) }
+        if stops.contains(.suspended), transaction?.ends != true { try refuseLocks(statement) }
     }
 
     private func refuseLocks(_ statement: Statement) throws {
@@ -114,23 +117,23 @@ struct Stops {
     }
 
     private func takesReadLock(_ statement: Statement) -> Bool {
-        database.untraced { strongroom_reads_take_locks(connection, statement.compilation.readsAttached) }
+        database.untraced { connection.readsTakeLocks(attached: statement.compilation.readsAttached) }
     }
 
     /// Releases the lock of a connection that was suspended during the statement, and distinguishes a stopped wait from
     /// other failures.
     func conclude(_ statement: Statement, _ failure: DatabaseError?) throws {
         // An interruption ends with the statement that it interrupts.
-        defer { _ = strongroom_connection_begin(connection) }
+        defer { connection.beginStatement() }
         // The suspension that stopped it may have ended.
-        let waitWasStopped = strongroom_connection_end_wait(connection)
+        let waitWasStopped = connection.endWait()
         let isOver = failure == nil && statement.compilation.transaction?.ends == true
-        let isHeld = !isOver && contains(STRONGROOM_SUSPENDED) && releaseLock()
+        let isHeld = !isOver && contains(.suspended) && releaseLock()
         guard let failure else {
             if isHeld { throw marked(statement.error(.suspended)) }
             return
         }
-        guard failure.resultCode == .SQLITE_BUSY, waitWasStopped || contains(STRONGROOM_SUSPENDED)
+        guard failure.resultCode == .SQLITE_BUSY, waitWasStopped || contains(.suspended)
         else { throw failure }
         throw waitError(of: statement)
     }
@@ -144,35 +147,36 @@ struct Stops {
 
     /// Refuses work other than statements that takes locks: checkpoints, backups, rotations.
     func refuseLocks() throws {
-        let stops = strongroom_connection_begin(connection)
-        if stops & UInt32(STRONGROOM_CANCELLED | STRONGROOM_SUSPENDED) != 0 { throw reason(beforehand: true) }
+        let stops = connection.beginStatement()
+        if !stops.isDisjoint(with: [.cancelled, .suspended]) { throw reason(beforehand: true) }
     }
 
     /// Refuses work other than statements that reads a write-ahead log, or needs a lock to read.
     func refuseReadLocks() throws {
-        let stops = strongroom_connection_begin(connection)
-        if stops & UInt32(STRONGROOM_CANCELLED) != 0 { throw reason(beforehand: true) }
-        guard stops & UInt32(STRONGROOM_SUSPENDED) != 0 else { return }
-        if database.untraced({ strongroom_reads_take_locks(connection, false) }) { throw reason(beforehand: true) }
+        let stops = connection.beginStatement()
+        if stops.contains(.cancelled) { throw reason(beforehand: true) }
+        guard stops.contains(.suspended) else { return }
+        if database.untraced({ connection.readsTakeLocks(attached: false) }) { throw reason(beforehand: true) }
     }
 
     /// Stops long work other than statements, between two of its steps.
     func check() throws {
-        if strongroom_stops(connection) != 0 { try check(within: connection.pointee.reach) }
+        if !connection.stops.isEmpty { try check(within: connection.reach) }
     }
 
-    private func check(within reach: UInt32) throws {
-        let stops = strongroom_stops(connection) & reach & 0xff
+    private func check(within reach: ConnectionHandle.Reach) throws {
+        let stops = connection.stops.reaching(reach)
         // Reads of a write-ahead log go on, unless they were running when the suspension began.
-        let mayGoOn = stops == UInt32(STRONGROOM_SUSPENDED) && !wasAccessStopped
-            && !strongroom_connection_holds_lock(connection)
-        if stops != 0, !mayGoOn { throw reason(beforehand: false, within: reach) }
+        let mayGoOn =
+            stops == .suspended && !wasAccessStopped
+            && !connection.holdsLock
+        if !stops.isEmpty, !mayGoOn { throw reason(beforehand: false, within: reach) }
     }
 
     /// Runs work that undoes itself if it is not completed. It can only be stopped where it calls `check`; a suspension
     /// also stops the checkpoint of its commit.
     func checking<T>(_ body: (_ check: () throws -> Void) throws -> T) rethrows -> T {
-        let reach = connection.pointee.reach
+        let reach = connection.reach
         return try closing {
             forgetInterruption()
             return try body { try check(within: reach) }
@@ -181,25 +185,25 @@ struct Stops {
 
     /// Runs work other than statements that waits for locks, and distinguishes a stopped wait from other failures.
     func waiting<T>(_ body: () throws -> T) throws -> T {
-        defer { connection.pointee.tripped = false }
+        defer { connection.forgetTrip() }
         do {
             return try body()
         } catch let failure as DatabaseError where failure.resultCode == .SQLITE_BUSY {
-            guard strongroom_connection_end_wait(connection) || contains(STRONGROOM_SUSPENDED) else { throw failure }
+            guard connection.endWait() || contains(.suspended) else { throw failure }
             throw reason(beforehand: true)
         }
     }
 
     /// Returns the error of work that was stopped, with `beforehand` true if it has not begun.
-    private func reason(beforehand: Bool, within reach: UInt32? = nil) -> any Error {
-        let reaching = strongroom_stops(connection) & ((reach ?? connection.pointee.reach) >> 8)
-        if reaching & UInt32(STRONGROOM_CANCELLED) != 0 { return marked(CancellationError()) }
-        if reaching & UInt32(STRONGROOM_INTERRUPTED) != 0 || !beforehand { return marked(DatabaseError.interrupted) }
+    private func reason(beforehand: Bool, within reach: ConnectionHandle.Reach? = nil) -> any Error {
+        let reaching = connection.stops.reachingWaits(reach ?? connection.reach)
+        if reaching.contains(.cancelled) { return marked(CancellationError()) }
+        if reaching.contains(.interrupted) || !beforehand { return marked(DatabaseError.interrupted) }
         return marked(DatabaseError.suspended)
     }
 
     private func marked(_ error: any Error) -> any Error {
-        connection.pointee.stopped = true
+        connection.noteStop()
         return error
     }
 
@@ -208,7 +212,7 @@ struct Stops {
     /// Releases the lock of a suspended database that keeps others out. Returns true if this undoes changes.
     @discardableResult
     func releaseLock() -> Bool {
-        guard strongroom_connection_holds_lock(connection) else { return false }
+        guard connection.holdsLock else { return false }
         guard !database.isAutocommit else { return true }
         if (try? becomeReader()) == true { return false }
         try? database.rollback()
@@ -224,24 +228,24 @@ struct Stops {
 
     private func readInstead() throws -> Bool {
         let raw = try database.openConnection
-        let before = try database.dataVersion(of: "main")
+        let before = try database.seenDataVersion(of: "main")
         database.transactions.uninstall(from: raw)
         defer { database.transactions.install(on: raw) }
-        try database.runUnseen("ROLLBACK; BEGIN; SELECT 1 FROM sqlite_master LIMIT 1")
-        let after = try database.dataVersion(of: "main")
+        try database.runUnseen("ROLLBACK; \(database.transactions.beginning); SELECT 1 FROM sqlite_master LIMIT 1")
+        let after = try database.seenDataVersion(of: "main")
         database.transactions.isReader = true
-        return before == after && !strongroom_connection_holds_lock(connection)
+        return before == after && !connection.holdsLock
     }
 
     /// Ends the transaction that a former access has left open. The next access must not continue it.
     func releaseAbandonedLock() {
-        guard contains(STRONGROOM_SUSPENDED), !database.isAutocommit, releaseLock() else { return }
-        strongroom_connection_set_undone(connection, true)
+        guard contains(.suspended), !database.isAutocommit, releaseLock() else { return }
+        connection.setUndone(true)
     }
 
     /// Marks the undoing as known to the access.
     func acknowledgeUndoing() {
-        if contains(STRONGROOM_UNDONE) { strongroom_connection_set_undone(connection, false) }
+        if contains(.undone) { connection.setUndone(false) }
     }
 
     // MARK: - The end of an access
@@ -257,7 +261,7 @@ struct Stops {
     }
 
     /// True if the current access has met a stop.
-    var wasAccessStopped: Bool { strongroom_connection_was_stopped(connection) }
+    var wasAccessStopped: Bool { connection.wasStopped }
 }
 
 extension Database {

@@ -75,7 +75,7 @@ extension Database {
         tracer = trace.map { Tracer(self, $0) }
         let context = tracer.map { Unmanaged.passUnretained($0).toOpaque() }
         let mask = tracer == nil ? 0 : UInt32(options.rawValue)
-        let code = sqlite3_trace_v2(sqliteConnection, mask, mask == 0 ? nil : traceEvent, context)
+        let code = raw.setTrace(mask, mask == 0 ? nil : traceEvent, context)
         precondition(code == SQLITE_OK, "sqlite3_trace_v2 answered \(code)")
     }
 
@@ -104,15 +104,15 @@ final class Tracer {
     }
 
     fileprivate func statementEnded(_ statement: SQLiteStatement, nanoseconds: Int64) {
-        guard let sql = sqlite3_sql(statement) else { return }
-        withTraced(statement, String(cString: sql)) {
+        guard let sql = RawStatement(statement).sql else { return }
+        withTraced(statement, sql) {
             trace(.profile(statement: $0, duration: TimeInterval(nanoseconds) / 1e9))
         }
     }
 
     private func withTraced(
-        _ statement: SQLiteStatement, _ sql: String, _ report: (Database.TraceEvent.Statement) -> Void)
-    {
+        _ statement: SQLiteStatement, _ sql: String, _ report: (Database.TraceEvent.Statement) -> Void
+    ) {
         if isSilent { return }
         if case .pragma = SQLText(sql).secret { return }
         let publicArguments = database.configuration.publicStatementArguments
@@ -137,9 +137,10 @@ private final class Traced {
 
     var expandedSQL: String {
         // Statements of triggers are traced as comments. The statement is the one that fired them.
-        guard let statement, !sql.hasPrefix("--"), let expanded = sqlite3_expanded_sql(statement) else { return sql }
-        defer { sqlite3_free(expanded) }
-        return SQLText.showable(String(cString: expanded))
+        guard let statement, !sql.hasPrefix("--"), let expanded = RawStatement(statement).expandedSQL else {
+            return sql
+        }
+        return SQLText.showable(expanded)
     }
 
     func end() {
@@ -149,8 +150,8 @@ private final class Traced {
 
 private func traceEvent(
     _ event: UInt32, _ context: UnsafeMutableRawPointer?,
-    _ statement: UnsafeMutableRawPointer?, _ detail: UnsafeMutableRawPointer?) -> CInt
-{
+    _ statement: UnsafeMutableRawPointer?, _ detail: UnsafeMutableRawPointer?
+) -> CInt {
     guard let context, let statement, let detail else { return 0 }
     let tracer = Unmanaged<Tracer>.fromOpaque(context).takeUnretainedValue()
     if event == UInt32(SQLITE_TRACE_STMT) {

@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 import Logging
 
@@ -48,7 +47,7 @@ enum ErrorLog {
     }
 
     /// True if SQLite accepted the log. It does so only before its first use.
-    static let isConnected = strongroom_config_log(logLine) == ResultCode.SQLITE_OK.rawValue
+    static let isConnected = SQLiteLog.connect(logLine) == ResultCode.SQLITE_OK.rawValue
 
     static func connect() {
         _ = isConnected

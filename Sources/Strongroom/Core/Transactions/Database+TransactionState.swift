@@ -9,7 +9,7 @@ extension Database {
     /// Returns the state for a schema. Nil for the strongest state of all schemas.
     /// <https://www.sqlite.org/c3ref/txn_state.html>
     func transactionState(of schemaName: String? = nil) throws -> TransactionState {
-        switch sqlite3_txn_state(try openConnection, schemaName) {
+        switch try RawConnection(openConnection).transactionState(of: schemaName) {
         case SQLITE_TXN_WRITE: .write
         case SQLITE_TXN_READ: .read
         default: .none
@@ -18,14 +18,11 @@ extension Database {
 
     /// True if each statement is a transaction of its own. <https://www.sqlite.org/c3ref/get_autocommit.html>
     var isAutocommit: Bool {
-        sqliteConnection == nil || sqlite3_get_autocommit(sqliteConnection) != 0
+        sqliteConnection == nil || raw.isAutocommit
     }
 
     /// Begins a write, which the pending interruption stops, so that SQLite rolls the transaction back.
     func interruptWrite() {
-        // A blob handle is a statement that writes, and needs no SQL to be compiled.
-        var row: OpaquePointer?
-        let code = sqlite3_blob_open(sqliteConnection, "main", "sqlite_master", "sql", 1, 1, &row)
-        if code == SQLITE_OK { sqlite3_blob_close(row) }
+        raw.beginWrite()
     }
 }

@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 import Logging
 
@@ -46,8 +45,8 @@ extension Database {
     /// undone.
     private func run(
         _ operations: () throws -> TransactionCompletion,
-        commit: () throws -> Void, rollBack: () throws -> Void, undo: () -> Void) throws
-    {
+        commit: () throws -> Void, rollBack: () throws -> Void, undo: () -> Void
+    ) throws {
         let completion: TransactionCompletion
         do {
             completion = try transactions.insideBlock(operations)
@@ -114,7 +113,7 @@ extension Database {
             try begin(defaultTransactionKind)
         } catch let refusal as DatabaseError where refusal.resultCode == .SQLITE_READONLY {
             // `PRAGMA query_only` refuses the write lock, but not reads.
-            guard try Bool.fetchOne(self, sql: "PRAGMA query_only") == true else { throw refusal }
+            guard try answer(to: "PRAGMA query_only") == "1" else { throw refusal }
             try begin(.deferred)
         }
     }
@@ -168,7 +167,7 @@ extension Database {
     /// Runs transactions of the library's own, which no observer can refuse.
     func withoutObservers<T>(_ body: () throws -> T) throws -> T {
         let connection = try openConnection
-        guard transactions.isInstalled else { return try body() }
+        guard transactions.hasHooks else { return try body() }
         transactions.uninstall(from: connection)
         defer { transactions.install(on: connection) }
         return try body()
@@ -187,8 +186,8 @@ extension Database {
     /// are added in a savepoint that is rolled back wait for the end of the transaction, too.
     public func afterNextTransaction(
         onCommit: @escaping @Sendable (Database) -> Void,
-        onRollback: @escaping @Sendable (Database) -> Void = { _ in })
-    {
+        onRollback: @escaping @Sendable (Database) -> Void = { _ in }
+    ) {
         requireAccess()
         transactions.completions.append((onCommit, onRollback))
     }
@@ -214,7 +213,7 @@ extension Database {
         case .commit:
             // Before observers are called: a reader that then reads the count sees the changes that it counts.
             let hasChanges = transactions.didWrite || parts.all.contains(where: \.hasUnseenChanges)
-            if hasChanges { strongroom_count_commit(connection) }
+            if hasChanges { connection.countCommit() }
             var isRefused = false
             if !transactions.didWrite, parts.concerns.contains(.transactions), !isReadOnlyNow {
                 // SQLite calls no hook for a transaction without changes. Observers are notified of it, and can refuse
@@ -254,7 +253,7 @@ extension Database {
     func endAccess() {
         if stops.rollBackStoppedTransaction() { logRollback() }
         if !runs.isEmpty { finishRuns() }
-        strongroom_connection_end_stops(connection)
+        connection.endStops()
         if !configuration.allowsUnsafeTransactions, !isAutocommit { endOpenTransaction() }
     }
 
@@ -262,7 +261,8 @@ extension Database {
     /// the connection, which needs no memory.
     private func endOpenTransaction() {
         guard transactions.rollbackFailed else {
-            fatalError("""
+            fatalError(
+                """
                 A transaction has been left open at the end of a database access. \
                 Commit it or roll it back, or set Configuration.allowsUnsafeTransactions.
                 """)

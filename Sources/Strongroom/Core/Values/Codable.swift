@@ -23,7 +23,8 @@ extension DatabaseValueConvertible where Self: Encodable {
     }
 
     private static func stopEncoding(_ error: any Error) -> Never {
-        fatalError("""
+        fatalError(
+            """
             \(Self.self) can't be encoded\(reason(error)). \
             Implement databaseJSONEncoder() to change how it is encoded, or databaseValue to do without JSON.
             """)
@@ -97,8 +98,8 @@ private struct NoKeys<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws { throw NeedsJSON() }
 
     func nestedContainer<NestedKey: CodingKey>(
-        keyedBy keyType: NestedKey.Type, forKey key: Key) -> KeyedEncodingContainer<NestedKey>
-    {
+        keyedBy keyType: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
         encoder.container(keyedBy: keyType)
     }
 

@@ -25,9 +25,4 @@ extension Data: DatabaseValueConvertible, StatementColumnConvertible {
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
         self = StatementColumn(sqliteStatement, index).withBlob { Data($0) }
     }
-
-    /// Copies SQLite's bytes.
-    init(sqliteBytes: UnsafeRawPointer?, length: CInt) {
-        self.init(UnsafeRawBufferPointer(start: sqliteBytes, count: Int(length)))
-    }
 }

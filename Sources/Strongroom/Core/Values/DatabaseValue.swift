@@ -151,8 +151,8 @@ extension DatabaseValue: DatabaseValueConvertible {
 extension DatabaseValue: StatementColumnConvertible {
     /// Returns the value of a column in the statement's current row. Nil if it is NULL or can't be converted.
     public static func fromStatement(
-        _ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> DatabaseValue?
-    {
+        _ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt
+    ) -> DatabaseValue? {
         // Without the failable initializer of all such types, which calls this function.
         .some(DatabaseValue(sqliteStatement: sqliteStatement, index: index))
     }

@@ -7,8 +7,8 @@ extension DateFields {
     ///
     /// - returns: the fields, and the format of the text.
     static func parse(
-        _ utf8: UnsafeBufferPointer<UInt8>) -> (fields: DateFields, format: DatabaseDateComponents.Format)?
-    {
+        _ utf8: UnsafeBufferPointer<UInt8>
+    ) -> (fields: DateFields, format: DatabaseDateComponents.Format)? {
         var reader = DateReader(utf8)
         var fields = DateFields()
         let hasDate = reader.isDate

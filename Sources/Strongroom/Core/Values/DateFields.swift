@@ -2,8 +2,8 @@ import Foundation
 
 /// The numbers of a date, of a time of day, or of both, in the formats of SQLite's date functions.
 ///
-/// Days are those of Foundation's Gregorian calendar: Julian up to 4 October 1582, Gregorian from 15 October on. SQLite
-/// itself uses Gregorian days before that, too.
+/// Days are those of the Gregorian calendar, also before its introduction in 1582, as in SQLite. Foundation's calendars
+/// are Julian before.
 ///
 /// Source: <https://www.sqlite.org/lang_datefunc.html#time_values>.
 struct DateFields {
@@ -23,7 +23,7 @@ struct DateFields {
 
 extension DateFields {
     /// The years with four digits, 0000 to 9999, in milliseconds since Foundation's reference date.
-    private static let writable = -63_145_699_200_000.0 ..< 252_423_993_600_000.0
+    private static let writable = -63_145_526_400_000.0..<252_423_993_600_000.0
 
     /// Creates the fields of a date in UTC, to the nearest millisecond. Nil if its year does not have four digits.
     init?(_ date: Date) {
@@ -58,35 +58,25 @@ extension DateFields {
     /// 2001-01-01 in days since 1970-01-01.
     private static let referenceDay = 11_323
 
-    /// 1582-10-15 in days since 1970-01-01.
-    private static let firstGregorianDay = -141_427
-
     /// Days since 1970-01-01.
     private static func days(year: Int, month: Int, day: Int) -> Int {
         let year = month > 2 ? year : year - 1
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let julian = 365 * year + divide(year, by: 4).quotient + dayOfYear
-        let gregorian = julian - divide(year, by: 100).quotient + divide(year, by: 400).quotient - 719_468
-        return gregorian >= firstGregorianDay ? gregorian : julian - 719_470
+        let leapDays = divide(year, by: 4).quotient - divide(year, by: 100).quotient + divide(year, by: 400).quotient
+        return 365 * year + leapDays + dayOfYear - 719_468
     }
 
     private static func date(fromDays days: Int) -> (year: Int, month: Int, day: Int) {
-        guard days >= firstGregorianDay else { return date(fromJulianDays: days + 719_470, plusYears: 0) }
-        // Each 400 years have the same number of days. Within them, the leap days of Julian centuries are added.
-        let (era, day) = divide(days + 719_468, by: 146_097)
-        let century = min(day / 36_524, 3)
-        return date(fromJulianDays: day + century, plusYears: era * 400)
-    }
-
-    /// Returns a date.
-    ///
-    /// - parameter days: the days since 0000-03-01 in the Julian calendar.
-    private static func date(fromJulianDays days: Int, plusYears years: Int) -> (year: Int, month: Int, day: Int) {
-        let year = divide(4 * days + 3, by: 1461).quotient
-        let dayOfYear = days - 365 * year - divide(year, by: 4).quotient
+        // Each 400 years have the same number of days. With a leap day at the end of each century, all have the same
+        // years.
+        let (era, dayOfEra) = divide(days + 719_468, by: 146_097)
+        let evened = dayOfEra + min(dayOfEra / 36_524, 3)
+        let yearOfEra = (4 * evened + 3) / 1461
+        let dayOfYear = evened - 365 * yearOfEra - yearOfEra / 4
         let month = (5 * dayOfYear + 2) / 153
         let day = dayOfYear - (153 * month + 2) / 5 + 1
-        return month < 10 ? (year + years, month + 3, day) : (year + years + 1, month - 9, day)
+        let year = era * 400 + yearOfEra
+        return month < 10 ? (year, month + 3, day) : (year + 1, month - 9, day)
     }
 
     /// Divides and rounds down, for years and days before the epoch.

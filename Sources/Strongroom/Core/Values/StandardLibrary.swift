@@ -241,14 +241,4 @@ extension String: DatabaseValueConvertible, StatementColumnConvertible {
     public init(sqliteStatement: SQLiteStatement, index: CInt) {
         self = StatementColumn(sqliteStatement, index).withText { String(decoding: $0, as: UTF8.self) }
     }
-
-    /// Copies SQLite's whole text, including NUL. Invalid UTF-8 is replaced by U+FFFD.
-    init(sqliteText: UnsafePointer<UInt8>?, length: CInt) {
-        self.init(decoding: UnsafeBufferPointer(start: sqliteText, count: Int(length)), as: UTF8.self)
-    }
-
-    /// The string as an SQL identifier, in double quotes.
-    public var quotedDatabaseIdentifier: String {
-        "\"" + replacingOccurrences(of: "\"", with: "\"\"") + "\""
-    }
 }

@@ -26,11 +26,12 @@ extension UUID: DatabaseValueConvertible, StatementColumnConvertible {
     /// Creates the value of a column in the statement's current row. Nil if it can't be converted.
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         let column = StatementColumn(sqliteStatement, index)
-        let value: UUID? = switch column.kind {
-        case .blob: column.withBlob { UUID(bytes: $0) }
-        case .text: column.withText { UUID(text: $0) }
-        default: nil
-        }
+        let value: UUID? =
+            switch column.kind {
+            case .blob: column.withBlob { UUID(bytes: $0) }
+            case .text: column.withText { UUID(text: $0) }
+            default: nil
+            }
         guard let value else { return nil }
         self = value
     }

@@ -1,12 +1,12 @@
-import CStrongroom
 import Foundation
 
 /// A key store that is a program.
 ///
-/// The program gets two more arguments: the action (`load`, `store` or `remove`), and the key (`current` or `next`).
-/// The key is one line of text, `x'<64 hexadecimal digits>'`. The program writes it to its standard output for `load`,
-/// and reads it from its standard input for `store`. It is never an argument, and no shell is involved. The exit status
-/// is the answer:
+/// The program gets two more arguments: the action (`load`, `store` or `remove`), and the name of the key (`current`,
+/// `next`, or that of a former key). For the action `list`, it writes the names of its keys, each on a line. A rotation
+/// fails if the program does not know `list`, unless ``FormerKeys/discard`` is said. A key is one line of text, `x'<64
+/// hexadecimal digits>'`. The program writes it to its standard output for `load`, and reads it from its standard input
+/// for `store`. It is never an argument, and no shell is involved. The exit status is the answer:
 ///
 /// | Exit status | Answer |
 /// | --- | --- |
@@ -31,27 +31,51 @@ public struct CommandKeyStore: KeyStore {
 
     /// Runs the program to load a key.
     public func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey {
-        try StoredText.key(run("load", entry), in: "what \(program) writes")
+        try StoredText.key(run("load", entry.rawValue), in: "what \(program) writes")
     }
 
     /// Runs the program to store a key.
     public func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) {
-        _ = try run("store", entry, input: StoredText.spelling(key))
+        _ = try run("store", entry.rawValue, input: StoredText.spelling(key))
     }
 
     /// Runs the program to remove a key.
     public func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) {
-        _ = try run("remove", entry)
+        _ = try run("remove", entry.rawValue)
+    }
+
+    /// Runs the program to list its keys.
+    public func formerKeys() throws(KeyStoreError) -> [FormerKey]? {
+        do {
+            return try FormerKey.all(in: run("list", nil, capacity: FormerKey.listCapacity))
+        } catch .absent {
+            return []
+        }
+    }
+
+    /// Runs the program to load a former key.
+    public func load(_ key: FormerKey) throws(KeyStoreError) -> DatabaseKey {
+        try StoredText.key(run("load", key.name), in: "what \(program) writes")
+    }
+
+    /// Runs the program to store a former key.
+    public func store(_ key: DatabaseKey, as former: FormerKey) throws(KeyStoreError) {
+        _ = try run("store", former.name, input: StoredText.spelling(key))
+    }
+
+    /// Runs the program to remove a former key.
+    public func remove(_ key: FormerKey) throws(KeyStoreError) {
+        _ = try run("remove", key.name)
     }
 
     private var program: String { arguments.first ?? "the program" }
 
     private func run(
-        _ verb: String, _ entry: KeyStoreEntry, input: SecretBytes? = nil) throws(KeyStoreError) -> SecretBytes
-    {
+        _ verb: String, _ name: String?, input: SecretBytes? = nil, capacity: Int = StoredText.capacity
+    ) throws(KeyStoreError) -> SecretBytes {
         guard !arguments.isEmpty else { throw .failed("the command has no program") }
-        let call = StoreProgram(arguments: arguments + [verb, entry.rawValue], timeout: timeout)
-        let end = try call.run(input: input, capacity: StoredText.capacity)
+        let call = StoreProgram(arguments: arguments + [verb] + (name.map { [$0] } ?? []), timeout: timeout)
+        let end = try call.run(input: input, capacity: capacity)
         switch end.status {
         case 0: return end.output
         case 44: throw .absent
@@ -94,12 +118,11 @@ struct StoreProgram {
     private func call(
         _ input: SecretBytes?, _ output: UnsafeMutableRawBufferPointer, _ count: inout Int, _ status: inout CInt
     ) -> CInt {
-        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
         let milliseconds = CInt(max(0, min(timeout * 1000, 1e9)))
         func run(_ bytes: UnsafeRawBufferPointer) -> CInt {
-            strongroom_run(
-                &words, bytes.baseAddress, bytes.count, output.baseAddress, output.count, &count, milliseconds, &status)
+            let end = ChildProcess.run(arguments, input: bytes, output: output, milliseconds: milliseconds)
+            (count, status) = (end.count, end.status)
+            return end.error
         }
         return input?.withBytes(run) ?? run(UnsafeRawBufferPointer(start: nil, count: 0))
     }

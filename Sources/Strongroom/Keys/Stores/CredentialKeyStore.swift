@@ -4,7 +4,8 @@ import Foundation
 ///
 /// The unit of the service contains `LoadCredentialEncrypted=NAME` or a similar setting (systemd.exec(5)). The
 /// credential is the text `x'<64 hexadecimal digits>'`. A service can't write its credentials, so storing and removing
-/// fail: a database is only created if the credential exists, and the administrator changes the key.
+/// fail: a database is only created if the credential exists, and the administrator changes the key. Former keys, for
+/// copies, are credentials with the name, `-`, and the ``FormerKey/name`` of the key.
 public struct CredentialKeyStore: KeyStore {
     /// The name of the credential.
     public let name: String
@@ -18,12 +19,26 @@ public struct CredentialKeyStore: KeyStore {
     public func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey {
         let path = try path
         guard entry == .current else { throw .absent }
-        return try StoredText.key(SecretFile(path: path, readers: .group, followsLinks: true).stored(), in: path)
+        return try load(at: path)
     }
+
+    /// Lists the credentials of former keys.
+    public func formerKeys() throws(KeyStoreError) -> [FormerKey]? {
+        let folder = try folder, names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
+            throw .failed("\(folder) can't be read: \(error.localizedDescription)")
+        }
+        return names.filter { $0.hasPrefix(name + "-") }
+            .compactMap { FormerKey(name: String($0.dropFirst(name.count + 1))) }
+    }
+
+    /// Returns the credential of a former key.
+    public func load(_ key: FormerKey) throws(KeyStoreError) -> DatabaseKey { try load(at: path + "-" + key.name) }
 
     /// Throws ``KeyStoreError/failed(_:)``: credentials are read-only.
     public func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) {
-        throw .failed("""
+        throw .failed(
+            """
             credentials are read-only: make the key with systemd-creds, and pass it as \(name) to the service
             """)
     }
@@ -33,17 +48,28 @@ public struct CredentialKeyStore: KeyStore {
         throw .failed("credentials are read-only: take \(name) out of the unit of the service")
     }
 
+    private func load(at path: String) throws(KeyStoreError) -> DatabaseKey {
+        try StoredText.key(SecretFile(path: path, readers: .group, followsLinks: true).stored(), in: path)
+    }
+
     private var path: String {
         get throws(KeyStoreError) {
             guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
                 throw .failed("\"\(name)\" is not the name of a credential")
             }
+            return try folder + "/" + name
+        }
+    }
+
+    private var folder: String {
+        get throws(KeyStoreError) {
             guard let folder = getenv("CREDENTIALS_DIRECTORY") else {
-                throw .failed("""
+                throw .failed(
+                    """
                     CREDENTIALS_DIRECTORY is not set: run this from a systemd service with LoadCredential=\(name)
                     """)
             }
-            return String(cString: folder) + "/" + name
+            return String(cString: folder)
         }
     }
 }

@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 
 /// A key store in a file that only its owner may read. The next key is in a file beside it, whose name ends in `-next`.
@@ -8,6 +7,10 @@ import Foundation
 /// folder may be one that is not mounted, so that it does not count as a store without a key.
 ///
 /// The file contains one line of text, `x'<64 hexadecimal digits>'`, which any SQLCipher accepts as a key.
+///
+/// Each former key is in such a file, too, whose name ends in `-former-`, the seconds since 1970, and the identifier of
+/// the key. The path of the database is in a file whose name ends in `-database`: one store has the key of one database
+/// and of its copies.
 public struct FileKeyStore: KeyStore {
     /// The path of the file.
     public let path: String
@@ -19,29 +22,87 @@ public struct FileKeyStore: KeyStore {
     }
 
     /// Returns the key in the file.
-    public func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey {
-        let file = SecretFile(path: path(entry), readers: .owner, followsLinks: false)
-        return try StoredText.key(file.stored(), in: path(entry))
-    }
+    public func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey { try load(at: path(entry)) }
 
     /// Writes the key into a new file.
     public func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) {
-        let text = try StoredText.spelling(key), path = path(entry)
-        let error = text.withBytes { strongroom_file_create(path, path + "-partial", $0.baseAddress, $0.count) }
+        try create(path(entry), StoredText.spelling(key))
+    }
+
+    /// Removes the file. Does not remove a file that contains no key.
+    public func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) { try remove(at: path(entry)) }
+
+    // MARK: Former keys
+
+    /// Lists the files of former keys.
+    public func formerKeys() throws(KeyStoreError) -> [FormerKey]? {
+        let url = URL(fileURLWithPath: path), prefix = url.lastPathComponent + "-", names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)
+        } catch {
+            throw .failed("the folder of \(path) can't be read: \(error.localizedDescription)")
+        }
+        return names.filter { $0.hasPrefix(prefix) }.compactMap { FormerKey(name: String($0.dropFirst(prefix.count))) }
+    }
+
+    /// Returns the key in the file of a former key.
+    public func load(_ key: FormerKey) throws(KeyStoreError) -> DatabaseKey { try load(at: path(key)) }
+
+    /// Writes a former key into a new file.
+    public func store(_ key: DatabaseKey, as former: FormerKey) throws(KeyStoreError) {
+        try create(path(former), StoredText.spelling(key))
+    }
+
+    /// Removes the file of a former key. Does not remove a file that contains no key.
+    public func remove(_ key: FormerKey) throws(KeyStoreError) { try remove(at: path(key)) }
+
+    // MARK: The database
+
+    /// Returns the path in the file whose name ends in `-database`.
+    public func databasePath() throws(KeyStoreError) -> String? {
+        let text: SecretBytes
+        do {
+            text = try SecretFile(path: path + "-database", readers: .owner, followsLinks: false).stored()
+        } catch .absent {
+            return nil
+        }
+        return text.withBytes { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// Writes the path into the file whose name ends in `-database`.
+    public func recordDatabasePath(_ path: String) throws(KeyStoreError) {
+        let file = self.path + "-database", line: SecretBytes
+        do { line = try SecretBytes(copying: Array(path.utf8) + [UInt8(ascii: "\n")]) } catch {
+            throw .failed("there is no memory")
+        }
+        let error = NamedFile.remove(file)
+        guard error == 0 || error == ENOENT else { throw .failed("\(file): \(SecretFile.Failure.words(error))") }
+        try create(file, line)
+    }
+
+    // MARK: Files
+
+    private func path(_ entry: KeyStoreEntry) -> String {
+        entry == .current ? path : path + "-next"
+    }
+
+    private func path(_ key: FormerKey) -> String { path + "-" + key.name }
+
+    private func load(at path: String) throws(KeyStoreError) -> DatabaseKey {
+        try StoredText.key(SecretFile(path: path, readers: .owner, followsLinks: false).stored(), in: path)
+    }
+
+    private func create(_ path: String, _ text: SecretBytes) throws(KeyStoreError) {
+        let error = text.withBytes { NamedFile.create(path, partial: path + "-partial", $0) }
         if error == EEXIST { throw .exists }
         guard error == 0 else { throw .failed("\(path) can't be written: \(SecretFile.Failure.words(error))") }
     }
 
-    /// Removes the file. Does not remove a file that contains no key.
-    public func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) {
-        _ = try load(entry)
-        let error = strongroom_file_remove(path(entry))
+    private func remove(at path: String) throws(KeyStoreError) {
+        _ = try load(at: path)
+        let error = NamedFile.remove(path)
         if error == ENOENT { throw .absent }
-        guard error == 0 else { throw .failed("\(path(entry)) can't be removed: \(SecretFile.Failure.words(error))") }
-    }
-
-    private func path(_ entry: KeyStoreEntry) -> String {
-        entry == .current ? path : path + "-next"
+        guard error == 0 else { throw .failed("\(path) can't be removed: \(SecretFile.Failure.words(error))") }
     }
 }
 
@@ -61,6 +122,6 @@ extension SecretFile {
 
     private var isFolderThere: Bool {
         let folder = path.contains("/") ? String(path[...path.lastIndex(of: "/")!]) : "."
-        return strongroom_size_of_file(folder) == -2
+        return NamedFile.size(folder) == -2
     }
 }

@@ -1,13 +1,16 @@
 /// A type that stores the key of a database for each start of a program: a file, a keychain, a key management service.
 ///
-/// ``DatabaseKey/managed(by:)`` opens a database with the key of a store, and makes a key if there is none. Each of the
-/// three calls distinguishes *absent*, *locked* and *failed*: a key is made only if it is absent, and a locked store
-/// can be tried again.
+/// ``DatabaseKey/managed(by:formerKeys:)`` opens a database with the key of a store, and makes a key if there is none.
+/// Each call distinguishes *absent*, *locked* and *failed*: a key is made only if it is absent, and a locked store can
+/// be tried again.
+///
+/// Three calls are required. A store that also implements the four for former keys keeps the keys of copies over a
+/// rotation.
 ///
 /// A store of your own follows these rules:
 ///
-/// - A key that ``store(_:as:)`` has stored is there after a power failure.
-/// - ``store(_:as:)`` does not replace a key.
+/// - A key that ``store(_:as:)-(_,KeyStoreEntry)`` has stored is there after a power failure.
+/// - ``store(_:as:)-(_,KeyStoreEntry)`` does not replace a key.
 /// - A store that can't be reached or read has failed. It is not empty.
 ///
 /// The thread that opens the database or changes its key makes the calls. They may block it.
@@ -26,6 +29,60 @@ public protocol KeyStore: Sendable {
     ///
     /// - throws: ``KeyStoreError/absent`` if there is none.
     func remove(_ entry: KeyStoreEntry) throws(KeyStoreError)
+
+    // MARK: Former keys
+
+    /// Returns the former keys. Nil if the store can't keep any, as it is by default: a rotation then needs
+    /// ``FormerKeys/discard``.
+    func formerKeys() throws(KeyStoreError) -> [FormerKey]?
+
+    /// Returns a former key. Default: throws ``KeyStoreError/absent``.
+    ///
+    /// - throws: ``KeyStoreError/absent`` only if the store was reached, and has no such key.
+    func load(_ key: FormerKey) throws(KeyStoreError) -> DatabaseKey
+
+    /// Stores a former key under its ``FormerKey/name``. Default: throws ``KeyStoreError/failed(_:)``.
+    ///
+    /// - throws: ``KeyStoreError/exists`` if the store already has it.
+    func store(_ key: DatabaseKey, as former: FormerKey) throws(KeyStoreError)
+
+    /// Removes a former key: nothing opens the copies from before its rotation. Default: throws
+    /// ``KeyStoreError/absent``.
+    ///
+    /// - throws: ``KeyStoreError/absent`` if there is none.
+    func remove(_ key: FormerKey) throws(KeyStoreError)
+
+    // MARK: The database
+
+    /// Returns the path of the database that was created with the current key. Nil if the store has not recorded it,
+    /// as it is by default. While that database exists, the key creates no other one.
+    func databasePath() throws(KeyStoreError) -> String?
+
+    /// Records the path of the database that is created with the current key. Default: does nothing. A failure prevents
+    /// nothing.
+    func recordDatabasePath(_ path: String) throws(KeyStoreError)
+}
+
+extension KeyStore {
+    /// Returns nil: the store can't keep former keys.
+    public func formerKeys() throws(KeyStoreError) -> [FormerKey]? { nil }
+
+    /// Throws ``KeyStoreError/absent``.
+    public func load(_ key: FormerKey) throws(KeyStoreError) -> DatabaseKey { throw .absent }
+
+    /// Throws ``KeyStoreError/failed(_:)``.
+    public func store(_ key: DatabaseKey, as former: FormerKey) throws(KeyStoreError) {
+        throw .failed("the store can't keep former keys")
+    }
+
+    /// Throws ``KeyStoreError/absent``.
+    public func remove(_ key: FormerKey) throws(KeyStoreError) { throw .absent }
+
+    /// Returns nil: the store does not record the database.
+    public func databasePath() throws(KeyStoreError) -> String? { nil }
+
+    /// Does nothing.
+    public func recordDatabasePath(_ path: String) throws(KeyStoreError) {}
 }
 
 /// The two keys that a store can have.
@@ -58,14 +115,20 @@ extension DatabaseKey {
     /// If a database exists and its key doesn't, or the store is locked or fails, opening throws and makes no key.
     ///
     /// `rotateKey(to: .managed(by: store))` changes the key. The store has both keys until the database has the new
-    /// one.
+    /// one, and then keeps the former one for copies that were made before: backups, and what `vacuum(into:)` writes.
+    /// If neither the current nor the next key fits a database, opening tries the former ones.
+    /// ``Database/storedKey`` tells which of them opened it.
     ///
     /// Opening throws `SQLITE_CANTOPEN` with the reason ``DatabaseError/Reason/missingKey``,
-    /// ``DatabaseError/Reason/keyStoreLocked`` or ``DatabaseError/Reason/keyStoreFailed``, and `SQLITE_BUSY` if another
-    /// process takes longer than a minute to make a key.
-    /// another process makes a key for longer than a minute.
-    public static func managed(by store: some KeyStore) -> DatabaseKey {
-        DatabaseKey(source: KeySource(store: store))
+    /// ``DatabaseError/Reason/keyStoreLocked``, ``DatabaseError/Reason/keyStoreFailed`` or
+    /// ``DatabaseError/Reason/foreignKeyStore``, and `SQLITE_BUSY` if another process takes longer than a minute to
+    /// make a key. A rotation throws ``DatabaseError/Reason/unkeptFormerKey`` if the store can't keep the former key.
+    ///
+    /// - parameters:
+    ///   - store: the store of the key.
+    ///   - formerKeys: the former keys that a rotation to this key keeps. Default: all.
+    public static func managed(by store: some KeyStore, formerKeys: FormerKeys = .keep) -> DatabaseKey {
+        DatabaseKey(source: KeySource(store: store, formerKeys: formerKeys))
     }
 }
 

@@ -1,4 +1,3 @@
-import CStrongroom
 import Foundation
 
 /// The key of a database in a key store: the rules by which it is loaded, made and changed.
@@ -9,7 +8,7 @@ struct ManagedKey {
 
     /// The file beside the database that admits one process at a time to make or change its key. It is never removed,
     /// because removing it would give two processes two locks.
-    static func lockFile(of path: String) -> String { path + "-key-lock" }
+    static func lockFile(of path: String) -> String { CompanionFile.keyLock.path(of: path) }
 
     // MARK: - Loading
 
@@ -27,7 +26,7 @@ struct ManagedKey {
     func load(_ entry: KeyStoreEntry) throws -> DatabaseKey? {
         do {
             let key = try store.load(entry)
-            guard key.source.store == nil else { throw KeyStoreError.failed("it refers to another store") }
+            guard key.source.managed == nil else { throw KeyStoreError.failed("it refers to another store") }
             return key
         } catch KeyStoreError.absent {
             return nil
@@ -42,7 +41,13 @@ struct ManagedKey {
     ///
     /// - parameter requireAbsence: throws if there is a database, or may be one.
     func make(_ requireAbsence: () throws -> Void) throws -> (key: DatabaseKey, entry: KeyStoreEntry) {
-        try requireAbsence()
+        do {
+            try requireAbsence()
+        } catch {
+            // Another process may have made the key, and the database, since the store was asked.
+            if let loaded = try loaded() { return loaded }
+            throw error
+        }
         return try locked(milliseconds: 60_000) {
             // The former holder of the lock may have made one.
             if let loaded = try loaded() { return loaded }
@@ -51,6 +56,28 @@ struct ManagedKey {
             try keep(key, as: .current)
             return (key, .current)
         }
+    }
+
+    /// Records that the database is created with the stored key. A store that can't record it is none that refuses.
+    ///
+    /// - throws: `SQLITE_CANTOPEN` with the reason `foreignKeyStore` if the key is that of another database, which
+    ///   exists.
+    func claim() throws {
+        guard let recorded = try? store.databasePath() else {
+            try? store.recordDatabasePath(path)
+            return
+        }
+        guard recorded != path else { return }
+        guard NamedFile.size(recorded) <= 0 else {
+            throw DatabaseError(
+                .SQLITE_CANTOPEN,
+                refusing: "the key store has the key of \(recorded): a change of its key would be one of \(path), too",
+                advice: """
+                    give \(path) a store of its own, such as a FileKeyStore with another path; a copy that shares the \
+                    key is made with vacuum(into:)
+                    """, reason: .foreignKeyStore)
+        }
+        try? store.recordDatabasePath(path)
     }
 
     /// Stores a key, and verifies that the store returns it.
@@ -90,7 +117,7 @@ struct ManagedKey {
 
     /// Runs `body` while no other process makes or changes the key.
     func locked<T>(milliseconds: CInt, _ body: () throws -> T) throws -> T {
-        let file = Self.lockFile(of: path), descriptor = strongroom_file_hold(file, path, milliseconds)
+        let file = Self.lockFile(of: path), descriptor = NamedFile.hold(file, like: path, milliseconds: milliseconds)
         guard descriptor >= 0 else {
             guard descriptor != -EBUSY else {
                 throw DatabaseError(
@@ -105,7 +132,7 @@ struct ManagedKey {
         return try body()
     }
 
-    private func failure(_ error: any Error, _ verb: String) -> DatabaseError {
+    func failure(_ error: any Error, _ verb: String) -> DatabaseError {
         let error = error as? KeyStoreError ?? .failed("unknown error")
         return error.databaseError(doing: "\(verb) the key of \(path)")
     }
@@ -120,9 +147,9 @@ extension DatabaseKey {
 }
 
 extension KeySource {
-    /// The store of the key. Nil for a key that is given directly or by a provider.
-    var store: (any KeyStore)? {
-        if case .store(let store) = storage { store } else { nil }
+    /// The store of the key, and the former keys that it keeps. Nil for a key that is given directly or by a provider.
+    var managed: (store: any KeyStore, formerKeys: FormerKeys)? {
+        if case .store(let store, let formerKeys) = storage { (store, formerKeys) } else { nil }
     }
 }
 

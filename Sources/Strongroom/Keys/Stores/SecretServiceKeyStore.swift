@@ -2,8 +2,9 @@ import Foundation
 
 /// A key store in the desktop's keyring (GNOME Keyring, KWallet, KeePassXC), by libsecret's `secret-tool`.
 ///
-/// The item has the attributes `service`, `account` and `strongroom-key`, which is `current` or `next`. The key is
-/// text, because not every keyring accepts bytes. It only passes through pipes.
+/// The item has the attributes `service`, `account` and `strongroom-key`, which is `current`, `next`, or the name of a
+/// former key. The key is text, because not every keyring accepts bytes. It only passes through pipes. The names of the
+/// former keys are in an item of their own, because `secret-tool` does not show attributes everywhere.
 ///
 /// `secret-tool lookup` does not distinguish a missing item from a locked keyring. So `secret-tool search` follows a
 /// failed look-up: it lists the items of a locked keyring without their secrets. A keyring that hides its items while
@@ -30,31 +31,81 @@ public struct SecretServiceKeyStore: KeyStore {
     }
 
     /// Looks up the item of a key.
-    public func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey {
-        let found = try run(["lookup"] + attributes(entry.rawValue), capacity: StoredText.capacity)
-        if found.status == 0 { return try StoredText.key(found.output, in: "the keyring item of \(service)") }
-        let search = try run(["search", "--all"] + attributes(entry.rawValue), capacity: 65_536)
-        guard search.status == 0 else { throw failure("search", search) }
-        guard search.output.count == 0 else { throw .locked("the keyring does not show the key of \(service)") }
-        throw .absent
-    }
+    public func load(_ entry: KeyStoreEntry) throws(KeyStoreError) -> DatabaseKey { try loadKey(entry.rawValue) }
 
     /// Stores a key as a new item.
     public func store(_ key: DatabaseKey, as entry: KeyStoreEntry) throws(KeyStoreError) {
-        let text = try StoredText.spelling(key)
-        try unlock()
-        do {
-            _ = try load(entry)
-        } catch .absent {
-            return try keep(text, entry.rawValue)
-        }
-        throw .exists
+        try storeNew(key, entry.rawValue)
     }
 
     /// Removes the item of a key.
     public func remove(_ entry: KeyStoreEntry) throws(KeyStoreError) {
         _ = try load(entry)
         try clear(entry.rawValue)
+    }
+
+    // MARK: Former keys
+
+    /// Looks up the item with the names of the former keys.
+    public func formerKeys() throws(KeyStoreError) -> [FormerKey]? {
+        do {
+            return try FormerKey.all(in: lookUp(Self.listName, capacity: FormerKey.listCapacity))
+        } catch .absent {
+            return []
+        }
+    }
+
+    /// Looks up the item of a former key.
+    public func load(_ key: FormerKey) throws(KeyStoreError) -> DatabaseKey { try loadKey(key.name) }
+
+    /// Stores a former key as a new item, and then its name.
+    public func store(_ key: DatabaseKey, as former: FormerKey) throws(KeyStoreError) {
+        try storeNew(key, former.name)
+        try keepList((formerKeys() ?? []).filter { $0 != former } + [former])
+    }
+
+    /// Removes the name of a former key, and then its item.
+    public func remove(_ key: FormerKey) throws(KeyStoreError) {
+        _ = try load(key)
+        try keepList((formerKeys() ?? []).filter { $0 != key })
+        try clear(key.name)
+    }
+
+    private static let listName = "former"
+
+    private func keepList(_ keys: [FormerKey]) throws(KeyStoreError) {
+        let text: SecretBytes
+        do { text = try SecretBytes(copying: keys.map { $0.name + "\n" }.joined().utf8) } catch {
+            throw .failed("there is no memory")
+        }
+        guard text.count > 0 else { return try clear(Self.listName) }
+        try keep(text, Self.listName)
+    }
+
+    // MARK: Items
+
+    private func loadKey(_ name: String) throws(KeyStoreError) -> DatabaseKey {
+        try StoredText.key(lookUp(name, capacity: StoredText.capacity), in: "the keyring item of \(service)")
+    }
+
+    private func lookUp(_ name: String, capacity: Int) throws(KeyStoreError) -> SecretBytes {
+        let found = try run(["lookup"] + attributes(name), capacity: capacity)
+        if found.status == 0 { return found.output }
+        let search = try run(["search", "--all"] + attributes(name), capacity: 65_536)
+        guard search.status == 0 else { throw failure("search", search) }
+        guard search.output.count == 0 else { throw .locked("the keyring does not show the key of \(service)") }
+        throw .absent
+    }
+
+    private func storeNew(_ key: DatabaseKey, _ name: String) throws(KeyStoreError) {
+        let text = try StoredText.spelling(key)
+        try unlock()
+        do {
+            _ = try loadKey(name)
+        } catch .absent {
+            return try keep(text, name)
+        }
+        throw .exists
     }
 
     private func unlock() throws(KeyStoreError) {
@@ -79,8 +130,8 @@ public struct SecretServiceKeyStore: KeyStore {
     }
 
     private func run(
-        _ arguments: [String], input: SecretBytes? = nil, capacity: Int) throws(KeyStoreError) -> StoreProgram.End
-    {
+        _ arguments: [String], input: SecretBytes? = nil, capacity: Int
+    ) throws(KeyStoreError) -> StoreProgram.End {
         try StoreProgram(arguments: [program] + arguments, timeout: timeout).run(input: input, capacity: capacity)
     }
 

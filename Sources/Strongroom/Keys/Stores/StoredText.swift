@@ -37,3 +37,14 @@ enum StoredText {
         throw .failed("\(place) contains no key of the form x'…' with 64 hexadecimal digits")
     }
 }
+
+extension FormerKey {
+    /// The greatest size of a list in bytes: more than a thousand former keys.
+    static let listCapacity = 65_536
+
+    /// Returns the former keys that a text names, one on each line. Ignores other lines.
+    static func all(in text: SecretBytes) -> [FormerKey] {
+        text.withBytes { String(decoding: $0, as: UTF8.self) }
+            .split(whereSeparator: \.isNewline).compactMap { FormerKey(name: String($0)) }
+    }
+}

@@ -6,7 +6,7 @@
 /// }
 ///
 /// let request = Book.including(required: Book.author.filter { $0.country == "FR" })
-/// SELECT "book".*, "author".* FROM "book" JOIN "author" ON ("author"."id" = "book"."authorId") AND …
+/// // SELECT "book".*, "author".* FROM "book" JOIN "author" ON ("author"."id" = "book"."authorId") AND …
 /// ```
 public protocol Association: DerivableRequest, Sendable {
     /// The record type on the left side of the association.
@@ -41,8 +41,8 @@ extension Association {
     }
 
     private func withRequest(
-        _ change: (QueryInterfaceRequest<RowDecoder>) -> QueryInterfaceRequest<RowDecoder>) -> Self
-    {
+        _ change: (QueryInterfaceRequest<RowDecoder>) -> QueryInterfaceRequest<RowDecoder>
+    ) -> Self {
         with { $0.query = change(QueryInterfaceRequest($0.query)).query }
     }
 
@@ -67,8 +67,8 @@ extension Association {
 
     /// Appends to the selection expressions that depend on the connection.
     public func annotatedWhenConnected(
-        with selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]) -> Self
-    {
+        with selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]
+    ) -> Self {
         withRequest { $0.annotatedWhenConnected(with: selection) }
     }
 
@@ -79,8 +79,8 @@ extension Association {
 
     /// Replaces the order with one that depends on the connection.
     public func orderWhenConnected(
-        _ orderings: @escaping @Sendable (Database) throws -> [any SQLOrderingTerm]) -> Self
-    {
+        _ orderings: @escaping @Sendable (Database) throws -> [any SQLOrderingTerm]
+    ) -> Self {
         withRequest { $0.orderWhenConnected(orderings) }
     }
 
@@ -95,8 +95,8 @@ extension Association {
 
     /// Replaces the grouping with one that depends on the connection.
     public func groupWhenConnected(
-        _ expressions: @escaping @Sendable (Database) throws -> [any SQLExpressible]) -> Self
-    {
+        _ expressions: @escaping @Sendable (Database) throws -> [any SQLExpressible]
+    ) -> Self {
         withRequest { $0.groupWhenConnected(expressions) }
     }
 
@@ -183,11 +183,13 @@ public struct JoinAssociation<Origin, Destination>: AssociationToOne {
 
     init(
         _ destination: QueryInterfaceRequest<Destination>,
-        on condition: @escaping @Sendable (TableAlias<Origin>, TableAlias<Destination>) -> any SQLExpressible)
-    {
-        self.init(destination, .expression {
-            let (left, right) = (TableAlias<Origin>(), TableAlias<Destination>())
-            return (left, right, condition(left, right).sqlExpression)
-        })
+        on condition: @escaping @Sendable (TableAlias<Origin>, TableAlias<Destination>) -> any SQLExpressible
+    ) {
+        self.init(
+            destination,
+            .expression {
+                let (left, right) = (TableAlias<Origin>(), TableAlias<Destination>())
+                return (left, right, condition(left, right).sqlExpression)
+            })
     }
 }

@@ -295,7 +295,7 @@ public func length<RowDecoder>(_ aggregate: AssociationAggregate<RowDecoder>) ->
 /// `CAST(aggregate AS storageClass)`, under the name of the aggregate. <https://www.sqlite.org/lang_expr.html#castexpr>
 public func cast<RowDecoder>(
     _ aggregate: AssociationAggregate<RowDecoder>,
-    as storageClass: Database.StorageClass) -> AssociationAggregate<RowDecoder>
-{
+    as storageClass: Database.StorageClass
+) -> AssociationAggregate<RowDecoder> {
     aggregate.map(key: aggregate.key) { cast($0, as: storageClass) }
 }

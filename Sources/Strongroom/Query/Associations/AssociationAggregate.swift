@@ -3,8 +3,8 @@
 /// ```swift
 /// let prolific = Author.having(Author.books.count >= 20)
 /// let request = Author.annotated(with: Author.books.count, Author.books.max(\.year))
-/// SELECT "author".*, COUNT(DISTINCT "book"."id") AS "bookCount", … FROM "author" LEFT JOIN "book" … GROUP BY
-/// "author"."id"
+/// // SELECT "author".*, COUNT(DISTINCT "book"."id") AS "bookCount", …
+/// // FROM "author" LEFT JOIN "book" … GROUP BY "author"."id"
 /// ```
 public struct AssociationAggregate<RowDecoder> {
     typealias Expression = SQLRelation.Connected<SQLExpression>
@@ -22,8 +22,8 @@ public struct AssociationAggregate<RowDecoder> {
 
     init(
         _ association: SQLAssociation, key: String,
-        _ value: @escaping @Sendable (Database, TableAliasBase) throws -> SQLExpression)
-    {
+        _ value: @escaping @Sendable (Database, TableAliasBase) throws -> SQLExpression
+    ) {
         self.init(key: key) { relation in
             let alias = TableAliasBase(aliasName: nil)
             var association = association
@@ -53,8 +53,8 @@ public struct AssociationAggregate<RowDecoder> {
 
     /// Returns an expression on the joins of both.
     func combined(
-        with other: Self, _ combine: @escaping @Sendable (SQLExpression, SQLExpression) -> SQLExpression) -> Self
-    {
+        with other: Self, _ combine: @escaping @Sendable (SQLExpression, SQLExpression) -> SQLExpression
+    ) -> Self {
         AssociationAggregate { relation in
             let (left, right) = (join(&relation), other.join(&relation))
             return { db in try combine(left(db), right(db)) }
@@ -118,7 +118,8 @@ extension AssociationToMany {
     }
 
     private func aggregate(
-        _ function: String, _ expression: some SQLSpecificExpressible, prefix: String = "", suffix: String = "")
+        _ function: String, _ expression: some SQLSpecificExpressible, prefix: String = "", suffix: String = ""
+    )
         -> AssociationAggregate<OriginRowDecoder>
     {
         let expression = expression.sqlExpression

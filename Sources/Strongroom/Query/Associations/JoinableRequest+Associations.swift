@@ -65,50 +65,43 @@ extension TableRecord {
 
     /// Returns a request that fetches all associated rows of each record, with a further statement.
     public static func including<A: AssociationToMany>(all association: A) -> QueryInterfaceRequest<Self>
-        where A.OriginRowDecoder == Self
-    {
+    where A.OriginRowDecoder == Self {
         all().including(all: association)
     }
 
     /// Returns a request that fetches the associated row of each record, if there is one.
     public static func including<A: Association>(optional association: A) -> QueryInterfaceRequest<Self>
-        where A.OriginRowDecoder == Self
-    {
+    where A.OriginRowDecoder == Self {
         all().including(optional: association)
     }
 
     /// Returns a request that fetches the associated row of each record, and leaves out records without one.
     public static func including<A: Association>(required association: A) -> QueryInterfaceRequest<Self>
-        where A.OriginRowDecoder == Self
-    {
+    where A.OriginRowDecoder == Self {
         all().including(required: association)
     }
 
     /// Returns a request that joins the associated rows of each record, if there are any, for conditions and orders.
     public static func joining<A: Association>(optional association: A) -> QueryInterfaceRequest<Self>
-        where A.OriginRowDecoder == Self
-    {
+    where A.OriginRowDecoder == Self {
         all().joining(optional: association)
     }
 
     /// Returns a request for the records with an associated row.
     public static func joining<A: Association>(required association: A) -> QueryInterfaceRequest<Self>
-        where A.OriginRowDecoder == Self
-    {
+    where A.OriginRowDecoder == Self {
         all().joining(required: association)
     }
 
     /// Returns a request that appends the columns of the associated row of each record, NULL if there is none.
     public static func annotated<A: Association>(withOptional association: A) -> QueryInterfaceRequest<Self>
-        where A.OriginRowDecoder == Self
-    {
+    where A.OriginRowDecoder == Self {
         all().annotated(withOptional: association)
     }
 
     /// Returns a request that appends the columns of the associated row, and leaves out records without one.
     public static func annotated<A: Association>(withRequired association: A) -> QueryInterfaceRequest<Self>
-        where A.OriginRowDecoder == Self
-    {
+    where A.OriginRowDecoder == Self {
         all().annotated(withRequired: association)
     }
 }
@@ -118,50 +111,43 @@ extension Table {
 
     /// Returns a request that fetches all associated rows of each row, with a further statement.
     public func including<A: AssociationToMany>(all association: A) -> QueryInterfaceRequest<RowDecoder>
-        where A.OriginRowDecoder == RowDecoder
-    {
+    where A.OriginRowDecoder == RowDecoder {
         all().including(all: association)
     }
 
     /// Returns a request that fetches the associated row of each row, if there is one.
     public func including<A: Association>(optional association: A) -> QueryInterfaceRequest<RowDecoder>
-        where A.OriginRowDecoder == RowDecoder
-    {
+    where A.OriginRowDecoder == RowDecoder {
         all().including(optional: association)
     }
 
     /// Returns a request that fetches the associated row of each row, and leaves out rows without one.
     public func including<A: Association>(required association: A) -> QueryInterfaceRequest<RowDecoder>
-        where A.OriginRowDecoder == RowDecoder
-    {
+    where A.OriginRowDecoder == RowDecoder {
         all().including(required: association)
     }
 
     /// Returns a request that joins the associated rows of each row, if there are any, for conditions and orders.
     public func joining<A: Association>(optional association: A) -> QueryInterfaceRequest<RowDecoder>
-        where A.OriginRowDecoder == RowDecoder
-    {
+    where A.OriginRowDecoder == RowDecoder {
         all().joining(optional: association)
     }
 
     /// Returns a request for the rows with an associated row.
     public func joining<A: Association>(required association: A) -> QueryInterfaceRequest<RowDecoder>
-        where A.OriginRowDecoder == RowDecoder
-    {
+    where A.OriginRowDecoder == RowDecoder {
         all().joining(required: association)
     }
 
     /// Returns a request that appends the columns of the associated row of each row, NULL if there is none.
     public func annotated<A: Association>(withOptional association: A) -> QueryInterfaceRequest<RowDecoder>
-        where A.OriginRowDecoder == RowDecoder
-    {
+    where A.OriginRowDecoder == RowDecoder {
         all().annotated(withOptional: association)
     }
 
     /// Returns a request that appends the columns of the associated row, and leaves out rows without one.
     public func annotated<A: Association>(withRequired association: A) -> QueryInterfaceRequest<RowDecoder>
-        where A.OriginRowDecoder == RowDecoder
-    {
+    where A.OriginRowDecoder == RowDecoder {
         all().annotated(withRequired: association)
     }
 }

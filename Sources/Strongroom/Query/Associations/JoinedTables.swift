@@ -24,8 +24,8 @@ struct JoinedTables {
     }
 
     private mutating func add(
-        _ relation: SQLRelation, joinedBy join: SQLJoin?, to parent: Int?, _ db: Database) throws
-    {
+        _ relation: SQLRelation, joinedBy join: SQLJoin?, to parent: Int?, _ db: Database
+    ) throws {
         let index = tables.count
         tables.append(Table(source: relation.source, relation: relation, join: join, parent: parent))
         if let join, let parent { tables[index].condition = try condition(join, left: parent, right: index, db) }
@@ -39,7 +39,8 @@ struct JoinedTables {
     private func check(_ join: SQLJoin, in outer: SQLJoin?, isNew: Bool) throws {
         func misuse(_ message: String) -> DatabaseError { DatabaseError(resultCode: .SQLITE_MISUSE, message: message) }
         if let obstacle = join.obstacle {
-            throw misuse("""
+            throw misuse(
+                """
                 the association \(join.key) can't be joined, because it has \(obstacle): leave that out, or use \
                 including(all:)
                 """)
@@ -63,9 +64,11 @@ struct JoinedTables {
             let (leftAlias, rightAlias) = (TableAliasBase(aliasName: nil), TableAliasBase(aliasName: nil))
             tables[left].source.aliases.append(leftAlias)
             tables[right].source.aliases.append(rightAlias)
-            return try .associative(.and, join.condition.columns(db).map {
-                .comparison(rightAlias[Column($0.right)], .equal, leftAlias[Column($0.left)])
-            })
+            return try .associative(
+                .and,
+                join.condition.columns(db).map {
+                    .comparison(rightAlias[Column($0.right)], .equal, leftAlias[Column($0.left)])
+                })
         }
     }
 
@@ -178,7 +181,7 @@ struct JoinedTables {
     private func stableOrdering(of table: Table, _ db: Database) throws -> [SQLOrdering] {
         let name = table.source.tableName
         if !commonTables.contains(where: { $0.name.foldedSQLName == name.foldedSQLName }),
-           try db.knowsPrimaryKey(ofTable: name)
+            try db.knowsPrimaryKey(ofTable: name)
         {
             return try db.primaryKey(name).columns.map { Column($0).sqlOrdering }
         }
@@ -239,11 +242,11 @@ struct JoinedTables {
     }
 
     private func columnCount(
-        of selection: SQLSelection, _ source: SQLSource, _ sources: [SQLSource], _ db: Database) throws -> Int?
-    {
+        of selection: SQLSelection, _ source: SQLSource, _ sources: [SQLSource], _ db: Database
+    ) throws -> Int? {
         let definitions = commonTables
         if case .allColumns = selection.node,
-           definitions.contains(where: { $0.name.foldedSQLName == source.tableName.foldedSQLName })
+            definitions.contains(where: { $0.name.foldedSQLName == source.tableName.foldedSQLName })
         {
             return try db.reusableStatement { writer in
                 try Self.write(definitions, to: &writer)

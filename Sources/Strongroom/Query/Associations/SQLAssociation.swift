@@ -42,22 +42,25 @@ public struct SQLAssociation: Sendable {
 
     /// Returns true if both associations have the same steps and keys up to a step that is the last one of neither.
     func sharesSteps(with other: SQLAssociation, to step: Int) -> Bool {
-        step < min(steps.count, other.steps.count) - 1 && zip(steps, other.steps).prefix(step + 1).allSatisfy {
-            $0.keyName == $1.keyName && $0.hasSameSteps(as: $1)
-        }
+        step < min(steps.count, other.steps.count) - 1
+            && zip(steps, other.steps).prefix(step + 1).allSatisfy {
+                $0.keyName == $1.keyName && $0.hasSameSteps(as: $1)
+            }
     }
 
     /// Returns the association that begins at the origin of the joins.
     func behind(_ joins: [SQLJoin]) -> SQLAssociation {
         var association = self
-        association.steps.insert(contentsOf: joins.map { join in
-            var query = SQLQuery(tableName: join.relation.source.tableName, selection: [])
-            query.relation = join.relation
-            query.relation.joins = []
-            query.relation.prefetches = []
-            return Step(key: .given(join.key, isPlural: false), isToMany: false, condition: join.condition,
-                query: query)
-        }, at: 0)
+        association.steps.insert(
+            contentsOf: joins.map { join in
+                var query = SQLQuery(tableName: join.relation.source.tableName, selection: [])
+                query.relation = join.relation
+                query.relation.joins = []
+                query.relation.prefetches = []
+                return Step(
+                    key: .given(join.key, isPlural: false), isToMany: false, condition: join.condition,
+                    query: query)
+            }, at: 0)
         return association
     }
 
@@ -95,9 +98,10 @@ public struct SQLAssociation: Sendable {
         relation.filters.append { db in try belonging(db, condition.columns(db)) }
         for (former, step) in zip(steps, steps.dropFirst()) {
             var next = step.query.relation
-            next.joins.append(SQLJoin(
-                key: "strongroom_origin", kind: .required, condition: step.condition.reversed,
-                relation: relation.unselected, obstacle: former.query.joinObstacle))
+            next.joins.append(
+                SQLJoin(
+                    key: "strongroom_origin", kind: .required, condition: step.condition.reversed,
+                    relation: relation.unselected, obstacle: former.query.joinObstacle))
             relation = next
         }
         query.relation = relation

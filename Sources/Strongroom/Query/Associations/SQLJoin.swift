@@ -91,7 +91,7 @@ extension SQLRelation {
     /// Joins a relation, or merges it into the one that is joined under the same key.
     mutating func add(_ join: SQLJoin, inPlace: Bool = false) {
         guard let index = joins.firstIndex(where: { $0.key == join.key && $0.condition.isSame(as: join.condition) }),
-              joins[index].relation.source.tableName == join.relation.source.tableName
+            joins[index].relation.source.tableName == join.relation.source.tableName
         else {
             return joins.append(join)
         }
@@ -120,8 +120,9 @@ extension SQLRelation {
     mutating func add(_ prefetch: SQLPrefetch, inPlace: Bool = false) {
         var prefetch = prefetch
         sharePivots(with: &prefetch)
-        guard let index = prefetches.firstIndex(
-            where: { $0.key == prefetch.key && $0.pivotKeys == prefetch.pivotKeys }) else {
+        guard
+            let index = prefetches.firstIndex(where: { $0.key == prefetch.key && $0.pivotKeys == prefetch.pivotKeys })
+        else {
             return prefetches.append(prefetch)
         }
         let former = prefetches.remove(at: index)

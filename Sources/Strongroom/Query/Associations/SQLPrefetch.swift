@@ -87,8 +87,8 @@ struct SQLPrefetch: Sendable {
     }
 
     private static func fetch(
-        _ query: SQLQuery, _ columns: [String], _ db: Database) throws -> [[DatabaseValue]: [Row]]
-    {
+        _ query: SQLQuery, _ columns: [String], _ db: Database
+    ) throws -> [[DatabaseValue]: [Row]] {
         let pivots = columns.map(SQLAssociation.originColumn)
         var found: [[DatabaseValue]: [Row]] = [:]
         for row in try query.prepared(db).allRows(db) {
@@ -104,8 +104,8 @@ struct SQLPrefetch: Sendable {
     ///   them.
     private func query(
         for keys: [[DatabaseValue]?], of origin: SQLQuery?, _ columns: [(left: String, right: String)],
-        _ db: Database) throws -> SQLQuery?
-    {
+        _ db: Database
+    ) throws -> SQLQuery? {
         let keys = Set(keys.compactMap { $0 }).sorted(by: Self.isOrdered)
         guard !keys.isEmpty else { return nil }
         if columns.count > 1, let origin, try origin.returnsSameRows(db) {
@@ -129,8 +129,9 @@ struct SQLPrefetch: Sendable {
             let row = SQLExpression(node: .row(columns.map { Column($0.right).sqlExpression }))
             return SQLExpression(node: .contained(row, in: keys, isNegated: false))
         }
-        query.relation.define(SQLCommonTable(
-            name: Self.originTable, columns: nil, isRecursive: false, query: SQLSubquery(node: .query(origin))))
+        query.relation.define(
+            SQLCommonTable(
+                name: Self.originTable, columns: nil, isRecursive: false, query: SQLSubquery(node: .query(origin))))
         return query
     }
 
@@ -145,37 +146,6 @@ struct SQLPrefetch: Sendable {
         return try association.query(selectingOrigins: true) { _, columns in
             .associative(.and, columns.map { .comparison(Column($0.right).sqlExpression, .isNot, .null) })
         }.databaseRegion(db)
-    }
-}
-
-extension SQLQuery {
-    /// Returns the compiled query, with its row adapter and its prefetches.
-    func prepared(_ db: Database) throws -> PreparedRequest {
-        let tables = try JoinedTables(relation, db)
-        let statement = try db.reusableStatement { try write(tables, to: &$0) }
-        narrowRegion(of: statement, tables)
-        let prefetches = tables.prefetches
-        var request = try PreparedRequest(statement: statement, adapter: tables.adapter(for: statement, db))
-        if prefetches.isEmpty { return request }
-        request.prefetch = { db, rows in
-            for (path, prefetch) in prefetches { try prefetch.fetch(for: rows, of: self, at: path, db) }
-        }
-        request.associated = { db, rows in
-            try prefetches.map { path, prefetch in
-                let keyPath = (path.map(\.key) + [prefetch.key]).joined(separator: ".")
-                let query = try prefetch.query(for: rows, of: self, at: path, db)
-                return (keyPath, query.map { query in { try query.prepared(db) } })
-            }
-        }
-        return request
-    }
-
-    /// Returns the region that the query and its prefetches read.
-    func databaseRegion(_ db: Database) throws -> DatabaseRegion {
-        let tables = try JoinedTables(relation, db)
-        let statement = try db.reusableStatement { try write(tables, to: &$0) }
-        narrowRegion(of: statement, tables)
-        return statement.databaseRegion
     }
 }
 

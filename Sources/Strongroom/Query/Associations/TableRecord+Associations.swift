@@ -12,7 +12,8 @@ extension TableRecord {
     ///   - key: the name of the association; nil for the name of the table in singular.
     ///   - foreignKey: the foreign key; nil for the only one in the schema.
     public static func belongsTo<Destination: TableRecord>(
-        _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
+        _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
+    )
         -> BelongsToAssociation<Self, Destination>
     {
         table.belongsTo(destination, key: key, using: foreignKey)
@@ -20,7 +21,8 @@ extension TableRecord {
 
     /// Returns the association in which each record refers to a row of `destination`.
     public static func belongsTo<Destination>(
-        _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
+        _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil
+    )
         -> BelongsToAssociation<Self, Destination>
     {
         table.belongsTo(destination, key: key, using: foreignKey)
@@ -34,7 +36,8 @@ extension TableRecord {
     ///   - key: the name of the association; nil for the name of the table in singular.
     ///   - foreignKey: the foreign key; nil for the only one in the schema.
     public static func hasOne<Destination: TableRecord>(
-        _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
+        _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
+    )
         -> HasOneAssociation<Self, Destination>
     {
         table.hasOne(destination, key: key, using: foreignKey)
@@ -42,7 +45,8 @@ extension TableRecord {
 
     /// Returns the association with the one row of `destination`, if any, that refers to each record.
     public static func hasOne<Destination>(
-        _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
+        _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil
+    )
         -> HasOneAssociation<Self, Destination>
     {
         table.hasOne(destination, key: key, using: foreignKey)
@@ -56,7 +60,8 @@ extension TableRecord {
     ///   - key: the name of the association in plural; nil for the name of the table.
     ///   - foreignKey: the foreign key; nil for the only one in the schema.
     public static func hasMany<Destination: TableRecord>(
-        _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil)
+        _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
+    )
         -> HasManyAssociation<Self, Destination>
     {
         table.hasMany(destination, key: key, using: foreignKey)
@@ -64,7 +69,8 @@ extension TableRecord {
 
     /// Returns the association in which any number of rows of `destination` refer to each record.
     public static func hasMany<Destination>(
-        _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil)
+        _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil
+    )
         -> HasManyAssociation<Self, Destination>
     {
         table.hasMany(destination, key: key, using: foreignKey)
@@ -78,10 +84,10 @@ extension TableRecord {
     ///   - target: the association from the intermediate table to the destination.
     ///   - key: the name of the association in plural; nil for that of `target`.
     public static func hasMany<Pivot: Association, Target: Association>(
-        _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil)
+        _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil
+    )
         -> HasManyThroughAssociation<Self, Target.RowDecoder>
-        where Pivot.OriginRowDecoder == Self, Pivot.RowDecoder == Target.OriginRowDecoder
-    {
+    where Pivot.OriginRowDecoder == Self, Pivot.RowDecoder == Target.OriginRowDecoder {
         table.hasMany(destination, through: pivot, using: target, key: key)
     }
 
@@ -93,24 +99,25 @@ extension TableRecord {
     ///   - target: the association from the intermediate table to the destination.
     ///   - key: the name of the association; nil for that of `target`.
     public static func hasOne<Pivot: AssociationToOne, Target: AssociationToOne>(
-        _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil)
+        _ destination: Target.RowDecoder.Type, through pivot: Pivot, using target: Target, key: String? = nil
+    )
         -> HasOneThroughAssociation<Self, Target.RowDecoder>
-        where Pivot.OriginRowDecoder == Self, Pivot.RowDecoder == Target.OriginRowDecoder
-    {
+    where Pivot.OriginRowDecoder == Self, Pivot.RowDecoder == Target.OriginRowDecoder {
         table.hasOne(destination, through: pivot, using: target, key: key)
     }
 
     /// Returns the association of each record with all rows of a common table.
     public static func association<Destination>(
-        to cte: CommonTableExpression<Destination>) -> JoinAssociation<Self, Destination>
-    {
+        to cte: CommonTableExpression<Destination>
+    ) -> JoinAssociation<Self, Destination> {
         table.association(to: cte)
     }
 
     /// Returns the association of each row with the rows of a common table that meet a condition.
     public static func association<Destination>(
         to cte: CommonTableExpression<Destination>,
-        on condition: @escaping @Sendable (TableAlias<Self>, TableAlias<Destination>) -> any SQLExpressible)
+        on condition: @escaping @Sendable (TableAlias<Self>, TableAlias<Destination>) -> any SQLExpressible
+    )
         -> JoinAssociation<Self, Destination>
     {
         table.association(to: cte, on: condition)
@@ -124,16 +131,16 @@ extension TableRecord where Self: EncodableRecord {
     /// The request has no row for a record whose key is NULL or unknown. Fetching throws if the record can't be
     /// encoded.
     public func request<A: Association>(for association: A) -> QueryInterfaceRequest<A.RowDecoder>
-        where A.OriginRowDecoder == Self
-    {
+    where A.OriginRowDecoder == Self {
         let record = Result { try databaseDictionary }
-        return QueryInterfaceRequest(association.sqlAssociation.query { _, columns in
-            let values = try record.get()
-            let key = columns.map { columns in
-                let value = values.first { $0.key.foldedSQLName == columns.left.foldedSQLName }?.value
-                return (column: columns.right, value: value ?? .null)
-            }
-            return key.contains(where: \.value.isNull) ? .value(false.databaseValue) : .matching([key])
-        })
+        return QueryInterfaceRequest(
+            association.sqlAssociation.query { _, columns in
+                let values = try record.get()
+                let key = columns.map { columns in
+                    let value = values.first { $0.key.foldedSQLName == columns.left.foldedSQLName }?.value
+                    return (column: columns.right, value: value ?? .null)
+                }
+                return key.contains(where: \.value.isNull) ? .value(false.databaseValue) : .matching([key])
+            })
     }
 }

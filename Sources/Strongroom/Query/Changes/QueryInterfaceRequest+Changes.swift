@@ -33,8 +33,8 @@ extension QueryInterfaceRequest {
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        _ assignments: [ColumnAssignment]) throws -> Int
-    {
+        _ assignments: [ColumnAssignment]
+    ) throws -> Int {
         guard let statement = try updateStatement(db, conflictResolution, assignments, returning: []) else { return 0 }
         let changes = ChangeCount(db, inTable: databaseTableName)
         try statement.execute()
@@ -51,8 +51,8 @@ extension QueryInterfaceRequest {
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        _ assignments: ColumnAssignment...) throws -> Int
-    {
+        _ assignments: ColumnAssignment...
+    ) throws -> Int {
         try updateAll(db, onConflict: conflictResolution, assignments)
     }
 
@@ -62,11 +62,12 @@ extension QueryInterfaceRequest {
     public func updateAndFetchStatement(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment],
-        selection: [any SQLSelectable]) throws -> Statement
-    {
+        selection: [any SQLSelectable]
+    ) throws -> Statement {
         requireSelection(selection)
-        guard let statement = try updateStatement(
-            db, conflictResolution, assignments, returning: selection.map(\.sqlSelection))
+        guard
+            let statement = try updateStatement(
+                db, conflictResolution, assignments, returning: selection.map(\.sqlSelection))
         else {
             fatalError("An update that returns rows has to assign something: give at least one assignment.")
         }
@@ -77,8 +78,8 @@ extension QueryInterfaceRequest {
         _ db: Database,
         _ conflictResolution: Database.ConflictResolution?,
         _ assignments: [ColumnAssignment],
-        returning selection: [SQLSelection]) throws -> Statement?
-    {
+        returning selection: [SQLSelection]
+    ) throws -> Statement? {
         let assignments = assignments.filter { $0.value != nil }
         guard !assignments.isEmpty else { return nil }
         let policy = (RowDecoder.self as? any MutablePersistableRecord.Type)?.persistenceConflictPolicy
@@ -103,8 +104,8 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        assignment: (DatabaseComponents) throws -> ColumnAssignment) throws -> Int
-    {
+        assignment: (DatabaseComponents) throws -> ColumnAssignment
+    ) throws -> Int {
         try updateAll(db, onConflict: conflictResolution, [assignment(RowDecoder.databaseComponents)])
     }
 
@@ -112,15 +113,15 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     @discardableResult
     public func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> Int
-    {
+        assignments: (DatabaseComponents) throws -> [ColumnAssignment]
+    ) throws -> Int {
         try updateAll(db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents))
     }
 
     /// Returns a statement that deletes the rows and returns a selection of them.
     public func deleteAndFetchStatement(
-        _ db: Database, select: (DatabaseComponents) throws -> [any SQLSelectable]) throws -> Statement
-    {
+        _ db: Database, select: (DatabaseComponents) throws -> [any SQLSelectable]
+    ) throws -> Statement {
         try deleteAndFetchStatement(db, selection: select(RowDecoder.databaseComponents))
     }
 
@@ -128,8 +129,8 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
     public func updateAndFetchStatement(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (DatabaseComponents) throws -> [ColumnAssignment],
-        select: (DatabaseComponents) -> [any SQLSelectable]) throws -> Statement
-    {
+        select: (DatabaseComponents) -> [any SQLSelectable]
+    ) throws -> Statement {
         try updateAndFetchStatement(
             db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents),
             selection: select(RowDecoder.databaseComponents))
@@ -137,8 +138,7 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
 
     /// Deletes the rows; returns the ids that they had.
     public func deleteAndFetchIds(_ db: Database) throws -> Set<RowDecoder.ID>
-        where RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConvertible & StatementColumnConvertible
-    {
+    where RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConvertible & StatementColumnConvertible {
         let key = try Column(db.singleKeyColumn(ofTable: databaseTableName))
         return try RowDecoder.ID.fetchSet(deleteAndFetchStatement(db, selection: [key]))
     }
@@ -167,50 +167,51 @@ extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord 
     /// Returns a cursor on the updated rows. All rows are updated before the first record is returned.
     public func updateAndFetchCursor(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        _ assignments: [ColumnAssignment]) throws -> RecordCursor<RowDecoder>
-    {
-        try RowDecoder.fetchCursor(updateAndFetchStatement(
-            db, onConflict: conflictResolution, assignments, selection: RowDecoder.databaseSelection))
+        _ assignments: [ColumnAssignment]
+    ) throws -> RecordCursor<RowDecoder> {
+        try RowDecoder.fetchCursor(
+            updateAndFetchStatement(
+                db, onConflict: conflictResolution, assignments, selection: RowDecoder.databaseSelection))
     }
 
     /// Updates the rows, and returns their new values.
     public func updateAndFetchAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        _ assignments: [ColumnAssignment]) throws -> [RowDecoder]
-    {
+        _ assignments: [ColumnAssignment]
+    ) throws -> [RowDecoder] {
         try Array(updateAndFetchCursor(db, onConflict: conflictResolution, assignments))
     }
 
     /// Updates the rows, and returns their new values.
     public func updateAndFetchSet(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        _ assignments: [ColumnAssignment]) throws -> Set<RowDecoder> where RowDecoder: Hashable
-    {
+        _ assignments: [ColumnAssignment]
+    ) throws -> Set<RowDecoder> where RowDecoder: Hashable {
         try Set(updateAndFetchCursor(db, onConflict: conflictResolution, assignments))
     }
 
     /// Returns a cursor on the updated rows. All rows are updated before the first record is returned.
     public func updateAndFetchCursor(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> RecordCursor<RowDecoder>
-    {
+        assignments: (DatabaseComponents) throws -> [ColumnAssignment]
+    ) throws -> RecordCursor<RowDecoder> {
         try updateAndFetchCursor(db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents))
     }
 
     /// Updates the rows, and returns their new values.
     public func updateAndFetchAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> [RowDecoder]
-    {
+        assignments: (DatabaseComponents) throws -> [ColumnAssignment]
+    ) throws -> [RowDecoder] {
         try updateAndFetchAll(db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents))
     }
 
     /// Updates the rows, and returns their new values.
     public func updateAndFetchSet(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> Set<RowDecoder>
-        where RowDecoder: Hashable
-    {
+        assignments: (DatabaseComponents) throws -> [ColumnAssignment]
+    ) throws -> Set<RowDecoder>
+    where RowDecoder: Hashable {
         try updateAndFetchSet(db, onConflict: conflictResolution, assignments(RowDecoder.databaseComponents))
     }
 }

@@ -22,8 +22,8 @@ extension TableRecord {
     @discardableResult
     public static func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        _ assignments: [ColumnAssignment]) throws -> Int
-    {
+        _ assignments: [ColumnAssignment]
+    ) throws -> Int {
         try all().updateAll(db, onConflict: conflictResolution, assignments)
     }
 
@@ -37,8 +37,8 @@ extension TableRecord {
     @discardableResult
     public static func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        _ assignments: ColumnAssignment...) throws -> Int
-    {
+        _ assignments: ColumnAssignment...
+    ) throws -> Int {
         try all().updateAll(db, onConflict: conflictResolution, assignments)
     }
 
@@ -71,8 +71,8 @@ extension TableRecord {
     /// Deletes the rows with these primary keys, and returns their number.
     @discardableResult
     public static func deleteAll(
-        _ db: Database, keys: some Collection<some DatabaseValueConvertible>) throws -> Int
-    {
+        _ db: Database, keys: some Collection<some DatabaseValueConvertible>
+    ) throws -> Int {
         if keys.isEmpty { return 0 }
         return try filter(keys: keys).deleteAll(db)
     }
@@ -80,8 +80,8 @@ extension TableRecord {
     /// Deletes the rows with these unique keys, and returns their number.
     @discardableResult
     public static func deleteAll(
-        _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]]) throws -> Int
-    {
+        _ db: Database, keys: [[String: (any DatabaseValueConvertible)?]]
+    ) throws -> Int {
         if keys.isEmpty { return 0 }
         return try filter(keys: keys).deleteAll(db)
     }
@@ -111,8 +111,8 @@ extension TableRecord {
     @discardableResult
     public static func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        assignment: (DatabaseComponents) throws -> ColumnAssignment) throws -> Int
-    {
+        assignment: (DatabaseComponents) throws -> ColumnAssignment
+    ) throws -> Int {
         try all().updateAll(db, onConflict: conflictResolution, assignment: assignment)
     }
 
@@ -120,8 +120,8 @@ extension TableRecord {
     @discardableResult
     public static func updateAll(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        assignments: (DatabaseComponents) throws -> [ColumnAssignment]) throws -> Int
-    {
+        assignments: (DatabaseComponents) throws -> [ColumnAssignment]
+    ) throws -> Int {
         try all().updateAll(db, onConflict: conflictResolution, assignments: assignments)
     }
 }

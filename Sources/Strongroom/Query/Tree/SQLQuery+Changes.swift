@@ -17,8 +17,8 @@ extension SQLQuery {
         _ assignments: [ColumnAssignment],
         onConflict conflictResolution: Database.ConflictResolution?,
         returning selection: [SQLSelection] = [],
-        to writer: inout SQLWriter) throws
-    {
+        to writer: inout SQLWriter
+    ) throws {
         try JoinedTables.write(relation.commonTables, to: &writer)
         let isFiltered = identifiesRowsByFilter(isReturning: !selection.isEmpty)
         let table = changedTable(isFiltered: isFiltered)
@@ -70,7 +70,7 @@ extension SQLQuery {
 
     /// True if SQLite was compiled with `DELETE … LIMIT`.
     /// <https://www.sqlite.org/compile.html#enable_update_delete_limit>
-    private static let canLimitChanges = Database.isCompiled(with: "ENABLE_UPDATE_DELETE_LIMIT")
+    private static let canLimitChanges = SQLite.isCompiled(with: "ENABLE_UPDATE_DELETE_LIMIT")
 
     private static func writeReturning(_ selection: [SQLSelection], to writer: inout SQLWriter) throws {
         guard !selection.isEmpty else { return }

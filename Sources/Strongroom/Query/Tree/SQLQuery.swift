@@ -91,12 +91,16 @@ struct SQLQuery: SQLQueryWriting {
     func writeCount(to writer: inout SQLWriter) throws {
         let selection = try selection(writer.db)
         let tables = try JoinedTables(relation, writer.db)
-        let isPlain = limit == nil && grouping == nil && having.isEmpty && relation.joins.isEmpty
+        let isPlain =
+            limit == nil && grouping == nil && having.isEmpty && relation.joins.isEmpty
             && !tables.hasCommonTables
         let single = selection.count == 1 ? selection[0].expression : nil
         if isPlain, isDistinct, let expression = single {
-            try writeSimpleCount(of: .function(.init(
-                name: "COUNT", arguments: [expression], isAggregate: true, isDistinct: true)), tables, to: &writer)
+            try writeSimpleCount(
+                of: .function(
+                    .init(
+                        name: "COUNT", arguments: [expression], isAggregate: true, isDistinct: true)), tables,
+                to: &writer)
         } else if isPlain, !isDistinct, single != nil || selection.allSatisfy(\.isIgnoredByCount) {
             try writeSimpleCount(of: .literal("COUNT(*)"), tables, to: &writer)
         } else {
@@ -110,8 +114,8 @@ struct SQLQuery: SQLQueryWriting {
     }
 
     private func writeSimpleCount(
-        of counted: SQLExpression.Node, _ tables: JoinedTables, to writer: inout SQLWriter) throws
-    {
+        of counted: SQLExpression.Node, _ tables: JoinedTables, to writer: inout SQLWriter
+    ) throws {
         try writer.withTables(tables.names) { writer in
             writer.append("SELECT ")
             try SQLExpression(node: counted).write(to: &writer)

@@ -45,8 +45,8 @@ public struct SQLRelation: Sendable {
 
     /// - parameter stableOrdering: the columns that order rows that are otherwise equal.
     func ordering(
-        _ db: Database, isReversed: Bool, _ stableOrdering: () throws -> [SQLOrdering]) throws -> [SQLOrdering]
-    {
+        _ db: Database, isReversed: Bool, _ stableOrdering: () throws -> [SQLOrdering]
+    ) throws -> [SQLOrdering] {
         let terms = try orderings.flatMap { order in
             switch order {
             case .terms(let terms): try terms(db)

@@ -138,8 +138,10 @@ extension DatabaseDataEncodingStrategy {
             return data.databaseValue
         case .text:
             guard let text = String(data: data, encoding: .utf8) else {
-                throw EncodingError.invalidValue(data, EncodingError.Context(
-                    codingPath: [], debugDescription: "Data that is not UTF-8 can't be stored as text"))
+                throw EncodingError.invalidValue(
+                    data,
+                    EncodingError.Context(
+                        codingPath: [], debugDescription: "Data that is not UTF-8 can't be stored as text"))
             }
             return text.databaseValue
         case .custom(let convert):

@@ -22,7 +22,8 @@ class ColumnReader<T: Decodable>: AnyColumnReader {
         if T.self == Date.self, let strategy = record?.databaseDateDecodingStrategy(for: column), !strategy.isDefault {
             reader = StrategyReader<Date> { strategy.date($0) }
         } else if T.self == Data.self, let strategy = record?.databaseDataDecodingStrategy(for: column),
-            !strategy.isDefault {
+            !strategy.isDefault
+        {
             reader = StrategyReader<Data> { strategy.data($0) }
         } else if let type = T.self as? any (DatabaseValueConvertible & StatementColumnConvertible & Decodable).Type {
             reader = direct(type)
@@ -36,8 +37,8 @@ class ColumnReader<T: Decodable>: AnyColumnReader {
     }
 
     private static func direct<V: DatabaseValueConvertible & StatementColumnConvertible & Decodable>(
-        _ type: V.Type) -> AnyColumnReader
-    {
+        _ type: V.Type
+    ) -> AnyColumnReader {
         StraightReader<V>()
     }
 

@@ -16,8 +16,10 @@ struct PrefetchedRowsDecoder: Decoder {
     func singleValueContainer() throws -> any SingleValueDecodingContainer { throw onlyLists }
 
     private var onlyLists: DecodingError {
-        .dataCorrupted(DecodingError.Context(
-            codingPath: codingPath, debugDescription: "Prefetched rows are a list: use an array or a set of records"))
+        .dataCorrupted(
+            DecodingError.Context(
+                codingPath: codingPath, debugDescription: "Prefetched rows are a list: use an array or a set of records"
+            ))
     }
 
     struct Container: UnkeyedDecodingContainer {
@@ -39,8 +41,8 @@ struct PrefetchedRowsDecoder: Decoder {
         }
 
         mutating func nestedContainer<NestedKey: CodingKey>(
-            keyedBy type: NestedKey.Type) throws -> KeyedDecodingContainer<NestedKey>
-        {
+            keyedBy type: NestedKey.Type
+        ) throws -> KeyedDecodingContainer<NestedKey> {
             throw decoder.onlyLists
         }
         mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw decoder.onlyLists }

@@ -96,8 +96,8 @@ final class RecordDecoder: Decoder {
     /// Returns a part of a record, from a row that it may share with others.
     private func part<T: Decodable>(
         _ type: T.Type, from row: Row, at path: @autoclosure () -> [any CodingKey],
-        insteadOf key: (any CodingKey)? = nil) throws -> T
-    {
+        insteadOf key: (any CodingKey)? = nil
+    ) throws -> T {
         if let record = type as? any FetchableRecord.Type {
             // The types are the same.
             return try record.init(row: row) as! T
@@ -109,8 +109,8 @@ final class RecordDecoder: Decoder {
 
     /// Returns an element of a list: a part of a record, or the value of the leftmost column, as in `select(\.title)`.
     private func element<T: Decodable>(
-        _ type: T.Type, from row: Row, at path: @autoclosure () -> [any CodingKey]) throws -> T
-    {
+        _ type: T.Type, from row: Row, at path: @autoclosure () -> [any CodingKey]
+    ) throws -> T {
         if type is any FetchableRecord.Type { return try part(type, from: row, at: path()) }
         if type is any DatabaseValueConvertible.Type {
             return try ColumnReader<T>.make(record: record, column: row.columns.names[0]).read(row, at: 0)
@@ -144,11 +144,13 @@ final class RecordDecoder: Decoder {
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         if let missingKey {
             let keys = row.prefetchedRows.keys.sorted()
-            throw DecodingError.keyNotFound(missingKey, DecodingError.Context(
-                codingPath: codingPath,
-                debugDescription: keys.isEmpty
-                    ? "No available prefetched rows"
-                    : "Available keys for prefetched rows: \(keys)"))
+            throw DecodingError.keyNotFound(
+                missingKey,
+                DecodingError.Context(
+                    codingPath: codingPath,
+                    debugDescription: keys.isEmpty
+                        ? "No available prefetched rows"
+                        : "Available keys for prefetched rows: \(keys)"))
         }
         throw unsupported("\(recordType) decodes a list, and a row has columns")
     }
@@ -178,7 +180,7 @@ final class RecordDecoder: Decoder {
     func value<T: DatabaseValueConvertible & StatementColumnConvertible>(at index: Int) throws -> T {
         try lentRow._withUnsafeGuaranteedRef { row in
             if case .none = row.mapping, let statement = row.sqliteStatement,
-               let value = T.fromStatement(statement, atUncheckedIndex: CInt(truncatingIfNeeded: index))
+                let value = T.fromStatement(statement, atUncheckedIndex: CInt(truncatingIfNeeded: index))
             {
                 return value
             }
@@ -210,13 +212,17 @@ final class RecordDecoder: Decoder {
                 }
                 return try decode(type)
             }
-            return try T(from: PrefetchedRowsDecoder(rows: rows, codingPath: path, userInfo: userInfo,
-                element: element))
+            return try T(
+                from: PrefetchedRowsDecoder(
+                    rows: rows, codingPath: path, userInfo: userInfo,
+                    element: element))
         }
         if type is any ExpressibleByNilLiteral.Type { return try missing(key, as: type) }
         if hasMainRecord {
-            throw DecodingError.keyNotFound(key, DecodingError.Context(
-                codingPath: codingPath, debugDescription: "No such key: \(mainKey) or \(key.stringValue)"))
+            throw DecodingError.keyNotFound(
+                key,
+                DecodingError.Context(
+                    codingPath: codingPath, debugDescription: "No such key: \(mainKey) or \(key.stringValue)"))
         }
         if type is any DatabaseValueConvertible.Type { return try missing(key, as: type) }
         // The main record of a joined row has no scope: its columns are the row's own. There is one such record.

@@ -160,16 +160,18 @@ private struct RecordEncodingContainer<Key: CodingKey>: KeyedEncodingContainerPr
     }
 
     func nestedContainer<NestedKey: CodingKey>(
-        keyedBy keyType: NestedKey.Type, forKey key: Key) -> KeyedEncodingContainer<NestedKey>
-    {
-        fatalError("""
+        keyedBy keyType: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        fatalError(
+            """
             A column has no nested container: give \(encoder.record) a property of its own Codable type for \
             \(key.stringValue).
             """)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        fatalError("""
+        fatalError(
+            """
             A column has no nested container: give \(encoder.record) a property of its own Codable type for \
             \(key.stringValue).
             """)
@@ -196,8 +198,10 @@ private struct WrappedRecordEncodingContainer: SingleValueEncodingContainer {
     }
 
     private func notARecord(_ value: Any) -> EncodingError {
-        .invalidValue(value, EncodingError.Context(
-            codingPath: [], debugDescription: "\(encoder.record) encodes a single value, and a record has columns"))
+        .invalidValue(
+            value,
+            EncodingError.Context(
+                codingPath: [], debugDescription: "\(encoder.record) encodes a single value, and a record has columns"))
     }
 }
 
@@ -246,7 +250,7 @@ private final class SingleValueEncoder: Encoder {
 
         func encode<T: Encodable>(_ value: T) throws {
             if let convertible = value as? any DatabaseValueConvertible,
-               !(value is Date || value is Data || value is UUID)
+                !(value is Date || value is Data || value is UUID)
             {
                 encoder.value = convertible.databaseValue
             } else if value is Date || value is Data || value is UUID {
@@ -264,8 +268,8 @@ private final class SingleValueEncoder: Encoder {
         func encodeNil(forKey key: Key) throws { throw NeedsJSON() }
         func encode<T: Encodable>(_ value: T, forKey key: Key) throws { throw NeedsJSON() }
         func nestedContainer<NestedKey: CodingKey>(
-            keyedBy keyType: NestedKey.Type, forKey key: Key) -> KeyedEncodingContainer<NestedKey>
-        {
+            keyedBy keyType: NestedKey.Type, forKey key: Key
+        ) -> KeyedEncodingContainer<NestedKey> {
             KeyedEncodingContainer(NoKeyedContainer<NestedKey>(encoder: encoder))
         }
         func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
@@ -283,8 +287,8 @@ private final class SingleValueEncoder: Encoder {
         func encodeNil() throws { throw NeedsJSON() }
         func encode<T: Encodable>(_ value: T) throws { throw NeedsJSON() }
         func nestedContainer<NestedKey: CodingKey>(
-            keyedBy keyType: NestedKey.Type) -> KeyedEncodingContainer<NestedKey>
-        {
+            keyedBy keyType: NestedKey.Type
+        ) -> KeyedEncodingContainer<NestedKey> {
             KeyedEncodingContainer(NoKeyedContainer<NestedKey>(encoder: encoder))
         }
         func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { NoUnkeyedContainer(encoder: encoder) }

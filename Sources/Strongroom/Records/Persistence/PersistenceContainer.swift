@@ -116,7 +116,8 @@ extension PersistenceContainer {
     func typedValue<Value: DatabaseValueConvertible>(of column: String) -> Value {
         let stored = value(of: column) ?? .null
         guard let value = Value.fromDatabaseValue(stored) else {
-            fatalError("""
+            fatalError(
+                """
                 The column \(column) of the container is no \(Value.self). Read it as (any DatabaseValueConvertible)?.
                 """)
         }

@@ -55,8 +55,8 @@ final class RecordStatements {
 extension Database {
     /// Returns the statements of a record type, as long as the schema is the one that they were written for.
     func recordStatements<Record: MutablePersistableRecord>(
-        of type: Record.Type, tableName: String) throws -> RecordStatements
-    {
+        of type: Record.Type, tableName: String
+    ) throws -> RecordStatements {
         try validateSchemaCache().derived(for: type, where: { $0.tableName == tableName }) {
             RecordStatements(tableName: tableName, of: type)
         }
@@ -96,8 +96,8 @@ struct RecordWriter {
     /// `INSERT INTO "player" ("id", "name") VALUES (?,?)`. <https://www.sqlite.org/lang_insert.html>
     func insertStatement(
         onConflict conflictResolution: Database.ConflictResolution?,
-        returning selection: [any SQLSelectable]) throws -> Statement
-    {
+        returning selection: [any SQLSelectable]
+    ) throws -> Statement {
         let conflictResolution = conflictResolution ?? conflictPolicy.conflictResolutionForInsert
         let sql = statements.sql(.insert(conflictResolution), columns: container.columns) {
             insertSQL(conflictResolution.sqlClauseOrNothing)
@@ -119,8 +119,8 @@ struct RecordWriter {
     func updateStatement(
         onConflict conflictResolution: Database.ConflictResolution?,
         columns: Set<String>?,
-        returning selection: [any SQLSelectable]) throws -> Statement?
-    {
+        returning selection: [any SQLSelectable]
+    ) throws -> Statement? {
         let key = try key()
         guard !key.isNull else { return nil }
         let conflictResolution = conflictResolution ?? conflictPolicy.conflictResolutionForUpdate
@@ -130,10 +130,12 @@ struct RecordWriter {
             let clause = conflictResolution.sqlClauseOrNothing
             return "UPDATE \(clause)\(tableName.quotedDatabaseIdentifier) SET \(assignments) WHERE \(key.condition)"
         }
-        let text = columns == nil
+        let text =
+            columns == nil
             ? statements.sql(.update(conflictResolution), columns: container.columns, sql)
             : sql()
-        return try statement(text, values: assigned.map { container.values[$0.position] } + key.values,
+        return try statement(
+            text, values: assigned.map { container.values[$0.position] } + key.values,
             returning: selection)
     }
 
@@ -142,8 +144,9 @@ struct RecordWriter {
     private func assignedColumns(_ columns: Set<String>?, key: RecordKey) throws -> [RecordStatements.Column] {
         let all = try statements.updatedColumns(of: container.columns) {
             let keyColumns = Set(key.columns.map(\.foldedSQLName))
-            return try positions(of: db.columns(in: tableName).map(\.name)
-                .filter { !keyColumns.contains($0.foldedSQLName) })
+            return try positions(
+                of: db.columns(in: tableName).map(\.name)
+                    .filter { !keyColumns.contains($0.foldedSQLName) })
         }
         let wanted = columns.map { Set($0.map(\.foldedSQLName)) }
         let assigned = wanted.map { wanted in all.filter { wanted.contains($0.name.foldedSQLName) } } ?? all
@@ -177,8 +180,8 @@ struct RecordWriter {
 
     /// Returns the statement of that SQL with its arguments.
     func statement(
-        _ sql: String, values: [DatabaseValue], returning selection: [any SQLSelectable] = []) throws -> Statement
-    {
+        _ sql: String, values: [DatabaseValue], returning selection: [any SQLSelectable] = []
+    ) throws -> Statement {
         if selection.isEmpty {
             let statement = try db.reusableStatement(sql: sql)
             try statement.setArguments(StatementArguments(values: values))

@@ -65,8 +65,8 @@ public final class ColumnDefinition {
     ///   - autoincrement: true to never reuse rowids. <https://www.sqlite.org/autoinc.html> Default: false.
     @discardableResult
     public func primaryKey(
-        onConflict conflictResolution: Database.ConflictResolution? = nil, autoincrement: Bool = false) -> Self
-    {
+        onConflict conflictResolution: Database.ConflictResolution? = nil, autoincrement: Bool = false
+    ) -> Self {
         primaryKey = PrimaryKey(conflictResolution: conflictResolution, autoincrement: autoincrement)
         return self
     }
@@ -98,8 +98,8 @@ public final class ColumnDefinition {
     @discardableResult
     public func references(
         _ table: String, column: String? = nil, onDelete deleteAction: Database.ForeignKeyAction? = nil,
-        onUpdate updateAction: Database.ForeignKeyAction? = nil, deferred isDeferred: Bool = false) -> Self
-    {
+        onUpdate updateAction: Database.ForeignKeyAction? = nil, deferred isDeferred: Bool = false
+    ) -> Self {
         let rule = ForeignKeyRule(deleteAction: deleteAction, updateAction: updateAction, isDeferred: isDeferred)
         references.append(Reference(table: table, column: column, rule: rule))
         return self
@@ -167,8 +167,8 @@ public final class ColumnDefinition {
     ///   - qualification: the time of the computation. Default: `.virtual`.
     @discardableResult
     public func generatedAs(
-        sql: String, _ qualification: GeneratedColumnQualification = .virtual) -> Self
-    {
+        sql: String, _ qualification: GeneratedColumnQualification = .virtual
+    ) -> Self {
         generation = (SQL(sql: sql), qualification)
         return self
     }
@@ -180,8 +180,8 @@ public final class ColumnDefinition {
     ///   - qualification: the time of the computation. Default: `.virtual`.
     @discardableResult
     public func generatedAs(
-        _ expression: some SQLExpressible, _ qualification: GeneratedColumnQualification = .virtual) -> Self
-    {
+        _ expression: some SQLExpressible, _ qualification: GeneratedColumnQualification = .virtual
+    ) -> Self {
         generation = (SQL(elements: [.expression(expression.sqlExpression)]), qualification)
         return self
     }
@@ -209,7 +209,7 @@ public final class ColumnDefinition {
         }
         for check in checks { try parts.append("CHECK (\(db.inlined(check)))") }
         if let defaultValue { try parts.append("DEFAULT \(db.inlined(defaultValue))") }
-        if let collation { parts.append("COLLATE \(collation.collationName)") }
+        if let collation { parts.append("COLLATE \(collation.sqlCollationName)") }
         for reference in references {
             let columns = try reference.column.map { [$0] } ?? keys.columns(of: reference.table).map(\.name)
             parts.append(reference.rule.sql(table: reference.table, columns: columns))
@@ -220,21 +220,6 @@ public final class ColumnDefinition {
                 "GENERATED ALWAYS AS (\(expression)) \(generation.qualification == .stored ? "STORED" : "VIRTUAL")")
         }
         return parts.joined(separator: " ")
-    }
-}
-
-extension String {
-    /// The name of the collation, quoted only if necessary.
-    var collationName: String {
-        let isPlain = utf8.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } == true
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                     UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
-                default: false
-                }
-            }
-        return isPlain ? self : quotedDatabaseIdentifier
     }
 }
 

@@ -17,8 +17,8 @@ extension Database {
     @_disfavoredOverload
     public func create(
         table name: String, temporary: Bool = false, ifNotExists: Bool = false, withoutRowID: Bool = false,
-        body: (TableDefinition) throws -> Void) throws
-    {
+        body: (TableDefinition) throws -> Void
+    ) throws {
         let named: TableOptions = [
             withoutRowID ? .withoutRowID : [], ifNotExists ? .ifNotExists : [], temporary ? .temporary : [],
         ]
@@ -59,8 +59,8 @@ extension Database {
     ///     <https://www.sqlite.org/partialindex.html>
     public func create(
         index name: String, on table: String, columns: [String], options: IndexOptions = [],
-        condition: (any SQLExpressible)? = nil) throws
-    {
+        condition: (any SQLExpressible)? = nil
+    ) throws {
         try create(index: name, on: table, items: columns.map(\.quotedDatabaseIdentifier), options, condition)
     }
 
@@ -68,8 +68,8 @@ extension Database {
     @_disfavoredOverload
     public func create(
         index name: String, on table: String, columns: [String], unique: Bool = false, ifNotExists: Bool = false,
-        condition: (any SQLExpressible)? = nil) throws
-    {
+        condition: (any SQLExpressible)? = nil
+    ) throws {
         let named: IndexOptions = [unique ? .unique : [], ifNotExists ? .ifNotExists : []]
         try create(index: name, on: table, columns: columns, options: named, condition: condition)
     }
@@ -77,8 +77,8 @@ extension Database {
     /// Creates an index on expressions. <https://www.sqlite.org/expridx.html>
     public func create(
         index name: String, on table: String, expressions: [any SQLExpressible], options: IndexOptions = [],
-        condition: (any SQLExpressible)? = nil) throws
-    {
+        condition: (any SQLExpressible)? = nil
+    ) throws {
         let items = try expressions.map { try inlined($0.sqlExpression) }
         try create(index: name, on: table, items: items, options, condition)
     }
@@ -86,16 +86,16 @@ extension Database {
     /// Creates an index on columns, named after the table and the columns: `index_player_on_name_score`.
     public func create(
         indexOn table: String, columns: [String], options: IndexOptions = [],
-        condition: (any SQLExpressible)? = nil) throws
-    {
+        condition: (any SQLExpressible)? = nil
+    ) throws {
         let name = IndexDefinition.defaultName(on: table, columns: columns)
         try create(index: name, on: table, columns: columns, options: options, condition: condition)
     }
 
     private func create(
         index name: String, on table: String, items: [String], _ options: IndexOptions,
-        _ condition: (any SQLExpressible)?) throws
-    {
+        _ condition: (any SQLExpressible)?
+    ) throws {
         let condition = try condition.map { try inlined($0.sqlExpression) }
         let definition = IndexDefinition(name: name, table: table, options: options, items: items, condition: condition)
         try execute(sql: definition.sql)
@@ -127,16 +127,16 @@ extension Database {
     ///   - columns: the names of the view's columns. Default: nil, those of the request.
     ///   - request: the request.
     public func create(
-        view name: String, options: ViewOptions = [], columns: [String]? = nil, as request: any SQLSubqueryable) throws
-    {
+        view name: String, options: ViewOptions = [], columns: [String]? = nil, as request: any SQLSubqueryable
+    ) throws {
         try create(
             view: name, options: options, columns: columns, asLiteral: SQL(elements: [.subquery(request.sqlSubquery)]))
     }
 
     /// Creates a view of the rows of a query in SQL. Interpolated values become literals.
     public func create(
-        view name: String, options: ViewOptions = [], columns: [String]? = nil, asLiteral sqlLiteral: SQL) throws
-    {
+        view name: String, options: ViewOptions = [], columns: [String]? = nil, asLiteral sqlLiteral: SQL
+    ) throws {
         var sql = "CREATE "
         if options.contains(.temporary) { sql += "TEMPORARY " }
         sql += "VIEW "

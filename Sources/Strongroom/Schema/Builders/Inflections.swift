@@ -29,8 +29,8 @@ public struct Inflections: Sendable {
     ///   - options: the options of the expression. Default: case is ignored.
     ///   - template: the replacement of the match. `$1` is the first group.
     public mutating func plural(
-        _ pattern: String, options: NSRegularExpression.Options = [.caseInsensitive], _ template: String)
-    {
+        _ pattern: String, options: NSRegularExpression.Options = [.caseInsensitive], _ template: String
+    ) {
         pluralRules.append(Self.rule(pattern, options, template))
     }
 
@@ -41,8 +41,8 @@ public struct Inflections: Sendable {
     ///   - options: the options of the expression. Default: case is ignored.
     ///   - template: the replacement of the match. `$1` is the first group.
     public mutating func singular(
-        _ pattern: String, options: NSRegularExpression.Options = [.caseInsensitive], _ template: String)
-    {
+        _ pattern: String, options: NSRegularExpression.Options = [.caseInsensitive], _ template: String
+    ) {
         singularRules.append(Self.rule(pattern, options, template))
     }
 

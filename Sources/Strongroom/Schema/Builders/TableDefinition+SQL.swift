@@ -108,9 +108,11 @@ extension TableDefinition {
             let isUnique = foreignKey.definition.isUnique
             guard isUnique || foreignKey.definition.isIndexed && !element.isInKey else { continue }
             let columns = foreignKey.columns.map(\.name)
-            statements.append(IndexDefinition(
-                name: IndexDefinition.defaultName(on: name, columns: columns), table: name,
-                options: isUnique ? options.union(.unique) : options, columns: columns).sql)
+            statements.append(
+                IndexDefinition(
+                    name: IndexDefinition.defaultName(on: name, columns: columns), table: name,
+                    options: isUnique ? options.union(.unique) : options, columns: columns
+                ).sql)
         }
         // The primary key has an index of its own.
         for column in resolved.filter({ $0.foreignKey == nil || !$0.isInKey }).flatMap(\.columns) {

@@ -86,7 +86,8 @@ public final class TableDefinition {
     public func belongsTo(
         _ name: String, inTable table: String? = nil, onDelete deleteAction: Database.ForeignKeyAction? = nil,
         onUpdate updateAction: Database.ForeignKeyAction? = nil, deferred isDeferred: Bool = false,
-        indexed: Bool = true)
+        indexed: Bool = true
+    )
         -> ForeignKeyDefinition
     {
         let rule = ForeignKeyRule(deleteAction: deleteAction, updateAction: updateAction, isDeferred: isDeferred)
@@ -102,15 +103,16 @@ public final class TableDefinition {
     /// Source: <https://www.sqlite.org/autoinc.html>.
     @discardableResult
     public func autoIncrementedPrimaryKey(
-        _ name: String, onConflict conflictResolution: Database.ConflictResolution? = nil) -> ColumnDefinition
-    {
+        _ name: String, onConflict conflictResolution: Database.ConflictResolution? = nil
+    ) -> ColumnDefinition {
         column(name, .integer).primaryKey(onConflict: conflictResolution, autoincrement: true)
     }
 
     /// Adds a column that is the primary key and not null.
     @discardableResult
     public func primaryKey(
-        _ name: String, _ type: Database.ColumnType, onConflict conflictResolution: Database.ConflictResolution? = nil)
+        _ name: String, _ type: Database.ColumnType, onConflict conflictResolution: Database.ConflictResolution? = nil
+    )
         -> ColumnDefinition
     {
         let column = column(name, type).primaryKey(onConflict: conflictResolution)
@@ -133,8 +135,8 @@ public final class TableDefinition {
     /// }
     /// ```
     public func primaryKey(
-        onConflict conflictResolution: Database.ConflictResolution? = nil, body: () throws -> Void) rethrows
-    {
+        onConflict conflictResolution: Database.ConflictResolution? = nil, body: () throws -> Void
+    ) rethrows {
         requireNoPrimaryKey()
         let start = elements.count
         try body()
@@ -166,8 +168,8 @@ public final class TableDefinition {
         _ columns: [String], references table: String, columns destinationColumns: [String]? = nil,
         onDelete deleteAction: Database.ForeignKeyAction? = nil,
         onUpdate updateAction: Database.ForeignKeyAction? = nil,
-        deferred isDeferred: Bool = false)
-    {
+        deferred isDeferred: Bool = false
+    ) {
         let rule = ForeignKeyRule(deleteAction: deleteAction, updateAction: updateAction, isDeferred: isDeferred)
         foreignKeys.append(
             ForeignKeyClause(columns: columns, table: table, destinationColumns: destinationColumns, rule: rule))
@@ -182,7 +184,8 @@ public final class TableDefinition {
     }
 
     @available(
-        *, deprecated, message: "A condition is an expression, such as Column(\"score\") > 0, or SQL: check(sql:).")
+        *, deprecated, message: "A condition is an expression, such as Column(\"score\") > 0, or SQL: check(sql:)."
+    )
     /// Adds a `CHECK` constraint. Deprecated, because it accepts values that are not conditions.
     public func check(_ condition: some SQLExpressible) {
         checks.append(SQL(elements: [.expression(condition.sqlExpression)]))

@@ -37,8 +37,8 @@ extension Database {
     /// Creates a virtual table as `body` defines it. The additions of the module are in the same transaction.
     public func create<Module: VirtualTableModule>(
         virtualTable tableName: String, options: VirtualTableOptions = [], using module: Module,
-        _ body: ((Module.TableDefinition) throws -> Void)? = nil) throws
-    {
+        _ body: ((Module.TableDefinition) throws -> Void)? = nil
+    ) throws {
         let configuration = VirtualTableConfiguration(ifNotExists: options.contains(.ifNotExists))
         let definition = module.makeTableDefinition(configuration: configuration)
         try body?(definition)
@@ -56,8 +56,8 @@ extension Database {
     @_disfavoredOverload
     public func create<Module: VirtualTableModule>(
         virtualTable tableName: String, ifNotExists: Bool = false, using module: Module,
-        _ body: ((Module.TableDefinition) throws -> Void)? = nil) throws
-    {
+        _ body: ((Module.TableDefinition) throws -> Void)? = nil
+    ) throws {
         try create(virtualTable: tableName, options: ifNotExists ? .ifNotExists : [], using: module, body)
     }
 

@@ -28,7 +28,8 @@ struct Comparison {
 
     private func sayConditions() {
         let load = Machine.load
-        say("""
+        say(
+            """
             \(machine.cores) cores, \(machine.processor); load at the start \(load.map(Table.number) ?? "unknown")
             One core here: AES-256-CBC \(rate(machine.aes256CBCEncryption)) encrypting, \
             \(rate(machine.aes256CBCDecryption)) decrypting; \
@@ -88,7 +89,7 @@ struct Comparison {
         return measurements
     }
 
-    /// What the ratios don't show.
+    /// Figures that the ratios don't show.
     private func notes(_ item: Item) -> [String] {
         let own = measurements.filter { $0.item == item }
         switch item {

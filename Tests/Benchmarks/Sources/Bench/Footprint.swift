@@ -2,7 +2,7 @@ import CMachine
 import Foundation
 import Workload
 
-/// What a program pays for its engine before it does anything: size, build and start.
+/// The cost of an engine for a program that does nothing: size, build and start.
 struct Footprint {
     private enum Figure: CaseIterable {
         case size, cleanBuild, incrementalBuild, start
@@ -42,7 +42,8 @@ struct Footprint {
                 for program in programs { try start(program) }
             }
         }
-        say("""
+        say(
+            """
             End: \(Machine.description). Medians of \(options.rounds) builds and \
             \(options.rounds * Self.startsPerRound) starts in turn.
 

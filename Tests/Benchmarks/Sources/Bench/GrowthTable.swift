@@ -1,11 +1,11 @@
 import Foundation
 import Workload
 
-/// What a unit of work costs when there is more of it, as a table.
+/// A table of the cost of a unit of work at several sizes.
 struct GrowthTable {
     let options: Options
     private let runner: Runner
-    /// How often the key of the present file was changed.
+    /// The number of changes of the present file's key.
     private var turn = 0
 
     init(_ options: Options) throws {
@@ -14,7 +14,8 @@ struct GrowthTable {
     }
 
     mutating func run() throws {
-        say("""
+        say(
+            """
             Start: \(Machine.description). Medians of \(options.rounds) rounds in turn, of one for files of 1,000 MB \
             and more. The last column is the cost at the last size divided by that at the first.
 
@@ -39,8 +40,8 @@ struct GrowthTable {
 
     /// All rounds at a size.
     private mutating func measure(
-        _ growth: Growth, _ size: Int, _ programs: [Program]) throws -> [Program: [Double]]
-    {
+        _ growth: Growth, _ size: Int, _ programs: [Program]
+    ) throws -> [Program: [Double]] {
         let name = "growth.sqlite", path = options.folder + "/" + name
         turn = 0
         if growth.needsFile { _ = try runner.output("BenchC", ["prepareRotation", String(size), path]) }

@@ -28,7 +28,8 @@ struct Life {
                 for (step, usage) in day { usages[step, default: [:]][program, default: []].append(usage) }
             }
         }
-        say("""
+        say(
+            """
             End: \(Machine.description). Medians of \(options.rounds) rounds in turn, after a warm-up. \
             The ratio is Strongroom to GRDB in the same round: median (least–most).
 

@@ -1,7 +1,7 @@
 import Foundation
 import Workload
 
-/// What all rounds gave for one measure of one item at one size.
+/// The results of all rounds for one measure of one item at one size.
 struct Measurement {
     let item: Item
     let size: Int
@@ -39,11 +39,12 @@ extension [Measurement] {
     func verdict(_ item: Item, _ measure: Measure) -> (value: Double, limit: Double, isMet: Bool)? {
         let own = filter { $0.item == item && $0.measure.name == measure.name }
         guard let budget = measure.budget, let first = own.first, let last = own.last else { return nil }
-        let (value, limit) = switch budget {
-        case .timesC(let limit): (last.spread(.strongroom).median, limit)
-        case .atMost(let limit): (last.median(.strongroom), limit)
-        case .growth(let limit): (last.median(.strongroom) / first.median(.strongroom), limit)
-        }
+        let (value, limit) =
+            switch budget {
+            case .timesC(let limit): (last.spread(.strongroom).median, limit)
+            case .atMost(let limit): (last.median(.strongroom), limit)
+            case .growth(let limit): (last.median(.strongroom) / first.median(.strongroom), limit)
+            }
         let isAheadOfPeer = measure.mostOfPeer.map { last.median(.strongroom) <= $0 * last.median(.grdb) } ?? true
         return (value, limit, value <= limit && isAheadOfPeer)
     }

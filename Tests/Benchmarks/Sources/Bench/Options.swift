@@ -3,7 +3,7 @@ import Workload
 
 /// Bench FOLDER LIBSQLCIPHER CHINOOK [life | growth | footprint] [option …] [ITEM …], as scripts/bench calls it.
 struct Options {
-    /// What is measured.
+    /// The measurements to make.
     enum Subject: String {
         case items, life, growth, footprint
     }

@@ -25,7 +25,7 @@ struct Runner {
     /// A folder in which SQLCipher has the name of the system's SQLite, for GRDB.
     private let libraries: String
     private let binaries = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-    /// How often each file was worked on.
+    /// The number of times that each file was worked on.
     private var turns: [String: Int] = [:]
 
     init(folder: String, library: String) throws {
@@ -72,7 +72,7 @@ struct Runner {
         }
     }
 
-    /// What a program prints. Stops the benchmark when it fails.
+    /// Returns the output of a program. Stops the benchmark when it fails.
     func output(_ program: String, _ words: [String]) throws -> String {
         let process = Process()
         process.executableURL = binaries.appendingPathComponent(program)

@@ -33,8 +33,11 @@ struct Report: Codable {
             let figures = measurement.values.map { program, values in
                 let ratio = measure.comparesWithC ? measurement.spread(program).median : nil
                 let least = measure.comparesWithC ? values.min()! / measurement.values[.c]!.min()! : nil
-                return (program.rawValue, Entry.Figures(
-                    values: values, median: measurement.median(program), ratioToC: ratio, ratioOfLeast: least))
+                return (
+                    program.rawValue,
+                    Entry.Figures(
+                        values: values, median: measurement.median(program), ratioToC: ratio, ratioOfLeast: least)
+                )
             }
             return Entry(
                 item: item.rawValue, title: item.title, measure: measure.name, unit: measure.unit.rawValue,

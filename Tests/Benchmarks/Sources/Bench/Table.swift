@@ -16,16 +16,18 @@ enum Table {
 
     private static func end(_ measure: Measure, _ verdict: (value: Double, limit: Double, isMet: Bool)?) -> String {
         guard let verdict, let budget = measure.budget else { return "" }
-        let limit = switch budget {
-        case .timesC(let limit): number(limit)
-        case .atMost(let limit): "≤ " + text(limit, measure.unit)
-        case .growth(let limit): "× \(number(limit))"
-        }
-        let shown = switch budget {
-        case .timesC: ""
-        case .atMost: measure.comparesWithC ? " (\(text(verdict.value, measure.unit)))" : ""
-        case .growth: " (× \(number(verdict.value)))"
-        }
+        let limit =
+            switch budget {
+            case .timesC(let limit): number(limit)
+            case .atMost(let limit): "≤ " + text(limit, measure.unit)
+            case .growth(let limit): "× \(number(limit))"
+            }
+        let shown =
+            switch budget {
+            case .timesC: ""
+            case .atMost: measure.comparesWithC ? " (\(text(verdict.value, measure.unit)))" : ""
+            case .growth: " (× \(number(verdict.value)))"
+            }
         return right(limit, 10) + (verdict.isMet ? "  met" : "  MISSED") + shown
     }
 

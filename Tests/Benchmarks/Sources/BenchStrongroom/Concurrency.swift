@@ -21,7 +21,7 @@ extension Work {
         }
     }
 
-    /// Opens that many readers, by keeping them busy all at once.
+    /// Opens that many readers, by keeping them busy simultaneously.
     func openReaders(_ count: Int, _ pool: DatabasePool) {
         let all = Rendezvous(count)
         _ = onThreads(count) { _ in
@@ -33,8 +33,8 @@ extension Work {
     }
 
     func concurrentReaders(
-        _ pool: DatabasePool, accesses: Int64, _ read: @escaping @Sendable (Int64) throws -> Int64) throws -> Outcome
-    {
+        _ pool: DatabasePool, accesses: Int64, _ read: @escaping @Sendable (Int64) throws -> Int64
+    ) throws -> Outcome {
         openReaders(call.size, pool)
         return .timing {
             onThreads(call.size) { _ in try (0..<accesses).reduce(0) { try $0 + read($1) } }

@@ -6,7 +6,7 @@ struct GrowthWork: Sendable {
     let growth: Growth
     let size: Int
     let path: String
-    /// How often the key of the file was changed before.
+    /// The number of earlier changes of the file's key.
     let turn: Int
 
     /// Nil if the command line is for other work.
@@ -50,11 +50,12 @@ struct GrowthWork: Sendable {
         let pool = try DatabasePool(path: path, configuration: Work.configuration(Workload.keySpec))
         let values = columns.map { _ in value }.joined(separator: ", ")
         try pool.write { db in
-            try db.execute(sql: """
-                CREATE TABLE growing (\(columns.joined(separator: ", ")));
-                WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT \(rows))
-                INSERT INTO growing SELECT \(values) FROM n
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TABLE growing (\(columns.joined(separator: ", ")));
+                    WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT \(rows))
+                    INSERT INTO growing SELECT \(values) FROM n
+                    """)
         }
         return pool
     }

@@ -62,10 +62,11 @@ extension GrowthWork {
 
     /// Starts the observations, and returns when each has had its first value.
     private func observe(
-        _ table: String, in pool: DatabasePool, onChange: @escaping @Sendable () -> Void) -> [AnyDatabaseCancellable]
-    {
+        _ table: String, in pool: DatabasePool, onChange: @escaping @Sendable () -> Void
+    ) -> [AnyDatabaseCancellable] {
         let first = DispatchSemaphore(value: 0)
-        let observation = ValueObservation
+        let observation =
+            ValueObservation
             .tracking { try Int.fetchOne($0, sql: "SELECT SUM(value) FROM \(table)")! }
             .removeDuplicates()
         let all = (0..<size).map { _ in

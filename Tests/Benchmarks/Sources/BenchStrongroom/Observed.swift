@@ -2,7 +2,7 @@ import Foundation
 import Workload
 
 extension Work {
-    /// What an observation costs a writer that changes another table.
+    /// The cost of an observation for a writer that changes another table.
     func observed(_ pool: DatabasePool) throws -> Outcome {
         try .comparing {
             try pool.write { try $0.execute(sql: Workload.clearInserted) }

@@ -1,4 +1,4 @@
-// What all the C work stands on: every result code is checked.
+// The base of all the C work: every result code is checked.
 
 #ifndef CWORK_CHECK_H
 #define CWORK_CHECK_H

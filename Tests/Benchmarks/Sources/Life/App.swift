@@ -29,8 +29,8 @@ struct App {
     }
 
     private static func measured<T>(
-        _ step: Day.Step, since start: Usage, _ work: @Sendable () async throws -> (T, Int64)) async throws -> T
-    {
+        _ step: Day.Step, since start: Usage, _ work: @Sendable () async throws -> (T, Int64)
+    ) async throws -> T {
         let (value, check) = try await work()
         print(Day.line(step, check: check, Usage.soFar().since(start)))
         return value

@@ -1,6 +1,6 @@
 import Workload
 
-// What the application shows.
+// The queries of the application's screens.
 
 extension Notes {
     /// The notebooks with the number of their notes, and the latest notes.
@@ -23,7 +23,8 @@ extension Notes {
             let pattern = FTS5Pattern(matchingAllPrefixesIn: String(Day.typed.prefix(length)))
             count += try await pool.read { db in
                 try Note.fetchAll(
-                    db, sql: """
+                    db,
+                    sql: """
                         SELECT note.* FROM note JOIN noteText ON noteText.rowid = note.id
                         WHERE noteText MATCH ? ORDER BY rank LIMIT ?
                         """, arguments: [pattern, Day.screenSize])

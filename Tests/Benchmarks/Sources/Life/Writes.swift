@@ -1,7 +1,7 @@
 import Foundation
 import Workload
 
-// What the application changes.
+// The changes that the application makes.
 
 extension Notes {
     /// Each write reads a note, changes it and saves it. The step ends when the observations have seen all writes.
@@ -58,8 +58,8 @@ extension Notes {
 
     /// The first value that is as expected. Reports the first value of all.
     private static func value<Values: AsyncSequence>(
-        of values: Values, _ first: First, where isLast: (Values.Element) -> Bool) async throws -> Values.Element
-    {
+        of values: Values, _ first: First, where isLast: (Values.Element) -> Bool
+    ) async throws -> Values.Element {
         var isFirst = true
         for try await value in values {
             if isFirst { first.yield() }

@@ -2,7 +2,7 @@ import Foundation
 
 // Work with readers and a writer at the same time.
 
-/// How far a long write has come, and whether it is to end.
+/// The state of a long write, and a request to end it.
 public final class WriteProgress: @unchecked Sendable {
     // Both are behind the lock.
     private let lock = NSLock()
@@ -36,8 +36,7 @@ extension Outcome {
     /// The time that two readers need beside a write that goes on all the while, and the time of one row of that write.
     public static func besideWrite(
         write: @escaping @Sendable (WriteProgress) throws -> Void, read: @escaping @Sendable (Int) throws -> Int64
-    ) -> Outcome
-    {
+    ) -> Outcome {
         let progress = WriteProgress()
         let written = DispatchSemaphore(value: 0)
         Thread.detachNewThread {

@@ -7,7 +7,7 @@ public struct Call: Sendable {
     public let item: Item
     public let size: Int
     public let path: String
-    /// How often this file was worked on before, for work that changes it for good.
+    /// The number of times that this file was worked on before, for work that changes it for good.
     public let turn: Int
 
     public init() {
@@ -40,7 +40,7 @@ public struct Call: Sendable {
     }
 }
 
-/// What the work computed, and what it took.
+/// The result of the work, and its cost.
 public struct Outcome: Sendable {
     public let check: Int64
     public let values: [Double]
@@ -74,7 +74,7 @@ public struct Outcome: Sendable {
         return Outcome(check: check, values: [firstTime / Double(count), secondTime / Double(count)])
     }
 
-    /// What observed work costs against unobserved work, in alternation; the halves of each turn change places so that
+    /// Measures observed work against unobserved work, in alternation; the halves of each turn change places so that
     /// a machine that slows down or speeds up favours none. `prepare` makes all turns alike, outside of the measured
     /// time, as does all that `observed` does beside the work that it is given the clock for.
     public static func comparing(

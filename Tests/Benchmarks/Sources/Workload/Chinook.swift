@@ -13,7 +13,7 @@ extension Workload {
         JOIN Track ON Track.TrackId = InvoiceLine.TrackId WHERE Invoice.CustomerId = ?
         """
 
-    /// A database of chinook's shape and size, for those who do not have the original.
+    /// A database of chinook's shape and size, for machines without the original.
     public static let chinook = """
         CREATE TABLE Artist (ArtistId INTEGER PRIMARY KEY, Name TEXT);
         CREATE TABLE Album (AlbumId INTEGER PRIMARY KEY, Title TEXT NOT NULL, ArtistId INTEGER NOT NULL \

@@ -16,7 +16,7 @@ public enum Day {
             }
         }
 
-        /// What the step must have computed.
+        /// The required result of the step.
         public var expectedCheck: Int64 {
             switch self {
             case .coldStart: Int64(Day.notebookCount + Day.screenSize)
@@ -42,7 +42,7 @@ public enum Day {
     public static let writeCount = 500
     public static let importCount = 100_000
     public static let suspensionCount = 10
-    /// How many rows a write has inserted when it is suspended.
+    /// The number of rows that a write has inserted when it is suspended.
     public static let rowsBeforeSuspension = 2_000
 
     /// The notes that are written, none of which is a favorite or in the first notebook.

@@ -21,7 +21,7 @@ public enum Growth: String, CaseIterable, Sendable {
         }
     }
 
-    /// What the cost is divided by.
+    /// The divisor of the cost.
     public var unit: String {
         switch self {
         case .rows, .inserts: "row"

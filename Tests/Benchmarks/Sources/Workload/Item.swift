@@ -51,7 +51,7 @@ public enum Item: String, CaseIterable, Sendable {
         }
     }
 
-    /// How often the work is done, from small to large; the last one counts for the budget.
+    /// The repetitions of the work, from small to large; the last one counts for the budget.
     public var sizes: [Int] {
         switch self {
         case .openRawKey, .openKeySpec: [1, 10, 100]
@@ -82,7 +82,7 @@ public enum Item: String, CaseIterable, Sendable {
         }
     }
 
-    /// How many rounds are worth their time, when `rounds` were asked for.
+    /// Returns the number of rounds that are worth their time, when `rounds` were requested.
     public func rounds(of rounds: Int, size: Int) -> Int {
         switch self {
         case .cursorMemory: min(rounds, 2)
@@ -125,7 +125,7 @@ public enum Item: String, CaseIterable, Sendable {
         }
     }
 
-    /// What the work must have computed, so that nobody is fast by doing nothing; nil where it is what C computed.
+    /// The required result of the work, so that no program is fast by doing nothing; nil where it is C's result.
     public func expectedCheck(size: Int) -> Int64? {
         let n = Int64(size)
         switch self {

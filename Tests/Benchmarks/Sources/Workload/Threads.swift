@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs `work` on `count` threads at once, and adds up what they give.
+/// Runs `work` on `count` threads simultaneously, and adds up what they give.
 public func onThreads(_ count: Int, _ work: @escaping @Sendable (Int) throws -> Int64) -> Int64 {
     let sum = Sum()
     let done = DispatchGroup()

@@ -1,7 +1,7 @@
 import CMachine
 import Foundation
 
-/// What a piece of work uses.
+/// The use of a piece of work.
 public struct Usage: Sendable {
     public enum Figure: String, CaseIterable, Sendable {
         case time, peakMemory, processorTime, wakeUps, bytesWritten
@@ -18,7 +18,7 @@ public struct Usage: Sendable {
         Usage([.time: time, .processorTime: 0, .wakeUps: 0, .bytesWritten: 0])
     }
 
-    /// What the process has used so far; the time is that of the clock.
+    /// Returns the use of the process so far; the time is that of the clock.
     public static func soFar() -> Usage {
         let usage = machine_usage_so_far()
         return Usage([
@@ -27,10 +27,12 @@ public struct Usage: Sendable {
         ])
     }
 
-    /// What was used since an earlier moment. The peak of memory is no sum.
+    /// Returns the use since an earlier moment. The peak of memory is no sum.
     public func since(_ start: Usage) -> Usage {
-        Usage(Dictionary(uniqueKeysWithValues: figures.map { figure, value in
-            (figure, figure == .peakMemory ? value : value - start.figures[figure]!)
-        }))
+        Usage(
+            Dictionary(
+                uniqueKeysWithValues: figures.map { figure, value in
+                    (figure, figure == .peakMemory ? value : value - start.figures[figure]!)
+                }))
     }
 }

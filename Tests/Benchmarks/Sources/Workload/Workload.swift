@@ -93,7 +93,7 @@ public enum Workload {
         (0..<count).reduce(0) { $0 + 7 * (rangeLength * rangeStart($1) + rangeLength * (rangeLength - 1) / 2) }
     }
 
-    /// How often work without and with an observation alternates.
+    /// The number of alternations of work without and with an observation.
     public static let turns = 12
 
     /// Three of these rows fill a page of 4096 bytes.

@@ -13,8 +13,9 @@ extension Row {
         if let bytes = statementBytes(at: index) {
             // An empty blob has no address in SQLite.
             guard let address = bytes.baseAddress else { return try body(Data()) }
-            return try body(Data(
-                bytesNoCopy: UnsafeMutableRawPointer(mutating: address), count: bytes.count, deallocator: .none))
+            return try body(
+                Data(
+                    bytesNoCopy: UnsafeMutableRawPointer(mutating: address), count: bytes.count, deallocator: .none))
         }
         // By the database value: SQLite would convert a number to text.
         guard let data = Data?.fromDatabaseValue(databaseValue(at: index))

@@ -1,5 +1,3 @@
-import CStrongroom
-
 // Values of rows. Each function exists twice: for types that are read directly from a statement's column, and for all
 // others. Subscripts are a fatal error where `decode` throws.
 
@@ -8,13 +6,13 @@ extension Row {
 
     /// Returns the value at `index`. Throws ``RowDecodingError`` if it can't be converted.
     public func decode<Value: DatabaseValueConvertible>(
-        _ type: Value.Type = Value.self, atIndex index: Int) throws -> Value
-    {
+        _ type: Value.Type = Value.self, atIndex index: Int
+    ) throws -> Value {
         checkIndex(index)
         let dbValue = databaseValue(at: index)
         guard let value = Value.fromDatabaseValue(dbValue) else {
             throw RowDecodingError(
-                "could not decode \(Value.self) from database value \(dbValue)", shownAt: index, of: self)
+                "could not decode \(Value.self) from database value \(showable(dbValue))", shownAt: index, of: self)
         }
         return value
     }
@@ -22,16 +20,16 @@ extension Row {
     /// Returns the value at `index`. Throws ``RowDecodingError`` if it can't be converted.
     @inlinable
     public func decode<Value: DatabaseValueConvertible & StatementColumnConvertible>(
-        _ type: Value.Type = Value.self, atIndex index: Int) throws -> Value
-    {
+        _ type: Value.Type = Value.self, atIndex index: Int
+    ) throws -> Value {
         checkIndex(index)
         return try value(at: index)
     }
 
     /// Returns the value of a column. Throws ``RowDecodingError`` if there is no such column, or it can't be converted.
     public func decode<Value: DatabaseValueConvertible>(
-        _ type: Value.Type = Value.self, forColumn columnName: String) throws -> Value
-    {
+        _ type: Value.Type = Value.self, forColumn columnName: String
+    ) throws -> Value {
         guard let index = index(of: columnName) else { return try missing(columnName) }
         return try decode(type, atIndex: index)
     }
@@ -39,24 +37,24 @@ extension Row {
     /// Returns the value of a column. Throws ``RowDecodingError`` if there is no such column, or it can't be converted.
     @inlinable
     public func decode<Value: DatabaseValueConvertible & StatementColumnConvertible>(
-        _ type: Value.Type = Value.self, forColumn columnName: String) throws -> Value
-    {
+        _ type: Value.Type = Value.self, forColumn columnName: String
+    ) throws -> Value {
         guard let index = index(of: columnName) else { return try missing(columnName) }
         return try value(at: index)
     }
 
     /// Returns the value of a column. Throws ``RowDecodingError`` if there is no such column, or it can't be converted.
     public func decode<Value: DatabaseValueConvertible>(
-        _ type: Value.Type = Value.self, forColumn column: some ColumnExpression) throws -> Value
-    {
+        _ type: Value.Type = Value.self, forColumn column: some ColumnExpression
+    ) throws -> Value {
         try decode(type, forColumn: column.name)
     }
 
     /// Returns the value of a column. Throws ``RowDecodingError`` if there is no such column, or it can't be converted.
     @inlinable
     public func decode<Value: DatabaseValueConvertible & StatementColumnConvertible>(
-        _ type: Value.Type = Value.self, forColumn column: some ColumnExpression) throws -> Value
-    {
+        _ type: Value.Type = Value.self, forColumn column: some ColumnExpression
+    ) throws -> Value {
         try decode(type, forColumn: column.name)
     }
 
@@ -112,8 +110,8 @@ extension Row {
     /// is not an optional.
     @inlinable
     public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(
-        _ column: some ColumnExpression) -> Value
-    {
+        _ column: some ColumnExpression
+    ) -> Value {
         orFatalError { try decode(Value.self, forColumn: column.name) }
     }
 
@@ -150,7 +148,7 @@ extension Row {
     /// Stops a program that uses the row of a statement outside of its database access.
     @inlinable
     func requireAccess() {
-        if let connection, !strongroom_has_access(connection) { noAccess() }
+        if let connection, !connection.hasAccess { noAccess() }
     }
 
     /// Returns the value at a valid index, for callers that have checked the access.
@@ -183,7 +181,7 @@ extension Row {
     @usableFromInline
     func conversionError(_ type: Any.Type, at index: Int) -> RowDecodingError {
         RowDecodingError(
-            "could not decode \(type) from database value \(databaseValue(at: index))", at: index, of: self)
+            "could not decode \(type) from database value \(showable(databaseValue(at: index)))", at: index, of: self)
     }
 
     @inlinable

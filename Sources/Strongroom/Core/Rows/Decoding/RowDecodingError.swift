@@ -1,6 +1,7 @@
 /// An error for a value or record that a row doesn't have, or that can't be converted to the requested type.
 ///
-/// Its description contains the row. Keep it out of logs if rows are secrets.
+/// Its description contains the types of the row's values, and the values themselves only if the configuration sets
+/// ``Configuration/publicStatementArguments``, and for the current row of a cursor or a fetch.
 public struct RowDecodingError: Error, Sendable {
     private let reason: String
     private let column: (name: String, index: Int)?
@@ -29,7 +30,7 @@ public struct RowDecodingError: Error, Sendable {
     private init(_ reason: String, column: (name: String, index: Int)?, _ row: Row) {
         self.reason = reason
         self.column = column
-        self.row = row.description
+        self.row = row.showableDescription
         // With an adapter, the SQL has other columns than the row.
         let statement = row.layout == nil ? row.statement : nil
         self.sql = statement.map { $0.showableSQL.trimmingSQL() }
@@ -38,7 +39,8 @@ public struct RowDecodingError: Error, Sendable {
 }
 
 extension RowDecodingError: CustomStringConvertible {
-    /// The reason, the column, the row and the SQL. Contains arguments only if the configuration makes them public.
+    /// The reason, the column, the row and the SQL. Contains values and arguments only if the configuration makes them
+    /// public.
     public var description: String {
         var details: [String] = []
         if let column { details.append("column: \(column.name.debugDescription), column index: \(column.index)") }
@@ -46,6 +48,31 @@ extension RowDecodingError: CustomStringConvertible {
         if let sql { details.append("sql: `\(sql)`") }
         if let arguments { details.append("arguments: \(arguments)") }
         return reason + " - " + details.joined(separator: ", ")
+    }
+}
+
+extension Row {
+    /// The description of the row, with the types of values that must not be shown.
+    fileprivate var showableDescription: String {
+        showsValues ? description : "[" + map { "\($0.0):\($0.1.typeName)" }.joined(separator: " ") + "]"
+    }
+
+    /// The value at an index in the row, or its type if it must not be shown.
+    func showable(_ value: DatabaseValue) -> String { showsValues ? "\(value)" : value.typeName }
+
+    /// True if messages may contain the values. Not known of copies.
+    private var showsValues: Bool { statement?.database.configuration.publicStatementArguments ?? false }
+}
+
+extension DatabaseValue {
+    fileprivate var typeName: String {
+        switch storage {
+        case .null: "NULL"
+        case .int64: "INTEGER"
+        case .double: "REAL"
+        case .string: "TEXT"
+        case .blob: "BLOB"
+        }
     }
 }
 

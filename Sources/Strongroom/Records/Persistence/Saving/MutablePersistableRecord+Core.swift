@@ -43,8 +43,8 @@ extension MutablePersistableRecord {
 
     /// Inserts the record, with the callbacks of an insertion.
     mutating func insertWithCallbacks(
-        _ db: Database, _ insert: (Self) throws -> InsertionSuccess) throws -> PersistenceSuccess
-    {
+        _ db: Database, _ insert: (Self) throws -> InsertionSuccess
+    ) throws -> PersistenceSuccess {
         try willInsert(db)
         var success: InsertionSuccess?
         try aroundInsert(db) {
@@ -59,8 +59,8 @@ extension MutablePersistableRecord {
 
     /// Updates the record, with the callbacks of an update.
     private func updateWithCallbacks(
-        _ db: Database, columns: Set<String>?, _ update: () throws -> PersistenceSuccess) throws -> PersistenceSuccess
-    {
+        _ db: Database, columns: Set<String>?, _ update: () throws -> PersistenceSuccess
+    ) throws -> PersistenceSuccess {
         let columns = try columns ?? Set(PersistenceContainer(self).columns)
         try willUpdate(db, columns: columns)
         var success: PersistenceSuccess?
@@ -84,15 +84,15 @@ extension MutablePersistableRecord {
     // MARK: - Ways to save
 
     mutating func insertCore(
-        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ saving: Saving = .plain) throws
-    {
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ saving: Saving = .plain
+    ) throws {
         try saveWithCallbacks(db) { try $0.insertInside(db, conflictResolution, saving) }
     }
 
     private mutating func insertInside(
         _ db: Database, _ conflictResolution: Database.ConflictResolution?,
-        _ saving: Saving) throws -> PersistenceSuccess
-    {
+        _ saving: Saving
+    ) throws -> PersistenceSuccess {
         try insertWithCallbacks(db) { record in
             let writer = try RecordWriter(db, record)
             let statement = try writer.insertStatement(onConflict: conflictResolution, returning: saving.selection)
@@ -107,8 +107,8 @@ extension MutablePersistableRecord {
         _ db: Database,
         _ conflictResolution: Database.ConflictResolution?,
         columns: Set<String>? = nil,
-        _ saving: Saving = .plain) throws
-    {
+        _ saving: Saving = .plain
+    ) throws {
         // Updates do not change the record, so a copy will do.
         var record = self
         try record.saveWithCallbacks(db) { record in
@@ -122,8 +122,8 @@ extension MutablePersistableRecord {
         _ conflictResolution: Database.ConflictResolution?,
         columns: Set<String>?,
         _ saving: Saving,
-        missed: (RecordError) -> Void) throws -> PersistenceSuccess
-    {
+        missed: (RecordError) -> Void
+    ) throws -> PersistenceSuccess {
         try updateWithCallbacks(db, columns: columns) {
             let writer = try RecordWriter(db, self)
             func notFound() throws -> RecordError {
@@ -131,8 +131,9 @@ extension MutablePersistableRecord {
                 missed(error)
                 return error
             }
-            guard let statement = try writer.updateStatement(
-                onConflict: conflictResolution, columns: columns, returning: saving.selection)
+            guard
+                let statement = try writer.updateStatement(
+                    onConflict: conflictResolution, columns: columns, returning: saving.selection)
             else { throw try notFound() }
             let changes = ChangeCount(db, inTable: writer.tableName)
             do {
@@ -146,8 +147,8 @@ extension MutablePersistableRecord {
     }
 
     mutating func saveCore(
-        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ saving: Saving = .plain) throws
-    {
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ saving: Saving = .plain
+    ) throws {
         try saveWithCallbacks(db) { record in
             if try RecordWriter(db, record).key().isNull {
                 return try record.insertInside(db, conflictResolution, saving)

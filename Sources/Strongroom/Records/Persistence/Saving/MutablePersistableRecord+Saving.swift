@@ -11,8 +11,8 @@ extension MutablePersistableRecord {
     ///   - conflictResolution: the conflict resolution. Default: that of ``persistenceConflictPolicy``.
     /// - throws: `SQLITE_CONSTRAINT` and its variants; the errors of callbacks.
     public mutating func insert(
-        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws
-    {
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil
+    ) throws {
         try insertCore(db, conflictResolution)
     }
 
@@ -22,8 +22,8 @@ extension MutablePersistableRecord {
     ///   out.
     public mutating func insertAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        as returnedType: T.Type) throws -> T
-    {
+        as returnedType: T.Type
+    ) throws -> T {
         try insertAndFetchCore(db, conflictResolution, returnedType)
     }
 
@@ -31,8 +31,8 @@ extension MutablePersistableRecord {
     public mutating func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
-        fetch: (Statement) throws -> T) throws -> T
-    {
+        fetch: (Statement) throws -> T
+    ) throws -> T {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
             try Returning(selection: selection, fetch: $0).value { try insertCore(db, conflictResolution, $0) }
@@ -43,8 +43,8 @@ extension MutablePersistableRecord {
     public mutating func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         fetch: (Statement) throws -> T,
-        select: (DatabaseComponents) throws -> [any SQLSelectable]) throws -> T
-    {
+        select: (DatabaseComponents) throws -> [any SQLSelectable]
+    ) throws -> T {
         try insertAndFetch(
             db, onConflict: conflictResolution, selection: select(Self.databaseComponents), fetch: fetch)
     }
@@ -58,16 +58,16 @@ extension MutablePersistableRecord {
     ///   - db: the connection.
     ///   - conflictResolution: the conflict resolution. Default: that of ``persistenceConflictPolicy``.
     public mutating func save(
-        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws
-    {
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil
+    ) throws {
         try saveCore(db, conflictResolution)
     }
 
     /// Saves the record and returns the row as a record of another type.
     public mutating func saveAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        as returnedType: T.Type) throws -> T
-    {
+        as returnedType: T.Type
+    ) throws -> T {
         try saveAndFetchCore(db, conflictResolution, returnedType)
     }
 
@@ -75,8 +75,8 @@ extension MutablePersistableRecord {
     public mutating func saveAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
-        fetch: (Statement) throws -> T) throws -> T
-    {
+        fetch: (Statement) throws -> T
+    ) throws -> T {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
             try Returning(selection: selection, fetch: $0).value { try saveCore(db, conflictResolution, $0) }
@@ -104,9 +104,9 @@ extension MutablePersistableRecord {
     public mutating func upsertAndFetch(
         _ db: Database,
         onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
-        doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil) throws -> Self
-        where Self: FetchableRecord
-    {
+        doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil
+    ) throws -> Self
+    where Self: FetchableRecord {
         try upsertAndFetch(db, as: Self.self, onConflict: conflictTarget, updating: strategy, doUpdate: assignments)
     }
 
@@ -121,8 +121,8 @@ extension MutablePersistableRecord {
     public mutating func upsertAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, as returnedType: T.Type,
         onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
-        doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil) throws -> T
-    {
+        doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil
+    ) throws -> T {
         try upsertCore(
             db, as: returnedType, Upsert(conflictTarget, strategy, assignments?(TableAlias(name: "excluded")) ?? []))
     }
@@ -133,8 +133,8 @@ extension MutablePersistableRecord {
 
     /// Inserts a copy of the record and returns it.
     public func inserted(
-        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self
-    {
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil
+    ) throws -> Self {
         var record = self
         try record.insertCore(db, conflictResolution)
         return record
@@ -142,8 +142,8 @@ extension MutablePersistableRecord {
 
     /// Saves a copy of the record and returns it.
     public func saved(
-        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self
-    {
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil
+    ) throws -> Self {
         var record = self
         try record.saveCore(db, conflictResolution)
         return record
@@ -154,25 +154,25 @@ extension MutablePersistableRecord {
     /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the conflict resolution left the record
     ///   out.
     public func insertAndFetch(
-        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self
-        where Self: FetchableRecord
-    {
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil
+    ) throws -> Self
+    where Self: FetchableRecord {
         var record = self
         return try record.insertAndFetchCore(db, conflictResolution, Self.self)
     }
 
     /// Saves the record and returns the resulting row.
     public func saveAndFetch(
-        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self
-        where Self: FetchableRecord
-    {
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil
+    ) throws -> Self
+    where Self: FetchableRecord {
         var record = self
         return try record.saveAndFetchCore(db, conflictResolution, Self.self)
     }
 
     mutating func insertAndFetchCore<T: FetchableRecord & TableRecord>(
-        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ type: T.Type) throws -> T
-    {
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ type: T.Type
+    ) throws -> T {
         do {
             return try Self.returningRecord(type).value { try insertCore(db, conflictResolution, $0) }
         } catch is NoRow {
@@ -181,8 +181,8 @@ extension MutablePersistableRecord {
     }
 
     mutating func saveAndFetchCore<T: FetchableRecord & TableRecord>(
-        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ type: T.Type) throws -> T
-    {
+        _ db: Database, _ conflictResolution: Database.ConflictResolution?, _ type: T.Type
+    ) throws -> T {
         do {
             return try Self.returningRecord(type).value { try saveCore(db, conflictResolution, $0) }
         } catch is NoRow {

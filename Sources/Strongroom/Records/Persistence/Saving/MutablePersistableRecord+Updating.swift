@@ -17,16 +17,16 @@ extension MutablePersistableRecord {
     /// Updates some columns of the row with the record's primary key.
     public func update(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        columns: some Collection<String>) throws
-    {
+        columns: some Collection<String>
+    ) throws {
         try updateCore(db, conflictResolution, columns: Set(columns))
     }
 
     /// Updates some columns of the row with the record's primary key.
     public func update(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        columns: some Collection<some ColumnExpression>) throws
-    {
+        columns: some Collection<some ColumnExpression>
+    ) throws {
         try update(db, onConflict: conflictResolution, columns: columns.map(\.name))
     }
 
@@ -34,17 +34,17 @@ extension MutablePersistableRecord {
 
     /// Updates all columns and returns the resulting row.
     public func updateAndFetch(
-        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil) throws -> Self
-        where Self: FetchableRecord
-    {
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil
+    ) throws -> Self
+    where Self: FetchableRecord {
         try updateAndFetch(db, onConflict: conflictResolution, as: Self.self)
     }
 
     /// Updates all columns and returns the resulting row as a record of another type.
     public func updateAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        as returnedType: T.Type) throws -> T
-    {
+        as returnedType: T.Type
+    ) throws -> T {
         try Self.returningRecord(returnedType).value { try updateCore(db, conflictResolution, $0) }
     }
 
@@ -52,28 +52,25 @@ extension MutablePersistableRecord {
     public func updateAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
-        fetch: (Statement) throws -> T) throws -> T
-    {
+        fetch: (Statement) throws -> T
+    ) throws -> T {
         try updateAndFetch(db, conflictResolution, columns: nil, selection, fetch)
     }
 
     /// Updates some columns and returns the result of `fetch` on the statement that returns the selection.
     public func updateAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        columns: some Collection<String>,
-        selection: [any SQLSelectable],
-        fetch: (Statement) throws -> T) throws -> T
-    {
+        columns: some Collection<String>, selection: [any SQLSelectable], fetch: (Statement) throws -> T
+    ) throws -> T {
         try updateAndFetch(db, conflictResolution, columns: Set(columns), selection, fetch)
     }
 
     /// Updates some columns and returns the result of `fetch` on the statement that returns the selection.
     public func updateAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        columns: some Collection<some ColumnExpression>,
-        selection: [any SQLSelectable],
-        fetch: (Statement) throws -> T) throws -> T
-    {
+        columns: some Collection<some ColumnExpression>, selection: [any SQLSelectable],
+        fetch: (Statement) throws -> T
+    ) throws -> T {
         try updateAndFetch(db, conflictResolution, columns: Set(columns.map(\.name)), selection, fetch)
     }
 
@@ -82,8 +79,8 @@ extension MutablePersistableRecord {
         _ conflictResolution: Database.ConflictResolution?,
         columns: Set<String>?,
         _ selection: [any SQLSelectable],
-        _ fetch: (Statement) throws -> T) throws -> T
-    {
+        _ fetch: (Statement) throws -> T
+    ) throws -> T {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
             try Returning(selection: selection, fetch: $0).value {
@@ -98,8 +95,8 @@ extension MutablePersistableRecord {
     @discardableResult
     public func updateChanges<Record: MutablePersistableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        from record: Record) throws -> Bool
-    {
+        from record: Record
+    ) throws -> Bool {
         let columns = try databaseChanges(from: record).keys
         if columns.isEmpty { return false }
         try update(db, onConflict: conflictResolution, columns: columns)
@@ -110,8 +107,8 @@ extension MutablePersistableRecord {
     @discardableResult
     public mutating func updateChanges(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        modify: (inout Self) throws -> Void) throws -> Bool
-    {
+        modify: (inout Self) throws -> Void
+    ) throws -> Bool {
         let columns = try databaseChanges(modify: modify).keys
         if columns.isEmpty { return false }
         try update(db, onConflict: conflictResolution, columns: columns)
@@ -122,9 +119,9 @@ extension MutablePersistableRecord {
     /// changed.
     public mutating func updateChangesAndFetch(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        modify: (inout Self) throws -> Void) throws -> Self?
-        where Self: FetchableRecord
-    {
+        modify: (inout Self) throws -> Void
+    ) throws -> Self?
+    where Self: FetchableRecord {
         try updateChangesAndFetch(db, onConflict: conflictResolution, as: Self.self, modify: modify)
     }
 
@@ -133,8 +130,8 @@ extension MutablePersistableRecord {
     public mutating func updateChangesAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         as returnedType: T.Type,
-        modify: (inout Self) throws -> Void) throws -> T?
-    {
+        modify: (inout Self) throws -> Void
+    ) throws -> T? {
         let columns = try databaseChanges(modify: modify).keys
         if columns.isEmpty { return nil }
         return try Self.returningRecord(returnedType).value {
@@ -148,8 +145,8 @@ extension MutablePersistableRecord {
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
         fetch: (Statement) throws -> T,
-        modify: (inout Self) throws -> Void) throws -> T?
-    {
+        modify: (inout Self) throws -> Void
+    ) throws -> T? {
         let columns = try databaseChanges(modify: modify).keys
         if columns.isEmpty { return nil }
         return try updateAndFetch(

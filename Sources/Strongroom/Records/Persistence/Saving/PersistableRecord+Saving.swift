@@ -20,8 +20,8 @@ extension PersistableRecord {
     ///   out.
     public func insertAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        as returnedType: T.Type) throws -> T
-    {
+        as returnedType: T.Type
+    ) throws -> T {
         var record = self
         return try record.insertAndFetchCore(db, conflictResolution, returnedType)
     }
@@ -30,8 +30,8 @@ extension PersistableRecord {
     public func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
-        fetch: (Statement) throws -> T) throws -> T
-    {
+        fetch: (Statement) throws -> T
+    ) throws -> T {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
             var record = self
@@ -45,8 +45,8 @@ extension PersistableRecord {
     public func insertAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         fetch: (Statement) throws -> T,
-        select: (DatabaseComponents) throws -> [any SQLSelectable]) throws -> T
-    {
+        select: (DatabaseComponents) throws -> [any SQLSelectable]
+    ) throws -> T {
         try insertAndFetch(
             db, onConflict: conflictResolution, selection: select(Self.databaseComponents), fetch: fetch)
     }
@@ -67,8 +67,8 @@ extension PersistableRecord {
     /// Saves the record and returns the row as a record of another type.
     public func saveAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
-        as returnedType: T.Type) throws -> T
-    {
+        as returnedType: T.Type
+    ) throws -> T {
         var record = self
         return try record.saveAndFetchCore(db, conflictResolution, returnedType)
     }
@@ -77,8 +77,8 @@ extension PersistableRecord {
     public func saveAndFetch<T>(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         selection: [any SQLSelectable],
-        fetch: (Statement) throws -> T) throws -> T
-    {
+        fetch: (Statement) throws -> T
+    ) throws -> T {
         Self.requireSelection(selection)
         return try withoutActuallyEscaping(fetch) {
             var record = self
@@ -110,9 +110,9 @@ extension PersistableRecord {
     public func upsertAndFetch(
         _ db: Database,
         onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
-        doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil) throws -> Self
-        where Self: FetchableRecord
-    {
+        doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil
+    ) throws -> Self
+    where Self: FetchableRecord {
         try upsertAndFetch(db, as: Self.self, onConflict: conflictTarget, updating: strategy, doUpdate: assignments)
     }
 
@@ -127,8 +127,8 @@ extension PersistableRecord {
     public func upsertAndFetch<T: FetchableRecord & TableRecord>(
         _ db: Database, as returnedType: T.Type,
         onConflict conflictTarget: [String] = [], updating strategy: UpsertUpdateStrategy = .allColumns,
-        doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil) throws -> T
-    {
+        doUpdate assignments: ((TableAlias<Self>) -> [ColumnAssignment])? = nil
+    ) throws -> T {
         var record = self
         return try record.upsertCore(
             db, as: returnedType, Upsert(conflictTarget, strategy, assignments?(TableAlias(name: "excluded")) ?? []))

@@ -78,8 +78,8 @@ extension MutablePersistableRecord {
     }
 
     mutating func upsertCore<T: FetchableRecord & TableRecord>(
-        _ db: Database, as type: T.Type, _ upsert: Upsert) throws -> T
-    {
+        _ db: Database, as type: T.Type, _ upsert: Upsert
+    ) throws -> T {
         try self.upsert(db, upsert, returning: type.databaseSelection) { row in
             guard let row else { throw NoRow() }
             return try T(row: row)
@@ -90,8 +90,8 @@ extension MutablePersistableRecord {
         _ db: Database,
         _ upsert: Upsert,
         returning selection: [any SQLSelectable],
-        _ fetch: (Row?) throws -> T) throws -> T
-    {
+        _ fetch: (Row?) throws -> T
+    ) throws -> T {
         var value: T?
         try saveWithCallbacks(db) { record in
             try record.insertWithCallbacks(db) { record in

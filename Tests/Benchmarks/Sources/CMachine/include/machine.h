@@ -1,4 +1,4 @@
-// What the machine itself says: what a process uses, and how fast its crypto library is.
+// Figures of the machine: the use of a process, and the speed of its crypto library.
 
 #ifndef MACHINE_H
 #define MACHINE_H
@@ -11,7 +11,7 @@ int64_t machine_peak_memory(void);
 /// Makes the memory in use the peak, where the system allows it.
 void machine_forget_peak_memory(void);
 
-/// What all threads of this process have used.
+/// The use of all threads of this process.
 typedef struct {
     /// User and system time, in seconds.
     double processor_time;

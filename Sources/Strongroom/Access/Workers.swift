@@ -1,0 +1,77 @@
+import Dispatch
+
+/// The library's own threads. They run the work that must not wait for a thread of the program's.
+///
+/// Dispatch has a limited number of threads, and blocked accesses can use them all up. Work that is given here begins
+/// immediately, on an idle thread or on a new one. A thread ends when it has been idle for some seconds.
+final class Workers: Sendable {
+    typealias Work = @Sendable () -> Void
+
+    static let shared = Workers()
+
+    /// One thread. Sendable because the semaphore orders the assignment of work before its run.
+    private final class Worker: @unchecked Sendable {
+        let semaphore = DispatchSemaphore(value: 0)
+        var work: Work?
+
+        init(_ work: @escaping Work) {
+            self.work = work
+        }
+    }
+
+    private let idleTime: DispatchTimeInterval
+
+    /// The idle workers. The last one was used last.
+    private let idle = Mutex<[Worker]>([])
+
+    /// - parameter idleTime: the time after which a thread without work ends.
+    init(idleTime: DispatchTimeInterval = .seconds(5)) {
+        self.idleTime = idleTime
+    }
+
+    /// The number of threads that wait for work.
+    var idleCount: Int { idle.withLock(\.count) }
+
+    /// Runs `work` on another thread, with a quality of service where the system has one.
+    func run(qos: DispatchQoS.QoSClass = .default, _ block: @escaping Work) {
+        let work = Self.adopting(qos, block)
+        if let worker = idle.withLock({ $0.popLast() }) {
+            worker.work = work
+            worker.semaphore.signal()
+            return
+        }
+        let worker = Worker(work)
+        // The last resort of a process that has no room for a thread.
+        guard OwnThread.start({ self.serve(worker) }) else { return DispatchQueue.global().async(execute: work) }
+    }
+
+    private static func adopting(_ qos: DispatchQoS.QoSClass, _ block: @escaping Work) -> Work {
+        if qos == .default || qos == .unspecified { return block }
+        return {
+            OwnThread.set(qos)
+            block()
+            OwnThread.set(.default)
+        }
+    }
+
+    private func serve(_ worker: Worker) {
+        repeat {
+            // Released before the thread is idle: the work may hold the last reference to a database.
+            worker.work.take()?()
+            idle.withLock { $0.append(worker) }
+        } while hasWork(worker)
+    }
+
+    /// Waits for work. Returns false if none has come in time, and none can come later.
+    private func hasWork(_ worker: Worker) -> Bool {
+        if worker.semaphore.wait(timeout: .now() + idleTime) == .success { return true }
+        let isRemoved = idle.withLock { idle in
+            guard let index = idle.firstIndex(where: { $0 === worker }) else { return false }
+            idle.remove(at: index)
+            return true
+        }
+        // Work is on its way to a worker that is no longer listed.
+        if !isRemoved { worker.semaphore.wait() }
+        return !isRemoved
+    }
+}

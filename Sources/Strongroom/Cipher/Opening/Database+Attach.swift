@@ -1,0 +1,59 @@
+import Foundation
+
+extension Database {
+    /// Attaches another database, with a key of its own, or in clear text for nil. `DETACH DATABASE` detaches it.
+    ///
+    /// The SQL statement `ATTACH` uses the key and the salt of the main database, which do not open a file with the
+    /// same passphrase and another salt. This function also keeps the key out of SQL.
+    /// <https://www.sqlite.org/lang_attach.html>
+    ///
+    /// - throws: the errors of opening that database; `SQLITE_MISUSE` if the main database is in clear text and keeps
+    ///   temporary data on disk, and the attached one is encrypted.
+    public func attach(path: String, as schemaName: String, encryption: Encryption?) throws {
+        requireAccess()
+        try keySetup.settlePendingKey()
+        if encryption != nil { try untraced { try pragmaPolicy.requireTemporaryDataInMemory() } }
+        var configuration = Configuration()
+        configuration.encryption = encryption
+        configuration.readonly = self.configuration.readonly
+        configuration.busyMode = self.configuration.busyMode
+        configuration.posixPermissions = self.configuration.posixPermissions
+        let other = try Database(path: path, description: description + ".attachment", configuration: configuration)
+        try other.withSoleAccess { other in
+            try other.setUp()
+            try attach(other, as: schemaName)
+        }
+    }
+
+    private func attach(_ other: Database, as schemaName: String) throws {
+        guard let derived = other.cipher.derived else {
+            try execute(
+                sql: "ATTACH DATABASE ? AS \(schemaName.quotedDatabaseIdentifier) KEY ''", arguments: [other.filePath])
+            return
+        }
+        if try other.fileSize() == 0 {
+            // Nothing has been read yet: the format can still be set after the key.
+            try execute(
+                sql: "ATTACH DATABASE ? AS \(schemaName.quotedDatabaseIdentifier) KEY ''", arguments: [other.filePath])
+            return try formatControl.holdingDefaults {
+                try formatControl.attach(
+                    derived, header: other.cipher.header, schema: schemaName.quotedDatabaseIdentifier, key: schemaName)
+                try formatControl.deriveBeforeFirstPage(of: schemaName)
+            }
+        }
+        guard derived.settings.hasStandardPages, other.cipher.header == 0 else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: """
+                    \(other.path) can't be attached: SQLCipher only attaches databases in its current format, without \
+                    a plaintext header
+                    """)
+        }
+        let path = other.filePath
+        ConnectionHandle.setOpening(connection)
+        defer { ConnectionHandle.setOpening(nil) }
+        try formatControl.holdingDefaults {
+            try check(derived.withSpec { try RawConnection(openConnection).attach(path, as: schemaName, key: $0) })
+        }
+    }
+}

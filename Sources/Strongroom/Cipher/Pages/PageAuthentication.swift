@@ -1,0 +1,177 @@
+import CSQLCipher
+import Dispatch
+
+/// The authentication of every page of a database as its readers see it: from the write-ahead log if it has the page,
+/// else from the file.
+///
+/// The connection should hold a read transaction, so that the log isn't overwritten meanwhile. Checkpoints may run.
+struct PageAuthentication {
+    private let database: Database
+    private let format: PageFormat
+    private let isWAL: Bool
+
+    init(_ database: Database) throws {
+        self.database = database
+        format = try PageFormat(database.cipher.derived!, header: database.cipher.header)
+        isWAL = try database.log.isUsed
+    }
+
+    /// Returns the numbers of the pages that SQLCipher did not write with the key, in order.
+    func badPages(progress: ((EncryptionProgress) throws -> Void)? = nil) throws -> [Int] {
+        try database.readOnly {
+            try database.beginTransaction(.deferred)
+            defer { try? database.rollback() }
+            try database.readSchema()
+            return try check(progress)
+        }
+    }
+
+    private func check(_ progress: ((EncryptionProgress) throws -> Void)?) throws -> [Int] {
+        let total = try database.pageCount
+        // A damaged log may claim any number of pages: memory is only allocated for pages that exist.
+        let present = try min(total, database.pagesInFiles(of: format.pageSize))
+        let log = isWAL ? try LogIndex(database, pageSize: format.pageSize, pageCount: present) : LogIndex()
+        var batch = PageBatch(format), next = PageBatch(format)
+        func fill(_ batch: PageBatch, after last: Int) {
+            let numbers = (last + 1..<last + 1 + batch.capacity).prefix { $0 <= present }
+            batch.fill(numbers.filter { $0 != format.lockBytePage }) { read($0, log, into: $1) }
+        }
+        var bad: [Int] = []
+        fill(batch, after: 0)
+        while let last = batch.numbers.last {
+            for number in batch.suspects(while: { fill(next, after: last) })
+            where try !isAuthentic(number, log, batch[0]) {
+                bad.append(number)
+            }
+            try progress?(EncryptionProgress(completedPageCount: last, totalPageCount: total, phase: .checking))
+            swap(&batch, &next)
+        }
+        if present < total { bad.append(present + 1) }
+        return bad
+    }
+
+    /// Reads a page from where the index has it. Returns false if it can't be read.
+    private func read(_ number: Int, _ log: LogIndex, into page: UnsafeMutableRawBufferPointer) -> Bool {
+        guard let offset = log.offset(of: number) else { return readFromFile(number, into: page) }
+        return database.raw.readLog(at: offset, into: page) == SQLITE_OK
+    }
+
+    private func readFromFile(_ number: Int, into page: UnsafeMutableRawBufferPointer) -> Bool {
+        database.raw.readFile(of: "main", at: format.offset(of: number), into: page) == SQLITE_OK
+    }
+
+    /// Returns true if the page is authentic where readers find it by now.
+    private func isAuthentic(_ number: Int, _ log: LogIndex, _ page: UnsafeMutableRawBufferPointer) throws -> Bool {
+        if log.offset(of: number) != nil {
+            if read(number, log, into: page), format.isAuthentic(UnsafeRawBufferPointer(page), number: number) {
+                return true
+            }
+            // A log whose pages are all in the file may be restarted at any time. Otherwise readers get this page.
+            if try log.isCurrent(number, in: database) { return false }
+        }
+        // A checkpoint may be writing the page: only a page that stays bad is bad.
+        for _ in 0..<3 where readFromFile(number, into: page) {
+            if format.isAuthentic(UnsafeRawBufferPointer(page), number: number) { return true }
+        }
+        return false
+    }
+}
+
+/// Pages that are read one after the other, and authenticated on all processors.
+///
+/// Unchecked Sendable: nothing is written while several threads use it.
+private final class PageBatch: @unchecked Sendable {
+    /// The greatest number of pages.
+    let capacity: Int
+
+    private(set) var numbers: [Int] = []
+    private let format: PageFormat
+    private let bytes: UnsafeMutableRawBufferPointer
+    private var unread: [Int] = []
+
+    init(_ format: PageFormat) {
+        self.format = format
+        capacity = max(16, (1 << 20) / format.pageSize)
+        bytes = .allocate(byteCount: capacity * format.pageSize, alignment: 8)
+    }
+
+    deinit { bytes.deallocate() }
+
+    subscript(place: Int) -> UnsafeMutableRawBufferPointer {
+        .init(rebasing: bytes[place * format.pageSize..<(place + 1) * format.pageSize])
+    }
+
+    /// Replaces the pages. `read` returns false if it can't read one.
+    func fill(_ numbers: [Int], read: (Int, UnsafeMutableRawBufferPointer) -> Bool) {
+        self.numbers = numbers
+        unread = zip(0..., numbers).filter { !read($1, self[$0]) }.map(\.1)
+    }
+
+    /// Returns the numbers of the pages that are not authentic as they were read, or could not be read, in order. Calls
+    /// `body` at the same time, on any thread: the thread with access to the connection waits meanwhile.
+    func suspects(while body: () -> Void) -> [Int] {
+        let share = 16, shares = (numbers.count + share - 1) / share
+        // What can't be read may leave zeros in memory, which are authentic.
+        let suspects = Mutex(unread)
+        withoutActuallyEscaping(body) { body in
+            // Called once.
+            nonisolated(unsafe) let body = body
+            DispatchQueue.concurrentPerform(iterations: 1 + shares) { [self] part in
+                // The longest part first.
+                if part == 0 { return body() }
+                let found = forged((part - 1) * share..<min(numbers.count, part * share))
+                if !found.isEmpty { suspects.withLock { $0 += found } }
+            }
+        }
+        return Set(suspects.withLock { $0 }).sorted()
+    }
+
+    private func forged(_ places: Range<Int>) -> [Int] {
+        let pages = bytes[places.lowerBound * format.pageSize..<places.upperBound * format.pageSize]
+        let authentic = format.areAuthentic(UnsafeRawBufferPointer(rebasing: pages), numbers: numbers[places])
+        return zip(numbers[places], authentic).filter { !$0.1 }.map(\.0)
+    }
+}
+
+extension Database {
+    /// Returns the greatest number of pages that the file and its log can contain, including the one that SQLite never
+    /// writes.
+    fileprivate func pagesInFiles(of pageSize: Int) throws -> Int {
+        var logSize: Int64 = 0
+        try check(RawConnection(openConnection).logSize(&logSize))
+        return try Int(fileSize() / Int64(pageSize) + logSize / Int64(pageSize)) + 1
+    }
+}
+
+/// The offsets of the newest committed pages in the write-ahead log. <https://www.sqlite.org/walformat.html>
+final class LogIndex {
+    private var index = RawLogIndex()
+    private let pageSize: CInt
+
+    /// Creates the index of a database without a log.
+    init() { pageSize = 0 }
+
+    init(_ database: Database, pageSize: Int, pageCount: Int) throws {
+        self.pageSize = CInt(pageSize)
+        let connection = try RawConnection(database.openConnection)
+        try database.check(index.read(connection, pageSize: self.pageSize, pages: UInt32(pageCount)))
+    }
+
+    deinit {
+        index.free()
+    }
+
+    /// Returns the offset of a page in the log. Nil if it isn't there.
+    func offset(of number: Int) -> Int64? {
+        let frame = index.frame(of: UInt32(number))
+        return frame == 0 ? nil : RawLogIndex.offset(of: frame, pageSize: pageSize)
+    }
+
+    /// Returns true if the frame of a page is still the one in the index.
+    func isCurrent(_ number: Int, in database: Database) throws -> Bool {
+        var isCurrent = false
+        let connection = try RawConnection(database.openConnection)
+        try database.check(index.check(connection, pageSize: pageSize, page: UInt32(number), isCurrent: &isCurrent))
+        return isCurrent
+    }
+}

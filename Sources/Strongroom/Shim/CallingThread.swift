@@ -1,0 +1,80 @@
+import CStrongroom
+import Dispatch
+
+// The work of the calling thread, and whether it may begin more: `strongroom_threads.h`.
+
+extension ConnectionHandle {
+    /// Adds the connection to the nested accesses of the calling thread, or removes it from them.
+    func setNested(_ isNested: Bool) {
+        isNested ? strongroom_connection_push(pointer) : strongroom_connection_pop(pointer)
+    }
+
+    /// True if the calling thread is inside of an access to the connection, barred or not.
+    var isInside: Bool { strongroom_is_inside(pointer) }
+}
+
+/// The state of the calling thread.
+enum CallingThread {
+    /// The number of connections that the thread is setting up, one inside of the other.
+    static var nestedSetups: Int { Int(strongroom_nested_setups()) }
+
+    /// Returns true if the thread has access to a connection of a group.
+    static func isInside(group: UInt) -> Bool { strongroom_innermost_in_group(group) != nil }
+
+    /// The object that is notifying the thread's observers of a change.
+    static var notifier: UnsafeRawPointer? { strongroom_notifier() }
+
+    /// Sets the object that is notifying the thread's observers. Returns the former one.
+    static func setNotifier(_ notifier: UnsafeRawPointer?) -> UnsafeRawPointer? { strongroom_set_notifier(notifier) }
+
+    /// The object that holds what SQLite releases on the thread. Nil to release it immediately.
+    static var deferredReleases: UnsafeMutableRawPointer? {
+        get { strongroom_deferred_releases() }
+        set { strongroom_set_deferred_releases(newValue) }
+    }
+}
+
+/// A thread of the library's own.
+enum OwnThread {
+    private final class Body {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) {
+            self.run = run
+        }
+    }
+
+    /// Starts a thread that runs `body`. Returns false if the system has no room for it.
+    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        let argument = Unmanaged.passRetained(Body(body))
+        let error = strongroom_thread_start(
+            { Unmanaged<Body>.fromOpaque($0!).takeRetainedValue().run() }, argument.toOpaque())
+        if error != 0 { argument.release() }
+        return error == 0
+    }
+
+    /// Gives the calling thread a quality of service, where the system has one.
+    static func set(_ qos: DispatchQoS.QoSClass) {
+        let own: strongroom_qos =
+            switch qos {
+            case .userInteractive, .userInitiated: STRONGROOM_USER_INITIATED
+            case .utility: STRONGROOM_UTILITY
+            case .background: STRONGROOM_BACKGROUND
+            default: STRONGROOM_DEFAULT
+            }
+        strongroom_thread_set_qos(own)
+    }
+}
+
+/// The thread of the Swift concurrency pool that one access of the process at a time may borrow.
+enum Lane {
+    /// Returns true if an access may borrow the thread now. `closedUntil` belongs to the database, and is zero at
+    /// first.
+    static func enter(_ closedUntil: UnsafeMutablePointer<UInt64>) -> Bool { strongroom_lane_enter(closedUntil) }
+
+    /// Leaves the lane. `nanoseconds` is the duration of the access: one of a millisecond or more closes the lane to
+    /// its database for 50 times as long, and for a second at most.
+    static func leave(_ closedUntil: UnsafeMutablePointer<UInt64>, after nanoseconds: UInt64) {
+        strongroom_lane_leave(closedUntil, nanoseconds)
+    }
+}

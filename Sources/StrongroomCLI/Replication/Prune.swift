@@ -1,0 +1,93 @@
+import ArgumentParser
+import Foundation
+import StrongroomReplica
+
+struct Prune: Reporting {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove old restore points of a replica.",
+        discussion: help(
+            """
+            What a kept restore point needs stays: the newest full point before the oldest kept time, and all that \
+            follow it. The replicator may run meanwhile.
+            """,
+            statuses: [.unreachable]))
+
+    static let examples = [
+        (line: "strongroom prune /mnt/backup/notes --keep-within 30d", what: "keeps each moment of the last 30 days")
+    ]
+
+    @Argument(help: "A folder, or s3://BUCKET/PREFIX.", completion: .directory)
+    var destination: String
+
+    @Option(help: ArgumentHelp("Keep each restore point of this time: 90s, 15m, 12h, 30d.", valueName: "time"))
+    var keepWithin: ReplicaDuration
+
+    @Flag(help: "Only print the number of restore points that would be removed.")
+    var dryRun = false
+
+    @OptionGroup(title: "Destination options") var options: ReplicaReadingOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
+
+    var database: String? { nil }
+
+    func run() throws {
+        let oldest = Int64(Date().timeIntervalSince1970 * 1000) - keepWithin.milliseconds
+        let count = try replicating {
+            try DatabaseReplica.prune(destination, before: oldest, isDryRun: dryRun, reading: options.reading)
+        }
+        try output.removed(Self.self, destination, count, dryRun)
+    }
+}
+
+struct Forget: Reporting {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove the restore points that a former key opens.",
+        discussion: help(
+            """
+            For a key that has leaked: rotate the key of the database first, let the replicator store the result, then \
+            run this. Every restore point before the newest key generation is removed. VACUUM begins one, too: if it \
+            ran after the rotation, restore points between the two are removed as well. If it ran and the key was not \
+            rotated, what stays opens with the same key.
+            """,
+            statuses: [.absent, .unreachable]))
+
+    static let examples = [
+        (line: "strongroom forget /mnt/backup/notes --before-rotation", what: "removes what the former key opens")
+    ]
+
+    @Argument(help: "A folder, or s3://BUCKET/PREFIX.", completion: .directory)
+    var destination: String
+
+    @Flag(help: "Remove every restore point before the newest key generation.")
+    var beforeRotation = false
+
+    @Flag(help: "Only print the number of restore points that would be removed.")
+    var dryRun = false
+
+    @OptionGroup(title: "Destination options") var options: ReplicaReadingOptions
+    @OptionGroup(title: "Output options") var output: OutputOptions
+
+    var database: String? { nil }
+
+    func validate() throws {
+        guard beforeRotation else { throw ValidationError("forget needs --before-rotation.") }
+    }
+
+    func run() throws {
+        let count = try replicating {
+            try DatabaseReplica.forgetFormerGenerations(destination, isDryRun: dryRun, reading: options.reading)
+        }
+        try output.removed(Self.self, destination, count, dryRun)
+    }
+}
+
+extension OutputOptions {
+    fileprivate func removed(_ command: any Reporting.Type, _ destination: String, _ count: Int, _ dryRun: Bool) throws
+    {
+        let members: [(String, JSON)] = [
+            ("destination", .text(destination)), ("removed", .count(count)), ("dryRun", .bool(dryRun)),
+        ]
+        let would = dryRun ? "would be" : "were"
+        try done(command, nil, members, text: "\(destination): \(counted(count, "restore point")) \(would) removed.")
+    }
+}

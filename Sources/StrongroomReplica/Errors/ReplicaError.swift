@@ -1,0 +1,68 @@
+/// An error of replication.
+///
+/// ``reason-swift.property`` says what happened, as data. The description says it in words, with the state of things
+/// and what to do.
+public struct ReplicaError: Error, Hashable, Sendable {
+    /// The cause of an error.
+    public enum Reason: Hashable, Sendable {
+        /// The destination can't be reached, or answers with an error that may pass.
+        case destinationUnavailable
+        /// The destination refuses the credentials.
+        case accessDenied
+        /// The name of the destination, or one of its options, is invalid.
+        case invalidDestination
+        /// The destination has no replica.
+        case noReplica
+        /// The destination has no restore point that was asked for.
+        case noPoint
+        /// The newest restore point is older than the position that was asked for.
+        case behind
+        /// An object is missing, or its content is not what its name or its successor says.
+        case damaged
+        /// An object is not signed by the expected key.
+        case untrusted
+        /// Two histories claim the same position or the same time.
+        case forked
+        /// Another replicator uses the same local state.
+        case busy
+        /// Another replicator writes to the same place of the destination.
+        case superseded
+        /// A file is in the way.
+        case exists
+        /// The database, or what should be one, can't be read.
+        case unreadable
+        /// There is no room for a file.
+        case diskFull
+        /// Another system call failed.
+        case system
+        /// The replica was stopped before the work was done.
+        case stopped
+    }
+
+    /// The cause.
+    public let reason: Reason
+    /// The file or object that the error is about. `nil` if there is none.
+    public let subject: String?
+    /// The event, the state of things, and what to do. Contains no secret.
+    public let message: String
+
+    init(_ reason: Reason, _ subject: String? = nil, _ message: String) {
+        self.reason = reason
+        self.subject = subject
+        self.message = message
+    }
+
+    /// True if the same work can succeed later.
+    var isTransient: Bool { reason == .destinationUnavailable || reason == .diskFull }
+}
+
+extension ReplicaError: CustomStringConvertible {
+    /// The subject and the message.
+    public var description: String { (subject.map { "\($0): " } ?? "") + message }
+}
+
+extension ReplicaError {
+    static func damaged(_ object: String, _ problem: String) -> ReplicaError {
+        ReplicaError(.damaged, object, "\(problem); nothing was written. Choose an earlier restore point.")
+    }
+}

@@ -1,1 +1,0 @@
-../StrongroomTests/Support/SeededGenerator.swift

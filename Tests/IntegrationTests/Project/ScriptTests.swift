@@ -1,0 +1,223 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The scripts of the package")
+struct ScriptTests {
+    private static let folder = Program.packageFolder.appendingPathComponent("scripts")
+
+    /// All but lists and parts of programs, by their path below `scripts`.
+    private static let scripts = Result {
+        try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { path in
+            var isFolder: ObjCBool = false
+            _ = FileManager.default.fileExists(atPath: folder.path + "/" + path, isDirectory: &isFolder)
+            return !isFolder.boolValue && !path.contains(".")
+        }.sorted()
+    }
+
+    @Test("The scripts of the package that everyone needs are at the top, and the others in check and measure")
+    func places() throws {
+        let scripts = try Self.scripts.get()
+        let top = scripts.filter { !$0.contains("/") }
+        #expect(top == ["bench", "bootstrap", "campaign", "demo", "install", "release", "site", "test"])
+        #expect(scripts.count > 12)
+        #expect(scripts.filter { $0.contains("/") }.allSatisfy { $0.hasPrefix("check/") || $0.hasPrefix("measure/") })
+    }
+
+    @Test("The scripts of the package print their usage with --help, and do nothing")
+    func help() async throws {
+        for script in try Self.scripts.get() {
+            let outcome = try await Program(script: script, "--help").run()
+            #expect(outcome.status == 0, "\(script): \(outcome.errors)")
+            #expect(outcome.output.contains("scripts/\(script)"), "\(script)")
+            #expect(outcome.errors.isEmpty, "\(script)")
+        }
+    }
+
+    @Test("The scripts of the package that its pages and its own files name exist")
+    func names() throws {
+        let scripts = try Set(Self.scripts.get())
+        let catalog = "Sources/Strongroom/Strongroom.docc"
+        let articles = try FileManager.default.subpathsOfDirectory(
+            atPath: Program.packageFolder.appendingPathComponent(catalog).path)
+        let pages = articles.filter { $0.hasSuffix(".md") }.map { "\(catalog)/\($0)" }
+        var count = 0
+        for file in pages + ["README.md", ".github/SECURITY.md", ".github/CONTRIBUTING.md", ".ci/run"]
+            + scripts.map({ "scripts/\($0)" })
+        {
+            let text = try String(contentsOf: Program.packageFolder.appendingPathComponent(file), encoding: .utf8)
+            for match in text.matches(of: /\bscripts\/([a-z][a-z\/-]*[a-z])/) {
+                count += 1
+                let name = String(match.1)
+                #expect(scripts.contains(name) || ["check", "measure"].contains(name), "\(file): scripts/\(name)")
+            }
+        }
+        #expect(count > 60)
+    }
+}
+
+/// `scripts/test` with tests that do what their names say.
+@Suite("The script that runs the tests", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/stat")))
+struct TestScriptTests {
+    private let scratch: TemporaryFolder
+
+    /// Lists tests in `list`, and runs those of the suites that filters name.
+    private static let program = #"""
+        #!/bin/bash
+        here=$(dirname "$0")
+        case "$*" in *--list-tests*) exec cat "$here/list" ;; esac
+        filters=()
+        while [ $# -gt 0 ]; do
+            case $1 in
+            --filter) filters+=("$2") ;;
+            --event-stream-output-path) events=$2 ;;
+            esac
+            shift
+        done
+        tell() {
+            printf '{"kind":"event","payload":{"kind":"%s","instant":{"absolute":1},"testID":"%s/F.swift:1:1"}}\n' \
+                "$1" "$2" >> "$events"
+        }
+        status=0
+        while read -r name; do
+            for filter in "${filters[@]}"; do
+                [[ $name =~ $filter ]] || continue
+                case $name in *lost*) continue ;; esac
+                tell testStarted "$name"
+                case $name in
+                *crashes*) kill -SEGV $$ ;;
+                *fails*) tell issueRecorded "$name"; status=1 ;;
+                *leaves*) sleep 600 & echo $! > "$here/left" ;;
+                esac
+                tell testEnded "$name"
+            done
+        done < "$here/list"
+        exit $status
+        """#
+
+    init() throws {
+        scratch = try TemporaryFolder()
+        try scratch.write(Data(Self.program.utf8), to: "StrongroomPackageTests.xctest")
+        #expect(chmod(scratch.path("StrongroomPackageTests.xctest"), 0o755) == 0)
+    }
+
+    private func run(_ tests: [String], _ more: String...) async throws -> Outcome {
+        try scratch.write(Data(tests.map { "M.\($0)\n" }.joined().utf8), to: "list")
+        var program = Program(script: "test", "--built", scratch.path)
+        program.arguments += more
+        return try await program.run()
+    }
+
+    private func lastLine(_ outcome: Outcome) -> Substring? { outcome.output.split(separator: "\n").last }
+
+    @Test("The script that runs the tests counts all that are listed, and ends with a line of sums")
+    func passes() async throws {
+        let outcome = try await run(["A/one()", "A/two()", "B/three(_:)"])
+        #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+        #expect(lastLine(outcome) == "3 passed, 0 failed, 0 skipped")
+    }
+
+    @Test("The script that runs the tests runs those that match --filter, and none that match --skip")
+    func filters() async throws {
+        let tests = ["A/one()", "A/two()", "B/one(_:)", "C/one()"]
+        let outcome = try await run(tests, "--filter", "one", "--filter", "two", "--skip", #"M\.C/"#)
+        #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
+        #expect(lastLine(outcome) == "3 passed, 0 failed, 0 skipped")
+        #expect(try await run(tests, "--filter", "nothing").status != 0)
+    }
+
+    @Test("The script that runs the tests fails for an issue, for a test that did not run, and for one that crashes")
+    func failures() async throws {
+        for (name, words) in [("fails", "M.A/fails()"), ("lost", "did not run"), ("crashes", "ended its process")] {
+            let outcome = try await run(["A/one()", "A/\(name)()", "B/three()"])
+            #expect(outcome.status == 1, "\(outcome.output)\(outcome.errors)")
+            #expect(lastLine(outcome) == "2 passed, 1 failed, 0 skipped", "\(outcome.output)")
+            #expect(outcome.output.contains("✘ M.A/\(name)()") && outcome.output.contains(words), "\(outcome.output)")
+        }
+    }
+
+    /// Returns true if a process has ended within ten seconds. It may wait for its new parent to collect its status.
+    private func hasEnded(_ process: pid_t) async throws -> Bool {
+        for _ in 0..<1000 {
+            guard let state = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return true }
+            if state.contains(") Z ") { return true }
+            try await Task.sleep(nanoseconds: 10_000_000)
+        }
+        return false
+    }
+
+    @Test("The script that runs the tests ends what a test leaves behind")
+    func leftOver() async throws {
+        #expect(try await run(["A/leaves()"]).status == 0)
+        let left = try #require(pid_t(scratch.text("left").trimmingCharacters(in: .newlines)))
+        #expect(try await hasEnded(left))
+    }
+}
+
+/// `scripts/release` in a repository whose other scripts do what the test wants.
+@Suite("The script that collects the evidence of a release", .enabled(if: (try? Program("git")) != nil))
+struct ReleaseScriptTests {
+    private let scratch: TemporaryFolder
+
+    init() async throws {
+        scratch = try TemporaryFolder()
+        for folder in ["scripts/check", "Sources/StrongroomCLI"] {
+            try FileManager.default.createDirectory(
+                atPath: scratch.path(folder), withIntermediateDirectories: true)
+        }
+        let original = Program.packageFolder.appendingPathComponent("scripts/release").path
+        try FileManager.default.copyItem(atPath: original, toPath: scratch.path("scripts/release"))
+        try scratch.write(Data("static let strongroom = \"1.2.3\"\n".utf8), to: "Sources/StrongroomCLI/Versions.swift")
+        try scratch.write(Data(".build\n".utf8), to: ".gitignore")
+        try script("demo", "echo '1. Shown.'; echo run >> ../runs")
+        try script("test", "echo '5 tests of 2 suites in 1 s'; echo '4 passed, 1 failed, 0 skipped'; exit 1")
+        try script("check/apple", "exit 0")
+        try await git("init", "--quiet")
+        try await git("add", "-A")
+        try await git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "all")
+    }
+
+    private func script(_ name: String, _ body: String) throws {
+        try scratch.write(Data("#!/bin/bash\n\(body)\n".utf8), to: "scripts/\(name)")
+        #expect(chmod(scratch.path("scripts/\(name)"), 0o755) == 0)
+    }
+
+    private func git(_ arguments: String...) async throws {
+        var program = try Program("git", "-C", scratch.path)
+        program.arguments += arguments
+        #expect(try await program.run().status == 0)
+    }
+
+    private func release(_ steps: String...) async throws -> Outcome {
+        var program = try Program("python3", scratch.path("scripts/release"), "--page", scratch.path(".build/page.md"))
+        program.arguments += steps
+        return try await program.run()
+    }
+
+    @Test("The script that collects the evidence of a release runs each step in a clean clone, and once for a commit")
+    func resumed() async throws {
+        for _ in 1...2 { #expect(try await release("demo").status == 0) }
+        #expect(scratch.text(".build/release/runs") == "run\n")
+        let page = scratch.text(".build/page.md")
+        #expect(page.contains("| `scripts/demo` | 1. Shown. |"))
+        #expect(page.contains("## What did not run") && page.contains("- `scripts/bench`\n"))
+    }
+
+    @Test(
+        "The script that collects the evidence of a release fails for a step that fails, or says nothing it can quote")
+    func failures() async throws {
+        let outcome = try await release("tests-1", "apple")
+        #expect(outcome.status == 1 && outcome.errors.contains("failed: tests-1, apple"))
+        #expect(
+            scratch.text(".build/page.md").contains(
+                "**failed** 5 tests of 2 suites in 1 s 4 passed, 1 failed, 0 skipped"))
+    }
+
+    @Test(
+        "The script that collects the evidence of a release refuses a tree with changes, and a step that is not there")
+    func refused() async throws {
+        #expect(try await release("nothing").errors.contains("there is no step nothing"))
+        try scratch.write(Data("changed".utf8), to: "scripts/demo")
+        #expect(try await release("demo").errors.contains("changes that no commit has"))
+    }
+}

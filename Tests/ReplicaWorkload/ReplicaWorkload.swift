@@ -1,0 +1,50 @@
+import CSQLCipher
+import Foundation
+import StrongroomReplica
+
+/// A replicator, a writer or a restore in a process of its own, for tests that kill it.
+///
+/// usage: ReplicaWorkload once DATABASE DESTINATION       stores what is committed, and prints the position
+///        ReplicaWorkload write DATABASE KEY              commits rows, and prints their number after each commit
+///        ReplicaWorkload restore DESTINATION DATABASE    restores the newest point
+@main
+struct ReplicaWorkload {
+    static func main() async throws {
+        let words = Array(CommandLine.arguments.dropFirst())
+        guard words.count == 3 else { fatalError("three arguments") }
+        switch words[0] {
+        case "once": try await replicate(words[1], words[2])
+        case "write": write(words[1], words[2])
+        default: try DatabaseReplica.restore(from: words[1], to: words[2])
+        }
+    }
+
+    private static func replicate(_ database: String, _ destination: String) async throws {
+        var options = DatabaseReplica.Options()
+        options.interval = 0
+        options.attempts = 5
+        let replica = try DatabaseReplica(path: database, to: destination, options: options)
+        replica.start()
+        if let position = try await replica.sync() { say("\(position)") }
+        try await replica.stop()
+    }
+
+    /// Prints a line, and flushes the output.
+    private static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+    private static func write(_ path: String, _ key: String) {
+        var db: OpaquePointer?
+        func run(_ sql: String) {
+            let code = sqlite3_exec(db, sql, nil, nil, nil)
+            guard code == SQLITE_OK else { fatalError("\(sql): \(code)") }
+        }
+        sqlite3_open(path, &db)
+        sqlite3_busy_timeout(db, 10_000)
+        run("PRAGMA key = \"x'\(key)'\"")
+        for count in 1... {
+            run("BEGIN IMMEDIATE; INSERT INTO a (text) VALUES (hex(randomblob(300)))")
+            run("INSERT INTO b (bytes) VALUES (randomblob(300)); COMMIT")
+            say("\(count)")
+        }
+    }
+}

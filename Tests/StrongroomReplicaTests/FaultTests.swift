@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+
+@testable import StrongroomReplica
+
+/// A folder whose requests can fail.
+private final class FaultyDestination: Destination, @unchecked Sendable {
+    enum Fault {
+        case fails
+        /// The request has its effect, and an error is answered.
+        case failsAfterwards
+    }
+
+    let name: String
+    private let folder: FolderDestination
+    private let lock = NSLock()
+    private var count = 0
+    private let fault: @Sendable (Int) -> Fault?
+
+    init(_ path: String, _ fault: @escaping @Sendable (_ request: Int) -> Fault?) throws {
+        folder = try FolderDestination(path)
+        (name, self.fault) = (path, fault)
+    }
+
+    private func request<T>(_ body: () throws -> T) throws -> T {
+        let found = lock.withLock {
+            count += 1
+            return fault(count)
+        }
+        if found == .fails { throw ReplicaError(.destinationUnavailable, name, "it is down.") }
+        let result = try body()
+        if found != nil { throw ReplicaError(.destinationUnavailable, name, "the answer was lost.") }
+        return result
+    }
+
+    func put(_ name: String, _ bytes: [UInt8]) throws { try request { try folder.put(name, bytes) } }
+    func get(_ name: String) throws -> [UInt8]? { try request { try folder.get(name) } }
+    func list(_ prefix: String, after: String?) throws -> [StoredObject] {
+        try request { try folder.list(prefix, after: after) }
+    }
+    func folders(_ prefix: String) throws -> [String] { try request { try folder.folders(prefix) } }
+    func delete(_ names: [String]) throws { try request { try folder.delete(names) } }
+    func another() throws -> any Destination { self }
+}
+
+@Suite("A replica whose destination fails")
+struct FaultTests {
+    private func replica(_ scratch: Scratch, _ place: any Destination) throws -> DatabaseReplica {
+        var options = DatabaseReplica.Options(), settings = Engine.Settings()
+        options.interval = 0
+        (settings.pause, settings.longestPause) = (5, 20)
+        let replica = try DatabaseReplica(path: scratch.database, to: place, options: options, engineSettings: settings)
+        replica.start()
+        return replica
+    }
+
+    @Test("at any request, before or after its effect, goes on and has one history", arguments: [false, true])
+    func each(afterwards: Bool) async throws {
+        for failing in 1...12 {
+            let scratch = try Scratch(), db = try Connection(scratch.database)
+            try db.createTables()
+            let place = try FaultyDestination(scratch.destination) {
+                $0 == failing ? (afterwards ? .failsAfterwards : .fails) : nil
+            }
+            let replica = try replica(scratch, place)
+            for _ in 0..<3 {
+                try db.insert(10)
+                try await replica.sync()
+            }
+            try await replica.stop()
+            #expect(try scratch.restoredRows() == ["30", "30"])
+            #expect(try DatabaseReplica.verify(scratch.destination).problems.isEmpty)
+            #expect(try DatabaseReplica.histories(in: scratch.destination).count == 1)
+        }
+    }
+
+    @Test("for a while merges what is committed meanwhile, and the log stays short")
+    func outage() async throws {
+        let scratch = try Scratch(), db = try Connection(scratch.database), isDown = Flag()
+        try db.createTables()
+        let place = try FaultyDestination(scratch.destination) { _ in isDown.isSet ? .fails : nil }
+        let replica = try replica(scratch, place)
+        try db.insert(100)
+        try await replica.sync()
+        let before = try DatabaseReplica.histories(in: scratch.destination)[0].points.count
+        isDown.set()
+        for _ in 0..<200 {
+            try db.insert(20, size: 1000)
+            usleep(2000)
+        }
+        // Twelve megabytes of frames. One look can see what is committed in 20 ms.
+        #expect(scratch.size("notes.db-wal") < 9 << 20)
+        isDown.clear()
+        try await replica.stop()
+        #expect(try scratch.restoredRows() == ["4100", "4100"])
+        let points = try DatabaseReplica.histories(in: scratch.destination)[0].points
+        // The point on its way, and one with everything else.
+        #expect(points.count <= before + 3)
+    }
+
+    @Test("at a stop reports that not everything is durable")
+    func stop() async throws {
+        let scratch = try Scratch(), db = try Connection(scratch.database)
+        try db.createTables()
+        let replica = try replica(scratch, FaultyDestination(scratch.destination) { _ in .fails })
+        let error = await #expect(throws: ReplicaError.self) { try await replica.stop() }
+        #expect(error?.reason == .destinationUnavailable)
+    }
+
+    @Test("cannot be replicated twice with one state")
+    func busy() async throws {
+        let scratch = try Scratch(), db = try Connection(scratch.database)
+        try db.createTables()
+        let replica = try scratch.replica()
+        let error = #expect(throws: ReplicaError.self) { try scratch.replica() }
+        #expect(error?.reason == .busy)
+        try await replica.stop()
+        try await scratch.replica().stop()
+    }
+}

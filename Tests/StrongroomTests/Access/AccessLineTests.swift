@@ -1,0 +1,105 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Strongroom
+
+@Suite("The line of a connection's accesses", .timeLimit(.minutes(1)))
+struct AccessLineTests {
+    @Test("Accesses that block and accesses that run later have their turns in order of arrival")
+    func order() {
+        let line = AccessLine(qos: .default), turns = Shared<[Int]>([])
+        let holds = Gate(), mayEnd = Gate()
+        var isDone: [Gate] = []
+        let first = start {
+            line.sync {
+                holds.open()
+                mayEnd.pass()
+            }
+        }
+        holds.pass()
+        for number in 0..<10 {
+            if number.isMultiple(of: 3) {
+                let done = Gate()
+                line.async(priority: number == 3 ? .background : .medium) {
+                    turns.update { $0.append(number) }
+                    done.open()
+                }
+                isDone.append(done)
+            } else {
+                let waiting = line.waiting
+                isDone.append(start { line.sync { turns.update { $0.append(number) } } })
+                while line.waiting == waiting { usleep(100) }
+            }
+        }
+        #expect(turns.value == [])
+        mayEnd.open()
+        for gate in isDone + [first] { gate.pass() }
+        #expect(turns.value == Array(0..<10))
+    }
+
+    @Test("An access without waiters runs on the calling thread, and an error leaves the line free")
+    func error() {
+        struct Refusal: Error {}
+        let line = AccessLine(qos: .default), caller = pthread_self()
+        #expect(throws: Refusal.self) {
+            try line.sync {
+                #expect(pthread_equal(pthread_self(), caller) != 0)
+                throw Refusal()
+            }
+        }
+        line.sync {}
+        #expect(line.waiting == 0)
+    }
+}
+
+@Suite("The library's own threads", .timeLimit(.minutes(1)))
+struct WorkersTests {
+    @Test("Each work begins, however many are blocked, and idle threads are used again")
+    func begins() {
+        let workers = Workers(), mayEnd = Gate()
+        let hasBegun = (0..<40).map { _ in Gate() }, threads = Shared<Set<String>>([])
+        let note: @Sendable () -> Void = { threads.update { _ = $0.insert("\(pthread_self())") } }
+        for begun in hasBegun {
+            workers.run {
+                note()
+                begun.open()
+                mayEnd.pass()
+            }
+        }
+        for begun in hasBegun { begun.pass() }
+        #expect(threads.value.count == hasBegun.count)
+        mayEnd.open()
+        while workers.idleCount < hasBegun.count { usleep(100) }
+        for _ in 0..<100 {
+            let isDone = Gate()
+            workers.run {
+                note()
+                isDone.open()
+            }
+            isDone.pass()
+        }
+        #expect(threads.value.count == hasBegun.count)
+    }
+
+    @Test("Work releases what it holds before its thread is idle")
+    func releases() {
+        let workers = Workers(), isReleased = Gate()
+        do {
+            let farewell = Farewell { isReleased.open() }
+            workers.run { withExtendedLifetime(farewell) {} }
+        }
+        isReleased.pass()
+    }
+
+    @Test("A thread ends after some seconds without work")
+    func ends() async throws {
+        let workers = Workers(idleTime: .milliseconds(1))
+        for _ in 0..<20 {
+            let isDone = Gate()
+            workers.run { isDone.open() }
+            try await onThread { isDone.pass() }
+        }
+        #expect(try await eventually { workers.idleCount == 0 })
+    }
+}

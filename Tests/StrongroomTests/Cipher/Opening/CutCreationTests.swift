@@ -1,0 +1,57 @@
+import Foundation
+import Strongroom
+import TestSupport
+import Testing
+
+/// A power cut in the first transaction leaves pages in pieces, and a journal that says that there was none before.
+@Suite("A database whose creation was cut off")
+struct CutCreationTests {
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("db.sqlite")
+        try Data((0..<8192).map { _ in UInt8.random(in: 0...255) }).write(to: URL(fileURLWithPath: path))
+        try journal(pages: 0).write(to: URL(fileURLWithPath: path + "-journal"))
+    }
+
+    /// The header of a journal that was synced before the database was written.
+    /// <https://www.sqlite.org/fileformat.html#the_rollback_journal>
+    private func journal(pages: UInt8) -> Data {
+        let magic: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
+        let rest: [UInt8] = [0, 0, 0, 0, 1, 2, 3, 4, 0, 0, 0, pages, 0, 0, 2, 0, 0, 0, 16, 0]
+        return Data(magic + rest) + Data(count: 512 - magic.count - rest.count)
+    }
+
+    @Test("is created again, in any format", arguments: [nil, PlaintextHeader()])
+    func again(header: PlaintextHeader?) throws {
+        var configuration = Configuration()
+        configuration.encryption = Encryption(
+            key: .passphrase("correct horse"), settings: CipherSettings(kdfIterations: 1000), plaintextHeader: header)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+        try queue.close()
+        configuration.encryption?.plaintextHeader = nil
+        let opened = try DatabaseQueue(path: path, configuration: configuration)
+        #expect(try opened.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+        #expect(try opened.checkIntegrity().isIntact)
+    }
+
+    @Test("is created again with key slots")
+    func keySlots() throws {
+        let queue = try DatabaseQueue(path: path, configuration: .slots("first", creating: true))
+        try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+        try queue.close()
+        let opened = try DatabaseQueue(path: path, configuration: .slots("first"))
+        #expect(try opened.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+    }
+
+    @Test("is not taken for one whose journal has pages to bring back: no file changes under a wrong key")
+    func otherJournal() throws {
+        try journal(pages: 2).write(to: URL(fileURLWithPath: path + "-journal"))
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(throws: DatabaseError.self) { try DatabaseQueue(path: path, configuration: .encrypted()) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+}

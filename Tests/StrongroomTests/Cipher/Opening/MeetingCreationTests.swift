@@ -1,0 +1,126 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Strongroom
+
+/// Several programs create one database, each in its own way. The one that writes the first page wins.
+@Suite("Creations of one database that meet", .timeLimit(.minutes(2)))
+struct MeetingCreationTests {
+    private let folder: TemporaryFolder
+    private var path: String { folder.path("db.sqlite") }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// A way to create a database.
+    enum Way: String, CaseIterable {
+        case slots, slotsWithHeader, passphrase, header, otherSettings, managed, saltedKey
+
+        func configuration(_ store: MemoryKeyStore) throws -> Configuration {
+            var configuration = Configuration()
+            switch self {
+            case .slots, .slotsWithHeader: configuration = .slots("secret of \(self)", creating: true)
+            case .passphrase, .header:
+                configuration.encryption = Encryption(
+                    key: .passphrase("secret of \(self)"), settings: CipherSettings(kdfIterations: 1000))
+            case .otherSettings:
+                configuration.encryption = Encryption(
+                    key: .passphrase("secret of \(self)"), settings: CipherSettings(pageSize: 8192, kdfIterations: 500))
+            case .managed: configuration.encryption = Encryption(key: .managed(by: store))
+            case .saltedKey: configuration.encryption = Encryption(key: try .rawKey(2...33, salt: Array(1...16)))
+            }
+            if self == .header || self == .slotsWithHeader {
+                configuration.encryption?.plaintextHeader = PlaintextHeader()
+            }
+            configuration.busyMode = .timeout(10)
+            return configuration
+        }
+
+        var hasSlots: Bool { self == .slots || self == .slotsWithHeader }
+    }
+
+    struct Pair: Sendable, CustomTestStringConvertible {
+        let first: Way, second: Way, firstWrites: Bool
+        var testDescription: String { "\(first), \(second); the \(firstWrites ? "first" : "second") writes" }
+    }
+
+    static let pairs = Way.allCases.flatMap { first in
+        Way.allCases.filter { $0 != first }.flatMap { second in
+            [true, false].map { Pair(first: first, second: second, firstWrites: $0) }
+        }
+    }
+
+    private func create(_ queue: DatabaseQueue) throws {
+        try queue.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
+    }
+
+    @Test("leave a database that the winner opens, and no file of the loser", arguments: pairs)
+    func pair(_ pair: Pair) throws {
+        let store = MemoryKeyStore()
+        let first = try DatabaseQueue(path: path, configuration: pair.first.configuration(store))
+        // A key file that is there is the second one's, too, or is refused.
+        guard let second = try? DatabaseQueue(path: path, configuration: pair.second.configuration(store)) else {
+            #expect(pair.first.hasSlots)
+            return
+        }
+        let (winner, loser) = pair.firstWrites ? (first, second) : (second, first)
+        let way = pair.firstWrites ? pair.first : pair.second
+        try create(winner)
+        #expect(throws: DatabaseError.self) { try create(loser) }
+        try loser.close()
+        try winner.close()
+        let opened = try DatabaseQueue(path: path, configuration: way.configuration(store))
+        #expect(try opened.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+        try opened.close()
+        let names = Set(try FileManager.default.contentsOfDirectory(atPath: folder.path))
+        #expect(names.contains("db.sqlite-keys") == way.hasSlots)
+        #expect(names.contains("db.sqlite-salt") == (way == .header || way == .slotsWithHeader))
+        #expect(!names.contains("db.sqlite-salt-new"))
+    }
+
+    @Test("with slots and without: the loser's key file is gone when the loser was killed", arguments: [false, true])
+    func killedLoser(hasHeader: Bool) throws {
+        let without = try DatabaseQueue(path: path, configuration: .encrypted())
+        let way = hasHeader ? Way.slotsWithHeader : .slots
+        let killed = try DatabaseQueue(path: path, configuration: way.configuration(MemoryKeyStore()))
+        #expect(FileManager.default.fileExists(atPath: path + "-keys"))
+        try create(without)
+        try without.close()
+        #expect(!FileManager.default.fileExists(atPath: path + "-keys"))
+        #expect(try rowCount(path, .encrypted()) == 1)
+        _ = killed
+    }
+
+    @Test("with slots and without one after the other: what an opening has left that wrote nothing is in nobody's way")
+    func leftSalt() throws {
+        try DatabaseQueue(path: path, configuration: .encrypted()).close()
+        try create(DatabaseQueue(path: path, configuration: .slots("first", creating: true)))
+        #expect(try value(path, "first") == 1)
+    }
+
+    @Test("with slots, during whose unlocking another creation ends, make no key file")
+    func createdMeanwhile() throws {
+        let path = path
+        var configuration = Configuration.slots("", creating: true)
+        configuration.encryption?.key = .passphrase(from: {
+            let queue = try DatabaseQueue(path: path, configuration: .slots("secret"))
+            try queue.write { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS t(a)") }
+            try queue.close()
+            return Array("secret".utf8)
+        })
+        configuration.encryption?.keySlots.creating = NewKeySlot(label: "late", derivation: .cheap)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 0)
+        try queue.close()
+        #expect(!FileManager.default.fileExists(atPath: path + "-keys"))
+    }
+
+    @Test("do not touch a key file that was there before")
+    func earlierKeyFile() throws {
+        let other = folder.path("other.sqlite")
+        try makeSlots(other, "first").close()
+        try FileManager.default.moveItem(atPath: other + "-keys", toPath: path + "-keys")
+        try create(DatabaseQueue(path: path, configuration: .raw(Array(1...32))))
+        #expect(FileManager.default.fileExists(atPath: path + "-keys"))
+    }
+}
