@@ -131,6 +131,16 @@ extension DatabaseError.Reason {
     /// The destination of a copy already exists.
     public static let fileExists = Self("fileExists")
 
+    /// The write-ahead log beside the database has pages of another database, or of another key. Nothing was read from
+    /// it or changed.
+    public static let foreignLog = Self("foreignLog")
+
+    /// A restore or a migration in place was interrupted, and this process can't finish it: the message says why.
+    public static let replacementPending = Self("replacementPending")
+
+    /// The file, or one beside it, was changed or replaced while it was copied.
+    public static let changedMeanwhile = Self("changedMeanwhile")
+
     /// A read-only connection needs the files of the write-ahead log. They are missing, and it can't create them.
     public static let missingLog = Self("missingLog")
 
