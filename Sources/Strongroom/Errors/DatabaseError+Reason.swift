@@ -138,6 +138,10 @@ extension DatabaseError.Reason {
     /// A restore or a migration in place was interrupted, and this process can't finish it: the message says why.
     public static let replacementPending = Self("replacementPending")
 
+    /// The file is no backup of this database, or the place is unfit for a restore: the message says why. Nothing was
+    /// changed.
+    public static let notRestorable = Self("notRestorable")
+
     /// The file, or one beside it, was changed or replaced while it was copied.
     public static let changedMeanwhile = Self("changedMeanwhile")
 

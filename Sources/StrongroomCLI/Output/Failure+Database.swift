@@ -43,6 +43,10 @@ extension Failure {
     private init?(surroundings error: DatabaseError, file: String) {
         let status: Status
         switch error.reason {
+        case .foreignLog: status = .damaged
+        case .notRestorable: status = .other
+        case .replacementPending: status = error.resultCode == .SQLITE_FULL ? .diskFull : .other
+        case .changedMeanwhile: status = .busy
         case .damagedSalt, .contradictoryHeader, .damagedKeyFile, .forgedKeyFile: status = .damaged
         case .unfitSaltFile, .nameTooLong, .unfitLibrary, .unfitKeyFile, .newerKeyFile, .foreignKeyFile, .olderKeyFile,
             .unfitKeySlots, .unfitKeySlot, .existingKeySlot, .missingKeySlot, .lastKeySlot, .droppedKeySlots,
@@ -52,6 +56,10 @@ extension Failure {
         default: return nil
         }
         let advice = error.recoverySuggestion.map { $0.prefix(1).uppercased() + $0.dropFirst() }
+        guard error.reason != .replacementPending else {
+            self.init(status, file: file, error.failureReason ?? "", remedy: advice)
+            return
+        }
         self.init(status, file: file, "\(error.failureReason ?? ""); nothing was changed", remedy: advice)
     }
 

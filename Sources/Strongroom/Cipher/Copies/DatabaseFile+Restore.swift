@@ -49,155 +49,40 @@ extension DatabaseFile {
         from backup: String, to path: String, check: RestoreCheck, former: FormerDatabase = .kept,
         progress: ((EncryptionProgress) throws -> Void)? = nil
     ) throws -> String? {
-        let restore = Restore(source: realPath(backup), destination: realPath(path), names: (backup, path))
-        return try restore.run(check, former, progress)
+        let files = BackupFiles(path: realPath(backup))
+        try Replacement.settle(files.path)
+        let destination = RestoreDestination(path: realPath(path), name: path)
+        try files.requireRestorable(to: destination.path, as: backup)
+        return try destination.fill(former, size: files.size, like: files.path) { copy in
+            try files.copy(to: copy, progress: progress)
+            do {
+                switch check {
+                case .opening(let encryption): try verify(restored: copy, encryption, progress)
+                case .clearText: try verify(restored: copy, nil, progress)
+                case .none: break
+                }
+            } catch let error as DatabaseError {
+                throw error.naming(backup, insteadOf: copy)
+            }
+        }
     }
-}
 
-/// A restore of one backup.
-private struct Restore {
-    let source: String
-    let destination: String
-    /// The paths as they were given, for messages.
-    let names: (backup: String, database: String)
-
-    private var isNew: Bool { !NamedFile.exists(destination) }
-
-    func run(
-        _ check: RestoreCheck, _ former: FormerDatabase, _ progress: ((EncryptionProgress) throws -> Void)?
+    /// Makes a database with `fill`, under another name and with the files beside it, and puts it in the place of the
+    /// one at `path`, as ``restore(from:to:check:former:progress:)`` does.
+    ///
+    /// - parameter size: about the size of all files in bytes.
+    package static func place(
+        at path: String, former: FormerDatabase, size: Int64 = 0, _ fill: (_ copy: String) throws -> Void
     ) throws -> String? {
-        for path in [source, destination] { try Replacement.settle(path) }
-        CopyStaging.removeLeftOvers(beside: destination)
-        let suffix = try former == .kept && !isNew ? freeSuffix() : nil
-        try requireSensibleFiles()
-        if !isNew { _ = try FileHold(destination, exclusively: true) }
-        let staging = try CopyStaging(beside: destination)
-        do {
-            try fill(staging.path, check, progress)
-            try publish(staging, suffix)
-        } catch let error as DatabaseError where error.reason == .replacementPending {
-            staging.leave()
-            throw error
-        } catch {
-            staging.remove()
-            throw error
-        }
-        staging.remove()
-        return suffix.map { names.database + $0 }
+        try RestoreDestination(path: realPath(path), name: path).fill(former, size: size, like: nil, fill)
     }
 
-    private func publish(_ staging: CopyStaging, _ suffix: String?) throws {
-        let files = [staging.path] + CompanionFile.allCases.filter(\.isRestored).map { $0.path(of: staging.path) }
-        for file in files where NamedFile.exists(file) {
-            let error = StagedCopy.takeMode(file, of: isNew ? source : destination)
-            guard error == 0 || isNew else {
-                throw CopyStaging.failure("give a file the owner of \(destination)", error)
-            }
-        }
-        let hold = try isNew ? nil : FileHold(destination, exclusively: true)
-        try withExtendedLifetime(hold) {
-            try Replacement(of: destination, by: staging.path, suffix: suffix).run()
-        }
-    }
-
-    // MARK: - Before
-
-    private func requireSensibleFiles() throws {
-        guard NamedFile.isRegular(source) else { throw refusal("there is no backup \(names.backup)", .fileGone) }
-        let numbers = [source, destination].map(ReplacedFile.number)
-        guard numbers[0] != numbers[1] else { throw refusal("the backup is the database itself") }
-        guard isNew || numbers[1] > 0 else { throw refusal("\(names.database) is not a file") }
-        if let other = CompanionFile.allCases.first(where: { $0.path(of: destination) == source }) {
-            throw refusal("the backup is the \(other.rawValue) file of the database")
-        }
-        switch try DatabaseFile.inspect(path: source).kind {
-        case .notDatabase: throw DatabaseError.notDatabase(names.backup, "it is text, or too short")
-        case .empty: throw DatabaseError.notDatabase(names.backup, "it is empty")
-        default: break
-        }
-        if !isNew, try DatabaseFile.inspect(path: destination).kind == .notDatabase {
-            throw DatabaseError.notDatabase(names.database, "it is text, or too short; no backup replaces it")
-        }
-        try requireReplaceable()
-        let needed = BackupFiles(path: source).size, free = NamedFile.room(NamedFile.folder(of: destination)).free
-        guard free > needed else {
-            throw DatabaseError(
-                .SQLITE_FULL, refusing: "the restore needs \(needed) bytes beside \(names.database), \(free) are free",
-                advice: "make room")
-        }
-    }
-
-    private func requireReplaceable() throws {
-        for companion in CompanionFile.allCases where companion.isReplaced {
-            let path = companion.path(of: destination), isThere = ReplacedFile.number(path) != 0
-            guard ReplacedFile.number(path) >= 0 else { throw refusal("\(path) is not a file") }
-            // What is left of a database that was moved away may belong to it.
-            guard isThere, isNew else { continue }
-            throw DatabaseError(
-                .SQLITE_CANTOPEN, refusing: "\(path) belongs to a database that is not there",
-                advice: "move it away, or put its database back", reason: .fileExists)
-        }
-        guard ReplacedFile.canGiveOwner(of: destination) else {
-            throw refusal(
-                "\(names.database) belongs to another user, who would lose it", "run this as that user, or as root")
-        }
-    }
-
-    /// Returns what the names of the former files get: the time, and a number if another one has it already.
-    private func freeSuffix() throws -> String {
-        let time = Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
-        for number in 1... {
-            let suffix = ".former-" + time + (number == 1 ? "" : "-\(number)")
-            let all = [destination + suffix] + CompanionFile.allCases.map { $0.path(of: destination + suffix) }
-            guard all.allSatisfy({ NamedFile.name(of: $0).utf8.count <= Int(NAME_MAX) }) else {
-                throw DatabaseError(
-                    .SQLITE_CANTOPEN,
-                    refusing: "the name of \(names.database) leaves no room for that of its former files",
-                    advice: "discard the former database, or give it a shorter name", reason: .nameTooLong)
-            }
-            if !all.contains(where: NamedFile.exists) { return suffix }
-        }
-        fatalError("unreachable: the loop has no end")
-    }
-
-    private func refusal(_ what: String, _ advice: String? = nil, _ reason: DatabaseError.Reason? = nil)
-        -> DatabaseError
-    {
-        DatabaseError(.SQLITE_CANTOPEN, refusing: what, advice: advice, reason: reason)
-    }
-
-    private func refusal(_ what: String, _ reason: DatabaseError.Reason) -> DatabaseError {
-        refusal(what, nil, reason)
-    }
-
-    // MARK: - The copy
-
-    private func fill(
-        _ copy: String, _ check: RestoreCheck, _ progress: ((EncryptionProgress) throws -> Void)?
+    private static func verify(
+        restored copy: String, _ encryption: Encryption?, _ progress: ((EncryptionProgress) throws -> Void)?
     ) throws {
-        let pageSize: Int64 = 4096, files = BackupFiles(path: source), total = Int(files.size / pageSize)
-        try files.copy(to: copy) { bytes in
-            try Task.checkCancellation()
-            try progress?(
-                EncryptionProgress(completedPageCount: min(Int(bytes / pageSize), total - 1), totalPageCount: total))
-        }
-        do {
-            switch check {
-            case .opening(let encryption): try verify(copy, encryption, progress)
-            case .clearText: try verify(copy, nil, progress)
-            case .none: break
-            }
-        } catch let error as DatabaseError {
-            throw error.naming(names.backup, insteadOf: copy)
-        }
-    }
-
-    private func verify(
-        _ copy: String, _ encryption: Encryption?, _ progress: ((EncryptionProgress) throws -> Void)?
-    ) throws {
-        try DatabaseFile.withDatabase(copy, encryption) { database in
+        try withDatabase(copy, encryption) { database in
             let watch = try CopyProgress(of: database, progress)
-            try database.stopping(by: watch) { try DatabaseFile.verify(database, [:], watch) }
+            try database.stopping(by: watch) { try verify(database, [:], watch) }
             try watch.complete()
             // What is in a log becomes a part of the file: it is restored without one.
             if try database.log.isUsed { _ = try database.log.checkpoint(.truncate) }
@@ -205,7 +90,40 @@ private struct Restore {
     }
 }
 
+extension BackupFiles {
+    /// Throws if the backup can't be one of the database at `destination`.
+    ///
+    /// - parameter name: the path of the backup as it was given.
+    fileprivate func requireRestorable(to destination: String, as name: String) throws {
+        guard NamedFile.isRegular(path) else { throw DatabaseError.unfitForRestore("there is no backup \(name)") }
+        guard ReplacedFile.number(path) != ReplacedFile.number(destination) else {
+            throw DatabaseError.unfitForRestore("the backup \(name) is the database itself")
+        }
+        if let other = CompanionFile.allCases.first(where: { $0.path(of: destination) == path }) {
+            throw DatabaseError.unfitForRestore("\(name) is the \(other.rawValue) file of the database")
+        }
+        switch try DatabaseFile.inspect(path: path).kind {
+        case .notDatabase: throw DatabaseError.notDatabase(name, "it is text, or too short")
+        case .empty: throw DatabaseError.notDatabase(name, "it is empty")
+        default: break
+        }
+    }
+
+    fileprivate func copy(to copy: String, progress: ((EncryptionProgress) throws -> Void)?) throws {
+        let pageSize: Int64 = 4096, total = Int(size / pageSize)
+        try self.copy(to: copy) { bytes in
+            try Task.checkCancellation()
+            let count = max(0, min(Int(bytes / pageSize), total - 1))
+            try progress?(EncryptionProgress(completedPageCount: count, totalPageCount: total))
+        }
+    }
+}
+
 extension DatabaseError {
+    static func unfitForRestore(_ what: String, advice: String? = nil) -> DatabaseError {
+        DatabaseError(.SQLITE_CANTOPEN, refusing: what, advice: advice, reason: .notRestorable)
+    }
+
     /// Returns the error with another path in its words.
     func naming(_ name: String, insteadOf path: String) -> DatabaseError {
         func renamed(_ text: String?) -> String? { text?.replacingOccurrences(of: path, with: name) }
