@@ -3,19 +3,20 @@ import Foundation
 /// The replacement of a database and of all files beside it by a finished database with its own, as a unit.
 ///
 /// The next database is in a folder beside the present one. Until the record stands beside the database, nothing has
-/// changed. From then on, each opening by this library and each next replacement finishes it: the former files get
-/// their other names, the next ones get theirs, and the record is removed. No file of the former database is beside the
-/// next one under its name at any moment. Where the former or the next database has a log or a journal, there is no
-/// database with the name for a moment, for programs that do not know of the record.
+/// changed. From then on, each opening by this library and each next replacement finishes it, in the order of
+/// ``place()``: the former files get their other names, the next ones get theirs, and the record is removed.
+///
+/// For programs that do not know of the record, the name always leads to a database with its own log, except where the
+/// former or the next one has a log or a journal: then it leads to none for a moment.
 struct Replacement {
     /// The path of the database, with symbolic links resolved.
     let database: String
     let record: ReplacementRecord
 
-    private var recordPath: String { CompanionFile.replacement.path(of: database) }
+    fileprivate var recordPath: String { CompanionFile.replacement.path(of: database) }
 
     /// The folder with the next database.
-    var folder: String { NamedFile.folder(of: database) + "/" + record.folder }
+    fileprivate var folder: String { NamedFile.folder(of: database) + "/" + record.folder }
 
     /// The next database until it has its name.
     private var next: String { folder + "/copy" }
@@ -23,13 +24,20 @@ struct Replacement {
     /// The former database when it has its other name.
     private var aside: String { record.suffix.map { database + $0 } ?? folder + "/copy-former" }
 
+    /// The file that says that no former file but the database has its former name.
+    private var cleared: String { folder + "/copy-cleared" }
+
     private static let companions = CompanionFile.allCases.filter(\.isReplaced)
 
-    private func number(_ path: String) -> Int64 { ReplacedFile.number(path) }
+    /// True if the next database has its name.
+    fileprivate var isPlaced: Bool {
+        !NamedFile.exists(next) || ReplacedFile.number(next) == ReplacedFile.number(database)
+    }
 
-    private var isFormerThere: Bool { record.former != 0 && number(database) == record.former }
-
-    private var isNextThere: Bool { number(database) == record.next }
+    /// True if the name leads to the former database.
+    fileprivate var isFormerThere: Bool {
+        record.hasFormer && !isPlaced && NamedFile.exists(database) && (record.keepsName || !NamedFile.exists(aside))
+    }
 
     // MARK: - Running
 
@@ -38,15 +46,18 @@ struct Replacement {
     ///
     /// - parameter suffix: what the names of the former files get. Nil to remove them.
     init(of database: String, by copy: String, suffix: String?) {
-        let folder = NamedFile.folder(of: copy), former = ReplacedFile.number(database)
-        let probe = former == 0 ? copy : database
-        let linked = ReplacedFile.link(probe, to: folder + "/copy-probe")
+        let folder = NamedFile.folder(of: copy), hasFormer = NamedFile.exists(database)
+        let linked = ReplacedFile.link(hasFormer ? database : copy, to: folder + "/copy-probe")
         _ = ReplacedFile.unlink(folder + "/copy-probe")
+        let companions = Self.companions.filter { $0.isRestored && NamedFile.exists($0.path(of: copy)) }
+        let hasPagesElsewhere = [CompanionFile.log, .journal].contains {
+            companions.contains($0) || NamedFile.exists($0.path(of: database))
+        }
+        let hasLinks = !ReplacedFile.cannotLink(linked)
         self.database = database
         record = ReplacementRecord(
-            folder: NamedFile.name(of: folder), suffix: suffix, former: former, next: ReplacedFile.number(copy),
-            companions: Self.companions.filter { NamedFile.exists($0.path(of: copy)) && $0 != .logIndex },
-            hasLinks: !ReplacedFile.cannotLink(linked))
+            folder: NamedFile.name(of: folder), suffix: suffix, hasFormer: hasFormer,
+            keepsName: hasFormer && hasLinks && !hasPagesElsewhere, hasLinks: hasLinks, companions: companions)
     }
 
     /// Replaces the database. The calling process has it locked.
@@ -68,71 +79,76 @@ struct Replacement {
     /// Writes the record. Before, the folder gets the mark that keeps it while the record is there.
     private func announce() throws {
         let name = Array(NamedFile.name(of: recordPath).utf8), staged = folder + "/copy-record"
-        for (path, text) in [(folder + "/" + StagedCopy.mark, name), (staged, record.text)] {
-            try check(
-                NamedFile.extend(path, like: next, expecting: [], keeping: 0, by: text), "write the record in", folder)
-        }
+        try write(name, to: folder + "/" + StagedCopy.mark)
+        try write(record.text, to: staged)
         try check(NamedFile.move(staged, to: recordPath), "write", recordPath)
+    }
+
+    private func write(_ text: [UInt8], to path: String) throws {
+        let error = NamedFile.extend(path, like: next, expecting: [], keeping: 0, by: text)
+        // It was written before.
+        guard error != EAGAIN else { return }
+        try check(error, "write in", folder)
     }
 
     // MARK: - Steps, each of which may have been done before
 
-    private func place() throws {
-        if isFormerThere {
-            if record.hasLinks { try nameFormer() }
-            if !record.hasLinks {
-                try check(ReplacedFile.rename(database, to: aside), "rename", database)
-            } else if hasPagesElsewhere {
-                try check(ReplacedFile.unlink(database), "remove the name of", database)
-            }
+    fileprivate func place() throws {
+        if !NamedFile.exists(cleared) {
+            if isFormerThere { try nameFormer() }
+            for companion in Self.companions { try takeAway(companion) }
+            try sync()
+            try write([1], to: cleared)
+        }
+        for companion in Self.companions where !record.companions.contains(companion) { try takeAway(companion) }
+        for companion in record.companions { try bringIn(companion) }
+        try sync()
+        try check(ReplacedFile.rename(next, to: database), "name", database)
+        try sync()
+        try check(ReplacedFile.syncFolder(of: next), "write to the disk", folder)
+    }
+
+    /// Gives the former files their other names.
+    private func nameFormer() throws {
+        if record.hasLinks {
+            for companion in Self.companions { try mirror(companion.path(of: database), companion.path(of: aside)) }
             try sync()
         }
-        for companion in Self.companions where !isOfNext(companion) { try takeAway(companion.path(of: database)) }
-        try sync()
-        for companion in record.companions where !isOfNext(companion) { try bringIn(companion) }
-        try sync()
-        if !isNextThere { try check(ReplacedFile.rename(next, to: database), "name", database) }
-        try sync()
-    }
-
-    /// True if pages of either database are in a file beside it, which SQLite would apply to the other one.
-    private var hasPagesElsewhere: Bool {
-        [CompanionFile.log, .journal].contains {
-            NamedFile.exists($0.path(of: database)) || record.companions.contains($0)
+        if record.keepsName {
+            try mirror(database, aside)
+        } else {
+            try check(ReplacedFile.rename(database, to: aside), "rename", database)
         }
-    }
-
-    /// Returns true if the file beside the database is that of the next one.
-    private func isOfNext(_ companion: CompanionFile) -> Bool {
-        let present = number(companion.path(of: database)), own = number(companion.path(of: next))
-        return record.companions.contains(companion) && present != 0 && (own == 0 || own == present)
-    }
-
-    /// Gives the former files their other names. They keep theirs.
-    private func nameFormer() throws {
-        for companion in Self.companions where !isOfNext(companion) {
-            try nameAside(companion.path(of: database), companion.path(of: aside))
-        }
-        try nameAside(database, aside)
         try sync()
     }
 
-    private func nameAside(_ path: String, _ other: String) throws {
-        guard number(path) != 0, number(other) != number(path) else { return }
-        try check(ReplacedFile.link(path, to: other), "give another name to", path)
+    /// Gives a file its other name beside the one that it has. A program may have changed it since the last time.
+    private func mirror(_ path: String, _ other: String) throws {
+        let number = ReplacedFile.number(path), present = ReplacedFile.number(other)
+        guard number != present else { return }
+        if present != 0 { try check(ReplacedFile.unlink(other), "remove", other) }
+        if number != 0 { try check(ReplacedFile.link(path, to: other), "give another name to", path) }
     }
 
     /// Takes away the name of a former file, which has its other one, or gets it now.
-    private func takeAway(_ path: String) throws {
-        guard number(path) != 0 else { return }
-        let other = aside + path.dropFirst(database.count)
-        guard number(other) != number(path) else { return try check(ReplacedFile.unlink(path), "remove", path) }
-        guard number(other) == 0 else { throw conflict(path) }
-        try check(ReplacedFile.rename(path, to: other), "rename", path)
+    private func takeAway(_ companion: CompanionFile) throws {
+        let path = companion.path(of: database), other = companion.path(of: aside)
+        guard NamedFile.exists(path) else { return }
+        if NamedFile.exists(other) {
+            try check(ReplacedFile.unlink(path), "remove", path)
+        } else {
+            // With the former database under its other name only, it is of a program that found none.
+            let isStray = record.hasLinks && !record.keepsName
+            try check(
+                ReplacedFile.rename(path, to: isStray ? companion.path(of: folder + "/copy-stray") : other), "rename",
+                path)
+        }
     }
 
+    /// Gives a file of the next database its name.
     private func bringIn(_ companion: CompanionFile) throws {
         let path = companion.path(of: next), name = companion.path(of: database)
+        guard NamedFile.exists(path), !NamedFile.exists(name) else { return }
         try check(
             record.hasLinks ? ReplacedFile.link(path, to: name) : ReplacedFile.rename(path, to: name), "name", name)
     }
@@ -143,16 +159,15 @@ struct Replacement {
 
     /// Gives the former files back their names, if the former database still has its own. Returns true if everything is
     /// as before.
-    private func undo() throws -> Bool {
-        guard isFormerThere || record.former == 0 && number(database) == 0 else { return false }
+    fileprivate func undo() throws -> Bool {
+        guard isFormerThere, !NamedFile.exists(cleared) else { return false }
         for companion in Self.companions {
             let name = companion.path(of: database), other = companion.path(of: aside)
-            if isOfNext(companion) { try check(ReplacedFile.unlink(name), "remove", name) }
-            guard number(other) != 0 else { continue }
-            if number(name) == 0 { try check(ReplacedFile.rename(other, to: name), "rename", other) }
-            if number(name) == number(other) { try check(ReplacedFile.unlink(other), "remove", other) }
+            guard NamedFile.exists(other) else { continue }
+            let error = NamedFile.exists(name) ? ReplacedFile.unlink(other) : ReplacedFile.rename(other, to: name)
+            try check(error, "remove", other)
         }
-        if record.former != 0, number(aside) == record.former { try check(ReplacedFile.unlink(aside), "remove", aside) }
+        if record.keepsName { try check(ReplacedFile.unlink(aside), "remove", aside) }
         try sync()
         return NamedFile.remove(recordPath) == 0
     }
@@ -175,14 +190,16 @@ extension Replacement {
                 usleep(10_000)
                 continue
             }
-            defer { if descriptor >= 0 { StagedCopy.leaveFolder(descriptor) } }
+            var isOver = false
+            defer { replacement.release(descriptor, removing: isOver) }
             // Its process may have finished it meanwhile.
             guard try Replacement(announcedFor: path)?.record == replacement.record else { continue }
             do {
-                try replacement.settle(hasFolder: descriptor >= 0)
+                try replacement.settle(descriptor)
             } catch {
                 throw replacement.pending(error)
             }
+            isOver = true
             return
         }
         throw DatabaseError(
@@ -203,23 +220,21 @@ extension Replacement {
 
     private static let sidecar = Sidecar(noun: "record", largest: 4096, unfit: .replacementPending)
 
-    private func settle(hasFolder: Bool) throws {
-        if !isNextThere {
-            guard hasFolder else {
-                throw DatabaseError(
-                    .SQLITE_CANTOPEN, refusing: "\(folder) can't be opened",
-                    advice: "open the database as the user who ran the restore")
-            }
-            guard try finish() else { return removeFolder() }
+    /// - parameter descriptor: the lock of the folder, or a negated errno.
+    private func settle(_ descriptor: CInt) throws {
+        guard descriptor >= 0 || descriptor == -ENOENT && NamedFile.exists(database) else {
+            throw DatabaseError(
+                .SQLITE_CANTOPEN, refusing: "\(folder) can't be opened: \(String(cString: strerror(-descriptor)))",
+                advice: "open the database as the user who ran the restore")
         }
+        // Without its folder, it has ended.
+        if descriptor >= 0, !isPlaced, try !finish() { return }
         try check(NamedFile.remove(recordPath), "remove", recordPath)
-        removeFolder()
     }
 
     /// Returns false if the replacement was undone, because the former database is in use.
     private func finish() throws -> Bool {
-        let present = number(database)
-        guard present != 0 else {
+        guard NamedFile.exists(database) else {
             try place()
             return true
         }
@@ -234,31 +249,31 @@ extension Replacement {
         return true
     }
 
-    /// Removes the folder, which no process needs any longer.
-    private func removeFolder() {
-        let descriptor = StagedCopy.holdFolder(folder)
-        if descriptor >= 0 { StagedCopy.removeFolder(folder, descriptor) }
+    /// Unlocks the folder, or removes it when no process needs it any longer.
+    private func release(_ descriptor: CInt, removing: Bool) {
+        guard descriptor >= 0 else { return }
+        if removing { StagedCopy.removeFolder(folder, descriptor) } else { StagedCopy.leaveFolder(descriptor) }
     }
 }
 
 // MARK: - Errors
 
 extension Replacement {
-    private func check(_ error: CInt, _ verb: String, _ path: String) throws {
+    fileprivate func check(_ error: CInt, _ verb: String, _ path: String) throws {
         guard error != 0 else { return }
         let code: ResultCode = [ENOSPC, EDQUOT].contains(error) ? .SQLITE_FULL : .SQLITE_IOERR
         throw DatabaseError(
             resultCode: code, message: "can't \(verb) \(path): \(String(cString: strerror(error)))")
     }
 
-    private func conflict(_ path: String) -> DatabaseError {
+    fileprivate func conflict(_ path: String) -> DatabaseError {
         DatabaseError(
             .SQLITE_CANTOPEN, refusing: "\(path) was made while the replacement was interrupted",
             advice: "move it away; opening \(database) then finishes")
     }
 
     /// Returns the error for a replacement that is neither finished nor undone.
-    private func pending(_ error: any Error) -> DatabaseError {
+    fileprivate func pending(_ error: any Error) -> DatabaseError {
         let cause = error as? DatabaseError
         return DatabaseError(
             cause?.resultCode ?? .SQLITE_IOERR, .replacementPending,

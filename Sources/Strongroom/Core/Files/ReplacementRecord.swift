@@ -5,24 +5,27 @@ struct ReplacementRecord: Equatable {
     /// What the names of the former files get, between that of the database and their endings. Nil if they go with the
     /// folder.
     var suffix: String?
-    /// The number of the former database in its file system. 0 if there was none.
-    var former: Int64
-    /// The number of the next database in its file system.
-    var next: Int64
-    /// The files beside the next database.
-    var companions: [CompanionFile]
+    /// True if there was a database.
+    var hasFormer: Bool
+    /// True if the name always leads to a database: to the former one until it leads to the next.
+    var keepsName: Bool
     /// True if the file system has second names.
     var hasLinks: Bool
+    /// The files beside the next database.
+    var companions: [CompanionFile]
 
     private static let title = "strongroom replacement 1", end = "end"
 
     var text: [UInt8] {
-        var lines = [Self.title, "folder \(folder)", "former \(former)", "next \(next)", "links \(hasLinks ? 1 : 0)"]
+        let facts = [("former", hasFormer), ("keeps-name", keepsName), ("links", hasLinks)].filter(\.1).map(\.0)
+        var lines = [Self.title, "folder \(folder)"] + facts
         if let suffix { lines.append("aside \(suffix)") }
         lines += companions.map { "with \($0.rawValue)" }
         return Array((lines + [Self.end, ""]).joined(separator: "\n").utf8)
     }
+}
 
+extension ReplacementRecord {
     /// Nil for a text that is not a whole record.
     init?(text: [UInt8]) {
         let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
@@ -30,20 +33,14 @@ struct ReplacementRecord: Equatable {
         func value(_ word: String) -> String? {
             lines.first { $0.hasPrefix(word + " ") }.map { String($0.dropFirst(word.count + 1)) }
         }
-        guard let folder = value("folder"), Self.isName(folder), let former = value("former").flatMap({ Int64($0) }),
-            let next = value("next").flatMap({ Int64($0) }), let links = value("links")
-        else { return nil }
-        (self.folder, self.former, self.next, hasLinks) = (folder, former, next, links == "1")
-        suffix = value("aside")
-        if let suffix, !Self.isName(suffix) { return nil }
-        companions = lines.compactMap { line in
-            line.hasPrefix("with ") ? CompanionFile(rawValue: String(line.dropFirst(5))) : nil
-        }
-    }
-
-    init(folder: String, suffix: String?, former: Int64, next: Int64, companions: [CompanionFile], hasLinks: Bool) {
-        (self.folder, self.suffix, self.former, self.next) = (folder, suffix, former, next)
-        (self.companions, self.hasLinks) = (companions, hasLinks)
+        let suffix = value("aside")
+        guard let folder = value("folder"), [folder, suffix ?? folder].allSatisfy(Self.isName) else { return nil }
+        self.init(
+            folder: folder, suffix: suffix, hasFormer: lines.contains("former"),
+            keepsName: lines.contains("keeps-name"), hasLinks: lines.contains("links"),
+            companions: lines.compactMap { line in
+                line.hasPrefix("with ") ? CompanionFile(rawValue: String(line.dropFirst(5))) : nil
+            })
     }
 
     /// Returns true for a part of a name that leads to no other folder.
