@@ -143,8 +143,7 @@ extension Failure {
             version == 4
             ? "Leave out --sqlcipher-version and --page-size"
             : """
-            Make a copy in today's format with: strongroom migrate \(shellQuoted(file)) \(shellQuoted(file + ".new")); \
-            or give --sqlcipher-version \(version) to other commands
+            Give it today's format with: strongroom migrate \(shellQuoted(file)) --in-place; or give --sqlcipher-version \(version) to other commands
             """
         self.init(
             .other, file: file, "its format is that of SQLCipher \(version); nothing was changed",

@@ -103,7 +103,9 @@ extension DatabaseFile {
     }
 
     /// Runs `body` with a connection that has what the user of the database has, and derives its key itself.
-    static func withDatabase<T>(_ path: String, _ encryption: Encryption?, _ body: (Database) throws -> T) throws -> T {
+    static func withDatabase<T>(
+        _ path: String, _ encryption: Encryption?, _ body: (Database) throws -> T
+    ) throws -> T {
         var configuration = Configuration()
         configuration.encryption = encryption
         configuration.foreignKeysEnabled = false

@@ -14,19 +14,21 @@ struct RestoreDestination {
     /// - parameters:
     ///   - size: the size of all files in bytes.
     ///   - model: the file whose mode the database gets if there is none. Nil for the mode that it was made with.
+    ///   - isLocked: true if a connection of the caller keeps all others out.
     /// - returns: the path that the former database has now, as the name was given.
     func fill(
-        _ former: FormerDatabase, size: Int64, like model: String?, _ make: (_ copy: String) throws -> Void
+        _ former: FormerDatabase, size: Int64, like model: String?, isLocked: Bool = false,
+        _ make: (_ copy: String) throws -> Void
     ) throws -> String? {
         try Replacement.settle(path)
         CopyStaging.removeLeftOvers(beside: path)
         try requireReplaceable(size)
         let suffix = try former == .kept && !isNew ? freeSuffix() : nil
-        if !isNew { _ = try FileHold(path, exclusively: true) }
+        if !isNew, !isLocked { _ = try FileHold(path, exclusively: true) }
         let staging = try makeStaging()
         do {
             try make(staging.path)
-            try publish(staging, suffix, like: model)
+            try publish(staging, suffix, like: model, isLocked)
         } catch let error as DatabaseError where error.reason == .replacementPending {
             staging.leave()
             throw error
@@ -48,7 +50,7 @@ struct RestoreDestination {
         }
     }
 
-    private func publish(_ staging: CopyStaging, _ suffix: String?, like model: String?) throws {
+    private func publish(_ staging: CopyStaging, _ suffix: String?, like model: String?, _ isLocked: Bool) throws {
         let files = [staging.path] + CompanionFile.allCases.filter(\.isRestored).map { $0.path(of: staging.path) }
         let wasNew = isNew
         if let model = wasNew ? model : path {
@@ -57,7 +59,7 @@ struct RestoreDestination {
                 guard error == 0 || wasNew else { throw CopyStaging.failure("give a file the mode of \(name)", error) }
             }
         }
-        let hold = try wasNew ? nil : FileHold(path, exclusively: true)
+        let hold = try wasNew || isLocked ? nil : FileHold(path, exclusively: true)
         try withExtendedLifetime(hold) {
             try Replacement(of: path, by: staging.path, suffix: suffix).run()
         }

@@ -133,7 +133,7 @@ struct RestoreTests {
         var wrong = RestoredKind.encryption
         wrong.key = .passphrase("wrong")
         try refused(files, .SQLITE_NOTADB, .wrongKey, .opening(wrong))
-        try refused(files, .SQLITE_NOTADB, nil, .clearText)
+        try refused(files, .SQLITE_NOTADB, .encryptedWithoutKey, .clearText)
         var bytes = try Data(contentsOf: URL(fileURLWithPath: files.backup))
         bytes[bytes.count - 100] ^= 1
         try bytes.write(to: URL(fileURLWithPath: files.backup))
