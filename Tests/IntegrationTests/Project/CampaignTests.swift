@@ -31,6 +31,15 @@ struct CampaignTests {
         try await run("calls", "--scenario", "rotate-wal", "--scenario", "rotate-delete", "--sample", Self.sample(40))
     }
 
+    @Test(
+        "of failing calls and of power cuts in restores and migrations in place leaves one whole database",
+        arguments: ["calls", "power"])
+    func replacements(name: String) async throws {
+        try await run(
+            name, "--scenario", "restore", "--scenario", "migrate-in-place",
+            "--sample", Self.sample(name == "calls" ? 100 : 20))
+    }
+
     @Test("of power cuts leaves one key that opens all that was acknowledged")
     func powerCuts() async throws {
         try await run("power", "--sample", Self.sample(60))
