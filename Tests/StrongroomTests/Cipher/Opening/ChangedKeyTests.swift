@@ -46,14 +46,17 @@ struct ChangedKeyTests {
         }
         let rotating = try DatabasePool(path: path, configuration: configuration(0))
         try rotating.write { try $0.execute(sql: "CREATE TABLE t(a); INSERT INTO t VALUES (1)") }
-        let hasEnded = Shared(false)
-        let thread = Thread {
-            for number in 1...60 { _ = try? rotating.rotateKey(to: keys[number % 2]) }
-            hasEnded.update { $0 = true }
+        let isOver = Shared(false), hasEnded = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            var number = 0
+            while !isOver.value {
+                number += 1
+                _ = try? rotating.rotateKey(to: keys[number % 2])
+            }
+            hasEnded.signal()
         }
-        thread.start()
         var opened = 0, refused = 0, number = 0
-        while !hasEnded.value {
+        while number < 5000, number < 100 || opened == 0 || refused == 0 {
             number += 1
             do {
                 let count: Int?
@@ -71,6 +74,8 @@ struct ChangedKeyTests {
                 refused += 1
             } catch is DatabaseError {}
         }
+        isOver.update { $0 = true }
+        hasEnded.wait()
         #expect(opened > 0 && refused > 0)
     }
 }
