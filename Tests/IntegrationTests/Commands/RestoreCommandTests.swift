@@ -58,7 +58,7 @@ struct RestoreCommandTests {
     @Test("refuses a database in use with 11, and a wrong key with 12, and touches nothing")
     func refused() async throws {
         let before = try Data(contentsOf: URL(fileURLWithPath: database))
-        #expect(try await restore("--raw-key-file", try scratch.rawKey("wrong", "wrong")).status == 12)
+        #expect(try await restore("--raw-key-file", try scratch.rawKey("wrong", in: "wrong")).status == 12)
         let running = try await shell(database).holding("SELECT count(*) FROM book;")
         let busy = try await restore("--raw-key-file", secret)
         #expect(busy.status == 11)

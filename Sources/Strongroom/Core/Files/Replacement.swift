@@ -105,7 +105,6 @@ struct Replacement {
         try sync()
         try check(ReplacedFile.rename(next, to: database), "name", database)
         try sync()
-        try check(ReplacedFile.syncFolder(of: next), "write to the disk", folder)
     }
 
     /// Gives the former files their other names.
@@ -153,7 +152,11 @@ struct Replacement {
             record.hasLinks ? ReplacedFile.link(path, to: name) : ReplacedFile.rename(path, to: name), "name", name)
     }
 
-    private func sync() throws { try check(ReplacedFile.syncFolder(of: database), "write to the disk", database) }
+    private func sync() throws {
+        for path in [next, database] {
+            try check(ReplacedFile.syncFolder(of: path), "write to the disk the folder of", path)
+        }
+    }
 
     // MARK: - Undoing
 
@@ -238,13 +241,33 @@ extension Replacement {
             try place()
             return true
         }
-        // An empty file is one that a program has made, which found none.
-        guard isFormerThere || NamedFile.size(database) == 0 else { throw conflict(database) }
+        if !isFormerThere, NamedFile.size(database) > 0 {
+            // A power failure may leave the file under both names. An empty file is of a program that found none.
+            guard try hasContentOfNext() else { throw conflict(database) }
+            return true
+        }
         do {
             try withExtendedLifetime(FileHold(database, exclusively: true)) { try place() }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
             guard try undo() else { throw error }
             return false
+        }
+        return true
+    }
+
+    /// Returns true if the database has the bytes of the next one.
+    private func hasContentOfNext() throws -> Bool {
+        guard let file = UnlockedFile(next), file.size == NamedFile.size(database) else { return false }
+        let hold = try FileHold(database, exclusively: false), size = 1 << 16
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * size, alignment: 16)
+        defer { buffer.deallocate() }
+        for at in stride(from: 0, to: file.size, by: size) {
+            let count = min(size, Int(file.size - at))
+            let own = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+            let other = UnsafeMutableRawBufferPointer(rebasing: buffer[size..<(size + count)])
+            let code = ResultCode(rawValue: hold.connection.readFile(of: "main", at: at, into: own))
+            guard code == .SQLITE_OK, file.read(at: at, into: other) else { return false }
+            guard own.elementsEqual(other) else { return false }
         }
         return true
     }
