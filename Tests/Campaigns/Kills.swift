@@ -24,16 +24,17 @@ struct Kills {
         Target(kind: .write, share: 10, scenarios: ["write-wal", "write-delete"], outcomes: [[.old]], operations: 60),
         Target(kind: .migrate, share: 2, scenarios: ["migrate-format"], outcomes: [[.former]], operations: 120),
         Target(kind: .header, share: 2, scenarios: ["header-on"], outcomes: [[.phrase]], operations: 60),
+        Target(kind: .folder, share: 2, scenarios: ["backup-folder"], outcomes: [[.old]], operations: 120),
     ]
 
-    /// 2,400 kills, or as many as were asked for, in these shares.
+    /// 2,600 kills, or as many as were asked for, in these shares.
     func run() throws {
-        let count = campaign.options.count ?? 2400, names = campaign.options.scenarios
+        let count = campaign.options.count ?? 2600, names = campaign.options.scenarios
         for target in Self.targets where names.isEmpty || names.contains(target.kind.rawValue) {
             for name in target.scenarios {
                 let scenario = try Scenario.named([name])[0]
                 campaign.say(scenario)
-                for round in 0..<max(1, count * target.share / 24 / target.scenarios.count) {
+                for round in 0..<max(1, count * target.share / 26 / target.scenarios.count) {
                     campaign.run("\(target.kind) \(name) \(round)") { try kill(target, scenario, round) }
                 }
             }

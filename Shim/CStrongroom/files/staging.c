@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 static const char prefix[] = ".strongroom-partial-";
-static const char content[] = "copy";       // what each name in such a folder begins with
 
 static int open_folder(const char *path) { return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); }
 
@@ -50,8 +49,8 @@ void strongroom_staging_remove(const char *path, int descriptor) {
     DIR *folder = listed < 0 ? NULL : fdopendir(listed);
     if (folder) {
         rewinddir(folder);
-        for (struct dirent *entry; (entry = readdir(folder));)
-            if (strncmp(entry->d_name, content, sizeof content - 1) == 0) unlinkat(descriptor, entry->d_name, 0);
+        // A folder in it stays, as do the two names that each folder has.
+        for (struct dirent *entry; (entry = readdir(folder));) unlinkat(descriptor, entry->d_name, 0);
         closedir(folder);
     } else if (listed >= 0) {
         close(listed);
@@ -77,6 +76,34 @@ void strongroom_staging_sweep(const char *parent, void (*will_remove)(void *cont
         strongroom_staging_remove(path, descriptor);
     }
     closedir(folder);
+}
+
+int strongroom_staging_publish(const char *path, const char *destination) {
+    // A folder replaces no file, and no folder with something in it.
+    if (rename(path, destination) != 0) return errno == ENOTEMPTY || errno == ENOTDIR ? EEXIST : errno;
+    int result = strongroom_file_sync_folder(destination);
+    // A change that a power failure may undo has not happened.
+    if (result != 0) (void)rename(destination, path);
+    return result;
+}
+
+int strongroom_staging_retire(const char *folder, const char *parent, char *path, size_t capacity, int *descriptor) {
+    *descriptor = open_folder(folder);
+    if (*descriptor < 0) return errno;
+    struct stat found;
+    int result = fstat(*descriptor, &found) != 0 ? errno : found.st_uid != geteuid() ? EPERM : 0;
+    if (result == 0 && flock(*descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) result = EBUSY;
+    while (result == 0) {
+        uint32_t name;
+        if (strongroom_random(&name, sizeof name) != 0) { result = EIO; break; }
+        if ((size_t)snprintf(path, capacity, "%s/%s%08x", parent, prefix, name) >= capacity) result = ENAMETOOLONG;
+        else if (rename(folder, path) == 0) result = strongroom_file_sync_folder(path);
+        else if (errno != ENOTEMPTY && errno != EEXIST) result = errno;
+        else continue;
+        if (result == 0) return 0;
+    }
+    close(*descriptor);
+    return result;
 }
 
 // MARK: Modes

@@ -31,6 +31,16 @@ struct CampaignTests {
         try await run("calls", "--scenario", "rotate-wal", "--scenario", "rotate-delete", "--sample", Self.sample(40))
     }
 
+    @Test("of failing calls in dated backups leaves whole ones, and none is lost")
+    func backupCalls() async throws {
+        try await run("calls", "--scenario", "backup-folder", "--sample", Self.sample(40))
+    }
+
+    @Test("of kills of dated backups leaves whole ones, and none is lost")
+    func backupKills() async throws {
+        try await run("kills", "--scenario", "folder", "--count", Form.isWhole ? "260" : "26")
+    }
+
     @Test("of power cuts leaves one key that opens all that was acknowledged")
     func powerCuts() async throws {
         try await run("power", "--sample", Self.sample(60))
