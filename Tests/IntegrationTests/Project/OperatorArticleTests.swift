@@ -68,7 +68,7 @@ struct OperatorArticleTests {
         func count(_ database: String, _ passphrase: String, _ file: String) -> String {
             """
             strongroom query \(database) 'SELECT count(*) FROM entry' --output csv \\
-    --passphrase-file \(passphrase) > \(file)
+                --passphrase-file \(passphrase) > \(file)
 
             """
         }
