@@ -127,7 +127,7 @@ struct BackupFolderTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         let program = try Program(built: "strongroom").executable.path
         let outcome = try await SmallDisk.run(
-            size: "64k", on: folder,
+            size: "32k", on: folder,
             """
             '\(program)' backup '\(database)' '\(folder)/' \(key[0]) '\(key[1])'; status=$?; ls -A '\(folder)'; \
             exit $status

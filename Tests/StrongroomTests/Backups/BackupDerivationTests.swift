@@ -66,7 +66,8 @@ struct BackupDerivationTests {
             let count = derivations {
                 error = #expect(throws: DatabaseError.self) { try db.requireOpensFromFiles() }
             }
-            #expect(count == 1)
+            // That key does not fit, and other formats are tried.
+            #expect(count >= 1)
             #expect(error?.resultCode == .SQLITE_CORRUPT || error?.resultCode == .SQLITE_NOTADB)
             try file.seek(toOffset: 0)
             try file.write(contentsOf: Data([first]))
