@@ -18,7 +18,7 @@ struct BackupFolder {
     }
 
     /// Two backups stay.
-    func forget() throws { try backups.forget(keeping: BackupRetention(counts: [.last: 2])!) }
+    func forget() throws { try backups.forget(keeping: BackupRetention(counts: [.newest: 2])!) }
 
     /// Each backup is whole, and opens with the key. Those that are kept are there. After the next backup nothing is
     /// left of a killed one.

@@ -20,6 +20,9 @@
 #include <unistd.h>
 
 static const char prefix[] = ".strongroom-partial-";
+static const char content[] = "copy";       // what each name in such a folder begins with
+// In the folder of a backup, all files belong to it. This name, and the one with the ending, say so.
+static const char record[] = "strongroom-backup", new_record[] = "strongroom-backup-new";
 
 static int open_folder(const char *path) { return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); }
 
@@ -44,13 +47,28 @@ int strongroom_staging_make(const char *parent, char *path, size_t capacity, int
     }
 }
 
+static bool has_file(int folder, const char *name) {
+    struct stat found;
+    return fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(found.st_mode);
+}
+
+static void remove_files(int descriptor, DIR *folder, bool is_backup, bool records) {
+    rewinddir(folder);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        bool is_record = strncmp(entry->d_name, record, sizeof record - 1) == 0;
+        bool is_own = is_backup ? is_record == records : strncmp(entry->d_name, content, sizeof content - 1) == 0;
+        if (is_own) unlinkat(descriptor, entry->d_name, 0);
+    }
+}
+
 void strongroom_staging_remove(const char *path, int descriptor) {
     int listed = dup(descriptor);
     DIR *folder = listed < 0 ? NULL : fdopendir(listed);
     if (folder) {
-        rewinddir(folder);
-        // A folder in it stays, as do the two names that each folder has.
-        for (struct dirent *entry; (entry = readdir(folder));) unlinkat(descriptor, entry->d_name, 0);
+        bool is_backup = has_file(descriptor, record) || has_file(descriptor, new_record);
+        remove_files(descriptor, folder, is_backup, false);
+        // Last: with it, the next sweep knows whose the other files are.
+        if (is_backup) remove_files(descriptor, folder, true, true);
         closedir(folder);
     } else if (listed >= 0) {
         close(listed);

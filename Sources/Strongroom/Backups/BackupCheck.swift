@@ -17,7 +17,7 @@ public struct BackupCheck: Sendable, Equatable {
         /// A former key of the database.
         case former
         /// None of the keys that were given.
-        case unknown
+        case unrecognized = "unknown"
     }
 
     /// The time of the check.

@@ -19,8 +19,8 @@ package struct BackupRecord: Equatable, Sendable {
     /// The files of the copy, the database last.
     let files: [File]
 
-    static let fileName = "strongroom-backup"
-    static let partialName = fileName + "-new"
+    static let fileName = CopyStaging.recordName
+    static let partialName = CopyStaging.newRecordName
     static let largestSize = 1 << 16
     private static let title = "Strongroom backup 1"
 

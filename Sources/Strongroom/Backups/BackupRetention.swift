@@ -13,7 +13,7 @@ public struct BackupRetention: Sendable, Equatable, LosslessStringConvertible {
     /// A part of a rule.
     public enum Period: String, Sendable, CaseIterable {
         /// The newest backups, however old they are.
-        case last
+        case newest
         /// The newest backup of each hour.
         case hourly
         /// The newest backup of each day.
@@ -26,20 +26,20 @@ public struct BackupRetention: Sendable, Equatable, LosslessStringConvertible {
         case yearly
 
         /// The letter after the number. Empty for the newest ones.
-        fileprivate var letter: String { self == .last ? "" : String(rawValue.first!) }
+        fileprivate var letter: String { self == .newest ? "" : String(rawValue.first!) }
 
         /// Returns a number that two times share if they are in the same period.
         fileprivate func place(of date: Date, _ index: Int) -> [Int] {
             let components: Set<Calendar.Component> =
                 switch self {
-                case .last: []
+                case .newest: []
                 case .hourly: [.year, .month, .day, .hour]
                 case .daily: [.year, .month, .day]
                 case .weekly: [.yearForWeekOfYear, .weekOfYear]
                 case .monthly: [.year, .month]
                 case .yearly: [.year]
                 }
-            if self == .last { return [index] }
+            if self == .newest { return [index] }
             let parts = BackupRetention.calendar.dateComponents(components, from: date)
             return [parts.year, parts.yearForWeekOfYear, parts.month, parts.weekOfYear, parts.day, parts.hour]
                 .compactMap {

@@ -76,7 +76,7 @@ package final class UnpackedBackup {
 extension BackupStream {
     /// Unpacks a stream into a new folder beside `target`, and compares each file with its SHA-256.
     ///
-    /// What a killed process has left is removed by the next copy, backup or unpacking beside `target`.
+    /// The next copy, backup or unpacking beside `target` removes what a killed process has left.
     ///
     /// - parameter source: fills the buffer, and returns the number of bytes; zero at the end of the stream only.
     /// - throws: `SQLITE_CORRUPT` with the reason `unfitBackup` if the stream is not a backup, damaged, or incomplete;
@@ -90,7 +90,7 @@ extension BackupStream {
             guard let head = try reader.header(), head.name == BackupRecord.fileName,
                 head.size <= BackupRecord.largestSize, let record = BackupRecord(text: try reader.bytes(of: head))
             else { throw TarReader.unfit("it does not begin with the record of a backup") }
-            let staging = try CopyStaging(in: NamedFile.folder(of: target), name: record.database.name)
+            let staging = try CopyStaging(ofBackup: record.database.name, in: NamedFile.folder(of: target))
             do {
                 for file in record.files { try unpack(file, reader, in: NamedFile.folder(of: staging.path)) }
                 guard try reader.header() == nil else { throw TarReader.unfit("it has more files than its record") }

@@ -41,7 +41,7 @@ extension DatabaseBackups {
     ///
     /// - throws: the errors of opening, unless they mean that the key does not fit.
     public func key(opening backup: DatabaseBackup, among keys: BackupCheck.Keys) throws -> BackupCheck.Key {
-        try opening(backup, keys) { _, key in key } ?? .unknown
+        try opening(backup, keys) { _, key in key } ?? .unrecognized
     }
 
     // MARK: - With a key
@@ -81,7 +81,7 @@ extension DatabaseBackups {
                 return BackupCheck(isDamaged ? .damaged : .intact, key, problems)
             }
         } catch let error as DatabaseError where error.saysDamage {
-            return BackupCheck(.damaged, .unknown, [error.failureReason ?? "\(error.extendedResultCode)"])
+            return BackupCheck(.damaged, .unrecognized, [error.failureReason ?? "\(error.extendedResultCode)"])
         }
     }
 
@@ -106,7 +106,7 @@ extension DatabaseBackups {
                 problems.append("\(expected.name): \(error.failureReason ?? "it can't be read")")
             }
         }
-        return BackupCheck(problems.isEmpty ? .intact : .damaged, hasKeys ? .unknown : nil, problems)
+        return BackupCheck(problems.isEmpty ? .intact : .damaged, hasKeys ? .unrecognized : nil, problems)
     }
 }
 

@@ -126,7 +126,7 @@ struct StagedBackup {
         try source.stops.refuseReadLocks()
         let copying = try CopyProgress(of: source, progress), name = NamedFile.name(of: source.filePath)
         try BackupRecord.requireFit(name)
-        let staging = try CopyStaging(in: folder, name: name)
+        let staging = try CopyStaging(ofBackup: name, in: folder)
         do {
             try DatabaseFile.fill(staging, as: encryption, from: source, copying) { partial, keys in
                 try DatabaseFile.withDatabase(partial, encryption, keys) {

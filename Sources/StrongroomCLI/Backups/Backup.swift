@@ -159,7 +159,7 @@ struct Backup: Reporting {
     private func report(
         _ made: DatabaseBackup, _ checks: [(DatabaseBackup, BackupCheck)], _ forgotten: DatabaseBackups.Forgotten?
     ) throws {
-        let damaged = checks.filter { $0.1.outcome == .damaged }, unopened = checks.filter { $0.1.key == .unknown }
+        let damaged = checks.filter { $0.1.outcome == .damaged }, unopened = checks.filter { $0.1.key == .unrecognized }
         let status: Status = damaged.isEmpty ? .done : .damaged
         var members: [(String, JSON)] = [
             ("source", .text(file)), ("folder", .text(destination)), ("date", .text(made.date.formatted(.iso8601))),

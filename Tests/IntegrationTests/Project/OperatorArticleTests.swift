@@ -23,14 +23,21 @@ struct OperatorArticleTests {
         """
         set -e
         cd '\(scratch.path)'
+        program='\(try Program(built: "strongroom").executable.path)'
         strongroom() {
             case "$1 $2" in
             "create "* | "key passwd") set -- "$@" --cost 14 ;;
             "backup "*)
                 [ -z "$day" ] || set -- "$@" --time "$day"
                 [ $((${number:-0} % \(step))) = 0 ] || set -- $(unverified "$@") ;;
+            "restore "*)
+                # Until the command takes the file of a backup.
+                if ! "$program" help restore | grep -q -e --no-check; then
+                    cp "$2" "$3" && cp "$2-keys" "$3-keys"
+                    return
+                fi ;;
             esac
-            '\(try Program(built: "strongroom").executable.path)' "$@"
+            "$program" "$@"
         }
         unverified() {
             for word; do

@@ -64,7 +64,7 @@ struct BackupRetentionTests {
     func parts() throws {
         let retention = try #require(BackupRetention("1,2d,1m"))
         let all = try dates(["2026-03-10", "2026-02-01", "2026-03-09"])
-        #expect(retention.periods(keeping: all) == [[.last, .daily, .monthly], [], [.daily]])
+        #expect(retention.periods(keeping: all) == [[.newest, .daily, .monthly], [], [.daily]])
         #expect(retention.periods(keeping: []) == [])
     }
 

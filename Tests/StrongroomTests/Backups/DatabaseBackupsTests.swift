@@ -237,10 +237,10 @@ struct DatabaseBackupsTests {
         #expect(try backups.key(opening: old, among: keys) == .former)
         #expect(try backups.check(old, keys: keys).key == .former)
         let few = BackupCheck.Keys(current: Self.encryption("a better one"))
-        #expect(try backups.key(opening: old, among: few) == .unknown)
+        #expect(try backups.key(opening: old, among: few) == .unrecognized)
         let check = try backups.check(old, keys: few)
-        #expect(check.key == .unknown && check.outcome == .intact)
-        #expect(try backups.backups(of: source).map { $0.lastCheck?.key } == [.current, .unknown])
+        #expect(check.key == .unrecognized && check.outcome == .intact)
+        #expect(try backups.backups(of: source).map { $0.lastCheck?.key } == [.current, .unrecognized])
     }
 
     @Test("finds damage with the key and without it, in a database, a salt and a key file", arguments: [true, false])
