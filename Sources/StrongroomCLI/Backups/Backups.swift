@@ -74,6 +74,7 @@ struct Backups: Reporting {
     }
 
     func run() throws {
+        guard FileIdentity(folder) != nil else { throw Failure.absent(folder) }
         let backups = DatabaseBackups(folder: folder), keys = try givenKeys()
         let list = try attributing(to: folder) { try backups.backups(of: of.map { try Place($0).path }) }
         var checks: [String: BackupCheck] = [:]
