@@ -22,8 +22,8 @@ struct EmptiedLogTests {
             other = try DatabaseQueue(path: queue.path, configuration: configuration)
             try queue.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; CREATE TABLE blob (bytes)")
-                // More pages than are read at a time.
-                for _ in 0..<20 { try db.execute(sql: "INSERT INTO blob VALUES (randomblob(100000))") }
+                // More pages than are read at a time, and ahead.
+                for _ in 0..<60 { try db.execute(sql: "INSERT INTO blob VALUES (randomblob(100000))") }
                 try db.checkpoint(.passive)
             }
         }
