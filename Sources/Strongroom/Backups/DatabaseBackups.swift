@@ -42,10 +42,11 @@ public struct DatabaseBackups: Sendable {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: folder)
         } catch {
-            let reason = (error as? CocoaError)?.userInfo[NSUnderlyingErrorKey] as? POSIXError
+            let code = ((error as? CocoaError)?.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code.rawValue
+            let reason = code.map { ": " + String(cString: strerror($0)) } ?? ""
             throw DatabaseError(
-                .SQLITE_CANTOPEN, refusing: "can't read the folder \(folder)\(reason.map { ": \($0.code)" } ?? "")",
-                reason: .unfitBackup)
+                .SQLITE_CANTOPEN, refusing: "can't read the folder \(folder)\(reason)",
+                advice: "check its permissions", reason: .unfitBackup)
         }
     }
 
