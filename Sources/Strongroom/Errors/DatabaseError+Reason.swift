@@ -148,6 +148,10 @@ extension DatabaseError.Reason {
     /// A read-only connection needs the files of the write-ahead log. They are missing, and it can't create them.
     public static let missingLog = Self("missingLog")
 
+    /// A folder or a stream of backups can't be used: it can't be read or written, or is not a whole backup of this
+    /// library.
+    public static let unfitBackup = Self("unfitBackup")
+
     // MARK: Key slots
 
     /// The key file beside the database is malformed, or longer than any key file.
