@@ -20,6 +20,9 @@ enum SQLite {
     /// Returns true if the text ends with the end of a statement. <https://www.sqlite.org/c3ref/complete.html>
     static func isComplete(_ sql: String) -> Bool { sqlite3_complete(sql) != 0 }
 
+    /// Returns true if a word is a keyword of SQL. <https://www.sqlite.org/c3ref/keyword_check.html>
+    static func isKeyword(_ word: String) -> Bool { sqlite3_keyword_check(word, CInt(clamping: word.utf8.count)) != 0 }
+
     /// Returns true if two texts are equal, regardless of the case of ASCII letters.
     /// <https://www.sqlite.org/c3ref/stricmp.html>
     static func isSame(_ text: UnsafePointer<CChar>, _ other: StaticString) -> Bool {
