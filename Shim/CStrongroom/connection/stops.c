@@ -188,7 +188,7 @@ int strongroom_progress_stops(void *context) {
     strongroom_connection *connection = context;
     bool is_limited = connection->deadline != 0 || connection->memory_limit != 0;
     if (is_limited && strongroom_connection_overrun(connection) != 0) return 1;
-    return strongroom_should_stop(connection);
+    return connection->watch ? connection->watch(connection->watch_context) : strongroom_should_stop(connection);
 }
 
 int strongroom_stops_file(strongroom_connection *connection, bool moves_log) {
@@ -209,8 +209,9 @@ bool strongroom_leaves_journal(strongroom_connection *connection, bool restores)
 }
 
 void strongroom_connection_watch(strongroom_connection *connection, int (*watch)(void *context), void *context) {
-    if (watch) sqlite3_progress_handler(connection->db, 20000, watch, context);
-    else sqlite3_progress_handler(connection->db, 1000, strongroom_progress_stops, connection);
+    connection->watch = watch;
+    connection->watch_context = context;
+    sqlite3_progress_handler(connection->db, watch ? 20000 : 1000, strongroom_progress_stops, connection);
 }
 
 bool strongroom_connection_stops_wait(strongroom_connection *connection, int tries) {

@@ -72,7 +72,7 @@ uint32_t strongroom_connection_begin(strongroom_connection *connection);
 /// Returns other than zero if the running statement has to stop.
 int strongroom_should_stop(void *connection);
 
-/// The progress handler of every connection: the same, and the limits of time and memory.
+/// The progress handler of every connection: the limits of time and memory, and then the watch or the same.
 int strongroom_progress_stops(void *connection);
 
 // MARK: Limits
@@ -90,7 +90,7 @@ void strongroom_connection_limit(strongroom_connection *connection, uint64_t dur
 /// Returns which limits are exceeded now, or have stopped a statement. 0 for none.
 uint32_t strongroom_connection_overrun(strongroom_connection *connection);
 
-/// Calls `watch` instead of that handler, every few milliseconds of a statement. NULL ends it. For a connection
+/// Calls `watch` instead of looking for stops, every few milliseconds of a statement. NULL ends it. For a connection
 /// that is not shared.
 void strongroom_connection_watch(strongroom_connection *connection, int (*watch)(void *context), void *context);
 

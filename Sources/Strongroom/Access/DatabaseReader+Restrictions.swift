@@ -11,14 +11,14 @@ extension DatabaseReader {
     ///   ``DatabaseError/refusal`` has the rule and the object; `unfitRestrictions` if the restrictions name what does
     ///   not exist, or have a limit of zero; the errors of `value`.
     public func read<T>(restrictedTo restrictions: Restrictions, _ value: (Database) throws -> T) throws -> T {
-        try read { db in try db.restrictedAccess.run(restrictions) { try value(db) } }
+        try read { db in try db.restricted(to: restrictions) { try value(db) } }
     }
 
     /// Suspends the task instead of blocking the thread. Cancelling the task stops the query.
     public func read<T: Sendable>(
         restrictedTo restrictions: Restrictions, _ value: @Sendable (Database) throws -> T
     ) async throws -> T {
-        try await read { db in try db.restrictedAccess.run(restrictions) { try value(db) } }
+        try await read { db in try db.restricted(to: restrictions) { try value(db) } }
     }
 
     /// Returns the schema that a restricted access can read, to show to those who write its SQL.

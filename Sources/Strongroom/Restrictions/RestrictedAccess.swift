@@ -150,6 +150,7 @@ final class RestrictedAccess: ConnectionPart, StatementRestriction {
         guard isActive, db.authorizer.restriction != nil else { return nil }
         switch ResultCode(rawValue: code).primaryResultCode {
         case .SQLITE_INTERRUPT: return timeOrMemoryOverrun
+        case .SQLITE_NOMEM: return overrun(.memory, restrictions.maximumMemoryByteCount)
         case .SQLITE_TOOBIG: return overrun(.cellBytes, restrictions.maximumCellByteCount)
         case .SQLITE_ERROR: return overrun(byMessage: RawConnection(db.sqliteConnection).errorMessage)
         default: return nil
@@ -242,4 +243,16 @@ private struct SQLiteLimits {
 
 extension Database {
     var restrictedAccess: RestrictedAccess { part(RestrictedAccess.self) }
+
+    /// Runs `body` under restrictions.
+    ///
+    /// - precondition: called in a transaction that only reads.
+    package func restricted<T>(to restrictions: Restrictions, _ body: () throws -> T) throws -> T {
+        try restrictedAccess.run(restrictions, body)
+    }
+
+    /// Lets SQLite refuse memory beyond a limit, for all connections of the process. Returns the former limit in bytes,
+    /// 0 for none. <https://www.sqlite.org/c3ref/hard_heap_limit64.html>
+    @discardableResult
+    package static func limitMemory(ofProcess bytes: Int64) -> Int64 { SQLite.limitHeap(bytes) }
 }
