@@ -22,6 +22,11 @@ extension Permissions {
         rowFunctions = HarmlessFunctions.ofRows.subtracting(all.map(\.folded))
         try addFunctions(restrictions.functions, db)
         try addOwnerReads(db)
+        // The functions of full-text tables find the table by a number, which could be that of a view's.
+        let virtual = all.filter { $0.kind == "virtual" && objects[$0.folded] == nil }.map(\.folded)
+        if !ownerTables.isDisjoint(with: virtual) {
+            functions.subtract(HarmlessFunctions.ofFullText.subtracting(["match"]))
+        }
     }
 
     private struct ListedTable {

@@ -89,7 +89,8 @@ struct Permissions {
             }
             if names.joinsNaturally {
                 throw DatabaseError.restricted(
-                    .column, "\(object.name).\(object.hidden.sorted()[0])", "Write JOIN … USING instead of NATURAL JOIN")
+                    .column, "\(object.name).\(object.hidden.sorted()[0])", "Write JOIN … USING instead of NATURAL JOIN"
+                )
             }
         }
     }

@@ -150,7 +150,8 @@ final class RestrictedAccess: ConnectionPart, StatementRestriction {
         guard isActive, db.authorizer.restriction != nil else { return nil }
         switch ResultCode(rawValue: code).primaryResultCode {
         case .SQLITE_INTERRUPT: return timeOrMemoryOverrun
-        case .SQLITE_NOMEM: return overrun(.memory, restrictions.maximumMemoryByteCount)
+        case .SQLITE_NOMEM where SQLite.limitHeap(-1) > 0:
+            return overrun(.memory, restrictions.maximumMemoryByteCount)
         case .SQLITE_TOOBIG: return overrun(.cellBytes, restrictions.maximumCellByteCount)
         case .SQLITE_ERROR: return overrun(byMessage: RawConnection(db.sqliteConnection).errorMessage)
         default: return nil

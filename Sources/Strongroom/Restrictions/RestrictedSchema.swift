@@ -70,7 +70,8 @@ extension RestrictedSchema: CustomStringConvertible {
 extension RestrictedSchema.Source {
     fileprivate var sql: String {
         guard kind != .view else {
-            return "CREATE VIEW \(name.plainIdentifier) (\(columns.map(\.name.plainIdentifier).joined(separator: ", ")));"
+            return
+                "CREATE VIEW \(name.plainIdentifier) (\(columns.map(\.name.plainIdentifier).joined(separator: ", ")));"
         }
         let key = columns.filter { $0.primaryKeyIndex > 0 }
         var parts = columns.map { column in
@@ -111,7 +112,9 @@ extension Database {
                     advice: "Ask for restrictedSchema inside of read(restrictedTo:)")
             }
             let permissions = access.permissions
-            let sources = try permissions.objects.values.sorted { $0.name < $1.name }.map { try source($0, permissions) }
+            let sources = try permissions.objects.values.sorted { $0.name < $1.name }.map {
+                try source($0, permissions)
+            }
             return RestrictedSchema(sources: sources, functions: permissions.functions.sorted())
         }
     }

@@ -166,7 +166,8 @@ struct SourceNames {
             case .word("from"), .word("join"):
                 places[places.count - 1] = .source
             case .word("with") where place == .source && index > 0 && lexemes[index - 1] == .open:
-                places[places.count - 1] = .elsewhere
+                // Common table expressions follow, and commas between them.
+                places[places.count - 1] = .sources
             case .word(let word) where Self.ends.contains(word):
                 places[places.count - 1] = .elsewhere
             default:

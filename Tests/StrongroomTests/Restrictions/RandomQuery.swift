@@ -18,7 +18,8 @@ struct RandomQuery {
     private mutating func statement() -> String {
         if chance(30) {
             return pick([
-                "PRAGMA table_info(secret)", "DELETE FROM product", "EXPLAIN SELECT * FROM vault", "PRAGMA user_version",
+                "PRAGMA table_info(secret)", "DELETE FROM product", "EXPLAIN SELECT * FROM vault",
+                "PRAGMA user_version",
                 "SELECT $a('), (SELECT count(*) FROM vault) --'", "ATTACH ':memory:' AS x", "PRAGMA data_version",
             ])
         }
@@ -71,7 +72,10 @@ struct RandomQuery {
             case 0: text += ", " + other
             case 1: text += " JOIN \(other) ON " + condition()
             case 2: text += " NATURAL JOIN " + other
-            case 3: text += pick([" JOIN ", " LEFT JOIN ", " FULL JOIN "]) + "\(other) USING (\(pick(["id", "name", "password"])))"
+            case 3:
+                text +=
+                    pick([" JOIN ", " LEFT JOIN ", " FULL JOIN "])
+                    + "\(other) USING (\(pick(["id", "name", "password"])))"
             case 4: text += " LEFT JOIN \(other) ON 1"
             default: text += " CROSS JOIN " + other
             }
@@ -82,7 +86,8 @@ struct RandomQuery {
     private mutating func source() -> String {
         let allowed = ["product", "customer", "directory", "nested", "note", "json_each('[1, 2]')", "main.product"]
         let secret = [
-            "secret", "vault", "leak", "crowd", "diary", "sqlite_schema", "note_data", "pragma_table_list", "main.vault",
+            "secret", "vault", "leak", "crowd", "diary", "sqlite_schema", "note_data", "pragma_table_list",
+            "main.vault",
             "dbstat", "[vault]", "'secret'", "sqlite_stmt",
         ]
         let made = ["c", "d", "(SELECT 'hunter21' AS password, 1 AS id)", "(VALUES (1))"]

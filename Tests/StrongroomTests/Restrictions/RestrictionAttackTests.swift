@@ -20,6 +20,9 @@ struct RestrictionAttackTests {
         ("SELECT 1 UNION SELECT 1 FROM vault", .table, "vault"), ("SELECT 1 FROM leak", .table, "leak"),
         ("SELECT 1 FROM crowd", .table, "crowd"), ("SELECT 1 FROM temp.product", .table, "temp.product"),
         ("SELECT 1 FROM product window, vault", .table, "vault"),
+        ("SELECT 1 FROM ((product)), vault", .table, "vault"), ("SELECT 1 IN main.vault", .table, "main.vault"),
+        ("SELECT 1 FROM product JOIN customer ON 1 IS DISTINCT FROM 2, vault", .table, "vault"),
+        ("SELECT 1 FROM (WITH c AS (SELECT 1) SELECT 1 FROM c), vault", .table, "vault"),
         ("SELECT 1 FROM\u{0B} vault", .table, "vault"), ("SELECT 1 FROM/*x*/vault", .table, "vault"),
         // Columns.
         ("SELECT password FROM customer", .column, "customer.password"),
@@ -44,7 +47,10 @@ struct RestrictionAttackTests {
         ("WITH c (a, b) AS NOT MATERIALIZED (SELECT id, password FROM secret) SELECT * FROM c", .table, "secret"),
         ("WITH secret AS (SELECT 1) SELECT * FROM secret", .commonTableName, "secret"),
         ("WITH json_each AS (SELECT 1) SELECT * FROM json_each", .commonTableName, "json_each"),
-        ("SELECT (WITH pragma_table_list AS (SELECT 1) SELECT 1), count(*) FROM pragma_table_list", .commonTableName, nil),
+        (
+            "SELECT (WITH pragma_table_list AS (SELECT 1) SELECT 1), count(*) FROM pragma_table_list", .commonTableName,
+            nil
+        ),
         ("SELECT * FROM (SELECT password FROM secret) AS directory", .table, "secret"),
         // Text that hides its words from a reader with other tokens than SQLite's.
         ("SELECT $a('), (WITH directory AS (SELECT name FROM secret) SELECT 1) --'", .commonTableName, "directory"),
@@ -53,7 +59,8 @@ struct RestrictionAttackTests {
         ("SELECT 'it''s', (SELECT 1 FROM vault) --'", .table, "vault"),
         // Tables of SQLite, of modules and of full-text tables.
         ("SELECT sql FROM sqlite_schema", .table, "sqlite_schema"), ("SELECT 1 FROM sqlite_master", .table, nil),
-        ("SELECT * FROM pragma_table_info('secret')", .table, "pragma_table_info"), ("SELECT * FROM dbstat", .table, nil),
+        ("SELECT * FROM pragma_table_info('secret')", .table, "pragma_table_info"),
+        ("SELECT * FROM dbstat", .table, nil),
         ("SELECT data FROM sqlite_dbpage", .table, nil), ("SELECT sql FROM sqlite_stmt", .table, nil),
         ("SELECT * FROM bytecode('SELECT 1')", .table, nil), ("SELECT * FROM fts5vocab", .table, nil),
         ("SELECT * FROM diary", .table, "diary"), ("SELECT block FROM note_data", .table, "note_data"),
@@ -85,7 +92,9 @@ struct RestrictionAttackTests {
     @Test("the words of the reference that SQLite does not compile, with nothing read")
     func unread() throws {
         let fixture = try RestrictionFixture()
-        for sql in ["SELECT", "SELECT 1 FROM", "WITH", "SELECT * FROM product, ", "SELECT \"", "SELECT /*", "SELECT $a("] {
+        for sql in [
+            "SELECT", "SELECT 1 FROM", "WITH", "SELECT * FROM product, ", "SELECT \"", "SELECT /*", "SELECT $a(",
+        ] {
             #expect(throws: DatabaseError.self, "\(sql)") { try fixture.rows(sql) }
         }
     }
@@ -122,6 +131,16 @@ struct RestrictionAttackTests {
                 ($0 as? DatabaseError)?.refusal?.rule == .table
             }
         }
+    }
+
+    @Test("functions that find a full-text table by a number, where a view hides one")
+    func fullTextFunctions() throws {
+        let fixture = try RestrictionFixture()
+        try fixture.pool.write { try $0.execute(sql: "CREATE VIEW found AS SELECT rowid FROM diary") }
+        let sql = "SELECT highlight(note, 0, '', '') FROM note, found"
+        #expect(fixture.refusal(sql, Restrictions(tables: ["note", "found"]))?.object == "highlight")
+        #expect(fixture.refusal("SELECT rowid FROM found", Restrictions(tables: ["note", "found"])) == nil)
+        #expect(fixture.refusal(sql, Restrictions()) == nil)
     }
 
     @Test("messages in which a view could quote what it may not show")

@@ -74,7 +74,8 @@ private struct ProgramLedger {
         self.pool = pool
         var pages: [Int64: String] = [:], root: Int64 = 0
         try pool.read { db in
-            let rows = try Row.fetchAll(db, sql: "SELECT tbl_name, name, rootpage FROM sqlite_schema WHERE rootpage > 0")
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT tbl_name, name, rootpage FROM sqlite_schema WHERE rootpage > 0")
             for row in rows {
                 let name: String = row["tbl_name"]
                 if name == "vault" || name.hasPrefix("diary") { pages[row["rootpage"]] = name }

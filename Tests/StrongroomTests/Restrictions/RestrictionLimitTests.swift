@@ -20,7 +20,9 @@ struct RestrictionLimitTests {
         // They are gone with the access.
         let text = String(repeating: "x", count: 2_000_000)
         #expect(try fixture.pool.read { try String.fetchOne($0, sql: "SELECT ?", arguments: [text]) } == text)
-        #expect(try fixture.pool.read { try Int.fetchOne($0, sql: Self.endless + "SELECT i FROM n LIMIT 1 OFFSET 20000") } == 20001)
+        #expect(
+            try fixture.pool.read { try Int.fetchOne($0, sql: Self.endless + "SELECT i FROM n LIMIT 1 OFFSET 20000") }
+                == 20001)
     }
 
     @Test("stop a statement after its rows, which were returned")
@@ -80,10 +82,11 @@ struct RestrictionLimitTests {
     func cancellation() async throws {
         let fixture = try RestrictionFixture()
         let pool = fixture.pool, hasBegun = Gate()
-        pool.add(function: DatabaseFunction("begun", argumentCount: 0) { _ in
-            hasBegun.open()
-            return 1
-        })
+        pool.add(
+            function: DatabaseFunction("begun", argumentCount: 0) { _ in
+                hasBegun.open()
+                return 1
+            })
         var restrictions = Restrictions()
         restrictions.functions = ["begun"]
         restrictions.maximumDuration = 60

@@ -35,7 +35,7 @@ struct RestrictionTests {
     func severalStatements() throws {
         struct Product: Codable, FetchableRecord, TableRecord { var id: Int, name: String, price: Double }
         let fixture = try RestrictionFixture()
-        try fixture.pool.read(restrictedTo: RestrictionFixture.restrictions) { db in
+        try fixture.pool.read(restrictedTo: RestrictionFixture.restrictions) { (db: Database) throws -> Void in
             #expect(try Product.fetchOne(db, key: 2)?.name == "lamp")
             #expect(try Product.filter(Column("price") > 5).fetchCount(db) == 2)
             #expect(try String.fetchSet(db, sql: "SELECT name FROM directory").count == 3)
@@ -46,7 +46,9 @@ struct RestrictionTests {
     func defaults() throws {
         let fixture = try RestrictionFixture()
         #expect(try fixture.rows("SELECT password FROM secret JOIN leak ON 1", Restrictions()).count == 9)
-        for table in ["sqlite_schema", "main.sqlite_master", "note_data", "pragma_table_list", "dbstat", "sqlite_dbpage"] {
+        for table in [
+            "sqlite_schema", "main.sqlite_master", "note_data", "pragma_table_list", "dbstat", "sqlite_dbpage",
+        ] {
             #expect(fixture.refusal("SELECT count(*) FROM \(table)", Restrictions())?.rule == .table)
         }
     }
@@ -113,7 +115,9 @@ struct RestrictionTests {
         #expect(fixture.refusal("SELECT upper('a')")?.rule == .function)
         restrictions.functions = ["Twice"]
         #expect(try fixture.rows("SELECT twice(1)", restrictions).count == 1)
-        for name in ["load_extension('a')", "sqlcipher_export('a')", "fts3_tokenizer('a')", "fts5(1)", "sqlite_log(1, 2)"] {
+        for name in [
+            "load_extension('a')", "sqlcipher_export('a')", "fts3_tokenizer('a')", "fts5(1)", "sqlite_log(1, 2)",
+        ] {
             #expect(fixture.refusal("SELECT \(name)")?.rule == .function, "\(name)")
         }
     }
@@ -122,7 +126,8 @@ struct RestrictionTests {
     func unfit() throws {
         let fixture = try RestrictionFixture()
         var unfit = [
-            Restrictions(tables: ["nothing"]), Restrictions(tables: ["sqlite_schema"]), Restrictions(tables: ["note_data"]),
+            Restrictions(tables: ["nothing"]), Restrictions(tables: ["sqlite_schema"]),
+            Restrictions(tables: ["note_data"]),
             Restrictions(tables: [.table("product", columns: ["nothing"])]),
             Restrictions(tables: [.table("note", columns: ["title"])]),
         ]

@@ -328,7 +328,8 @@ public final class Statement {
         if let explanation = database.parts.explanation(of: code, in: database) { return error(explanation) }
         let hidesMessage = compilation.readsForOwner
         return error(
-            hidesMessage ? DatabaseError(resultCode: ResultCode(rawValue: code)) : DatabaseError(code, on: raw.connection))
+            hidesMessage
+                ? DatabaseError(resultCode: ResultCode(rawValue: code)) : DatabaseError(code, on: raw.connection))
     }
 
     /// Returns an error as that of this statement.
