@@ -11,6 +11,9 @@ struct Restore: Reporting {
 
             --signer is the public key that strongroom replicate prints. Without it, a person who can write to \
             DESTINATION can exchange the whole replica. --at-least notices that the end of the history was removed.
+
+            With --follow, OUT goes on with the replica: each restore point is applied in one transaction while no \
+            program has OUT open. Programs may read it, and must not write it. The next run goes on where this one ended.
             """,
             statuses: [.absent, .damaged, .diskFull, .unreachable, .tooOld]))
 
@@ -34,13 +37,23 @@ struct Restore: Reporting {
     @Option(help: ArgumentHelp("Fail if the restore point is before this position.", valueName: "position"))
     var atLeast: UInt64?
 
+    @Flag(help: "Go on with each restore point that arrives, until SIGTERM or Ctrl-C.")
+    var follow = false
+
     @OptionGroup(title: "Destination options") var options: ReplicaReadingOptions
     @OptionGroup(title: "Output options") var output: OutputOptions
 
     var database: String? { file }
 
+    func validate() throws {
+        guard !follow || at == nil && atLeast == nil else {
+            throw ValidationError("--follow goes on with the newest restore point, without --at and --at-least.")
+        }
+    }
+
     func run() throws {
         let out = try Place(file)
+        if follow { return try Self.follow(destination, out, options.reading, output) }
         let point = try replicating {
             try DatabaseReplica.restore(
                 from: destination, to: out.path, target: at?.target ?? .newest,
