@@ -104,7 +104,7 @@ public final class DatabaseReplica: Sendable {
     }
 
     init(path: String, to place: any Destination, options: Options, engineSettings: Engine.Settings? = nil) throws {
-        let folder = options.stateFolder ?? "\(path)-replica/\(Digest(of: Array(place.name.utf8)).short)"
+        let folder = options.stateFolder ?? "\(path)-replica/\(Digest(of: Array(place.identity.utf8)).short)"
         let state = try LocalState(folder: folder)
         var settings = Capture.Settings()
         settings.logThreshold = Int64(options.logThreshold)

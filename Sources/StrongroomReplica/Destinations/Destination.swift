@@ -9,6 +9,9 @@ protocol Destination: AnyObject, Sendable {
     /// The text that names it, without secrets.
     var name: String { get }
 
+    /// The same text for the same place, however it is named.
+    var identity: String { get }
+
     /// The number of requests that are faster together than one after the other.
     var requestsAtOnce: Int { get }
 
@@ -31,5 +34,6 @@ protocol Destination: AnyObject, Sendable {
 }
 
 extension Destination {
+    var identity: String { name }
     var requestsAtOnce: Int { 1 }
 }
