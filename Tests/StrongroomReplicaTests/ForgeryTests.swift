@@ -108,10 +108,10 @@ struct ForgeryTests {
         try scratch.remove(scratch.objects("/points/").last!)
         try expect(.behind, scratch, signer: signer)
         #expect(try DatabaseReplica.verify(scratch.destination).problems.map(\.reason) == [.behind])
-        // What is left can be chosen.
-        _ = try scratch.restoredRows(.position(ReplicaPosition(4)), key: Connection.otherKey)
         try scratch.remove(scratch.objects("/head")[0])
         try expect(.behind, scratch, signer: signer, atLeast: 5)
+        // What is left can be chosen.
+        _ = try scratch.restoredRows(.position(ReplicaPosition(4)), key: Connection.otherKey)
         // From inside the destination, nothing shows it.
         try restore(scratch, signer: signer)
     }

@@ -88,6 +88,7 @@ struct ReplicaServiceTests {
         // The program is not installed here.
         let text = try String(contentsOfFile: unit, encoding: .utf8)
             .replacingOccurrences(of: "/usr/local/bin/strongroom", with: "/bin/true")
+            .replacingOccurrences(of: "Documentation=man:strongroom-replicate(1)\n", with: "")
         try scratch.write(Data(text.utf8), to: "strongroom-replicate.service")
         let outcome = try await Program(
             "systemd-analyze", "verify", scratch.path("strongroom-replicate.service")
