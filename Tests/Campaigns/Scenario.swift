@@ -10,6 +10,10 @@ struct Scenario {
     var copySecret: Secret?
     /// True if a commit that returned survives a power cut.
     var isDurable = true
+    /// False if it makes folders with names, which the simulated disk of power cuts does not know.
+    var hasDisk = true
+    /// Judges what the scenario makes beside the database.
+    var judge: (Place, Ledger) throws -> Void = { _, _ in }
     /// Makes the database as it is before.
     var prepare: (Place, inout Ledger) throws -> Void
     var act: (Place, inout Ledger) throws -> Void
@@ -206,6 +210,13 @@ extension Scenario {
                 ledger.finishCopy()
                 try ledger.commit(queue)
                 try queue.close()
+            },
+            Scenario(
+                name: "backup-folder", hasDisk: false, judge: BackupFolder.judge, prepare: database(.old)
+            ) { place, ledger in
+                for day in 1...3 { try BackupFolder(place).make(of: place, day: day) }
+                ledger.finishCopy()
+                try BackupFolder(place).forget()
             },
         ]
     }

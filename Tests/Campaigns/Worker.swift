@@ -7,7 +7,8 @@ import TestSupport
 /// which is killed in front of a change of a file if it has a number.
 struct Worker {
     enum Kind: String, CaseIterable {
-        case write, rotate, header, migrate, read, checkpoint, suspend, backup, restore, migrateInPlace
+        case write, rotate, header, migrate, read, checkpoint, suspend, backup, folder, restore,
+            migrateInPlace
     }
 
     let kind: Kind
@@ -73,6 +74,11 @@ struct Worker {
             _ = try queue.writeWithoutTransaction { try $0.checkpoint(mode) }
         case .suspend: try suspend(queue)
         case .backup: try backUp(queue, secret)
+        case .folder:
+            try ledger.commit(queue)
+            let folder = BackupFolder(place)
+            try folder.make(of: place)
+            try folder.forget()
         }
     }
 

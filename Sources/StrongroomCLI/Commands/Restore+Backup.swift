@@ -47,6 +47,7 @@ extension Restore {
     func requireFittingOptions() throws {
         let ofReplicas: [(String, Bool)] = [
             ("--at", at != nil), ("--at-least", atLeast != nil), ("--signer", options.signer != nil),
+            ("--follow", follow),
             ("--s3-…", options.place.isGiven),
         ]
         let ofBackups: [(String, Bool)] = [

@@ -53,6 +53,8 @@ extension Failure {
             .weakKeyCost, .excessiveKeyCost, .unsupportedDerivation, .missingKey, .keyStoreLocked, .keyStoreFailed:
             status = .other
         case .mistypedRecoveryCode: status = .wrongKey
+        case .unfitBackup where error.resultCode == .SQLITE_CORRUPT: status = .damaged
+        case .unfitBackup: status = .other
         default: return nil
         }
         let advice = error.recoverySuggestion.map { $0.prefix(1).uppercased() + $0.dropFirst() }

@@ -8,6 +8,10 @@ extension ReplicaSigner: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }
 
+extension ReplicaRetention: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}
+
 /// The options for destinations in object storage.
 struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The URL of the S3 service. Default: AWS_ENDPOINT_URL_S3, or Amazon.", valueName: "url"))

@@ -18,6 +18,10 @@ struct Restore: Reporting {
             A replica needs no key: each page is proved. FILE opens with the key that the database had at that point. \
             --signer is the public key that strongroom replicate prints. Without it, a person who can write to \
             SOURCE can exchange the whole replica. --at-least notices that the end of the history was removed.
+
+            With --follow, FILE goes on with the replica: each restore point is applied in one transaction while no \
+            program has FILE open. Programs may read it, and must not write it. The next run goes on where this one \
+            ended.
             """,
             statuses: [.absent, .busy, .wrongKey, .damaged, .diskFull, .unreachable, .tooOld, .interrupted]))
 
@@ -44,6 +48,9 @@ struct Restore: Reporting {
     @Option(help: ArgumentHelp("Fail if the restore point is before this position.", valueName: "position"))
     var atLeast: UInt64?
 
+    @Flag(help: "Go on with each restore point of a replica that arrives, until SIGTERM or Ctrl-C.")
+    var follow = false
+
     @OptionGroup var backup: BackupRestoreOptions
     @OptionGroup(title: "Key options") var passphrase: PassphraseOptions
     @OptionGroup(title: "Format options") var format: FormatOptions
@@ -53,9 +60,16 @@ struct Restore: Reporting {
 
     var database: String? { file }
 
+    func validate() throws {
+        guard !follow || at == nil && atLeast == nil else {
+            throw ValidationError("--follow goes on with the newest restore point, without --at and --at-least.")
+        }
+    }
+
     func run() throws {
         try requireFittingOptions()
         let out = try Place(file)
+        if follow { return try Self.follow(destination, out, options.reading, output) }
         try backup.requireConsent(to: out)
         try out.requireUnused()
         guard isReplica else { return try restoreBackup(to: out) }

@@ -40,6 +40,16 @@ struct CampaignTests {
             "--sample", Self.sample(name == "calls" ? 100 : 20))
     }
 
+    @Test("of failing calls in dated backups leaves whole ones, and none is lost")
+    func backupCalls() async throws {
+        try await run("calls", "--scenario", "backup-folder", "--sample", Self.sample(40))
+    }
+
+    @Test("of kills of dated backups leaves whole ones, and none is lost")
+    func backupKills() async throws {
+        try await run("kills", "--scenario", "folder", "--count", Form.isWhole ? "460" : "46")
+    }
+
     @Test("of power cuts leaves one key that opens all that was acknowledged")
     func powerCuts() async throws {
         try await run("power", "--sample", Self.sample(60))
@@ -63,7 +73,7 @@ struct CampaignTests {
 
     @Test("of kills leaves one key that opens all that was acknowledged")
     func kills() async throws {
-        try await run("kills", "--count", Form.isWhole ? "12" : "2")
+        try await run("kills", "--count", Form.isWhole ? "24" : "4")
     }
 
     @Test("of refused memory in writes leaves one key that opens all that was acknowledged")
