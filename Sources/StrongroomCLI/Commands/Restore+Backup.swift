@@ -66,9 +66,29 @@ extension Restore {
             remedy: "Leave that out, or give another source")
     }
 
-    /// Restores a database file.
+    /// Restores a database file, or the stream on standard input.
     func restoreBackup(to out: Place) throws {
-        let source = try Target(destination, format)
+        guard destination == "-" else { return try restore(destination, to: out) }
+        let unpacked = try attributing(to: "standard input") {
+            try BackupStream.unpack(beside: out.path) { buffer in
+                let count = read(STDIN_FILENO, buffer.baseAddress, buffer.count)
+                guard count >= 0 else {
+                    throw Failure(errno: errno, "standard input cannot be read", remedy: "Run this again")
+                }
+                return count
+            }
+        }
+        defer { unpacked.remove() }
+        do {
+            try restore(unpacked.path, to: out)
+        } catch var failure as Failure where failure.file == unpacked.path {
+            failure.file = "standard input"
+            throw failure
+        }
+    }
+
+    private func restore(_ path: String, to out: Place) throws {
+        let source = try Target(path, format)
         try source.requireDatabase()
         guard !backup.noCheck, !source.isClear else {
             let former = try restore(source, to: out, backup.noCheck ? .none : .clearText, nil)

@@ -7,7 +7,8 @@ struct Restore: Reporting {
         abstract: "Restore a database from a backup, or from a replica as it was at any restore point.",
         discussion: help(
             """
-            SOURCE is a backup, which is a database file, or a replica: a folder, or s3://BUCKET/PREFIX. FILE appears \
+            SOURCE is a backup, which is a database file, or - for the stream of strongroom backup FILE -; or a \
+            replica: a folder, or s3://BUCKET/PREFIX. FILE appears \
             as a whole with its salt, key and log files; a kill at any moment leaves the former database or the \
             restored one, and the next opening finishes. The former database, with all files beside it, stands aside \
             under a name with the date, unless --discard. FILE must not be in use.
@@ -35,7 +36,7 @@ struct Restore: Reporting {
     ]
 
     @Argument(
-        help: ArgumentHelp("A backup, the folder of a replica, or s3://BUCKET/PREFIX.", valueName: "source"),
+        help: ArgumentHelp("A backup, -, the folder of a replica, or s3://BUCKET/PREFIX.", valueName: "source"),
         completion: .file())
     var destination: String
 

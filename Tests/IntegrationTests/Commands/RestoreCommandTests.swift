@@ -97,6 +97,19 @@ struct RestoreCommandTests {
         #expect(try await strongroom("restore", backup, database, "--yes", "--no-check").status == 2)
     }
 
+    @Test("reads the stream of a backup from standard input, and refuses one that was cut off")
+    func stream() async throws {
+        let program = try Program(built: "strongroom").executable.path, key = "--raw-key-file '\(secret)'"
+        let line = "'\(program)' backup '\(backup)' - \(key) | '\(program)' restore - '\(database)' \(key)"
+        let piped = try await Program("sh", "-c", line).run()
+        #expect(piped.status == 0, "\(piped.errors)")
+        #expect(try await title(database) == "0")
+        let cut =
+            "'\(program)' backup '\(backup)' - \(key) | head -c 9000 | '\(program)' restore - '\(database)' \(key)"
+        #expect(try await Program("sh", "-c", cut).run().status == 13)
+        #expect(try scratch.names().filter { !$0.contains(".former-") } == ["backup.db", "notes.db", "secret"])
+    }
+
     @Test("of a replica keeps the former database aside as well")
     func replica() async throws {
         let replica = scratch.path("replica")
