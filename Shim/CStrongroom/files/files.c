@@ -285,12 +285,6 @@ static int rename_exclusively(const char *from, const char *to) {
 #endif
 }
 
-/// Returns true if the file system, the system or a sandbox doesn't have the call.
-static bool is_refusal(int error) {
-    return error == EPERM || error == EINVAL || error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP
-        || error == EMLINK;
-}
-
 static int link_exclusively(const char *from, const char *to) {
     if (link(from, to) != 0) return errno;
     return unlink(from) == 0 ? 0 : errno;
@@ -315,8 +309,8 @@ static int replace_placeholder(const char *from, const char *to) {
 
 static int move(const char *from, const char *to) {
     int result = rename_exclusively(from, to);
-    if (is_refusal(result)) result = link_exclusively(from, to);
-    return is_refusal(result) ? replace_placeholder(from, to) : result;
+    if (strongroom_is_refusal(result)) result = link_exclusively(from, to);
+    return strongroom_is_refusal(result) ? replace_placeholder(from, to) : result;
 }
 
 int strongroom_file_move(const char *from, const char *to) {

@@ -9,6 +9,7 @@
 #include "descriptors.h"
 #include "strongroom_crypto.h"
 #include "strongroom_files.h"
+#include "strongroom_replacing.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -77,6 +78,19 @@ void strongroom_staging_remove(const char *path, int descriptor) {
     close(descriptor);
 }
 
+/// Returns true if the record of a replacement that needs the folder stands beside it.
+static bool is_needed(int folder, const char *parent) {
+    char name[256], path[4096];
+    int fd = openat(folder, STRONGROOM_REPLACING_MARK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return false;
+    ssize_t length = strongroom_read_at(fd, name, sizeof name - 1, 0);
+    close(fd);
+    if (length <= 0) return false;
+    name[length] = 0;
+    if (strchr(name, '/') || snprintf(path, sizeof path, "%s/%s", parent, name) >= (int)sizeof path) return false;
+    return strongroom_file_exists(path);
+}
+
 void strongroom_staging_sweep(const char *parent, void (*will_remove)(void *context, const char *path), void *context) {
     DIR *folder = opendir(parent);
     if (!folder) return;
@@ -90,6 +104,7 @@ void strongroom_staging_sweep(const char *parent, void (*will_remove)(void *cont
         struct stat found;
         if (fstat(descriptor, &found) != 0 || found.st_uid != geteuid()) { close(descriptor); continue; }
         if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) { close(descriptor); continue; }
+        if (is_needed(descriptor, parent)) { close(descriptor); continue; }
         will_remove(context, path);
         strongroom_staging_remove(path, descriptor);
     }

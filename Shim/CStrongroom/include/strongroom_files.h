@@ -64,6 +64,9 @@ int strongroom_file_sync_folder(const char *path);
 /// Removes a file, and syncs its folder.
 int strongroom_file_remove(const char *path);
 
+/// Writes the name of a file to the disk. Returns zero or an errno.
+int strongroom_file_sync_folder(const char *path);
+
 /// Renames a file in one directory. Returns EEXIST if the name is taken. After a failure it has its former name.
 int strongroom_file_move(const char *from, const char *to);
 
@@ -117,7 +120,8 @@ int strongroom_staging_publish(const char *path, const char *destination);
 int strongroom_staging_retire(const char *folder, const char *parent, char *path, size_t capacity, int *descriptor);
 /// Removes the folder and the files in it.
 void strongroom_staging_remove(const char *path, int descriptor);
-/// Removes the folders that killed processes have left, after a call of `will_remove` with each path.
+/// Removes the folders that killed processes have left, after a call of `will_remove` with each path. Those that a
+/// replacement needs stay (`strongroom_replacing.h`).
 void strongroom_staging_sweep(const char *parent, void (*will_remove)(void *context, const char *path), void *context);
 
 /// Creates an empty file for a copy of `source`, which only its owner can read and write. Returns zero or an errno.

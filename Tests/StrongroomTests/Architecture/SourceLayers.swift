@@ -8,8 +8,8 @@ struct SourceLayers {
     /// From the bottom: a layer refers to itself, and to those before it.
     static let order = [
         "Synchronization", "Shim", "Errors", "Keys", "KeySlots", "Core", "Cipher", "Schema", "Records", "Query",
-        "FullText", "Access", "Observation", "Migrations", "Dump", "Salvage", "Backups",
-        "Platform", "Sharing",
+        "FullText", "Restrictions", "Access", "Observation", "Migrations", "Dump", "Salvage", "Backups", "Platform",
+        "Sharing",
     ]
 
     /// The folders of layers with an order of their own, from the bottom. Folders of one set may refer to each other.

@@ -89,8 +89,11 @@ struct CopyStaging {
         StagedCopy.removeFolder(folder, descriptor)
     }
 
+    /// Unlocks the folder, which a replacement still needs.
+    func leave() { StagedCopy.leaveFolder(descriptor) }
+
     static func failure(_ what: String, _ error: CInt) -> DatabaseError {
-        let code: ResultCode = error == ENOSPC ? .SQLITE_FULL : .SQLITE_CANTOPEN
+        let code: ResultCode = [ENOSPC, EDQUOT].contains(error) ? .SQLITE_FULL : .SQLITE_CANTOPEN
         return DatabaseError(resultCode: code, message: "can't \(what): \(String(cString: strerror(error)))")
     }
 }

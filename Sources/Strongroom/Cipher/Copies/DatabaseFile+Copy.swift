@@ -44,6 +44,7 @@ extension DatabaseFile {
         _ path: String, _ old: Encryption?, to destination: String, _ new: Encryption?,
         _ progress: ((EncryptionProgress) throws -> Void)?
     ) throws {
+        try Replacement.settle(realPath(destination))
         CopyStaging.removeLeftOvers(beside: destination)
         try requireAbsent(destination)
         try reading(path: path, encryption: old, busyTimeout: 5) { try copy($0, to: destination, new, progress) }
@@ -101,6 +102,9 @@ extension DatabaseFile {
         CopyStaging.removeLeftOvers(beside: folder + "/")
     }
 
+    /// Finishes or undoes what a killed restore or migration in place has left of the database. Each opening does.
+    package static func settleReplacement(of path: String) throws { try Replacement.settle(realPath(path)) }
+
     /// Throws if the file exists, or a file that SQLite or Strongroom would take for one of its sidecars.
     static func requireAbsent(_ path: String) throws {
         let companions = CompanionFile.withState.map { $0.path(of: path) }
@@ -125,7 +129,8 @@ extension DatabaseFile {
         }
     }
 
-    private static func verify(_ database: Database, _ counts: [String: Int], _ progress: CopyProgress) throws {
+    /// Authenticates all pages, and checks the structure and the number of rows of each table.
+    static func verify(_ database: Database, _ counts: [String: Int], _ progress: CopyProgress) throws {
         try progress.check(completed: 0)
         let report = try database.integrityReport { try progress.check(completed: $0.completedPageCount) }
         guard (report.unauthenticPages ?? []).isEmpty, report.structureProblems.isEmpty else {
