@@ -66,9 +66,34 @@ extension Restore {
             remedy: "Leave that out, or give another source")
     }
 
-    /// Restores a database file.
+    /// Restores a database file, or the backup that comes on standard input.
     func restoreBackup(to out: Place) throws {
-        let source = try Target(destination, format)
+        guard destination == "-" else { return try restoreBackup(destination, to: out) }
+        let unpacked = try unpackedStandardInput(beside: out)
+        defer { unpacked.remove() }
+        try restoreBackup(unpacked.path, to: out)
+    }
+
+    private func unpackedStandardInput(beside out: Place) throws -> UnpackedBackup {
+        guard try backup.noCheck || !passphrase.source.isStandardInput else {
+            throw Failure(
+                .usage, file: file, "standard input has the backup, and can't have its key; nothing was changed",
+                remedy: "Take the key from elsewhere")
+        }
+        guard isatty(STDIN_FILENO) == 0 else {
+            throw Failure(
+                .usage, file: file, "standard input is a terminal; nothing was changed",
+                remedy: "Give the file of a backup, or send one with: strongroom backup FILE -")
+        }
+        return try attributing(to: file) {
+            try Interruption.deferred { interruption in
+                try BackupStream.unpack(beside: out.path) { try interruption.read(STDIN_FILENO, into: $0) }
+            }
+        }
+    }
+
+    private func restoreBackup(_ name: String, to out: Place) throws {
+        let source = try Target(name, format)
         try source.requireDatabase()
         guard !backup.noCheck, !source.isClear else {
             let former = try restore(source, to: out, backup.noCheck ? .none : .clearText, nil)
