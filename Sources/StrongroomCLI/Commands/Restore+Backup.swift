@@ -66,29 +66,39 @@ extension Restore {
             remedy: "Leave that out, or give another source")
     }
 
-    /// Restores a database file, or the stream on standard input.
+    /// Restores a database file, or the backup that comes on standard input.
     func restoreBackup(to out: Place) throws {
-        guard destination == "-" else { return try restore(destination, to: out) }
-        let unpacked = try attributing(to: "standard input") {
-            try BackupStream.unpack(beside: out.path) { buffer in
-                let count = read(STDIN_FILENO, buffer.baseAddress, buffer.count)
-                guard count >= 0 else {
-                    throw Failure(errno: errno, "standard input cannot be read", remedy: "Run this again")
-                }
-                return count
-            }
-        }
+        guard destination == "-" else { return try restoreBackup(destination, to: out) }
+        let unpacked = try unpackedStandardInput(beside: out)
         defer { unpacked.remove() }
         do {
-            try restore(unpacked.path, to: out)
+            try restoreBackup(unpacked.path, to: out)
         } catch var failure as Failure where failure.file == unpacked.path {
             failure.file = "standard input"
             throw failure
         }
     }
 
-    private func restore(_ path: String, to out: Place) throws {
-        let source = try Target(path, format)
+    private func unpackedStandardInput(beside out: Place) throws -> UnpackedBackup {
+        guard try backup.noCheck || !passphrase.source.isStandardInput else {
+            throw Failure(
+                .usage, file: file, "standard input has the backup, and can't have its key; nothing was changed",
+                remedy: "Take the key from elsewhere")
+        }
+        guard isatty(STDIN_FILENO) == 0 else {
+            throw Failure(
+                .usage, file: file, "standard input is a terminal; nothing was changed",
+                remedy: "Give the file of a backup, or send one with: strongroom backup FILE -")
+        }
+        return try attributing(to: file) {
+            try Interruption.deferred { interruption in
+                try BackupStream.unpack(beside: out.path) { try interruption.read(STDIN_FILENO, into: $0) }
+            }
+        }
+    }
+
+    private func restoreBackup(_ name: String, to out: Place) throws {
+        let source = try Target(name, format)
         try source.requireDatabase()
         guard !backup.noCheck, !source.isClear else {
             let former = try restore(source, to: out, backup.noCheck ? .none : .clearText, nil)

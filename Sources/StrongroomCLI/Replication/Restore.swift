@@ -7,11 +7,11 @@ struct Restore: Reporting {
         abstract: "Restore a database from a backup, or from a replica as it was at any restore point.",
         discussion: help(
             """
-            SOURCE is a backup, which is a database file, or - for the stream of strongroom backup FILE -; or a \
-            replica: a folder, or s3://BUCKET/PREFIX. FILE appears \
-            as a whole with its salt, key and log files; a kill at any moment leaves the former database or the \
-            restored one, and the next opening finishes. The former database, with all files beside it, stands aside \
-            under a name with the date, unless --discard. FILE must not be in use.
+            SOURCE is a backup, which is a database file, or - for the stream of strongroom backup FILE - on \
+            standard input, or a replica: a folder, or s3://BUCKET/PREFIX. FILE appears as a whole with its salt, \
+            key and log files; a kill at any moment leaves the former database or the restored one, and the next \
+            opening finishes. The former database, with all files beside it, stands aside under a name with the \
+            date, unless --discard. FILE must not be in use.
 
             A backup is copied beside FILE, opened with its key, and each page is checked, before anything is touched. \
             The key need not be the present one of FILE. --no-check takes the files as they are, without a key.
@@ -28,6 +28,7 @@ struct Restore: Reporting {
 
     static let examples = [
         (line: "strongroom restore /mnt/backup/notes.db notes.db", what: "puts a backup back"),
+        (line: "ssh vault cat notes.tar | strongroom restore - notes.db", what: "puts a backup back that is a stream"),
         (line: "strongroom restore /mnt/backup/notes restored.db", what: "restores the newest point of a replica"),
         (
             line: "strongroom restore /mnt/backup/notes restored.db --at 2026-03-01T09:30:00Z",

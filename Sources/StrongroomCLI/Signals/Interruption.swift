@@ -54,6 +54,21 @@ struct Interruption: Sendable {
     func check() throws {
         if isRequested { throw Failure.interrupted }
     }
+
+    /// Reads available bytes, and returns their number; zero at the end. A signal stops the wait for them.
+    func read(_ input: Int32, into room: UnsafeMutableRawBufferPointer) throws -> Int {
+        while true {
+            var watched = [input, descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            _ = poll(&watched, nfds_t(watched.count), -1)
+            try check()
+            guard watched[0].revents != 0 else { continue }
+            let count = Foundation.read(input, room.baseAddress, room.count)
+            if count >= 0 { return count }
+            guard errno == EINTR else {
+                throw Failure(errno: errno, "standard input cannot be read", remedy: "Check where it comes from")
+            }
+        }
+    }
 }
 
 /// Ctrl-Z while the echo is off. The echo is restored before the program stops.

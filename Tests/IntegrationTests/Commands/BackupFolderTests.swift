@@ -150,6 +150,18 @@ struct BackupFolderTests {
         ).run()
         #expect(outcome.status == 0, "\(outcome.errors)")
         #expect(outcome.output == "strongroom-backup\nnotes.db\n")
+        let restore = "'\(program)' restore - '\(scratch.path("back.db"))' \(key[0]) '\(key[1])'"
+        let back = try await Program("sh", "-c", "\(restore) < '\(scratch.path("stream"))'").run()
+        #expect(back.status == 0, "\(back.errors)")
+        #expect(
+            try await StockShell(path: scratch.path("back.db"), rawKey: "right").run(TemporaryFolder.sampleQuery)
+                == TemporaryFolder.sampleAnswer)
+        let before = try scratch.names()
+        let cut = try await Program("sh", "-c", "head -c 9000 '\(scratch.path("stream"))' | \(restore)").run()
+        #expect(cut.status == 13 && cut.errors.contains("ends too early"), "\(cut.errors)")
+        let twice = try await strongroom("restore", "-", scratch.path("back.db"), "--raw-key-file", "-")
+        #expect(twice.status == 2)
+        #expect(try scratch.names() == before)
         let wrong = try scratch.rawKey("other", in: "other")
         let refused = try await strongroom("backup", database, "-", "--raw-key-file", wrong)
         #expect(refused.status == 12 && refused.output.isEmpty)

@@ -30,12 +30,6 @@ struct OperatorArticleTests {
             "backup "*)
                 [ -z "$day" ] || set -- "$@" --time "$day"
                 [ $((${number:-0} % 10)) = 0 ] || set -- $(unverified "$@") ;;
-            "restore "*)
-                # Until the command takes the file of a backup.
-                if ! "$program" help restore | grep -q -e --no-check; then
-                    cp "$2" "$3" && cp "$2-keys" "$3-keys"
-                    return
-                fi ;;
             esac
             "$program" "$@"
         }
