@@ -62,6 +62,8 @@ typedef enum {
     /// A write-ahead log was synced. In a commit with `synchronous = FULL`, its frames are in the log, and
     /// the index doesn't name them yet.
     STRONGROOM_MOMENT_LOG_SYNCED,
+    /// The header of a write-ahead log was read.
+    STRONGROOM_MOMENT_LOG_HEADER_READ,
 } strongroom_moment;
 
 /// Calls `act` once, at the next such moment of a file whose path contains `path`, on the thread that uses the file.
@@ -183,6 +185,9 @@ void strongroom_faults_before_deriving(void (*act)(void *context), void *context
 /// Returns the number of derivations by scrypt of this thread, and sets `seconds` to the time that they took. Negative
 /// if the platform doesn't show them.
 int64_t strongroom_faults_derivations(double *seconds);
+
+/// Returns the number of rounds of PBKDF2 that this thread has computed. Negative if the platform doesn't show them.
+int64_t strongroom_faults_pbkdf2_rounds(void);
 
 // MARK: Names and users
 

@@ -33,6 +33,11 @@ struct DestinationOptions: ParsableArguments {
         completion: .file())
     var s3Credentials: String?
 
+    /// True if an option says something about object storage.
+    var isGiven: Bool {
+        s3Endpoint != nil || s3Region != nil || s3Style != nil || s3Ca != nil || s3Credentials != nil
+    }
+
     var s3: S3Options {
         var options = S3Options()
         (options.endpoint, options.region, options.style) = (s3Endpoint, s3Region, s3Style)
