@@ -84,7 +84,8 @@ struct ReplicaServiceTests {
 
     @Test("has a unit that systemd accepts", .enabled(if: FileManager.default.fileExists(atPath: unitChecker)))
     func unit() async throws {
-        let unit = Program.packageFolder.appendingPathComponent("scripts/package-deb.d/strongroom-replicate.service").path
+        let unit = Program.packageFolder.appendingPathComponent("scripts/package-deb.d/strongroom-replicate.service")
+            .path
         // The program is not installed here.
         let text = try String(contentsOfFile: unit, encoding: .utf8)
             .replacingOccurrences(of: "/usr/bin/strongroom", with: "/bin/true")
