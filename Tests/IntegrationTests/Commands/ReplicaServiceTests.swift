@@ -84,17 +84,18 @@ struct ReplicaServiceTests {
 
     @Test("has a unit that systemd accepts", .enabled(if: FileManager.default.fileExists(atPath: unitChecker)))
     func unit() async throws {
-        let unit = Program.packageFolder.appendingPathComponent("scripts/systemd/strongroom-replicate.service").path
+        let unit = Program.packageFolder.appendingPathComponent("scripts/package-deb.d/strongroom-replicate.service")
+            .path
         // The program is not installed here.
         let text = try String(contentsOfFile: unit, encoding: .utf8)
-            .replacingOccurrences(of: "/usr/local/bin/strongroom", with: "/bin/true")
+            .replacingOccurrences(of: "/usr/bin/strongroom", with: "/bin/true")
             .replacingOccurrences(of: "Documentation=man:strongroom-replicate(1)\n", with: "")
         try scratch.write(Data(text.utf8), to: "strongroom-replicate.service")
         let outcome = try await Program(
             "systemd-analyze", "verify", scratch.path("strongroom-replicate.service")
         ).run()
         #expect(outcome.status == 0 && outcome.errors.isEmpty, "\(outcome.errors)")
-        for line in ["Type=notify", "NoNewPrivileges=yes", "ProtectSystem=strict", "LoadCredential="] {
+        for line in ["Type=notify", "NoNewPrivileges=yes", "ProtectSystem=full", "LoadCredential="] {
             #expect(text.contains(line))
         }
     }
