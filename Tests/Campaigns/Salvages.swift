@@ -106,13 +106,17 @@ private struct Case {
         return Set(numbers).union(damage == .swapped ? numbers.map { $0 % count + 1 } : [])
     }
 
+    /// Returns the numbers of the pages that may be damaged: all pages, if the model has none of the kind.
     private func candidates(_ count: Int) -> [Int] {
-        switch damage {
-        case .schema: model.plain.numbers { table, _ in table.hasPrefix("sqlite_schema") }
-        case .interior: model.plain.numbers { $1.kind == "internal" }
-        case .overflow: model.plain.numbers { $1.kind == "overflow" }
-        default: Array(1...count)
+        let chosen = model.plain.numbers { table, page in
+            switch damage {
+            case .schema: table.hasPrefix("sqlite_schema")
+            case .interior: page.kind == "internal"
+            case .overflow: page.kind == "overflow"
+            default: false
+            }
         }
+        return chosen.isEmpty ? Array(1...count) : chosen
     }
 
     private func page(_ file: FileHandle, _ number: Int) throws -> Data {
