@@ -184,7 +184,7 @@ extension Item {
     public var warmUp: String? {
         switch self {
         case .rowsByIndex, .rowsByName, .rowsAsRecords, .rowsAsCodable, .rowsInArray, .recordsInArray, .codableInArray:
-            "SELECT SUM(customer_identifier) FROM wide"
+            "SELECT SUM(i0) FROM wide"
         case .mixedRecords, .mixedCodable: "SELECT SUM(LENGTH(body_text)) FROM mixed"
         case .rowsOfText: "SELECT SUM(LENGTH(body)) FROM texts"
         case .rowsOfBlobs: "SELECT SUM(LENGTH(data)) FROM blobs"
