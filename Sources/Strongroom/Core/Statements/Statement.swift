@@ -54,6 +54,9 @@ public final class Statement {
 
     @exclusivity(unchecked) private var boundArguments = StatementArguments()
 
+    /// The arguments of a run that only borrows them.
+    @exclusivity(unchecked) private var lentArguments: UnsafeBufferPointer<DatabaseValue>?
+
     /// True if the statement has parameters that were not set.
     @exclusivity(unchecked) private var lacksArguments: Bool
     private var columnsIfRead: RowColumns?
@@ -152,7 +155,7 @@ public final class Statement {
 
     /// The arguments. Setting them is a fatal error if they don't fit. See ``setArguments(_:)``.
     public var arguments: StatementArguments {
-        get { boundArguments }
+        get { lentArguments.map { StatementArguments(values: Array($0)) } ?? boundArguments }
         set {
             do {
                 try setArguments(newValue)
@@ -220,10 +223,26 @@ public final class Statement {
     }
 
     /// Clears large arguments before the statement is cached.
-    func forgetLargeArguments() {
-        guard hasLargeArguments else { return }
+    ///
+    /// Returns true if there were any.
+    @discardableResult
+    func forgetLargeArguments() -> Bool {
+        guard hasLargeArguments else { return false }
         hasLargeArguments = false
         forgetArguments()
+        return true
+    }
+
+    /// Runs the statement to its end with a value for each parameter. The statement only keeps those that SQLite has
+    /// copied. The arguments of errors are copies.
+    func run(lending values: UnsafeBufferPointer<DatabaseValue>) throws {
+        prepareForBinding()
+        if !boundArguments.isEmpty { boundArguments = StatementArguments() }
+        lacksArguments = !parameterNames.isEmpty
+        lentArguments = values
+        defer { lentArguments = nil }
+        try bind(values)
+        try run()
     }
 
     /// Returns the values of the parameters, in their order.
@@ -253,19 +272,21 @@ public final class Statement {
     }
 
     private func bind(_ values: [DatabaseValue]) throws {
+        try values.withUnsafeBufferPointer(bind)
+    }
+
+    private func bind(_ values: UnsafeBufferPointer<DatabaseValue>) throws {
         if regionNarrowing != nil { regionNarrowing = nil }
-        try values.withUnsafeBufferPointer { bound in
-            for index in bound.indices {
-                let position = CInt(truncatingIfNeeded: index + 1)
-                var code = bind(bound[index], at: position)
-                if code == SQLITE_MISUSE {
-                    // The program has stepped the raw statement. A reset returns the result of the last step, which is
-                    // the program's.
-                    raw.reset()
-                    code = bind(bound[index], at: position)
-                }
-                if code != SQLITE_OK { throw bindingError(code, values) }
+        for index in values.indices {
+            let position = CInt(truncatingIfNeeded: index + 1)
+            var code = bind(values[index], at: position)
+            if code == SQLITE_MISUSE {
+                // The program has stepped the raw statement. A reset returns the result of the last step, which is the
+                // program's.
+                raw.reset()
+                code = bind(values[index], at: position)
             }
+            if code != SQLITE_OK { throw bindingError(code, values) }
         }
         for position in patternParameters where values[Int(position) - 1].isNull {
             let code = PatternParameters.matchingNothing.bind(to: sqliteStatement, at: position)
@@ -302,9 +323,9 @@ public final class Statement {
     }
 
     /// Clears all parameters, and returns the error.
-    private func bindingError(_ code: CInt, _ values: [DatabaseValue]) -> DatabaseError {
+    private func bindingError(_ code: CInt, _ values: UnsafeBufferPointer<DatabaseValue>) -> DatabaseError {
         let failure = error(
-            DatabaseError(code, on: database.sqliteConnection), arguments: StatementArguments(values: values))
+            DatabaseError(code, on: database.sqliteConnection), arguments: StatementArguments(values: Array(values)))
         forgetArguments()
         return failure
     }
@@ -335,7 +356,7 @@ public final class Statement {
         let hidesMessage = hidesArguments && error.message.map(SQLText.containsKey) == true
         return error.executing(
             showableSQL,
-            arguments: hidesArguments ? nil : arguments ?? boundArguments,
+            arguments: hidesArguments ? nil : arguments ?? self.arguments,
             publicStatementArguments: database.configuration.publicStatementArguments,
             hidesMessage: hidesMessage)
     }

@@ -3,13 +3,12 @@ import Foundation
 extension EncodableRecord where Self: Encodable {
     /// Sets a column for each property.
     public func encode(to container: inout PersistenceContainer) throws {
-        let idleEncoder = container.idleEncoder
-        let encoder = idleEncoder?.take(for: Self.self) ?? RecordEncoder(Self.self)
+        let encoder = container.takeEncoder(for: Self.self)
         // Moved, not copied: the container grows in place.
         swap(&container, &encoder.container)
         defer {
             swap(&container, &encoder.container)
-            idleEncoder?.put(encoder)
+            container.keep(encoder)
         }
         encoder.begin()
         try encode(to: encoder)
