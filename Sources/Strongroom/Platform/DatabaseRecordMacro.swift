@@ -14,8 +14,8 @@
 /// ```
 ///
 /// Each stored property is a column of its name. `Player.Columns` lists them. A structure whose `id` is an optional
-/// `Int64` is a ``MutablePersistableRecord`` that takes over the id of an inserted row; others are ``PersistableRecord``. A
-/// property with a default value keeps it where a row doesn't have the column.
+/// `Int64` is a ``MutablePersistableRecord`` that takes over the id of an inserted row. Others are
+/// ``PersistableRecord``. A property with a default value keeps it where a row doesn't have the column.
 ///
 /// - parameter table: the name of the table. Default: as for ``TableRecord``.
 @attached(

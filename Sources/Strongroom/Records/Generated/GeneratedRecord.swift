@@ -31,11 +31,10 @@ extension RecordRow {
 
     /// Returns the date of a column, as a strategy reads it.
     public func date(_ place: Int, _ strategy: DatabaseDateDecodingStrategy) throws -> Date {
-        guard let date: Date? = try date(place, strategy), let date else {
-            guard let index = index(place) else { throw missingColumn(place) }
-            throw row.conversionError(Date.self, at: index)
-        }
-        return date
+        let found: Date? = try date(place, strategy)
+        if let found { return found }
+        guard let index = index(place) else { throw missingColumn(place) }
+        throw row.conversionError(Date.self, at: index)
     }
 
     /// Returns the date of a column, as a strategy reads it. Nil for NULL, and if the row doesn't have the column.

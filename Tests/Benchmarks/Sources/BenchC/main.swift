@@ -59,8 +59,9 @@ func work(_ item: Item, _ db: OpaquePointer?, _ size: Int64) -> Int64 {
     case .joinedTracks: return cwork_tracks(db, Workload.selectTracks, size)
     case .joinedInvoices: return cwork_invoice_lines(db, Workload.selectInvoiceLines, Workload.customerCount, size)
     case .pointReadInAccess: return cwork_points(db, Workload.selectPoint, size, Workload.pointCount, 0)
-    case .pointReadPool, .pointReadAwait, .pointReadMainActor:
+    case .pointReadPool, .pointReadAwait:
         return cwork_points(db, Workload.selectPoint, size, Workload.pointCount, 1)
+    case .pointReadMainActor: return cwork_points_handed_over(db, Workload.selectPoint, size, Workload.pointCount)
     case .insertsPositional, .insertsRecords, .insertsCodable: return inserts(db, size)
     case .smallTransactions: return transactions(db, size)
     case .insertsOfText:

@@ -20,7 +20,7 @@ public enum Item: String, CaseIterable, Sendable {
         case .pointReadInAccess: "point reads inside one access"
         case .pointReadPool: "point reads through a pool, each its own transaction"
         case .pointReadAwait: "the same with await, from a task"
-        case .pointReadMainActor: "the same with await, from the main actor"
+        case .pointReadMainActor: "the same with await, from the main actor; in C handed to another thread and back"
         case .rowsByIndex: "rows of ten integers, by index"
         case .rowsByName: "rows of ten integers, by name"
         case .rowsAsRecords: "rows of ten integers, as records"
@@ -101,16 +101,16 @@ public enum Item: String, CaseIterable, Sendable {
             [Measure(name: "open", unit: .seconds, budget: .timesC(1.05)), Measure(name: "close", unit: .seconds)]
         case .openFiveThreads: [.time(1.05)]
         case .pointReadInAccess: [.time(1.25)]
-        case .pointReadPool: [.time(1.6)]
-        case .pointReadAwait: [.time(3.5)]
-        case .pointReadMainActor: [.time(6)]
-        case .rowsByIndex: [.time(1.08)]
-        case .rowsByName: [.time(1.15)]
+        case .pointReadPool: [.time(1.5)]
+        case .pointReadAwait: [.time(4)]
+        case .pointReadMainActor: [.time(0.7)]
+        case .rowsByIndex: [.time(1.05)]
+        case .rowsByName: [.time(1.1)]
         case .rowsInArray: [.time()]
-        case .rowsAsRecords, .recordsInArray: [.time(1.2)]
-        case .rowsAsCodable, .codableInArray: [.time(1.7)]
-        case .mixedRecords: [.time(2, ofPeer: 0.5)]
-        case .mixedCodable: [.time(3, ofPeer: 0.5)]
+        case .rowsAsRecords, .recordsInArray: [.time(1.15)]
+        case .rowsAsCodable, .codableInArray: [.time(1.5)]
+        case .mixedRecords: [.time(1.25)]
+        case .mixedCodable: [.time(1.5)]
         case .rowsOfText, .rowsOfBlobs, .joinedTracks, .joinedInvoices, .insertsOfText, .insertsOfBlobs: [.time()]
         case .concurrentReaders, .concurrentScans: [.time()]
         case .insertsPositional: [.time(1.2)]
