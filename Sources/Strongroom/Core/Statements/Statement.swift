@@ -277,14 +277,14 @@ public final class Statement {
 
     private func bind(_ values: UnsafeBufferPointer<DatabaseValue>) throws {
         if regionNarrowing != nil { regionNarrowing = nil }
-        for index in values.indices {
-            let position = CInt(truncatingIfNeeded: index + 1)
-            var code = bind(values[index], at: position)
+        for index in 0..<values.count {
+            let position = CInt(truncatingIfNeeded: index + 1), value = values.baseAddress! + index
+            var code = bind(value, at: position)
             if code == SQLITE_MISUSE {
                 // The program has stepped the raw statement. A reset returns the result of the last step, which is the
                 // program's.
                 raw.reset()
-                code = bind(values[index], at: position)
+                code = bind(value, at: position)
             }
             if code != SQLITE_OK { throw bindingError(code, values) }
         }
@@ -295,15 +295,21 @@ public final class Statement {
     }
 
     @inline(__always)
-    private func bind(_ value: DatabaseValue, at position: CInt) -> CInt {
-        // Numbers, which are the most frequent values, without a call.
-        switch value.storage {
-        case .int64(let number): return StatementParameter(sqliteStatement, position).bind(number)
-        case .double(let number): return StatementParameter(sqliteStatement, position).bind(number)
-        default:
-            if value.isLarge { hasLargeArguments = true }
-            return value.bind(to: sqliteStatement, at: position)
+    private func bind(_ value: UnsafePointer<DatabaseValue>, at position: CInt) -> CInt {
+        // Numbers, which are the most frequent values, without a call and without a copy.
+        if case .int64(let number) = value.pointee.storage {
+            return StatementParameter(sqliteStatement, position).bind(number)
         }
+        if case .double(let number) = value.pointee.storage {
+            return StatementParameter(sqliteStatement, position).bind(number)
+        }
+        return bindOther(value.pointee, at: position)
+    }
+
+    @inline(never)
+    private func bindOther(_ value: DatabaseValue, at position: CInt) -> CInt {
+        if value.isLarge { hasLargeArguments = true }
+        return value.bind(to: sqliteStatement, at: position)
     }
 
     /// Binds the only argument.

@@ -18,7 +18,8 @@ struct RecordDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     @inline(__always)
     private func index(of key: Key) -> Int? {
         guard let columns else { return indexByName(key) }
-        let byte = withUnsafePointer(to: key) { UnsafeRawPointer($0).load(as: UInt8.self) }
+        // The table is for keys of one byte. Reading it through a pointer would be a call.
+        let byte = unsafeBitCast(key, to: UInt8.self)
         let column = columns[Int(byte)]
         if column == KeyColumns.unknown {
             let index = indexByName(key)

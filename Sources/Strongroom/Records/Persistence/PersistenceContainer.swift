@@ -38,6 +38,23 @@ public struct PersistenceContainer: Sendable {
         insert(value, for: column)
     }
 
+    @usableFromInline
+    mutating func set(integer: Int64, for column: String) {
+        if isKnownUniquelyReferenced(&saved), saved.setNext(integer: integer, for: column) { return }
+        insert(DatabaseValue(storage: .int64(integer)), for: column)
+    }
+
+    /// Sets the value of a column. Integers, which are the most frequent values, are not wrapped.
+    @inlinable @inline(__always)
+    mutating func store(_ value: some DatabaseValueConvertible, for column: String) {
+        let value = value.databaseValue
+        if case .int64(let integer) = value.storage {
+            set(integer: integer, for: column)
+        } else {
+            set(value, for: column)
+        }
+    }
+
     private mutating func insert(_ value: DatabaseValue, for column: String) {
         if !isKnownUniquelyReferenced(&saved) { saved = SavedColumns(saved) }
         saved.set(value, for: column)
@@ -105,14 +122,14 @@ extension PersistenceContainer {
     @inlinable
     public subscript<Value: DatabaseValueConvertible>(_ column: String) -> Value {
         get { typedValue(of: column) }
-        set { set(newValue.databaseValue, for: column) }
+        set { store(newValue, for: column) }
     }
 
     /// The value of a column; a column that is not set is read as NULL. A conversion that fails is a fatal error.
     @inlinable
     public subscript<Value: DatabaseValueConvertible>(_ column: some ColumnExpression) -> Value {
         get { typedValue(of: column.name) }
-        set { set(newValue.databaseValue, for: column.name) }
+        set { store(newValue, for: column.name) }
     }
 
     @usableFromInline

@@ -51,24 +51,21 @@ final class RecordStatements {
     /// Returns an empty container that expects the columns of the latest record.
     @usableFromInline
     func container() -> PersistenceContainer {
-        let saved = takeSpare() ?? spare.map { SavedColumns(expectingColumnsOf: $0) } ?? SavedColumns()
-        saved.encoder = encoder
-        encoder = nil
+        let saved = isKnownUniquelyReferenced(&spare) ? spare.take()! : newColumns()
+        saved.reset()
+        swap(&saved.encoder, &encoder)
         return PersistenceContainer(saved)
     }
 
-    private func takeSpare() -> SavedColumns? {
-        guard isKnownUniquelyReferenced(&spare), let saved = spare else { return nil }
-        spare = nil
-        saved.reset()
-        return saved
+    /// Returns memory for a record while the program, or the insertion of another record, uses that of the latest one.
+    private func newColumns() -> SavedColumns {
+        spare.map { SavedColumns(expectingColumnsOf: $0) } ?? SavedColumns()
     }
 
     /// Returns the columns in a container that a record has filled, and expects them again.
     func columns(in container: consuming PersistenceContainer) -> SavedColumns {
         let saved = container.takeColumns()
-        encoder = saved.encoder
-        saved.encoder = nil
+        swap(&saved.encoder, &encoder)
         if !saved.isComplete { saved.forgetUnusedNames() }
         if saved.count == 0 { fatalError("\(type) has no column to save: set at least one in encode(to:).") }
         spare = saved

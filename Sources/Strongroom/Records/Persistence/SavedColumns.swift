@@ -102,6 +102,19 @@ final class SavedColumns: @unchecked Sendable {
         return true
     }
 
+    /// Sets an integer in the column that is expected next. Returns false if that is another column.
+    @inline(__always)
+    func setNext(integer: Int64, for column: String) -> Bool {
+        let next = count
+        guard next < known, names[next].isSame(as: column) else { return false }
+        let place = values + next
+        let value = DatabaseValue(storage: .int64(integer))
+        // A former integer needs no release, whose check would take as long as all else.
+        if case .int64 = place.pointee.storage { place.initialize(to: value) } else { place.pointee = value }
+        count = next + 1
+        return true
+    }
+
     /// Sets the value of any column.
     func set(_ value: DatabaseValue, for column: String) {
         if count < known, names[count] == column {
