@@ -10,6 +10,9 @@ struct RecordCode {
     private let access: String
     private let takesOverID: RecordProperty?
 
+    /// True if an insertion changes the record.
+    private let isChanged: Bool
+
     init(name: String, table: String?, properties: [RecordProperty], declaration: some DeclGroupSyntax) {
         self.name = name
         self.table = table
@@ -19,16 +22,18 @@ struct RecordCode {
         access =
             modifiers.contains("open")
             ? "public " : ["public", "package"].first(where: modifiers.contains).map { $0 + " " } ?? ""
-        let hasCallback = declaration.memberBlock.members.contains {
-            $0.decl.as(FunctionDeclSyntax.self)?.name.text == "didInsert"
-        }
-        takesOverID = hasCallback ? nil : properties.first(where: \.isKey)
+        let functions = declaration.memberBlock.members.compactMap { $0.decl.as(FunctionDeclSyntax.self) }
+        let callbacks = functions.filter { ["willInsert", "didInsert"].contains($0.name.text) }
+        takesOverID = callbacks.contains { $0.name.text == "didInsert" } ? nil : properties.first(where: \.isKey)
+        let mutates = callbacks.contains { $0.modifiers.contains { $0.name.text == "mutating" } }
+        // An object receives the id of its row without being changed itself.
+        isChanged = !isClass && (takesOverID != nil || mutates)
     }
 
     var conformances: [String] {
-        // An object receives the id of its row without being changed itself.
-        let saving = takesOverID == nil || isClass ? "PersistableRecord" : "MutablePersistableRecord"
-        return ["Strongroom.FetchableRecord", "Strongroom." + saving, "Strongroom.GeneratedRecord"]
+        // The compiler adds no inherited protocol that a macro may add.
+        let saving = ["MutablePersistableRecord"] + (isChanged ? [] : ["PersistableRecord"])
+        return (["FetchableRecord"] + saving + ["GeneratedRecord"]).map { "Strongroom." + $0 }
     }
 
     func members(withInitializers: Bool) -> [String] {

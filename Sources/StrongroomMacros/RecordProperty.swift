@@ -88,7 +88,8 @@ struct ColumnArguments {
             default: break
             }
             if storages > 1 || prefix != nil && name != nil {
-                return report(Message.several(argument.label?.text ?? "name").at(argument))
+                report(Message.several(argument.label?.text ?? "name").at(argument))
+                return
             }
         }
     }

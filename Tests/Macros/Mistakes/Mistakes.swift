@@ -24,16 +24,20 @@ struct Duplicate {
 @DatabaseRecord
 struct Computed {
     var first: String
+    // expected-note@+2 {{remove the attribute}} {{5-55=var full: String { first \}}}
     // expected-error@+1 {{'full' is computed, and a column needs a stored property}}
     @DatabaseColumn("full") var full: String { first }
 }
 
 @DatabaseRecord
 struct Lists {
+    // expected-note@+2 {{store it as JSON}} {{5-23=@DatabaseColumn(json: true) var tags: [String]}}
     // expected-error@+1 {{'tags' is [String], and no database value. Store it as JSON}}
     var tags: [String]
+    // expected-note@+2 {{store it as JSON}} {{5-31=@DatabaseColumn(json: true) var counts: [String: Int]?}}
     // expected-error@+1 {{'counts' is [String: Int]?, and no database value}}
     var counts: [String: Int]?
+    // expected-note@+2 {{store it as JSON}} {{5-27=@DatabaseColumn(json: true) var names: Set<String>}}
     // expected-error@+1 {{'names' is Set<String>, and no database value}}
     var names: Set<String>
     // expected-error@+1 {{'pair' is (Int, Int), which no column can store}}
@@ -44,6 +48,7 @@ struct Lists {
 
 @DatabaseRecord
 struct Constants {
+    // expected-note@+2 {{make it a variable}} {{5-20=var version = 1}}
     // expected-error@+1 {{'version' is a constant with a value, which can't be read from a row}}
     let version = 1
     // expected-error@+1 {{'cache' is lazy, and a column needs a value at any time}}

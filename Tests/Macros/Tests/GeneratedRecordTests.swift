@@ -24,7 +24,7 @@ struct GeneratedRecordTests {
             saved[3].title = "changed"
             saved[3].receiver = nil
             try saved[3].update(db)
-            #expect(try Document.fetchOne(db, id: 4) == saved[3])
+            #expect(try Document.fetchOne(db, key: 4) == saved[3])
             try saved[4].save(db)
             #expect(try Document.fetchCount(db) == 20)
         }
@@ -106,7 +106,7 @@ struct GeneratedRecordTests {
         }
     }
 
-    @Test("composes with requests, associations and observations")
+    @MainActor @Test("composes with requests, associations and observations")
     func composition() throws {
         let queue = try queue(
             """
