@@ -26,7 +26,7 @@
 public macro DatabaseRecord(table: String? = nil) =
     #externalMacro(module: "StrongroomMacros", type: "DatabaseRecordMacro")
 
-/// Says how a property of a ``DatabaseRecord(table:)`` is stored.
+/// Says how a property of a `@DatabaseRecord` is stored.
 ///
 /// - parameters:
 ///   - name: the name of the column. Default: that of the property.
@@ -40,7 +40,7 @@ public macro DatabaseColumn(
     json: Bool = false, prefix: String? = nil
 ) = #externalMacro(module: "StrongroomMacros", type: "DatabaseColumnMacro")
 
-/// Excludes a property of a ``DatabaseRecord(table:)`` from its columns. The property needs a default value.
+/// Excludes a property of a `@DatabaseRecord` from its columns. The property needs a default value.
 @attached(peer)
 public macro NoDatabaseColumn() = #externalMacro(module: "StrongroomMacros", type: "DatabaseColumnMacro")
 #endif

@@ -69,8 +69,8 @@ public struct RecordRow {
         statement = row.mapping == nil ? row.sqliteStatement : nil
     }
 
-    /// Returns the value of a column. Throws ``RowDecodingError`` if the row doesn't have it and the type is no optional,
-    /// or if it can't be converted.
+    /// Returns the value of a column. Throws ``RowDecodingError`` if it can't be converted, or if the row doesn't have
+    /// it and the type is no optional.
     ///
     /// - parameter place: the place of the column in the list of ``RecordColumns``.
     @inlinable @inline(__always)
@@ -83,8 +83,8 @@ public struct RecordRow {
         return try uncommon(place)
     }
 
-    /// Returns the value of a column. Throws ``RowDecodingError`` if the row doesn't have it and the type is no optional,
-    /// or if it can't be converted.
+    /// Returns the value of a column. Throws ``RowDecodingError`` if it can't be converted, or if the row doesn't have
+    /// it and the type is no optional.
     ///
     /// - parameter place: the place of the column in the list of ``RecordColumns``.
     public func value<Value: DatabaseValueConvertible>(_ place: Int) throws -> Value {

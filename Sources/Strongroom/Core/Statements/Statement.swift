@@ -52,13 +52,13 @@ public final class Statement {
     /// The run of a cursor without one of its own. Released when the run ends, because it holds the statement.
     var cursorRun: StatementRun?
 
-    @exclusivity(unchecked) private var boundArguments = StatementArguments()
+    @exclusivity(unchecked) var boundArguments = StatementArguments()
 
     /// The arguments of a run that only borrows them.
-    @exclusivity(unchecked) private var lentArguments: UnsafeBufferPointer<DatabaseValue>?
+    @exclusivity(unchecked) var lentArguments: UnsafeBufferPointer<DatabaseValue>?
 
     /// True if the statement has parameters that were not set.
-    @exclusivity(unchecked) private var lacksArguments: Bool
+    @exclusivity(unchecked) var lacksArguments: Bool
     private var columnsIfRead: RowColumns?
     private var reprepareCount: CInt = 0
     private var renewedCompilation: StatementCompilation?
@@ -233,18 +233,6 @@ public final class Statement {
         return true
     }
 
-    /// Runs the statement to its end with a value for each parameter. The statement only keeps those that SQLite has
-    /// copied. The arguments of errors are copies.
-    func run(lending values: UnsafeBufferPointer<DatabaseValue>) throws {
-        prepareForBinding()
-        if !boundArguments.isEmpty { boundArguments = StatementArguments() }
-        lacksArguments = !parameterNames.isEmpty
-        lentArguments = values
-        defer { lentArguments = nil }
-        try bind(values)
-        try run()
-    }
-
     /// Returns the values of the parameters, in their order.
     private func values(of arguments: StatementArguments) throws -> [DatabaseValue] {
         var rest = arguments
@@ -263,7 +251,7 @@ public final class Statement {
     }
 
     /// Ends a former run, because its rows depend on the former arguments.
-    private func prepareForBinding() {
+    func prepareForBinding() {
         requireAccess()
         if let currentRun { return currentRun.invalidate() }
         // All runs of the library end with a reset. `bind` detects a program that steps the raw statement; without
@@ -275,7 +263,8 @@ public final class Statement {
         try values.withUnsafeBufferPointer(bind)
     }
 
-    private func bind(_ values: UnsafeBufferPointer<DatabaseValue>) throws {
+    /// Binds a value to each parameter.
+    func bind(_ values: UnsafeBufferPointer<DatabaseValue>) throws {
         if regionNarrowing != nil { regionNarrowing = nil }
         for index in 0..<values.count {
             let position = CInt(truncatingIfNeeded: index + 1), value = values.baseAddress! + index
@@ -303,13 +292,8 @@ public final class Statement {
         if case .double(let number) = value.pointee.storage {
             return StatementParameter(sqliteStatement, position).bind(number)
         }
-        return bindOther(value.pointee, at: position)
-    }
-
-    @inline(never)
-    private func bindOther(_ value: DatabaseValue, at position: CInt) -> CInt {
-        if value.isLarge { hasLargeArguments = true }
-        return value.bind(to: sqliteStatement, at: position)
+        if value.pointee.isLarge { hasLargeArguments = true }
+        return value.pointee.bind(to: sqliteStatement, at: position)
     }
 
     /// Binds the only argument.

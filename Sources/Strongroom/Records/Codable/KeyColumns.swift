@@ -1,8 +1,8 @@
 /// The columns of coding keys in one request: a key is asked for its name once, and not in each row.
 ///
-/// It is for keys that are one byte, as enumerations without payload are: keys with equal bytes are equal. A program may
-/// compute the names of keys. They have to stay the same from the first row of a request to its last, for each container
-/// that a record asks for. Debug builds compare them in each row.
+/// It is for keys that are one byte, as enumerations without payload are: keys with equal bytes are equal. A program
+/// may compute the names of keys. They have to stay the same from the first row of a request to its last, for each
+/// container that a record asks for. Debug builds compare them in each row.
 final class KeyColumns {
     /// The column of each key: its index, ``none`` or ``unknown``.
     typealias Memory = UnsafeMutablePointer<Int16>

@@ -1,7 +1,8 @@
 import Foundation
 import Workload
 
-/// Bench FOLDER LIBSQLCIPHER CHINOOK [compare A B | life | growth | footprint] [option …] [ITEM …], as scripts/bench calls it.
+/// Bench FOLDER LIBSQLCIPHER CHINOOK [compare A B | life | growth | footprint] [option …] [ITEM …], for
+/// scripts/bench.
 struct Options {
     /// The measurements to make.
     enum Subject: String {

@@ -13,8 +13,8 @@ public enum Workload {
         "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100",
     ]
 
-    /// Ten columns with short names, which Swift stores without an address: the hardest for the records, because C needs
-    /// no names.
+    /// Ten columns with short names, which Swift stores without an address: the hardest for records, because C needs no
+    /// names.
     public static let columns = "i0, i1, i2, i3, i4, i5, i6, i7, i8, i9"
 
     /// The first of ten integers that are inserted as a row. Each takes one byte in the file, which makes C fastest.
