@@ -81,7 +81,7 @@ final class SavedColumns: @unchecked Sendable {
 
     /// The names of the columns; complete after ``forgetUnusedNames()``.
     var columns: [String] {
-        if let list { return list }
+        if isComplete, let list { return list }
         let made = Array(UnsafeBufferPointer(start: names, count: count))
         if isComplete { list = made }
         return made
