@@ -27,6 +27,7 @@ struct Judge {
         let authors = ([ledger] + others).map { $0.range(isDurable: isDurable) }
         try judgeContent(place.path, opened.first!, authors)
         try judgeCopy()
+        try scenario.judge(place, ledger)
         guard try !DatabaseFile.inspect(path: place.path).isRotationPending else {
             throw Finding("a rotation is still pending")
         }

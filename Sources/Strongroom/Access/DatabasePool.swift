@@ -41,7 +41,7 @@ public final class DatabasePool: DatabaseWriter {
         let configuration = configuration.sharingKeys()
         let label = configuration.label ?? "Strongroom.DatabasePool"
         let target = TargetQueue(configuration.targetQueue)
-        let writer = try configuration.explainingMissingLog(at: path) {
+        let writer = try configuration.opening(at: path) {
             try SerializedConnection(
                 path: path,
                 configuration: configuration,

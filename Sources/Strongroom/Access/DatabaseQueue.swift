@@ -31,7 +31,7 @@ public final class DatabaseQueue: DatabaseWriter {
     private init(opening path: String, _ configuration: Configuration) throws {
         let configuration = configuration.sharingKeys()
         self.path = path
-        let writer = try configuration.explainingMissingLog(at: path) {
+        let writer = try configuration.opening(at: path) {
             try SerializedConnection(
                 path: path,
                 configuration: configuration,

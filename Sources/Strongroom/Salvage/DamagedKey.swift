@@ -3,7 +3,7 @@ struct DamagedKey {
     let files: DamagedFiles
     let encryption: Encryption
 
-    private static let pageSizes = [4096, 1024, 8192, 2048, 16384, 32768, 65536]
+    private static let pageSizes = [4096, 1024, 8192, 2048, 16384, 32768, 65536, 512]
 
     /// Returns the format of the pages, with the key that authenticates some of them.
     ///

@@ -45,6 +45,11 @@ struct FormatOptions: ParsableArguments {
         }
     }
 
+    /// True if an option states the format, or the place of the salt.
+    var isGiven: Bool {
+        sqlcipherVersion != nil || pageSize != nil || saltFile != nil || headerSize != nil || keyHint != nil
+    }
+
     static func validate(pageSize: Int, of option: String) throws {
         guard (1024...65536).contains(pageSize), pageSize.nonzeroBitCount == 1 else {
             throw ValidationError("\(option) is a power of two from 1024 to 65536.")

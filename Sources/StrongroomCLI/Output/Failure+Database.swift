@@ -43,15 +43,25 @@ extension Failure {
     private init?(surroundings error: DatabaseError, file: String) {
         let status: Status
         switch error.reason {
+        case .foreignLog: status = .damaged
+        case .notRestorable: status = .other
+        case .replacementPending: status = error.resultCode == .SQLITE_FULL ? .diskFull : .other
+        case .changedMeanwhile: status = .busy
         case .damagedSalt, .contradictoryHeader, .damagedKeyFile, .forgedKeyFile: status = .damaged
         case .unfitSaltFile, .nameTooLong, .unfitLibrary, .unfitKeyFile, .newerKeyFile, .foreignKeyFile, .olderKeyFile,
             .unfitKeySlots, .unfitKeySlot, .existingKeySlot, .missingKeySlot, .lastKeySlot, .droppedKeySlots,
             .weakKeyCost, .excessiveKeyCost, .unsupportedDerivation, .missingKey, .keyStoreLocked, .keyStoreFailed:
             status = .other
         case .mistypedRecoveryCode: status = .wrongKey
+        case .unfitBackup where error.resultCode == .SQLITE_CORRUPT: status = .damaged
+        case .unfitBackup: status = .other
         default: return nil
         }
         let advice = error.recoverySuggestion.map { $0.prefix(1).uppercased() + $0.dropFirst() }
+        guard error.reason != .replacementPending else {
+            self.init(status, file: file, error.failureReason ?? "", remedy: advice)
+            return
+        }
         self.init(status, file: file, "\(error.failureReason ?? ""); nothing was changed", remedy: advice)
     }
 
@@ -135,8 +145,7 @@ extension Failure {
             version == 4
             ? "Leave out --sqlcipher-version and --page-size"
             : """
-            Make a copy in today's format with: strongroom migrate \(shellQuoted(file)) \(shellQuoted(file + ".new")); \
-            or give --sqlcipher-version \(version) to other commands
+            Give it today's format with: strongroom migrate \(shellQuoted(file)) --in-place; or give --sqlcipher-version \(version) to other commands
             """
         self.init(
             .other, file: file, "its format is that of SQLCipher \(version); nothing was changed",

@@ -18,7 +18,7 @@ enum Status: Int32, CaseIterable {
     case notEncrypted = 16
     /// The destination of a replica does not answer.
     case unreachable = 20
-    /// The newest restore point is older than what was asked for.
+    /// The newest restore point or backup is older than what was asked for.
     case tooOld = 21
     case interrupted = 130
 
@@ -36,7 +36,7 @@ enum Status: Int32, CaseIterable {
         case .formerKeyRemains: "rotated; a program still reads pages of the former key, or a file could not be written"
         case .notEncrypted: "not encrypted"
         case .unreachable: "the destination does not answer"
-        case .tooOld: "the newest restore point is too old"
+        case .tooOld: "the newest restore point or backup is too old"
         case .interrupted: "interrupted"
         }
     }

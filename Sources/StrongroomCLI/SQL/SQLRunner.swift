@@ -20,7 +20,12 @@ struct SQLRunner {
         guard statement.columnCount > 0 else { return try statement.execute() }
         var writer = try RowWriter(form, columns: statement.columnNames)
         let rows = try Row.fetchCursor(statement)
-        while let row = try rows.next() { try writer.add(row.databaseValues.map(\.storage)) }
+        do {
+            while let row = try rows.next() { try writer.add(row.databaseValues.map(\.storage)) }
+        } catch let error as DatabaseError where error.refusal?.rule == .rows {
+            try writer.end()
+            throw error
+        }
         try writer.end()
     }
 }

@@ -117,7 +117,7 @@ struct ForeignFormatTests {
         let outcome = try await strongroom(arguments + ["--json"])
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("its format is that of SQLCipher 3; nothing was changed"))
-        #expect(outcome.errors.contains("strongroom migrate \(path) \(path).new; or give --sqlcipher-version 3 "))
+        #expect(outcome.errors.contains("strongroom migrate \(path) --in-place; or give --sqlcipher-version 3 "))
         #expect(try outcome.object["sqlcipherVersion"] as? Int == 3)
         #expect(try scratch.names() == ["foreign.db", "key"])
     }

@@ -5,9 +5,9 @@ import Testing
 @Suite("Installation")
 struct InstallTests {
     static let commands = [
-        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "salvage",
-        "replicate", "restore", "replicas", "verify", "prune", "forget", "vacuum", "query", "shell", "keygen", "key",
-        "former-keys", "completions",
+        "create", "encrypt", "decrypt", "info", "check", "verify-key", "rotate", "migrate", "backup", "backups",
+        "salvage", "replicate", "restore", "replicas", "verify", "prune", "forget", "vacuum", "query", "shell",
+        "keygen", "key", "former-keys", "completions",
     ]
 
     let scratch: TemporaryFolder

@@ -65,7 +65,7 @@ extension DatabaseFile {
     }
 
     /// Runs `body` with a connection that takes no lock, because nothing is read through it as a database.
-    private static func withUnusedConnection<T>(_ path: String, _ body: (Database) throws -> T) throws -> T {
+    static func withUnusedConnection<T>(_ path: String, _ body: (Database) throws -> T) throws -> T {
         var configuration = Configuration()
         configuration.readonly = true
         return try Database(path: path, description: "DatabaseFile.inspect", configuration: configuration)

@@ -336,7 +336,11 @@ public final class Statement {
 
     /// Returns the error for `code`, with the statement's SQL and arguments.
     func error(_ code: CInt) -> DatabaseError {
-        error(database.parts.explanation(of: code, in: database) ?? DatabaseError(code, on: raw.connection))
+        if let explanation = database.parts.explanation(of: code, in: database) { return error(explanation) }
+        let hidesMessage = compilation.readsForOwner
+        return error(
+            hidesMessage
+                ? DatabaseError(resultCode: ResultCode(rawValue: code)) : DatabaseError(code, on: raw.connection))
     }
 
     /// Returns an error as that of this statement.
